@@ -1,0 +1,123 @@
+"""Languages as deterministic automata, and the one routine that explores every automaton."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any
+
+from dpwords.checks import whole_number
+from dpwords.words import Alphabet, Symbol, Word, symbols_of
+
+State = Hashable
+Edge = tuple[Any, Any, Any]  # state, label, state
+Follow = Callable[[Any], Iterable[tuple[Any, Any]]]
+
+
+def explore(starts: Iterable[State], follow: Follow) -> tuple[tuple[Any, ...], tuple[Edge, ...]]:
+    """All states reachable from `starts`, breadth first, and all edges between them.
+
+    `follow(state)` yields (label, next state). Cost: one call of `follow` for each state reached.
+    """
+    found = dict.fromkeys(starts)
+    waiting, edges = deque(found), []
+    while waiting:
+        state = waiting.popleft()
+        for label, successor in follow(state):
+            edges.append((state, label, successor))
+            if successor not in found:
+                found[successor] = None
+                waiting.append(successor)
+    return tuple(found), tuple(edges)
+
+
+class Language(ABC):
+    """A public set of words, given as a deterministic automaton: each word has at most one run."""
+
+    alphabet: Alphabet
+
+    @property
+    @abstractmethod
+    def initial(self) -> State:
+        """The state before the first symbol."""
+
+    @abstractmethod
+    def follow(self, state: Any) -> Iterator[tuple[Symbol, Any]]:
+        """The symbols that can be read in a state, each with the state it leads to."""
+
+    @abstractmethod
+    def step(self, state: Any, symbol: Any) -> Any:
+        """The state after reading a symbol of the alphabet, or None if it cannot be read there."""
+
+    @abstractmethod
+    def is_accepting(self, state: Any) -> bool:
+        """Whether a word may end in this state."""
+
+    def accepts(self, word: Word) -> bool:
+        """Whether the word may be released; False for unknown symbols too. Cost: the word's length."""
+        return self.fault(symbols_of(word)) is None
+
+    def fault(self, symbols: tuple[Any, ...]) -> str | None:
+        """Why the word is not in the language, without a symbol of it; None if it is."""
+        state, size = self.initial, len(symbols)
+        for place, symbol in enumerate(symbols, start=1):
+            if symbol not in self.alphabet:
+                return f"symbol {place} of {size} is not in the alphabet"
+            state = self.step(state, symbol)
+            if state is None:
+                return f"symbol {place} of {size} cannot follow the ones before it"
+        return None if self.is_accepting(state) else "it ends where no word of the language may end"
+
+    def count(self, length: int) -> int:
+        """The exact number of words of this length. Cost: length · edges, in integers of any size."""
+        ways: dict[Any, int] = {self.initial: 1}
+        for _ in range(whole_number(length, "a length", 0)):
+            ahead: Counter[Any] = Counter()
+            for state, number in ways.items():
+                for _, successor in self.follow(state):
+                    ahead[successor] += number
+            ways = ahead
+        return sum(number for state, number in ways.items() if self.is_accepting(state))
+
+
+class Words(Language):
+    """Every word over an alphabet, of any length or of at most `max_length` symbols.
+
+    >>> Words("abc").count(2)
+    9
+    >>> Words("abc").accepts("abd")
+    False
+    """
+
+    def __init__(self, alphabet: Iterable[Symbol], max_length: int | None = None) -> None:
+        self.alphabet = Alphabet(alphabet)
+        self.max_length = None if max_length is None else whole_number(max_length, "max_length", 0)
+
+    def __repr__(self) -> str:
+        bound = "" if self.max_length is None else f", max_length={self.max_length}"
+        return f"<Words: {len(self.alphabet)} symbols{bound}>"
+
+    @property
+    def initial(self) -> int:
+        return 0
+
+    def follow(self, state: int) -> Iterator[tuple[Symbol, int]]:
+        for symbol in self.alphabet.symbols:
+            successor = self.step(state, symbol)
+            if successor is not None:
+                yield symbol, successor
+
+    def step(self, state: int, symbol: Any) -> int | None:
+        """One state for words of any length; else the state is the number of symbols read."""
+        if self.max_length is None:
+            return 0
+        return state + 1 if state < self.max_length else None
+
+    def is_accepting(self, state: int) -> bool:
+        return True
+
+    def count(self, length: int) -> int:
+        """The exact number of words of this length. Cost: one power."""
+        places = whole_number(length, "a length", 0)
+        return 0 if self.max_length is not None and places > self.max_length else len(self.alphabet) ** places

@@ -1,0 +1,24 @@
+"""Checks of plain arguments, shared by all rooms; each error names the rule and a remedy."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+
+from dpwords.errors import InvalidValue
+
+
+def whole_number(value: object, name: str, least: int) -> int:
+    """A whole number, if it is at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise InvalidValue(f"{name} is a whole number, {least} or more")
+    return int(value)
+
+
+def positive_number(value: object, name: str, example: str, zero_allowed: bool = False) -> float:
+    """A finite float above 0 (or 0, where that is allowed)."""
+    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    if not math.isfinite(number) or number < 0 or (number == 0 and not zero_allowed):
+        rule = "0 or more" if zero_allowed else "above 0"
+        raise InvalidValue(f"{name} is a finite number {rule}: pass for example {example}")
+    return number

@@ -1,0 +1,49 @@
+"""dpwords audit"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from dpwords.cli.options import exponential, language_options, mechanism_options, public_language
+
+
+@click.command()
+@language_options
+@click.option("--length", type=int, required=True, help="The length of the words; there may be 1,024 of them.")
+@click.option("--epsilon", "-e", type=float, required=True, help="The ε that is claimed.")
+@mechanism_options
+@click.option("--literal", is_flag=True, help="Audit the paper's literal mechanism instead (it does not hold).")
+def audit(length: int, epsilon: float, literal: bool, **options: Any) -> int:
+    """Measure ε over every pair of words and every output, and compare it with the claim.
+
+    Exit code 1 if the claim is broken.
+
+    \b
+    Examples:
+      dpwords audit --alphabet ab --length 5 --epsilon 1
+      dpwords audit --system grid:3x3 --words states --length 4 --epsilon 2
+      dpwords audit --alphabet abc --length 4 --epsilon 1 --literal
+    """
+    from dpwords import audit as audits
+    from dpwords.mechanisms.base import Mechanism
+    from dpwords.mechanisms.paper_literal import PaperLiteral
+    from dpwords.notation import Notation
+
+    notation = Notation(public_language(**options))
+    mechanism: Mechanism = (
+        PaperLiteral(notation.language, epsilon, k=options["k"], alpha=options["alpha"])
+        if literal
+        else exponential(notation.language, epsilon, **options)
+    )
+    found = audits.exact(mechanism, length)
+    click.echo(f"words       {found.words} of length {length}")
+    click.echo(f"claimed ε   {found.claimed:.9g}")
+    click.echo(f"measured ε  {found.epsilon:.9g}")
+    if found.worst is not None:
+        word, neighbour, output = (notation.write(word) for word in found.worst[:3])
+        click.echo(f"worst pair  '{word}' and '{neighbour}' (distance {found.worst.distance})")
+        click.echo(f"            at output '{output}': log-ratio {found.worst.loss:.9g}")
+    click.echo("the claim holds" if found.holds else "THE CLAIM IS BROKEN")
+    return 0 if found.holds else 1

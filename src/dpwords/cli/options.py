@@ -1,0 +1,83 @@
+"""Options that several commands share, and what they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from dpwords.automata import Language
+    from dpwords.mechanisms.exponential import Exponential
+    from dpwords.privacy import Utility
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+_LANGUAGE = (
+    click.option("--alphabet", help="Symbols: a literal with ranges ('a-z0-9 '), name:dna, or @file. Public."),
+    click.option("--system", help="Runs of a system: grid:15x15, grid:15x15@1,2, a .json or a .csv file. Public."),
+    click.option(
+        "--words",
+        type=click.Choice(["moves", "states"]),
+        help="What a run's symbols are.  [default: moves; of CSV, states]",
+    ),
+    click.option("--start", help="Where runs on a CSV edge list start.  [default: anywhere]"),
+)
+_MECHANISM = (
+    click.option("-k", default=1, show_default=True, help="Words that differ in up to k places are neighbours."),
+    click.option(
+        "--utility",
+        type=click.Choice(["best", "linear", "inverse", "staircase"]),
+        default="best",
+        show_default=True,
+        help="How outputs are valued by distance; 'best' is the best one proven for the language.",
+    ),
+    click.option("--alpha", default=1.0, show_default=True, help="The constant of --utility inverse."),
+    click.option(
+        "--calibration",
+        type=click.Choice(["tight", "textbook"]),
+        default="tight",
+        show_default=True,
+        help="'tight' takes the best that is proven, 'textbook' is ε/(2Δu).",
+    ),
+)
+
+
+def language_options(command: Command) -> Command:
+    """--alphabet, --system, --words, --start."""
+    return _with(command, _LANGUAGE)
+
+
+def mechanism_options(command: Command) -> Command:
+    """-k, --utility, --alpha, --calibration."""
+    return _with(command, _MECHANISM)
+
+
+def public_language(alphabet: str | None, system: str | None, words: Any, start: str | None, **_other: Any) -> Language:
+    """The language that the options describe."""
+    from dpwords.notation import language
+
+    return language(alphabet, system, words, start)
+
+
+def exponential(
+    language: Language, epsilon: float, k: int, utility: str, alpha: float, calibration: Any, **_other: Any
+) -> Exponential:
+    """The mechanism that the options describe."""
+    from dpwords.mechanisms.exponential import Exponential
+    from dpwords.privacy import Inverse, Linear, Staircase
+
+    chosen: dict[str, Utility | None] = {
+        "best": None,
+        "linear": Linear(),
+        "inverse": Inverse(alpha),
+        "staircase": Staircase(),
+    }
+    return Exponential(language, epsilon, k=k, utility=chosen[utility], calibration=calibration)
+
+
+def _with(command: Command, options: tuple[Callable[[Command], Command], ...]) -> Command:
+    for option in reversed(options):
+        command = option(command)
+    return command

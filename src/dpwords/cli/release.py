@@ -1,0 +1,69 @@
+"""dpwords release"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from dpwords.cli.options import exponential, language_options, mechanism_options, public_language
+from dpwords.errors import DPWordsError, InvalidValue
+
+_LONGEST_LINE = 2**24  # bytes
+
+
+@click.command()
+@click.argument("words_given", metavar="[WORD]...", nargs=-1)
+@language_options
+@click.option("--epsilon", "-e", type=float, required=True, help="The privacy budget that each word spends.")
+@mechanism_options
+@click.option("--separator", help="What stands between symbols.  [default: nothing, or a space if symbols are longer]")
+def release(words_given: tuple[str, ...], separator: str | None, epsilon: float, **options: Any) -> None:
+    """Release a private version of each WORD, or of each line on standard input.
+
+    One line comes out for each word that goes in, of the same length; all of them, or after an error none. The
+    alphabet or system is public: declare it, never read it off the data.
+
+    \b
+    Examples:
+      dpwords release "american control conference 2019" --alphabet "a-z0-9 " --epsilon 6
+      dpwords release SSEE EESS --system grid:15x15 --epsilon 5
+      dpwords release "0,1 0,2 1,2" --system grid:15x15 --words states --epsilon 5
+      dpwords release --system roads.csv --epsilon 5 < routes.txt
+    """
+    from dpwords.notation import Notation
+
+    notation = Notation(public_language(**options), separator)
+    mechanism = exponential(notation.language, epsilon, **options)
+    released: list[str] = []
+    texts = list(words_given) if words_given else list(_lines_of_stdin())
+    for number, text in enumerate(_with_progress(texts), start=1):
+        try:
+            released.append(notation.write(mechanism.release(notation.read(text))))
+        except DPWordsError as error:
+            raise type(error)(f"word {number}: {error}") from None
+    click.echo("".join(f"{line}\n" for line in released), nl=False)
+
+
+def _lines_of_stdin() -> Iterator[str]:
+    if sys.stdin.isatty():
+        raise InvalidValue("no word is given: pass words as arguments, or one on each line of standard input")
+    number = 0
+    while line := sys.stdin.buffer.readline(_LONGEST_LINE + 1):
+        number += 1
+        if len(line) > _LONGEST_LINE:
+            raise InvalidValue(f"line {number} is longer than {_LONGEST_LINE // 2**20} MiB: split it into words")
+        try:
+            yield line.decode("utf-8").removesuffix("\n").removesuffix("\r")
+        except UnicodeDecodeError:
+            raise InvalidValue(f"line {number} is not UTF-8 text: convert the input to UTF-8") from None
+
+
+def _with_progress(texts: list[str]) -> Iterator[str]:
+    if not sys.stderr.isatty() or len(texts) < 1000:
+        yield from texts
+        return
+    with click.progressbar(texts, label="releasing", file=sys.stderr) as shown:
+        yield from shown

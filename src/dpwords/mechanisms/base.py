@@ -1,0 +1,150 @@
+"""What all mechanisms share: a word goes in, its exact output distribution comes out."""
+
+from __future__ import annotations
+
+import copy
+import math
+from abc import ABC, abstractmethod
+from typing import Any, Generic, Self
+
+import numpy as np
+
+from dpwords import exhaustive, laws
+from dpwords.automata import Language, Words
+from dpwords.checks import whole_number
+from dpwords.errors import InvalidValue, NotInLanguage
+from dpwords.lattice import Graph
+from dpwords.laws import FreeWords, Law, Space
+from dpwords.privacy import Guarantee
+from dpwords.randomness import SeededSource, Source, SystemSource
+from dpwords.scaled import Integers
+from dpwords.words import AnyWord, Word, same_kind, symbols_of
+
+_AVERAGED_WORDS = 256  # at most so many words stand for a language in its public expected distance
+
+
+class Mechanism(ABC):
+    """A randomised map from words of a public language to words of the same language and length."""
+
+    def __init__(self, language: Language, k: int) -> None:
+        if not isinstance(language, Language):
+            raise InvalidValue("the language is a Words, a TransitionSystem, … : pass for example Words('abc')")
+        self.language = language
+        self.k = whole_number(k, "k", 1)
+        free = isinstance(language, Words)
+        self._space: Space = FreeWords(len(language.alphabet)) if free else Graph.of(language)
+        self._source: Source = SystemSource()
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """What is promised about the draws."""
+
+    @abstractmethod
+    def _law(self, codes: Integers) -> Law:
+        """The output distribution at a word of the language."""
+
+    def given(self, word: AnyWord) -> Distribution[AnyWord]:
+        """The exact output distribution at a word, prepared once; for the owner of the word, not for release."""
+        symbols = self._checked(word)
+        codes = np.array([self.language.alphabet.codes[symbol] for symbol in symbols], dtype=np.int64)
+        return Distribution(word, self._law(codes), self.language, self._source)
+
+    def simulate(self, word: AnyWord, draws: int) -> list[AnyWord]:
+        """Independent draws for studies; publishing r of them spends r·ε."""
+        return self.given(word).simulate(draws)
+
+    def log_prob(self, output: Word, given: AnyWord) -> float:
+        """ln of the probability that `given` comes out as `output`; −inf if it cannot."""
+        return self.given(given).log_prob(output)
+
+    def expected_distance(self, word: AnyWord | None = None, *, length: int | None = None) -> float:
+        """The expected distance from `word` (for its owner), or, public, averaged over the words of one length.
+
+        The average is exact on free words and where the language has at most 256 words of that length; else it is
+        over 256 words drawn uniformly from it, the same ones each time.
+        """
+        if (word is None) == (length is None):
+            raise InvalidValue("expected_distance takes either a word or length=")
+        if word is not None:
+            return self.given(word).expected_distance()
+        assert length is not None
+        distances = [self._law(codes).expected_distance() for codes in self._typical_words(length)]
+        return math.fsum(distances) / len(distances)
+
+    def seeded(self, seed: int | str) -> Self:
+        """The same mechanism with reproducible draws, for tests and studies: its guarantee is `NotPrivate`."""
+        return self._drawing_from(SeededSource(seed))
+
+    def _drawing_from(self, source: Source) -> Self:
+        other = copy.copy(self)
+        other._source = source
+        return other
+
+    def _typical_words(self, length: int) -> Integers:
+        """Words (rows of codes) that stand for all of one length, chosen by public facts only."""
+        places = self._checked_length(whole_number(length, "length", 0))
+        number = self.language.count(places)
+        if not number:
+            raise InvalidValue(f"the language has no word of length {places}: choose another length")
+        if isinstance(self._space, FreeWords):
+            return np.zeros((1, places), dtype=np.int64)
+        if number <= _AVERAGED_WORDS:
+            codes = self.language.alphabet.codes
+            return np.array([[codes[s] for s in word] for word in exhaustive.words(self.language, places)])
+        return laws.uniform(self._space, places).draw(_AVERAGED_WORDS, SeededSource("typical words").open())
+
+    def _checked(self, word: Word) -> tuple[Any, ...]:
+        """The symbols of a word that may go in; refused before any draw if it may not."""
+        symbols = symbols_of(word)
+        self._checked_length(len(symbols))
+        if isinstance(word, str) and not self.language.alphabet.of_characters:
+            raise InvalidValue("a str is a word of single characters, and this language has other symbols: pass a list")
+        fault = self.language.fault(symbols)
+        if fault is not None:
+            raise NotInLanguage(f"the word is not in the language ({fault}): only words of the language can go in")
+        return symbols
+
+    def _checked_length(self, length: int) -> int:
+        if length == 0:
+            raise InvalidValue("the empty word has nothing to hide: pass a word of at least one symbol")
+        if length < self.k:
+            raise InvalidValue(f"k is at most the word's length, and here k = {self.k} is beyond it: take a smaller k")
+        return length
+
+
+class Distribution(Generic[AnyWord]):
+    """The output distribution at one private word. Everything here depends on the word: for its owner only."""
+
+    def __init__(self, word: AnyWord, law: Law, language: Language, source: Source) -> None:
+        self.law = law
+        self._word: AnyWord = word
+        self._language, self._source = language, source
+
+    def __repr__(self) -> str:
+        return f"<Distribution at a word of {len(self._word)} symbols>"
+
+    def log_prob(self, output: Word) -> float:
+        """ln of the probability of an output; −inf outside the language or for another length. Cost: its length."""
+        symbols = symbols_of(output)
+        if len(symbols) != len(self._word) or self._language.fault(symbols) is not None:
+            return -math.inf
+        codes = self._language.alphabet.codes
+        return self.law.log_prob(np.array([codes[symbol] for symbol in symbols], dtype=np.int64))
+
+    def simulate(self, draws: int) -> list[AnyWord]:
+        """Independent words of the same kind as the one given. Cost: draws · length · branching."""
+        count = whole_number(draws, "draws", 0)
+        if not count:
+            return []
+        symbols = self._language.alphabet.symbols
+        rows = self.law.draw(count, self._source.open()).tolist()
+        return [same_kind(self._word, (symbols[code] for code in row)) for row in rows]
+
+    def distance_distribution(self) -> list[float]:
+        """The probability of each distance 0, 1, …, n. Cost: length² · edges on systems, length on free words."""
+        return [float(probability) for probability in self.law.distance_distribution()]
+
+    def expected_distance(self) -> float:
+        """The mean distance of an output. Cost: length · edges on systems, length on free words."""
+        return self.law.expected_distance()

@@ -1,0 +1,66 @@
+"""The exponential mechanism over the words of a language."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from dpwords.automata import Language
+from dpwords.calibration import Calibration, profile
+from dpwords.lattice import Graph
+from dpwords.laws import FoldedLaw, Law, ShellLaw, ShellWeights, shells_around
+from dpwords.mechanisms.base import Mechanism
+from dpwords.privacy import Guarantee, NotPrivate, PureDP, Utility, checked_epsilon
+from dpwords.randomness import SystemSource
+from dpwords.scaled import Integers
+from dpwords.words import AnyWord
+
+
+class Exponential(Mechanism):
+    """Release words of a language with probability f(distance from the private word) / normaliser.
+
+    `epsilon` is spent on words that differ in at most `k` places; see `guarantee` for all pairs. `utility` is
+    `Linear()`, `Inverse(alpha)`, `Staircase()` or, by default, the best that is proven for the language;
+    `calibration` is "tight" (the same: the best that is proven) or "textbook", ε/(2Δu).
+
+    Cost of `given`: on free words the length; on a system of E edges, length · E with `Linear`, else length² · E.
+
+    >>> from dpwords import Exponential, Words
+    >>> private = Exponential(Words("abc"), epsilon=2).release("abacab")
+    >>> len(private)
+    6
+    """
+
+    def __init__(
+        self,
+        language: Language,
+        epsilon: float,
+        k: int = 1,
+        utility: Utility | None = None,
+        calibration: Literal["tight", "textbook"] = "tight",
+    ) -> None:
+        super().__init__(language, k)
+        self.epsilon = checked_epsilon(epsilon)
+        self.calibration = Calibration.choose(calibration, utility, self.epsilon, self.k, self._space)
+
+    def __repr__(self) -> str:
+        chosen = self.calibration
+        return (
+            f"Exponential({self.language!r}, epsilon={self.epsilon:g}, k={self.k}, {chosen.utility}, {chosen.method})"
+        )
+
+    @property
+    def guarantee(self) -> Guarantee:
+        if not isinstance(self._source, SystemSource):
+            return NotPrivate("the draws can be repeated by whoever knows the seed", self.epsilon, self.k)
+        return PureDP(self.epsilon, self.k, self.calibration.slack, self.calibration.method)
+
+    def release(self, word: AnyWord) -> AnyWord:
+        """One private word, of the same kind (str, list or tuple) and length. Each release spends ε."""
+        return self.simulate(word, 1)[0]
+
+    def _law(self, codes: Integers) -> Law:
+        weights = profile(self.calibration, len(codes))
+        if isinstance(self._space, Graph) and weights.rate is not None:
+            return FoldedLaw(self._space, codes, weights.rate)
+        shells = shells_around(codes, self._space)
+        return ShellLaw(shells, ShellWeights.by_profile(shells.sizes, weights))

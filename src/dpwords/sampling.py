@@ -1,0 +1,111 @@
+"""Draws that follow stored weights exactly, and exactly uniform choices.
+
+A category is chosen by a uniform number U whose bits are drawn only as far as they are needed. The first 64 bits
+settle almost every draw by floating-point comparison; where U comes so near a threshold that rounding could matter,
+the comparison is repeated in integers with as many further bits as it takes. So the probability of category j is
+w_j / Σw for the stored weights, without error, however small it is.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpwords.randomness import Stream, integer, uint64
+from dpwords.scaled import Floats, Integers, Scaled
+
+_UNIT = 2.0**-64
+
+
+def choose(weights: Scaled, count: int, stream: Stream) -> Integers:
+    """`count` independent categories from one flat array of weights. Cost: D + count·log D."""
+    first = uint64(stream, (count,))
+    thresholds = _float_thresholds(weights)
+    uniform = first.astype(np.float64) * _UNIT
+    index = np.searchsorted(thresholds, uniform, side="right").astype(np.int64)
+    margin = _margin(len(thresholds))
+    fenced = np.concatenate(([-1.0], thresholds, [2.0]))
+    near = np.flatnonzero((uniform - fenced[index] <= margin) | (fenced[index + 1] - uniform <= margin))
+    for draw in near:
+        index[draw] = _settle(weights, int(first[draw]), stream)
+    return index
+
+
+def choose_each(weights: Scaled, stream: Stream) -> Integers:
+    """One category for each row of weights; a weight of 0 is never chosen. Cost: rows · D."""
+    first = uint64(stream, (len(weights.mantissa),))
+    thresholds = _float_thresholds(weights)
+    uniform = (first.astype(np.float64) * _UNIT)[:, None]
+    index: Integers = (uniform >= thresholds).sum(axis=1, dtype=np.int64)
+    near = (np.abs(uniform - thresholds) <= _margin(thresholds.shape[1])).any(axis=1)
+    for row in np.flatnonzero(near):
+        index[row] = _settle(weights.take(row), int(first[row]), stream)
+    return index
+
+
+def exact_thresholds(weights: Scaled) -> list[int]:
+    """Integer cumulative sums of a flat array of weights: category j is [t(j−1), t(j)) out of the last."""
+    positive = weights.mantissa > 0
+    lowest = int(weights.exponent[positive].min())
+    integers = [
+        int(mantissa * 2.0**53) << (exponent - lowest) if mantissa else 0
+        for mantissa, exponent in zip(weights.mantissa.tolist(), weights.exponent.tolist(), strict=True)
+    ]
+    return list(accumulate(integers))
+
+
+def below(bound: int, shape: tuple[int, ...], stream: Stream) -> Integers:
+    """Independent integers, exactly uniform on 0..bound−1; what would bias them is drawn again."""
+    drawn = uint64(stream, shape)
+    excess = 2**64 % bound
+    if excess:
+        while (rejected := drawn >= np.uint64(2**64 - excess)).any():
+            drawn[rejected] = uint64(stream, (int(rejected.sum()),))
+    return (drawn % np.uint64(bound)).astype(np.int64)
+
+
+def subsets(sizes: Integers, universe: int, stream: Stream) -> NDArray[np.bool_]:
+    """For each size an exactly uniform subset of 0..universe−1, as a row of flags.
+
+    The places with the smallest of `universe` random keys; a row with two equal keys is drawn again.
+    """
+    keys = uint64(stream, (len(sizes), universe))
+    order = np.argsort(keys, axis=1)
+    while (tied := _has_ties(np.take_along_axis(keys, order, axis=1))).any():
+        keys[tied] = uint64(stream, (int(tied.sum()), universe))
+        order[tied] = np.argsort(keys[tied], axis=1)
+    chosen = np.zeros(keys.shape, dtype=np.bool_)
+    np.put_along_axis(chosen, order, np.arange(universe) < sizes[:, None], axis=1)
+    return chosen
+
+
+def _float_thresholds(weights: Scaled) -> Floats:
+    """Thresholds between the categories (last axis), each within half the margin of the exact one."""
+    top = weights.exponent.max(axis=-1, keepdims=True)
+    sums = np.cumsum(weights.relative_to(top), axis=-1)
+    return np.asarray(sums[..., :-1] / sums[..., -1:])
+
+
+def _margin(thresholds: int) -> float:
+    """Twice the error of a float threshold among so many, rounding of U to 53 bits included."""
+    return (thresholds + 8) * 2.0**-51
+
+
+def _settle(weights: Scaled, prefix: int, stream: Stream) -> int:
+    """The category of the uniform number that begins with the 64 bits of `prefix`, in exact arithmetic."""
+    thresholds = exact_thresholds(weights)
+    total, bits = thresholds[-1], 64
+    while True:
+        lowest = bisect_right(thresholds, prefix * total >> bits)
+        highest = bisect_right(thresholds, -(-(prefix + 1) * total >> bits) - 1)
+        if lowest == highest:
+            return lowest
+        prefix = prefix << bits | integer(stream, bits)
+        bits *= 2
+
+
+def _has_ties(ordered: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    return np.asarray((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))

@@ -1,0 +1,105 @@
+"""Non-negative numbers with an exponent of their own: mantissa · 2^exponent.
+
+Weights of words span more than a float can (e^(−100·2000) among them), so each number carries a 64-bit exponent.
+All operations are products and sums of non-negative numbers, hence every relative error is a few units of 2^(−53).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+ZERO_EXPONENT = -(2**62)  # below every exponent that can occur, and far from overflow
+_LOWEST_SHIFT = -1100  # a float shifted this far down is 0
+_DECIMAL = Context(prec=60, Emin=-(10**15), Emax=10**15)
+_LN2 = Decimal(2).ln(_DECIMAL)
+
+
+class Scaled(NamedTuple):
+    """An array of numbers mantissa · 2^exponent; mantissas are 0 or in [1/2, 1)."""
+
+    mantissa: Floats
+    exponent: Integers
+
+    def take(self, index: Any) -> Scaled:
+        """The entries at a NumPy index."""
+        return Scaled(self.mantissa[index], self.exponent[index])
+
+    def times(self, other: Scaled) -> Scaled:
+        """The products, entry by entry; one rounding each."""
+        return normalised(self.mantissa * other.mantissa, self.exponent + other.exponent)
+
+    def relative_to(self, exponent: Integers) -> Floats:
+        """The numbers divided by 2^exponent, as floats; what is far too small becomes 0."""
+        shift = np.maximum(self.exponent - exponent, _LOWEST_SHIFT)
+        return np.asarray(np.ldexp(self.mantissa, shift.astype(np.int32)))
+
+    def logs(self) -> Floats:
+        """Natural logarithms; −inf for 0."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.mantissa) + self.exponent * math.log(2.0))
+
+    def exact(self) -> list[Fraction]:
+        """The stored numbers of a flat array as fractions, without rounding."""
+        return [
+            Fraction(m) * (Fraction(2) ** int(e)) if m else Fraction(0)
+            for m, e in zip(self.mantissa.tolist(), self.exponent.tolist(), strict=True)
+        ]
+
+
+def normalised(mantissa: Floats, exponent: Integers) -> Scaled:
+    """The same numbers with mantissas in [1/2, 1)."""
+    fraction, shift = np.frexp(mantissa)
+    return Scaled(fraction, np.where(fraction == 0.0, ZERO_EXPONENT, exponent + shift))
+
+
+def indicator(flags: NDArray[np.bool_]) -> Scaled:
+    """1 where the flag is set, 0 elsewhere."""
+    return normalised(flags.astype(np.float64), np.zeros(flags.shape, dtype=np.int64))
+
+
+def from_integers(values: Iterable[int]) -> Scaled:
+    """Integers of any size, each rounded once."""
+    mantissas, exponents = [], []
+    for value in values:
+        shift = max(value.bit_length() - 64, 0)
+        mantissas.append(float(value >> shift))
+        exponents.append(shift)
+    return normalised(np.array(mantissas), np.array(exponents, dtype=np.int64))
+
+
+def exp_minus(powers: Iterable[Fraction]) -> Scaled:
+    """e^(−power) for each power ≥ 0, rounded once, the same on every machine."""
+    mantissas, exponents = [], []
+    for power in powers:
+        exact = _DECIMAL.divide(Decimal(power.numerator), Decimal(power.denominator))
+        halvings = _DECIMAL.divide_int(exact, _LN2)
+        rest = _DECIMAL.subtract(exact, _DECIMAL.multiply(halvings, _LN2))
+        mantissas.append(float(_DECIMAL.exp(-rest)))
+        exponents.append(-int(halvings))
+    return normalised(np.array(mantissas), np.array(exponents, dtype=np.int64))
+
+
+def group_sums(values: Scaled, starts: Integers) -> Scaled:
+    """Sums over consecutive groups of rows; group g is rows starts[g] to starts[g+1], none empty.
+
+    A group of D rows has relative error at most D · 2^(−53).
+    """
+    top = np.maximum.reduceat(values.exponent, starts, axis=0)
+    group = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(values.exponent)))
+    total = np.add.reduceat(values.relative_to(top[group]), starts, axis=0)
+    return normalised(total, top)
+
+
+def total(values: Scaled) -> Scaled:
+    """The sum of a flat array, as an array of one number."""
+    return group_sums(values, np.zeros(1, dtype=np.int64))

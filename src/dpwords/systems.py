@@ -1,0 +1,252 @@
+"""Deterministic transition systems, and the forms in which they come: dictionaries, grids, edge lists, JSON."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from dpwords.automata import Language, State
+from dpwords.checks import whole_number
+from dpwords.errors import InvalidValue, NotDeterministic
+from dpwords.words import Alphabet, Symbol, is_hashable
+
+
+class _AnyStart:
+    """The state before the first one, where a run may start anywhere."""
+
+    def __repr__(self) -> str:
+        return "ANY_START"
+
+
+ANY_START = _AnyStart()
+
+
+class TransitionSystem(Language):
+    """Words of moves: sequences of actions that a partial, deterministic system can take from its start.
+
+    `transitions` maps each state to {action: next state}; a state without moves may be left out. With `accepting`,
+    only runs that end in one of those states count. `start=None` lets a run start anywhere; its words are then the
+    states visited, so it exists only where each action is named after the state it leads to (see `by_states`).
+
+    >>> door = TransitionSystem({"open": {"close": "shut"}, "shut": {"open": "open", "wait": "shut"}}, start="open")
+    >>> door.count(3)
+    4
+    """
+
+    def __init__(
+        self,
+        transitions: Mapping[State, Mapping[Symbol, State]],
+        start: State | None,
+        accepting: Iterable[State] | None = None,
+    ) -> None:
+        moves = _checked_transitions(transitions)
+        self._moves: dict[State, dict[Symbol, State]] = moves
+        self.states: tuple[State, ...] = tuple(
+            dict.fromkeys(state for source, row in moves.items() for state in (source, *row.values()))
+        )
+        self.start = _known(start, self.states, "start") if start is not None else None
+        self.accepting = (
+            None if accepting is None else frozenset(_known(s, self.states, "accepting") for s in accepting)
+        )
+        self._names_targets = all(action == target for row in moves.values() for action, target in row.items())
+        actions = dict.fromkeys(action for row in moves.values() for action in row)
+        self.alphabet = Alphabet(self.states if self._names_targets else actions)
+
+    def __repr__(self) -> str:
+        edges = sum(map(len, self._moves.values()))
+        return f"<{type(self).__name__}: {len(self.states)} states, {edges} edges>"
+
+    @property
+    def transitions(self) -> dict[State, dict[Symbol, State]]:
+        """A copy of the moves, {state: {action: next state}}."""
+        return {state: dict(row) for state, row in self._moves.items()}
+
+    @property
+    def initial(self) -> State:
+        start: State | None = self.start
+        if start is not None:
+            return start
+        if not self._names_targets:
+            raise InvalidValue(
+                "start=None is only for words of states: name a start, or take by_states(), --words states"
+            )
+        return ANY_START
+
+    def follow(self, state: Any) -> Iterator[tuple[Symbol, Any]]:
+        if state is ANY_START:
+            return ((first, first) for first in self.states)
+        return iter(self._moves.get(state, {}).items())
+
+    def step(self, state: Any, symbol: Any) -> Any:
+        return symbol if state is ANY_START else self._moves.get(state, {}).get(symbol)
+
+    def is_accepting(self, state: Any) -> bool:
+        return self.accepting is None or state in self.accepting
+
+    def by_states(self) -> TransitionSystem:
+        """The same runs as words of the states entered: actions that lead to the same state become one symbol.
+
+        With `start=None` the first symbol is the state in which the run starts.
+        """
+        return TransitionSystem(
+            {state: {target: target for target in row.values()} for state, row in self._moves.items()},
+            start=self.start,
+            accepting=self.accepting,
+        )
+
+    def to_json(self) -> str:
+        """The system as JSON; states and actions that are tuples are written with commas, as in `0,1`."""
+        document: dict[str, Any] = {"start": None if self.start is None else written(self.start)}
+        if self.accepting is not None:
+            document["accepting"] = [written(state) for state in self.states if state in self.accepting]
+        document["transitions"] = {
+            written(state): {written(action): written(target) for action, target in row.items()}
+            for state, row in self._moves.items()
+        }
+        if len({written(state) for state in self.states}) < len(self.states):
+            raise InvalidValue("two states are written alike in JSON: give them names that differ as text")
+        return json.dumps(document)
+
+
+class GridWorld(TransitionSystem):
+    """A robot on a grid of `rows` × `columns` cells (row, column), from (0, 0); N is row − 1.
+
+    Moves are N, E, S, W and, with `stay`, the dot "." that stays; moves off the grid or into a wall do not exist.
+
+    >>> GridWorld(2, 3, start=(0, 0)).count(2)
+    5
+    """
+
+    def __init__(
+        self,
+        rows: int,
+        columns: int,
+        start: tuple[int, int] | None = (0, 0),
+        walls: Iterable[tuple[int, int]] = (),
+        stay: bool = False,
+    ) -> None:
+        self.rows, self.columns = whole_number(rows, "rows", 1), whole_number(columns, "columns", 1)
+        every = dict.fromkeys((row, column) for row in range(rows) for column in range(columns))
+        self.walls = frozenset(_known(_cell(wall), every, "walls") for wall in walls)
+        cells = dict.fromkeys(cell for cell in every if cell not in self.walls)
+        if start is not None and _cell(start) in self.walls:
+            raise InvalidValue("the start is a wall: start in a free cell")
+        moves = {"N": (-1, 0), "E": (0, 1), "S": (1, 0), "W": (0, -1)} | ({".": (0, 0)} if stay else {})
+        super().__init__(
+            {
+                (row, column): {
+                    name: (row + down, column + right)
+                    for name, (down, right) in moves.items()
+                    if (row + down, column + right) in cells
+                }
+                for row, column in cells
+            },
+            start=None if start is None else _cell(start),
+        )
+
+
+def from_edges(
+    edges: str | os.PathLike[str] | Iterable[tuple[State, State]],
+    start: State | None = None,
+    accepting: Iterable[State] | None = None,
+) -> TransitionSystem:
+    """Words of states on a directed graph; `start=None` lets a run start anywhere.
+
+    `edges` are pairs (source, target), or the path of a CSV file with a header that names the columns `source` and
+    `target`; other columns are left alone.
+
+    >>> from_edges([("a", "b"), ("b", "a"), ("b", "b")], start="a").count(3)
+    3
+    """
+    rows = _edges_of_csv(Path(edges)) if isinstance(edges, (str, os.PathLike)) else edges
+    moves: dict[State, dict[Symbol, State]] = {}
+    for number, row in enumerate(rows, start=1):
+        if isinstance(row, str) or len(row) != 2 or not all(map(is_hashable, row)):
+            raise InvalidValue(f"edge {number} is not a pair (source, target) of hashable states")
+        moves.setdefault(row[0], {})[row[1]] = row[1]
+    return TransitionSystem(moves, start=start, accepting=accepting)
+
+
+def from_json(path: str | os.PathLike[str]) -> TransitionSystem:
+    """A system from a JSON file {"start": …, "accepting": […]?, "transitions": {state: {action: state}}}.
+
+    `"start": null` lets runs start anywhere, for words of states.
+    """
+    name = Path(path).name
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"), object_pairs_hook=_keep_repeated)
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidValue(f"{name} cannot be read as a UTF-8 text file ({_reason(error)})") from None
+    except json.JSONDecodeError as error:
+        raise InvalidValue(
+            f"{name} is not valid JSON (line {error.lineno}, column {error.colno}): is the file cut off?"
+        ) from None
+    except RecursionError:
+        raise InvalidValue(f"{name} is nested too deeply to be a transition system") from None
+    if not isinstance(document, dict) or not {"start", "transitions"} <= document.keys():
+        raise InvalidValue(f'{name} needs the keys "start" and "transitions": see the documentation of from_json')
+    return TransitionSystem(document["transitions"], document["start"], document.get("accepting"))
+
+
+def written(symbol: Symbol) -> str:
+    """A state or symbol as text: a cell (0, 1) is written 0,1."""
+    return ",".join(map(str, symbol)) if isinstance(symbol, tuple) else str(symbol)
+
+
+def _checked_transitions(transitions: object) -> dict[State, dict[Symbol, State]]:
+    if not isinstance(transitions, Mapping) or not transitions:
+        raise InvalidValue("transitions are a mapping {state: {action: next state}} with at least one state")
+    for state, row in transitions.items():
+        if state is None or not isinstance(row, Mapping):
+            raise InvalidValue(f"the moves of state {written(state)} are not one mapping {{action: next state}}")
+        for action, target in row.items():
+            if isinstance(target, (list, set, frozenset)):
+                raise NotDeterministic(
+                    f"state {written(state)}, action {written(action)} leads to {len(target)} states: "
+                    "a system must be deterministic, give each branch an action of its own"
+                )
+            if target is None or not is_hashable(target):
+                raise InvalidValue(f"state {written(state)}, action {written(action)}: the next state is no state")
+    return {state: dict(row) for state, row in transitions.items()}
+
+
+def _known(state: Any, states: Iterable[State], role: str) -> Any:
+    if not is_hashable(state) or state not in states:
+        raise InvalidValue(f"{role}: {written(state)} is not a state of the system")
+    return state
+
+
+def _cell(cell: Any) -> tuple[int, int]:
+    if not isinstance(cell, tuple) or len(cell) != 2:
+        raise InvalidValue("a cell is a pair (row, column)")
+    return cell
+
+
+def _edges_of_csv(path: Path) -> Iterator[tuple[str, str]]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = csv.DictReader(file, strict=True)
+            if not {"source", "target"} <= set(rows.fieldnames or ()):
+                raise InvalidValue(f"{path.name} needs a header line that names the columns source and target")
+            for row in rows:
+                if not row["source"] or not row["target"]:
+                    raise InvalidValue(f"{path.name}, line {rows.line_num}: source or target is missing")
+                yield row["source"], row["target"]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InvalidValue(f"{path.name} cannot be read as a CSV file ({_reason(error)})") from None
+
+
+def _keep_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object in which a key that stands twice keeps the list of its values, so that it can be refused."""
+    values: dict[str, list[Any]] = {}
+    for name, value in pairs:
+        values.setdefault(name, []).append(value)
+    return {name: found[0] if len(found) == 1 else found for name, found in values.items()}
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or type(error).__name__
