@@ -11,21 +11,18 @@ import numpy as np
 
 from dpwords import exhaustive
 from dpwords.automata import Language
+from dpwords.checks import whole_number
+from dpwords.errors import InvalidValue
 from dpwords.exhaustive import HasLogProb, Symbols
-from dpwords.privacy import Guarantee, NotPrivate
+from dpwords.privacy import NotPrivate
 
 _TOLERANCE = 1e-9  # of the measurement itself: logarithms of probabilities in floating point
 
 
 class Audited(Protocol):
-    """Anything that has a public language and says how likely an output is at a word."""
+    """Anything that says how likely an output is at a word; a `given`, a language and a guarantee are used if there."""
 
-    @property
-    def language(self) -> Language: ...
-    @property
-    def guarantee(self) -> Guarantee: ...
-    @property
-    def given(self) -> Callable[[Any], HasLogProb]: ...
+    def log_prob(self, output: Any, given: Any) -> float: ...
 
 
 class Worst(NamedTuple):
@@ -53,32 +50,60 @@ class ExactAudit:
         return f"measured ε = {self.epsilon:.6g} over {self.words} words, claimed {self.claimed:.6g}: {verdict}"
 
 
-def exact(mechanism: Audited, length: int) -> ExactAudit:
+def exact(
+    mechanism: Audited,
+    length: int,
+    *,
+    language: Language | None = None,
+    claimed: float | None = None,
+    k: int | None = None,
+) -> ExactAudit:
     """Measure ε over every pair of words of one length and every output.
 
     The measured ε is the largest |ln p(w;x)/p(w;x′)| / ceil(d(x, x′)/k): the promise for every pair, not only for
-    neighbours. It holds if that is at most the claim (for a `NotPrivate` one, the ε that was asked for).
-    Cost: words³; at most 1,024 words.
+    neighbours. It holds if that is at most the claim (for a `NotPrivate` one, the ε that was asked for). Language,
+    claim and k are the mechanism's own; give them for one that does not say them. Cost: words³; at most 1,024 words.
 
     >>> from dpwords import Exponential, Words
     >>> exact(Exponential(Words("ab"), epsilon=1.5), length=3).holds
     True
     """
-    listed = exhaustive.words(mechanism.language, length, limit=exhaustive.PAIRS_LIMIT)
-    laws = [mechanism.given(word) for word in listed]
-    guarantee = mechanism.guarantee
-    claimed = guarantee.nominal if isinstance(guarantee, NotPrivate) else guarantee.epsilon
-    apart = exhaustive.distances(listed) if listed else np.zeros((0, 0), dtype=np.int64)
-    losses = exhaustive.pair_losses(laws, listed)
-    rates = losses / np.maximum(np.ceil(apart / guarantee.k), 1)
-    measured = float(rates.max(initial=0.0))
-    worst = None
-    if len(listed) > 1:
-        one, other = np.unravel_index(int(rates.argmax()), rates.shape)
-        output = max(listed, key=lambda w: _difference(laws[one].log_prob(w), laws[other].log_prob(w)))
-        worst = Worst(listed[one], listed[other], output, int(apart[one, other]), float(losses[one, other]))
+    guarantee = getattr(mechanism, "guarantee", None)
+    if claimed is None:
+        claimed = getattr(guarantee, "nominal" if isinstance(guarantee, NotPrivate) else "epsilon", None)
+    k = getattr(guarantee, "k", None) if k is None else whole_number(k, "k", 1)
+    language = language or getattr(mechanism, "language", None)
+    if claimed is None or k is None or language is None:
+        raise InvalidValue("this mechanism does not say its language, claim or k: pass language=, claimed= and k=")
+    words = exhaustive.words(language, length, limit=exhaustive.PAIRS_LIMIT)
+    if not words:
+        raise InvalidValue(f"the language has no word of length {length}: choose another length")
+    laws = [_law(mechanism, word) for word in words]
+    apart = exhaustive.distances(words)
+    losses = exhaustive.pair_losses(laws, words)
+    rates = losses / np.maximum(np.ceil(apart / k), 1)
+    measured = float(rates.max())
+    one, other = (int(index) for index in np.unravel_index(rates.argmax(), rates.shape))
+    output = max(words, key=lambda w: _difference(laws[one].log_prob(w), laws[other].log_prob(w)))
+    worst = Worst(words[one], words[other], output, int(apart[one, other]), float(losses[one, other]))
     holds = measured <= claimed + _TOLERANCE * max(1.0, claimed)
-    return ExactAudit(measured, claimed, holds, worst, len(listed))
+    return ExactAudit(measured, claimed, holds, worst if measured > 0 else None, len(words))
+
+
+@dataclass(frozen=True)
+class _Given:
+    """The distribution at one word of a mechanism that has only `log_prob`."""
+
+    mechanism: Audited
+    word: Symbols
+
+    def log_prob(self, output: Symbols) -> float:
+        return self.mechanism.log_prob(output, given=self.word)
+
+
+def _law(mechanism: Audited, word: Symbols) -> HasLogProb:
+    prepare: Callable[[Symbols], HasLogProb] | None = getattr(mechanism, "given", None)
+    return prepare(word) if prepare is not None else _Given(mechanism, word)
 
 
 def _difference(one: float, other: float) -> float:

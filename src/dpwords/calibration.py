@@ -48,6 +48,8 @@ class Calibration:
         """The best that is proven: tight on free words (staircase, unless a utility is given), textbook elsewhere."""
         if wanted not in ("tight", "textbook"):
             raise InvalidValue("calibration is 'tight' or 'textbook'")
+        if utility is not None and not isinstance(utility, Utility):
+            raise InvalidValue("utility is Linear(), Inverse(alpha) or Staircase()")
         free = space if isinstance(space, FreeWords) else None
         tight = wanted == "tight" and free is not None
         default = Staircase() if tight else Linear()
@@ -74,7 +76,7 @@ def profile(calibration: Calibration, length: int) -> Profile:
     """The weights of distances 0, …, length. Cost: length (times k for the best staircase), once per length."""
     k, power = calibration.k, calibration.share * calibration.usable(length)
     utility = calibration.utility
-    if utility == Staircase(None) and calibration.free is not None:
+    if isinstance(utility, Staircase) and utility.first_step is None and calibration.free is not None:
         utility = replace(utility, first_step=best_first_step(length, calibration.free.symbols, k, float(power)))
     values = utility.values(length, k)
     change = sensitivity(values, k)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Literal, Protocol
+from typing import Literal
 
 from dpwords.checks import positive_number, whole_number
 from dpwords.errors import InvalidValue
@@ -14,18 +14,12 @@ from dpwords.errors import InvalidValue
 LARGEST_EPSILON = 1e6
 
 
-class Utility(Protocol):
-    """How good an output at distance d is: a number that never grows with d."""
-
-    def values(self, length: int, k: int) -> list[Fraction]:
-        """The utility at distances 0, 1, …, length, exactly."""
-
-
 @dataclass(frozen=True)
 class Linear:
     """u = −d."""
 
     def values(self, length: int, k: int) -> list[Fraction]:
+        """The utility at distances 0, 1, …, length, exactly."""
         return [Fraction(-d) for d in range(length + 1)]
 
 
@@ -39,6 +33,7 @@ class Inverse:
         positive_number(self.alpha, "alpha", "alpha=1.0")
 
     def values(self, length: int, k: int) -> list[Fraction]:
+        """The utility at distances 0, 1, …, length, exactly."""
         alpha = Fraction(self.alpha)
         return [1 / (d + alpha) for d in range(length + 1)]
 
@@ -58,10 +53,15 @@ class Staircase:
             whole_number(self.first_step, "first_step", least=0)
 
     def values(self, length: int, k: int) -> list[Fraction]:
+        """The utility at distances 0, 1, …, length, exactly."""
         first = self.first_step or 0
         if first >= k:
             raise InvalidValue(f"first_step is at most k − 1 = {k - 1}: take a smaller first_step or a larger k")
         return [Fraction(-math.ceil(Fraction(d - first, k))) for d in range(length + 1)]
+
+
+Utility = Linear | Inverse | Staircase
+"""How good an output at distance d is: a number that never grows with d."""
 
 
 def sensitivity(values: list[Fraction], k: int) -> Fraction:
@@ -82,10 +82,10 @@ class PureDP:
     """
 
     epsilon: float
+    distance: Literal["hamming"]
     k: int
     slack: float
-    method: str
-    distance: Literal["hamming"] = "hamming"
+    method: Literal["tight", "textbook"]
 
     def loss(self, distance: int) -> float:
         """The most that one output tells between two words this far apart."""
@@ -107,9 +107,8 @@ class NotPrivate:
 
     reason: str
     nominal: float
-    k: int = 1
+    k: int
     measure: Callable[[int], float] | None = field(default=None, repr=False, compare=False)
-    distance: Literal["hamming"] = "hamming"
 
     def true_epsilon(self, length: int) -> float:
         """The largest log-ratio over all outputs and all pairs of words that differ in at most k places."""

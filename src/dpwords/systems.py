@@ -34,7 +34,7 @@ class TransitionSystem(Language):
 
     >>> door = TransitionSystem({"open": {"close": "shut"}, "shut": {"open": "open", "wait": "shut"}}, start="open")
     >>> door.count(3)
-    4
+    3
     """
 
     def __init__(
@@ -189,7 +189,10 @@ def from_json(path: str | os.PathLike[str]) -> TransitionSystem:
         raise InvalidValue(f"{name} is nested too deeply to be a transition system") from None
     if not isinstance(document, dict) or not {"start", "transitions"} <= document.keys():
         raise InvalidValue(f'{name} needs the keys "start" and "transitions": see the documentation of from_json')
-    return TransitionSystem(document["transitions"], document["start"], document.get("accepting"))
+    transitions, start, accepting = document["transitions"], document["start"], document.get("accepting")
+    if isinstance(accepting, str):
+        raise InvalidValue(f'{name}: "accepting" is a list of states')
+    return TransitionSystem(_named_by_text(transitions), start, accepting)
 
 
 def written(symbol: Symbol) -> str:
@@ -214,6 +217,15 @@ def _checked_transitions(transitions: object) -> dict[State, dict[Symbol, State]
     return {state: dict(row) for state, row in transitions.items()}
 
 
+def _named_by_text(transitions: Any) -> Any:
+    """The transitions of a JSON document, in which a state is always text: "1", not 1."""
+    for state, row in transitions.items() if isinstance(transitions, dict) else ():
+        for action, target in row.items() if isinstance(row, dict) else ():
+            if isinstance(target, (int, float)):
+                raise InvalidValue(f'state {state}, action {action}: states are text in JSON, write "{target}"')
+    return transitions
+
+
 def _known(state: Any, states: Iterable[State], role: str) -> Any:
     if not is_hashable(state) or state not in states:
         raise InvalidValue(f"{role}: {written(state)} is not a state of the system")
@@ -229,7 +241,7 @@ def _cell(cell: Any) -> tuple[int, int]:
 def _edges_of_csv(path: Path) -> Iterator[tuple[str, str]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = csv.DictReader(file, strict=True)
+            rows = csv.DictReader(file, strict=True, skipinitialspace=True)
             if not {"source", "target"} <= set(rows.fieldnames or ()):
                 raise InvalidValue(f"{path.name} needs a header line that names the columns source and target")
             for row in rows:

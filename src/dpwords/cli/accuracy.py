@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpwords.cli.options import language_options, public_language
+from dpwords.cli.progress import shown
 
 if TYPE_CHECKING:
     from dpwords.automata import Language
@@ -38,34 +39,29 @@ def accuracy(length: int, epsilon: list[float], k: int, **options: Any) -> None:
     from dpwords.automata import Words
 
     public = public_language(**options)
-    rows = [_row(public, one, k, length) for one in epsilon]
-    names = list(rows[0])
+    columns = [_mechanisms(public, one, k) for one in epsilon]
+    figures = [_figure(mechanism, length) for mechanism in shown([m for c in columns for m in c.values()], "averaging")]
+    names = list(columns[0])
     click.echo(f"expected distance of {length} places, k = {k}")
     click.echo("ε".rjust(8) + "".join(name.rjust(len(name) + 3) for name in names))
-    for one, row in zip(epsilon, rows, strict=True):
-        cells = (row[name].rjust(len(name) + 3) for name in names)
-        click.echo(f"{one:g}".rjust(8) + "".join(cells))
+    for row, one in enumerate(epsilon):
+        cells = figures[row * len(names) : (row + 1) * len(names)]
+        click.echo(f"{one:g}".rjust(8) + "".join(c.rjust(len(n) + 3) for n, c in zip(names, cells, strict=True)))
     if not isinstance(public, Words):
         click.echo("(averaged over words drawn uniformly from the language; the figure for one word is private)")
 
 
-def _row(public: Language, epsilon: float, k: int, length: int) -> dict[str, str]:
-    """The expected distance for each mechanism that applies, the default first."""
+def _mechanisms(public: Language, epsilon: float, k: int) -> dict[str, Exponential]:
+    """The mechanisms that apply, by name, the default first."""
     from dpwords.mechanisms.exponential import Exponential
     from dpwords.privacy import Inverse, Linear
 
-    best = Exponential(public, epsilon, k)
+    default = Exponential(public, epsilon, k)
+    inverse = {"inverse (α=1), textbook": Exponential(public, epsilon, k, Inverse(1.0), "textbook")}
+    if default.calibration == "textbook":
+        return {"linear, textbook (default)": default} | inverse
     linear = Exponential(public, epsilon, k, Linear(), "textbook")
-    mechanisms = (
-        {"linear, textbook": linear}
-        if best.calibration == linear.calibration
-        else {
-            f"default ({best.calibration.method})": best,
-            "linear, textbook": linear,
-        }
-    )
-    mechanisms["inverse (α=1), textbook"] = Exponential(public, epsilon, k, Inverse(1.0), "textbook")
-    return {name: _figure(mechanism, length) for name, mechanism in mechanisms.items()}
+    return {"tight (default)": default, "linear, textbook": linear} | inverse
 
 
 def _figure(mechanism: Exponential, length: int) -> str:

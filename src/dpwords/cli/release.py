@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from dpwords.cli.options import exponential, language_options, mechanism_options, public_language
+from dpwords.cli.progress import shown
 from dpwords.errors import DPWordsError, InvalidValue
 
 _LONGEST_LINE = 2**24  # bytes
@@ -39,7 +40,7 @@ def release(words_given: tuple[str, ...], separator: str | None, epsilon: float,
     mechanism = exponential(notation.language, epsilon, **options)
     released: list[str] = []
     texts = list(words_given) if words_given else list(_lines_of_stdin())
-    for number, text in enumerate(_with_progress(texts), start=1):
+    for number, text in enumerate(shown(texts, "releasing", least=1000), start=1):
         try:
             released.append(notation.write(mechanism.release(notation.read(text))))
         except DPWordsError as error:
@@ -59,11 +60,3 @@ def _lines_of_stdin() -> Iterator[str]:
             yield line.decode("utf-8").removesuffix("\n").removesuffix("\r")
         except UnicodeDecodeError:
             raise InvalidValue(f"line {number} is not UTF-8 text: convert the input to UTF-8") from None
-
-
-def _with_progress(texts: list[str]) -> Iterator[str]:
-    if not sys.stderr.isatty() or len(texts) < 1000:
-        yield from texts
-        return
-    with click.progressbar(texts, label="releasing", file=sys.stderr) as shown:
-        yield from shown

@@ -20,7 +20,8 @@ from dpwords.randomness import SeededSource, Source, SystemSource
 from dpwords.scaled import Integers
 from dpwords.words import AnyWord, Word, same_kind, symbols_of
 
-_AVERAGED_WORDS = 256  # at most so many words stand for a language in its public expected distance
+_MOST_AVERAGED, _FEWEST_AVERAGED = 256, 32  # words that stand for a language in its public expected distance
+_AVERAGED_STEPS = 2**22  # edges visited, layer by layer, before fewer words have to do
 
 
 class Mechanism(ABC):
@@ -61,8 +62,8 @@ class Mechanism(ABC):
     def expected_distance(self, word: AnyWord | None = None, *, length: int | None = None) -> float:
         """The expected distance from `word` (for its owner), or, public, averaged over the words of one length.
 
-        The average is exact on free words and where the language has at most 256 words of that length; else it is
-        over 256 words drawn uniformly from it, the same ones each time.
+        The average is exact on free words and where the language has at most 256 words of that length. Else it is
+        over words drawn uniformly from it, the same ones each time: 256, or down to 32 on large systems and lengths.
         """
         if (word is None) == (length is None):
             raise InvalidValue("expected_distance takes either a word or length=")
@@ -89,10 +90,12 @@ class Mechanism(ABC):
             raise InvalidValue(f"the language has no word of length {places}: choose another length")
         if isinstance(self._space, FreeWords):
             return np.zeros((1, places), dtype=np.int64)
-        if number <= _AVERAGED_WORDS:
+        if number <= _MOST_AVERAGED:
             codes = self.language.alphabet.codes
             return np.array([[codes[s] for s in word] for word in exhaustive.words(self.language, places)])
-        return laws.uniform(self._space, places).draw(_AVERAGED_WORDS, SeededSource("typical words").open())
+        affordable = _AVERAGED_STEPS // (places * len(self._space.target))
+        sample = min(max(affordable, _FEWEST_AVERAGED), _MOST_AVERAGED)
+        return laws.uniform(self._space, places).draw(sample, SeededSource("typical words").open())
 
     def _checked(self, word: Word) -> tuple[Any, ...]:
         """The symbols of a word that may go in; refused before any draw if it may not."""

@@ -40,26 +40,36 @@ class Exponential(Mechanism):
     ) -> None:
         super().__init__(language, k)
         self.epsilon = checked_epsilon(epsilon)
-        self.calibration = Calibration.choose(calibration, utility, self.epsilon, self.k, self._space)
+        self._calibration = Calibration.choose(calibration, utility, self.epsilon, self.k, self._space)
 
     def __repr__(self) -> str:
-        chosen = self.calibration
+        chosen = self._calibration
         return (
             f"Exponential({self.language!r}, epsilon={self.epsilon:g}, k={self.k}, {chosen.utility}, {chosen.method})"
         )
 
     @property
+    def utility(self) -> Utility:
+        """The utility in force, given or chosen."""
+        return self._calibration.utility
+
+    @property
+    def calibration(self) -> Literal["tight", "textbook"]:
+        """The calibration in force: "textbook" where nothing better is proven yet for the language."""
+        return self._calibration.method
+
+    @property
     def guarantee(self) -> Guarantee:
         if not isinstance(self._source, SystemSource):
             return NotPrivate("the draws can be repeated by whoever knows the seed", self.epsilon, self.k)
-        return PureDP(self.epsilon, self.k, self.calibration.slack, self.calibration.method)
+        return PureDP(self.epsilon, "hamming", self.k, self._calibration.slack, self.calibration)
 
     def release(self, word: AnyWord) -> AnyWord:
         """One private word, of the same kind (str, list or tuple) and length. Each release spends ε."""
         return self.simulate(word, 1)[0]
 
     def _law(self, codes: Integers) -> Law:
-        weights = profile(self.calibration, len(codes))
+        weights = profile(self._calibration, len(codes))
         if isinstance(self._space, Graph) and weights.rate is not None:
             return FoldedLaw(self._space, codes, weights.rate)
         shells = shells_around(codes, self._space)

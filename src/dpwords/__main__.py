@@ -1,0 +1,5 @@
+"""python -m dpwords"""
+
+from dpwords.cli import main
+
+main()

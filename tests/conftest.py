@@ -1,0 +1,6 @@
+"""Properties are checked on the same examples in every run, so that a verdict does not depend on luck."""
+
+from hypothesis import settings
+
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.load_profile("repeatable")

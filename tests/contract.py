@@ -1,0 +1,155 @@
+"""The laws that every mechanism has to pass, with numbers from the brute-force twin."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import dpwords as dw
+from dpwords import exhaustive
+from dpwords.laws import FoldedLaw, ShellLaw
+from dpwords.mechanisms.base import Mechanism
+from dpwords.sampling import exact_thresholds
+from dpwords.words import hamming
+
+HIGH = Context(prec=60, Emin=-(10**9), Emax=10**9)
+Weight = Callable[[int], float]
+
+
+def check_probabilities(mechanism: Mechanism, length: int, weight: Weight, by_shell: bool = False) -> None:
+    """Every probability equals the twin's to 1e-12, they sum to 1, and no word of the language has none."""
+    words = exhaustive.words(mechanism.language, length)
+    for word in words:
+        twin = shell_law(mechanism, word, weight) if by_shell else exhaustive.law(mechanism.language, word, weight)
+        given = mechanism.given(word)
+        found = {output: math.exp(given.log_prob(output)) for output in words}
+        assert found == pytest.approx(twin, rel=1e-12, abs=0)
+        assert math.fsum(found.values()) == pytest.approx(1, abs=1e-12)
+        by_distance = [0.0] * (length + 1)
+        for output, probability in twin.items():
+            by_distance[hamming(word, output)] += probability
+        assert given.distance_distribution() == pytest.approx(by_distance, abs=1e-12)
+        mean = math.fsum(d * p for d, p in enumerate(by_distance))
+        assert given.expected_distance() == pytest.approx(mean, abs=1e-12)
+        assert mechanism.expected_distance(word) == given.expected_distance()
+        assert mechanism.log_prob(words[0], given=word) == given.log_prob(words[0])
+    average = math.fsum(mechanism.expected_distance(word) for word in words) / len(words)
+    assert mechanism.expected_distance(length=length) == pytest.approx(average, abs=1e-12)
+
+
+def shell_law(mechanism: Mechanism, word: tuple[Any, ...], weight: Weight) -> dict[tuple[Any, ...], float]:
+    """The twin of a law that draws the distance first, and then one of the words there."""
+    counts = exhaustive.distance_counts(mechanism.language, word)
+    total = math.fsum(weight(d) for d, number in enumerate(counts) if number)
+    outputs = exhaustive.words(mechanism.language, len(word))
+    shares = {output: hamming(word, output) for output in outputs}
+    return {output: weight(d) / total / counts[d] for output, d in shares.items()}
+
+
+def check_draws(mechanism: Mechanism, length: int, draws: int = 4000) -> None:
+    """The sampler agrees with `log_prob` (chi-square; seeds are fixed, so the verdict is too)."""
+    words = exhaustive.words(mechanism.language, length)
+    given = mechanism.seeded(7).given(words[len(words) // 2])
+    seen = Counter(given.simulate(draws))
+    assert set(seen) <= set(words)
+    expected = np.array([draws * math.exp(given.log_prob(word)) for word in words])
+    found = np.array([seen[word] for word in words])
+    common = expected >= 5
+    rest = (found[~common].sum(), expected[~common].sum())
+    if rest[1] > 1e-6:
+        found, expected = np.append(found[common], rest[0]), np.append(expected[common], rest[1])
+    else:
+        assert rest[0] == 0
+        found, expected = found[common], expected[common]
+    if len(found) > 1:
+        assert stats.chisquare(found, expected * found.sum() / expected.sum()).pvalue > 1e-4
+
+
+def check_promise(mechanism: Mechanism, length: int) -> None:
+    """The exact audit finds no more than is claimed, over every pair of words."""
+    found = dw.audit.exact(mechanism, length)
+    assert isinstance(mechanism.guarantee, dw.PureDP)
+    assert found.claimed == mechanism.guarantee.epsilon
+    assert found.epsilon <= found.claimed * (1 + 1e-12) + 1e-12
+    assert found.holds
+
+
+def check_stored_law(mechanism: Mechanism, length: int) -> None:
+    """The sampler's own thresholds, read back as fractions, keep the promise without any tolerance,
+    and lie within half the slack of the ideal law at the calibrated weights."""
+    guarantee = mechanism.guarantee
+    assert isinstance(guarantee, dw.PureDP)
+    words = exhaustive.words(mechanism.language, length)
+    laws = {word: stored_law(mechanism, word) for word in words}
+    reserve = Decimal(guarantee.slack) * length
+    for word, law in laws.items():
+        assert sum(law.values()) == 1
+        ideal = ideal_law(mechanism, word)
+        for output in words:
+            assert abs(log(law[output]) - log(ideal[output])) <= reserve / 2
+    for word, law in laws.items():
+        for other, other_law in laws.items():
+            bound = Decimal(guarantee.epsilon) * math.ceil(hamming(word, other) / guarantee.k)
+            for output in words:
+                assert abs(log(law[output] / other_law[output])) <= bound
+
+
+def stored_law(mechanism: Mechanism, word: tuple[Any, ...]) -> dict[tuple[Any, ...], Fraction]:
+    """The exact probability with which the program draws each word, from its stored thresholds."""
+    law = mechanism.given(word).law
+    outputs = exhaustive.words(mechanism.language, len(word))
+    codes = mechanism.language.alphabet.codes
+    if isinstance(law, FoldedLaw):
+        return {w: _walked(law.lattice, [codes[s] for s in w], 0) for w in outputs}
+    assert isinstance(law, ShellLaw)
+    shells = _shares(law.weights.shells)
+    lattice = getattr(law.shells, "_lattice", None)
+    counts = exhaustive.distance_counts(mechanism.language, word)
+    return {
+        w: shells[d] * (Fraction(1, counts[d]) if lattice is None else _walked(lattice, [codes[s] for s in w], d))
+        for w in outputs
+        for d in [hamming(word, w)]
+    }
+
+
+def ideal_law(mechanism: Mechanism, word: tuple[Any, ...]) -> dict[tuple[Any, ...], Fraction]:
+    """The law in 60 digits, from the exact powers that calibration chose."""
+    from dpwords.calibration import profile
+
+    assert isinstance(mechanism, dw.Exponential)
+    powers = profile(mechanism._calibration, len(word)).powers
+    weights = [Fraction(HIGH.exp(HIGH.divide(Decimal(-p.numerator), Decimal(p.denominator)))) for p in powers]
+    outputs = exhaustive.words(mechanism.language, len(word))
+    total = sum(weights[hamming(word, w)] for w in outputs)
+    return {w: weights[hamming(word, w)] / total for w in outputs}
+
+
+def log(value: Fraction) -> Decimal:
+    """ln to 60 digits."""
+    return HIGH.subtract(HIGH.ln(Decimal(value.numerator)), HIGH.ln(Decimal(value.denominator)))
+
+
+def _shares(weights: Any) -> list[Fraction]:
+    thresholds = exact_thresholds(weights)
+    return [Fraction(b - a, thresholds[-1]) for a, b in zip([0, *thresholds], thresholds, strict=False)]
+
+
+def _walked(lattice: Any, codes: list[int], budget: int) -> Fraction:
+    probability, state = Fraction(1), lattice.graph.start
+    for place, code in enumerate(codes):
+        edges, differs, weights = lattice.choices(place, np.array([state]), np.array([budget]))
+        shares = _shares(weights.take(0))
+        begin, end = lattice.graph.first[state], lattice.graph.first[state + 1]
+        pick = next(i for i in range(int(end - begin)) if lattice.graph.symbol[edges[0, i]] == code)
+        probability *= shares[pick]
+        budget -= lattice.algebra.step * int(differs[0, pick])
+        state = int(lattice.graph.target[edges[0, pick]])
+    return probability

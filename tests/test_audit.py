@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+import dpwords as dw
+from dpwords import exhaustive
+from dpwords.words import hamming
+from zoo import ALL
+
+
+def brute(mechanism: Any, length: int) -> float:
+    """The definition, pair by pair and output by output."""
+    words = exhaustive.words(mechanism.language, length)
+    laws = {word: mechanism.given(word) for word in words}
+    return max(
+        (
+            abs(laws[x].log_prob(w) - laws[y].log_prob(w)) / math.ceil(hamming(x, y) / mechanism.k)
+            for x in words
+            for y in words
+            if x != y
+            for w in words
+        ),
+        default=0.0,
+    )
+
+
+@pytest.mark.parametrize("name", ["two letters", "dead ends", "no neighbours", "any start", "one symbol"])
+def test_it_measures_the_definition(name: str) -> None:
+    language, length = ALL[name]
+    for mechanism in (dw.Exponential(language, 1.3, k=2), dw.PaperLiteral(language, 1.3, k=2)):
+        found = dw.audit.exact(mechanism, length)
+        assert found.epsilon == pytest.approx(brute(mechanism, length), abs=1e-12)
+        assert found.words == language.count(length)
+        if found.worst is not None:
+            x, y, output, distance, loss = found.worst
+            assert distance == hamming(x, y)
+            assert loss == pytest.approx(abs(mechanism.log_prob(output, given=x) - mechanism.log_prob(output, given=y)))
+            assert found.epsilon == pytest.approx(loss / math.ceil(distance / 2))
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_tight_on_free_words_spends_all_of_epsilon(k: int) -> None:
+    found = dw.audit.exact(dw.Exponential(dw.Words("abc"), 2.0, k), length=4)
+    assert found.epsilon == pytest.approx(2.0, abs=1e-12)
+    assert found.holds
+    assert "holds" in str(found)
+
+
+def test_a_broken_claim_is_found() -> None:
+    literal = dw.PaperLiteral(dw.Words("abc"), 1.0)
+    found = dw.audit.exact(literal, length=4)
+    assert found.claimed == 1.0
+    assert found.epsilon == pytest.approx(literal.guarantee.true_epsilon(4))
+    assert not found.holds
+    assert "BROKEN" in str(found)
+
+
+class Leaky:
+    """Has only log_prob: the secret comes out unchanged, with certainty."""
+
+    def log_prob(self, output: Any, given: Any) -> float:
+        return 0.0 if tuple(output) == tuple(given) else -math.inf
+
+
+def test_anything_with_log_prob_can_be_audited() -> None:
+    found = dw.audit.exact(Leaky(), length=2, language=dw.Words("ab"), claimed=5.0, k=1)
+    assert found.epsilon == math.inf
+    assert not found.holds
+    with pytest.raises(dw.InvalidValue, match="pass language=, claimed= and k="):
+        dw.audit.exact(Leaky(), length=2)
+
+
+def test_limits() -> None:
+    with pytest.raises(dw.TooLarge, match="1024 is the most"):
+        dw.audit.exact(dw.Exponential(dw.Words("ab"), 1.0), length=11)
+    with pytest.raises(dw.InvalidValue, match="no word of length 2"):
+        dw.audit.exact(dw.Exponential(dw.TransitionSystem({"s": {"a": "end"}}, start="s"), 1.0), length=2)
+    with pytest.raises(dw.InvalidValue, match="empty word"):
+        dw.audit.exact(dw.Exponential(dw.Words("ab"), 1.0), length=0)

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import dpwords as dw
+from dpwords import exhaustive
+
+
+def test_words_are_listed_in_order() -> None:
+    assert exhaustive.words(dw.Words("ab"), 2) == [("a", "a"), ("a", "b"), ("b", "a"), ("b", "b")]
+    assert exhaustive.words(dw.GridWorld(1, 2), 3) == [("E", "W", "E")]
+    assert exhaustive.words(dw.TransitionSystem({"s": {"a": "end"}}, start="s"), 2) == []
+
+
+def test_the_limit_is_said_before_anything_is_listed() -> None:
+    with pytest.raises(dw.TooLarge, match=r"about 10\^954 words of length 2000, and 4096 is the most"):
+        exhaustive.words(dw.Words("abc"), 2000)
+    with pytest.raises(dw.TooLarge, match="there are 9 words"):
+        exhaustive.words(dw.Words("abc"), 2, limit=8)
+
+
+def test_law_and_counts_by_hand() -> None:
+    law = exhaustive.law(dw.Words("ab"), ("a", "a"), lambda d: [4.0, 2.0, 1.0][d])
+    assert law == {("a", "a"): 4 / 9, ("a", "b"): 2 / 9, ("b", "a"): 2 / 9, ("b", "b"): 1 / 9}
+    assert exhaustive.distance_counts(dw.Words("abc"), ("a", "b", "c")) == [1, 6, 12, 8]
+
+
+def test_pair_losses_by_hand() -> None:
+    class Law:
+        def __init__(self, *logs: float) -> None:
+            self.logs = logs
+
+        def log_prob(self, output: tuple[int, ...]) -> float:
+            return self.logs[output[0]]
+
+    outputs = [(0,), (1,), (2,)]
+    losses = exhaustive.pair_losses([Law(-1, -2, -math.inf), Law(-3, -1, -math.inf), Law(-1, -2, -5)], outputs)
+    assert losses.tolist() == [[0, 2, math.inf], [2, 0, math.inf], [math.inf, math.inf, 0]]
+    assert exhaustive.distances([("a", 1), ("a", 2), ("b", 2)]).tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]

@@ -1,0 +1,70 @@
+"""A module imports only from rows below its own; modules stay short."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import dpwords
+
+ROOT = Path(dpwords.__file__).parent
+ROWS = [
+    ["__main__"],
+    ["cli"],
+    ["cli.release", "cli.accuracy", "cli.audit"],
+    ["cli.options", "cli.progress"],
+    ["notation", "audit"],
+    ["mechanisms.exponential", "mechanisms.paper_literal"],
+    ["mechanisms.base"],
+    ["calibration"],
+    ["privacy", "laws"],
+    ["lattice", "exhaustive"],
+    ["levenshtein", "systems"],
+    ["automata", "sampling"],
+    ["words", "scaled", "randomness"],
+    ["checks"],
+    ["errors"],
+]
+ROW = {name: number for number, row in enumerate(ROWS) for name in row}
+FILES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in ROOT.rglob("*.py")
+    if path != ROOT / "__init__.py"
+}
+
+
+def imported(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "dpwords":
+            inside = (node.module or "").removeprefix("dpwords").removeprefix(".")
+            names = [".".join(filter(None, [inside, alias.name])) for alias in node.names]
+            found |= {name if name in FILES else inside for name in names}
+    return found - {""}
+
+
+def test_every_module_has_its_row() -> None:
+    assert set(ROW) | {"mechanisms"} == set(FILES)
+
+
+@pytest.mark.parametrize("name", ROW)
+def test_imports_go_down(name: str) -> None:
+    for other in imported(FILES[name]):
+        assert ROW[other] > ROW[name], f"{name} imports {other}"
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_modules_are_short(name: str) -> None:
+    assert len(FILES[name].read_text(encoding="utf-8").splitlines()) <= 400
+
+
+def test_only_proven_mechanisms_release() -> None:
+    """`release` is a reserved verb."""
+    having = {
+        name
+        for name, path in FILES.items()
+        if name.startswith("mechanisms") and "def release" in path.read_text(encoding="utf-8")
+    }
+    assert having == {"mechanisms.exponential"}

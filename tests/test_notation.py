@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import string
+from pathlib import Path
+
+import pytest
+
+import dpwords as dw
+from dpwords import notation
+from dpwords.notation import Notation
+
+
+@pytest.mark.parametrize(
+    ("text", "symbols"),
+    [
+        ("abc", "abc"),
+        ("a-e", "abcde"),
+        ("a-c0-2 ", "abc012 "),
+        ("-a", "-a"),
+        ("a-", "a-"),
+        ("a-c-", "abc-"),
+        (r"a\-c", "a-c"),
+        (r"\@x", "@x"),
+        (r"\\", "\\"),
+        ("α-γ", "αβγ"),
+        ("name:dna", "ACGT"),
+        ("name:lower", string.ascii_lowercase),
+    ],
+)
+def test_alphabets(text: str, symbols: str) -> None:
+    assert "".join(notation.alphabet(text)) == symbols
+
+
+def test_alphabet_files(tmp_path: Path) -> None:
+    file = tmp_path / "acts.txt"
+    file.write_text("register\ndecide\npay\n", encoding="utf-8")
+    assert notation.alphabet(f"@{file}") == ["register", "decide", "pay"]
+    file.write_text("register\n\npay\n", encoding="utf-8")
+    with pytest.raises(dw.InvalidValue, match=r"line 2 of acts\.txt is empty"):
+        notation.alphabet(f"@{file}")
+    with pytest.raises(dw.InvalidValue, match=r"nowhere\.txt cannot be read"):
+        notation.alphabet(f"@{tmp_path / 'nowhere.txt'}")
+
+
+@pytest.mark.parametrize(("text", "message"), [("z-a", "runs backwards"), ("name:klingon", "no alphabet of that name")])
+def test_bad_alphabets(text: str, message: str) -> None:
+    with pytest.raises(dw.InvalidValue, match=message):
+        notation.alphabet(text)
+    with pytest.raises(dw.InvalidValue, match="at least one symbol"):
+        notation.language("", None)
+
+
+def test_grids() -> None:
+    assert notation.language(None, "grid:2x3").count(2) == dw.GridWorld(2, 3).count(2)
+    assert notation.language(None, "grid:3x3@1,1").count(1) == 4
+    assert notation.language(None, "grid:3x3@1,1", "states").accepts([(0, 1)])
+    assert notation.language(None, "grid:3x3@any", "states").count(1) == 9
+
+
+def test_files(tmp_path: Path) -> None:
+    roads = tmp_path / "roads.csv"
+    roads.write_text("source,target\np,q\nq,p\n", encoding="utf-8")
+    assert notation.language(None, str(roads)).count(1) == 2
+    assert notation.language(None, str(roads), "states", "p").count(1) == 1
+    system = tmp_path / "system.json"
+    system.write_text('{"start": "s", "transitions": {"s": {"a": "s", "b": "s"}}}', encoding="utf-8")
+    assert notation.language(None, str(system)).count(2) == 4
+    assert notation.language(None, str(system), "states").count(2) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((None, None), "either --alphabet or --system"),
+        (("ab", "grid:2x2"), "either --alphabet or --system"),
+        (("ab", None, "states"), "belong to --system"),
+        ((None, "grid:2"), "a grid is written"),
+        ((None, "grid:2x2@x"), "a grid is written"),
+        ((None, "grid:0x2"), "rows is a whole number"),
+        ((None, "grid:2x2", None, "0,0"), "--start is for CSV"),
+        ((None, "grid:2x2@any"), "words of states"),
+        ((None, "roads.txt"), "a system is"),
+    ],
+)
+def test_bad_languages(arguments: tuple[str | None, ...], message: str) -> None:
+    with pytest.raises(dw.InvalidValue, match=message):
+        notation.language(*arguments).count(1)  # type: ignore[arg-type]
+
+
+def test_words_as_characters_or_with_separators() -> None:
+    letters = Notation(dw.Words("ab"))
+    assert letters.read("abba") == "abba"
+    assert letters.write("abba") == "abba"
+    cells = Notation(dw.GridWorld(2, 2).by_states())
+    assert cells.read("0,1  1,1") == [(0, 1), (1, 1)]
+    assert cells.write([(0, 1), (1, 1)]) == "0,1 1,1"
+    assert cells.read("") == []
+    assert cells.read("0,1 9,9") == [(0, 1), "9,9"]
+    acts = Notation(dw.Words(["register request", "pay"]), separator=";")
+    assert acts.read("pay;register request") == ["pay", "register request"]
+    assert acts.write(["pay", "pay"]) == "pay;pay"
+    assert Notation(dw.Words("ab"), separator="-").read("a-b") == ["a", "b"]
+
+
+def test_words_that_could_not_be_told_apart_are_refused() -> None:
+    with pytest.raises(dw.InvalidValue, match="--separator"):
+        Notation(dw.Words(["register request", "pay"]))
+    with pytest.raises(dw.InvalidValue, match="written alike"):
+        Notation(dw.Words([(1, 2), "1,2"]))

@@ -1,0 +1,54 @@
+"""The public names are frozen: adding one is a decision, losing one is a break."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import dpwords as dw
+
+PUBLIC = [
+    "DPWordsError",
+    "Exponential",
+    "GridWorld",
+    "InvalidValue",
+    "Inverse",
+    "LevenshteinAutomaton",
+    "Linear",
+    "NotDeterministic",
+    "NotInLanguage",
+    "NotPrivate",
+    "PaperLiteral",
+    "PureDP",
+    "Staircase",
+    "TooLarge",
+    "TransitionSystem",
+    "Words",
+    "audit",
+    "from_edges",
+    "from_json",
+]
+
+
+def test_public_names() -> None:
+    assert sorted(dw.__all__) == sorted(PUBLIC)
+    assert set(PUBLIC) <= set(dir(dw))
+    for name in PUBLIC:
+        assert getattr(dw, name).__doc__
+    with pytest.raises(AttributeError, match="no attribute 'Secret'"):
+        dw.Secret  # noqa: B018
+
+
+def test_errors_are_what_they_say() -> None:
+    assert issubclass(dw.InvalidValue, ValueError)
+    assert issubclass(dw.TooLarge, MemoryError)
+    for error in (dw.InvalidValue, dw.NotInLanguage, dw.NotDeterministic, dw.TooLarge):
+        assert issubclass(error, dw.DPWordsError)
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    script = "import sys, dpwords; print([m for m in ('numpy', 'cryptography', 'click') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

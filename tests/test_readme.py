@@ -1,0 +1,60 @@
+"""The README's and the documentation's code runs, and so do the examples in docstrings and help texts."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dpwords
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+MODULES = [
+    "dpwords",
+    *(m.name for m in pkgutil.walk_packages(dpwords.__path__, "dpwords.") if m.name != "dpwords.__main__"),
+]
+
+
+def blocks(kind: str) -> list[str]:
+    return [
+        block for page in PAGES for block in re.findall(rf"```{kind}\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    ]
+
+
+COMMANDS = [line for block in blocks("sh") for line in block.splitlines() if line.startswith("dpwords ")]
+
+
+@pytest.mark.parametrize("code", blocks("python"))
+def test_python_blocks_run(code: str) -> None:
+    exec(compile(code, "README", "exec"), {})
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_commands_run(line: str) -> None:
+    arguments = shlex.split(line, comments=True)[1:]
+    done = subprocess.run([sys.executable, "-m", "dpwords", *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == (1 if "--literal" in arguments else 0), done.stderr
+
+
+def test_there_is_something_to_run() -> None:
+    assert blocks("python")
+    assert len(COMMANDS) >= 3
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstrings(name: str) -> None:
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_links_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text("utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"

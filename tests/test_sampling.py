@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from dpwords import sampling, scaled
+from dpwords.randomness import SeededSource
+from dpwords.scaled import Scaled
+
+
+class Bits:
+    """A stream that gives the binary digits of one number; 64-bit integers are read from it low byte first."""
+
+    def __init__(self, number: Fraction) -> None:
+        self.number, self.first = number, True
+
+    def take(self, count: int) -> bytes:
+        self.number *= 256**count
+        whole = int(self.number)
+        self.number -= whole
+        order = "little" if self.first else "big"  # the first 64 bits are an array element
+        self.first = False
+        return whole.to_bytes(count, order)
+
+
+mantissas = st.one_of(st.just(0.0), st.floats(0.5, 1, exclude_max=True))
+weights = st.lists(st.tuples(mantissas, st.integers(-500, 500)), min_size=1, max_size=6).filter(
+    lambda values: any(m for m, _ in values)
+)
+
+
+def made(values: list[tuple[float, int]]) -> Scaled:
+    m, e = zip(*values, strict=True)
+    return scaled.normalised(np.array(m), np.array(e, dtype=np.int64))
+
+
+@given(weights)
+def test_thresholds_are_the_stored_weights(values: list[tuple[float, int]]) -> None:
+    array = made(values)
+    thresholds = sampling.exact_thresholds(array)
+    total = sum(array.exact(), Fraction(0))
+    shares = [Fraction(b - a, thresholds[-1]) for a, b in zip([0, *thresholds], thresholds, strict=False)]
+    assert shares == [value / total for value in array.exact()]
+
+
+@given(
+    weights,
+    st.integers(0, 2**80 - 1).map(lambda bits: Fraction(bits, 2**80)),
+    st.sampled_from([-3, -1, 1, 3]),
+    st.integers(50, 700),
+)
+def test_every_uniform_number_falls_into_its_own_category(
+    values: list[tuple[float, int]], at: Fraction, steps: int, depth: int
+) -> None:
+    """Both ways to choose agree with exact arithmetic, far from thresholds and 2^(−700) beside them.
+
+    (A number exactly on a threshold has probability 0, and would ask for bits without end.)
+    """
+    array = made(values)
+    thresholds = sampling.exact_thresholds(array)
+    edge = Fraction(thresholds[int(at * len(thresholds))], thresholds[-1])
+    for uniform in (at, edge + Fraction(steps, 2**depth)):
+        if 0 <= uniform < 1 and uniform != edge:
+            expected = sum(Fraction(t, thresholds[-1]) <= uniform for t in thresholds)
+            assert sampling.choose(array, 1, Bits(uniform)).tolist() == [expected]
+            row = Scaled(array.mantissa[None, :], array.exponent[None, :])
+            assert sampling.choose_each(row, Bits(uniform)).tolist() == [expected]
+
+
+def test_draws_have_the_stored_frequencies() -> None:
+    array = scaled.from_integers([1, 0, 5, 10])
+    stream = SeededSource(3).open()
+    many = np.repeat(array.mantissa[None, :], 16_000, axis=0), np.repeat(array.exponent[None, :], 16_000, axis=0)
+    for drawn in (sampling.choose(array, 16_000, stream), sampling.choose_each(Scaled(*many), stream)):
+        counts = np.bincount(drawn, minlength=4)
+        assert counts[1] == 0
+        assert stats.chisquare(counts[[0, 2, 3]], [1000, 5000, 10000]).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("bound", [1, 2, 3, 7, 1000, 2**63 + 1])
+def test_below_is_in_range_and_rejects_the_biased_tail(bound: int) -> None:
+    drawn = sampling.below(bound, (500,), SeededSource(1).open())
+    assert ((drawn >= 0) & (drawn.astype(np.uint64) < np.uint64(bound))).all()
+
+    class Largest:
+        """The largest 64-bit number first, then 5."""
+
+        calls = 0
+
+        def take(self, count: int) -> bytes:
+            self.calls += 1
+            return b"\xff" * count if self.calls == 1 else (5).to_bytes(8, "little") * (count // 8)
+
+    stream = Largest()
+    expected = (2**64 - 1) % bound if 2**64 % bound == 0 else 5 % bound
+    assert sampling.below(bound, (1,), stream).tolist() == [expected]
+
+
+def test_subsets_are_uniform() -> None:
+    flags = sampling.subsets(np.full(12_000, 2), 4, SeededSource(2).open())
+    counts = Counter(tuple(row) for row in flags.tolist())
+    expected = {tuple(i in pair for i in range(4)) for pair in itertools.combinations(range(4), 2)}
+    assert set(counts) == expected
+    assert stats.chisquare(list(counts.values())).pvalue > 1e-3
+
+
+def test_subsets_with_equal_keys_are_drawn_again() -> None:
+    class Tied:
+        """Equal keys for the first row of the first call, then distinct ones."""
+
+        calls = 0
+
+        def take(self, count: int) -> bytes:
+            self.calls += 1
+            keys = [7, 7, 9, 3, 1, 2] if self.calls == 1 else [30, 20, 10]
+            return b"".join(key.to_bytes(8, "little") for key in keys[: count // 8])
+
+    stream = Tied()
+    flags = sampling.subsets(np.array([1, 2]), 3, stream)
+    assert stream.calls == 2
+    assert flags.tolist() == [[False, False, True], [False, True, True]]
