@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test check clean
+.PHONY: demo test lint check clean
 .DELETE_ON_ERROR:
 
 $(VENV)/user: pyproject.toml
@@ -22,11 +22,14 @@ demo: $(VENV)/user
 test: $(VENV)/developer
 	$(BIN)/pytest -n auto
 
-check: $(VENV)/developer
-	$(BIN)/ruff format .
+lint: $(VENV)/developer
+	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n auto
+
+check: $(VENV)/developer
+	$(BIN)/ruff format .
+	$(MAKE) lint test
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
