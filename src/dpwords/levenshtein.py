@@ -9,7 +9,7 @@ from functools import cached_property
 from graphlib import TopologicalSorter
 from typing import Any, Literal
 
-from dpwords.automata import Edge, Language, State, explore
+from dpwords.automata import Edge, Language, State, Words, explore
 from dpwords.checks import whole_number
 from dpwords.errors import InvalidValue
 from dpwords.words import Alphabet, Symbol, Word, symbols_of
@@ -82,7 +82,7 @@ class Automaton:
         if whole_number(distance, "a distance", 0) > self.k:
             raise InvalidValue(f"this automaton allows {self.k} edits: ask for a distance from 0 to {self.k}")
         if not self.is_deterministic:
-            return self._determinised().exactly(distance)
+            return self._determinised.exactly(distance)
         return Policy(self, [state for state, spent in self.distances.items() if spent == distance])
 
     def product(self, system: Language) -> Automaton:
@@ -138,6 +138,7 @@ class Automaton:
             or (label.symbol != symbol if isinstance(label, AnyBut) else label is not EMPTY and label == symbol)
         )
 
+    @cached_property
     def _determinised(self) -> Automaton:
         """The subset automaton; a word's distance is then the least number of edits, not one of many."""
 
@@ -149,11 +150,17 @@ class Automaton:
 
         start = self._closure([self.start])
         explored = explore([start], follow)
-        return Automaton(self.alphabet, start, explored, self._least_distances(explored[0]), self.k)
+        spent = ((subset, [self.distances[s] for s in subset if s in self.distances]) for subset in explored[0])
+        ends = {subset: min(distances) for subset, distances in spent if distances}
+        return Automaton(self.alphabet, start, explored, ends, self.k)
 
-    def _least_distances(self, subsets: Iterable[frozenset[Any]]) -> dict[frozenset[Any], int]:
-        ends = ((subset, [self.distances[s] for s in subset if s in self.distances]) for subset in subsets)
-        return {subset: min(distances) for subset, distances in ends if distances}
+    def _leading_to(self, ends: Iterable[Any]) -> tuple[tuple[Any, ...], tuple[Edge, ...]]:
+        """The states from which one of the ends can be reached, and the edges between them."""
+        back: dict[Any, list[tuple[Any, Any]]] = {}
+        for source, label, target in self.edges:
+            back.setdefault(target, []).append((label, source))
+        useful = set(explore(ends, lambda state: back.get(state, ()))[0])
+        return tuple(s for s in self.states if s in useful), tuple(e for e in self.edges if e[2] in useful)
 
 
 class LevenshteinAutomaton(Automaton):
@@ -199,26 +206,14 @@ class LevenshteinAutomaton(Automaton):
     def of_length(self) -> Automaton:
         """The deterministic automaton of the accepted words that are as long as the word itself.
 
-        With substitutions only, that is this automaton; with all edits, its states are (symbols read, set of states).
+        With substitutions only, that is this automaton; with all edits, its states are (set of states, symbols read).
         """
         if self.edits == "substitutions":
             return self
-
-        def follow(state: tuple[int, frozenset[Any]]) -> Iterator[tuple[Symbol, tuple[int, frozenset[Any]]]]:
-            read, subset = state
-            if read < len(self.word):
-                for symbol in self.alphabet.symbols:
-                    successor = self._read(subset, symbol)
-                    if successor:
-                        yield symbol, (read + 1, successor)
-
-        start = (0, self._closure([self.start]))
-        states, edges = explore([start], follow)
-        least = self._least_distances(subset for read, subset in states if read == len(self.word))
-        ends = {state: least[state[1]] for state in states if state[0] == len(self.word) and state[1] in least}
-        useful = _leading_to(ends, edges)
-        kept = tuple(state for state in states if state in useful)
-        return Automaton(self.alphabet, start, (kept, tuple(e for e in edges if e[2] in useful)), ends, self.k)
+        length = len(self.word)
+        layered = self._determinised.product(Words(self.alphabet.symbols, max_length=length))
+        ends = {state: distance for state, distance in layered.distances.items() if state[1] == length}
+        return Automaton(self.alphabet, layered.start, layered._leading_to(ends), ends, self.k)
 
 
 class Policy(Automaton):
@@ -230,24 +225,13 @@ class Policy(Automaton):
 
     def __init__(self, automaton: Automaton, ends: Iterable[Any]) -> None:
         distances = {state: automaton.distances[state] for state in ends}
-        useful = _leading_to(distances, automaton.edges)
-        states = tuple(state for state in automaton.states if state in useful)
-        edges = tuple(edge for edge in automaton.edges if edge[2] in useful)
-        super().__init__(automaton.alphabet, automaton.start, (states, edges), distances, automaton.k)
+        super().__init__(automaton.alphabet, automaton.start, automaton._leading_to(distances), distances, automaton.k)
         self.completions: dict[Any, int] = {self.start: 0}
-        for state in TopologicalSorter({s: [t for _, t in self._out.get(s, ())] for s in states}).static_order():
+        for state in TopologicalSorter({s: [t for _, t in self._out.get(s, ())] for s in self.states}).static_order():
             onward = sum(len(self._symbols(label)) * self.completions[t] for label, t in self._out.get(state, ()))
             self.completions[state] = onward + (state in distances)
         self.policy: dict[tuple[Any, Symbol], Fraction] = {
             (source, symbol): Fraction(self.completions[target], self.completions[source])
-            for source, label, target in edges
+            for source, label, target in self.edges
             for symbol in self._symbols(label)
         }
-
-
-def _leading_to(ends: Iterable[Any], edges: Iterable[Edge]) -> set[Any]:
-    """The states from which one of the ends can be reached."""
-    back: dict[Any, list[tuple[Any, Any]]] = {}
-    for source, label, target in edges:
-        back.setdefault(target, []).append((label, source))
-    return set(explore(ends, lambda state: back.get(state, ()))[0])
