@@ -15,7 +15,7 @@ from scipy import stats
 
 import dpwords as dw
 from dpwords import exhaustive
-from dpwords.laws import FoldedLaw, ShellLaw
+from dpwords.laws import FoldedLaw, IndependentLaw, ShellLaw
 from dpwords.mechanisms.base import Mechanism
 from dpwords.sampling import exact_thresholds
 from dpwords.words import hamming
@@ -109,9 +109,13 @@ def stored_law(mechanism: Mechanism, word: tuple[Any, ...]) -> dict[tuple[Any, .
     codes = mechanism.language.alphabet.codes
     if isinstance(law, FoldedLaw):
         return {w: _walked(law.lattice, [codes[s] for s in w], 0) for w in outputs}
+    if isinstance(law, IndependentLaw):
+        kept, replaced = _shares(law.weights)
+        each = replaced / max(len(codes) - 1, 1)
+        return {w: kept ** (len(w) - hamming(word, w)) * each ** hamming(word, w) for w in outputs}
     assert isinstance(law, ShellLaw)
     shells = _shares(law.weights.shells)
-    lattice = getattr(law.shells, "_lattice", None)
+    lattice = getattr(law.shells, "lattice", None)
     counts = exhaustive.distance_counts(mechanism.language, word)
     return {
         w: shells[d] * (Fraction(1, counts[d]) if lattice is None else _walked(lattice, [codes[s] for s in w], d))

@@ -7,7 +7,7 @@ import pytest
 import dpwords as dw
 from dpwords.calibration import Calibration, profile, rounding_slack
 from dpwords.lattice import Graph
-from dpwords.laws import FreeWords
+from dpwords.shells import FreeWords
 
 
 def test_textbook_is_half_of_epsilon_over_the_sensitivity() -> None:
@@ -24,7 +24,9 @@ def test_tight_is_all_of_it_on_free_words_and_textbook_elsewhere() -> None:
     free, graph = FreeWords(4), Graph.of(dw.GridWorld(3, 3))
     tight = Calibration.choose("tight", dw.Linear(), 3.0, 2, free)
     assert float(profile(tight, 5).powers[1]) == pytest.approx(1.5, rel=1e-13)
+    assert tight.rate(5) == profile(tight, 5).powers[1]
     assert Calibration.choose("tight", None, 3.0, 2, free).utility == dw.Staircase()
+    assert Calibration.choose("tight", None, 3.0, 1, free).utility == dw.Linear()
     assert Calibration.choose("textbook", None, 3.0, 2, free).utility == dw.Linear()
     on_graph = Calibration.choose("tight", None, 3.0, 2, graph)
     assert (on_graph.method, on_graph.utility) == ("textbook", dw.Linear())
@@ -41,5 +43,7 @@ def test_slack_is_taken_off_epsilon_before_it_is_spent() -> None:
     assert rounding_slack(graph) == 4 * (4 + 3) * 2.0**-53
     assert rounding_slack(FreeWords(9)) == 2.0**-50
     calibration = Calibration.choose("textbook", None, 1.0, 1, graph)
-    assert calibration.usable(10) == 1 - 10 * Fraction(4 * 7, 2**53)
-    assert profile(calibration, 10).powers[1] == calibration.usable(10) / 2
+    rest = 1 - 10 * Fraction(4 * 7, 2**53)
+    assert calibration.power(10) == rest / 2
+    assert profile(calibration, 10).powers[1] == calibration.rate(10) == rest / 2
+    assert Calibration.choose("tight", None, 1.0, 1, FreeWords(9)).power(10) == 1 - 10 * Fraction(1, 2**50)

@@ -20,6 +20,7 @@ ROWS = [
     ["mechanisms.base"],
     ["calibration"],
     ["privacy", "laws"],
+    ["shells"],
     ["lattice", "exhaustive"],
     ["levenshtein", "systems"],
     ["automata", "sampling"],

@@ -1,23 +1,26 @@
-"""Distributions over the words of one length around a private word, by distance classes or by a folded lattice.
+"""Distributions over the words of one length around a private word.
 
-A *profile* f gives each word at distance d the weight f(d). A *law* is the distribution that follows:
-`ShellLaw` draws a distance, then a word at exactly that distance; `FoldedLaw` needs no distance classes.
+A *profile* f gives each word at distance d the weight f(d), and a *law* is the distribution that follows. `ShellLaw`
+draws a distance, then a word at exactly that distance. Where f(d) = z^d no distance is needed: on a lattice
+`FoldedLaw` walks, and on free words `IndependentLaw` treats each symbol by itself.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
 from dpwords import sampling, scaled
-from dpwords.lattice import Discount, Graph, Lattice, Tally
+from dpwords.lattice import Discount, Graph, Lattice
 from dpwords.randomness import Stream
 from dpwords.scaled import Floats, Integers, Scaled
+from dpwords.shells import FreeWords, Shells, Space, free_sizes, with_other_symbols
 
 _BATCH = 2**20  # symbols drawn at a time, to bound memory
 
@@ -28,11 +31,10 @@ class Profile:
 
     powers: tuple[Fraction, ...]
 
-    @cached_property
-    def rate(self) -> Fraction | None:
-        """c, if f(d) = e^(−c·d)."""
-        rate = self.powers[1] if len(self.powers) > 1 else Fraction(0)
-        return rate if all(power == rate * d for d, power in enumerate(self.powers)) else None
+    @classmethod
+    def linear(cls, rate: Fraction, length: int) -> Profile:
+        """f(d) = e^(−rate · d)."""
+        return cls(tuple(rate * d for d in range(length + 1)))
 
     @cached_property
     def weights(self) -> Scaled:
@@ -61,72 +63,6 @@ class Law(Protocol):
         """The mean distance."""
 
 
-class Shells(Protocol):
-    """The words of a language by their distance from the private word."""
-
-    codes: Integers
-    sizes: Scaled  # the number of words at distance 0, …, n
-
-    def draw(self, distances: Integers, stream: Stream) -> Integers:
-        """For each distance a uniform word at exactly that distance."""
-
-
-@dataclass(frozen=True)
-class FreeWords:
-    """The space of all words over so many symbols, as a `Graph` is that of a system's words."""
-
-    symbols: int
-
-
-Space = FreeWords | Graph
-
-
-class FreeShells:
-    """Shells of all words over `symbols` symbols. Cost: the length of each word drawn."""
-
-    def __init__(self, codes: Integers, symbols: int) -> None:
-        self.codes, self.symbols = codes, symbols
-        self.sizes = _free_sizes(len(codes), symbols)
-
-    def draw(self, distances: Integers, stream: Stream) -> Integers:
-        words = np.tile(self.codes, (len(distances), 1))
-        changed = sampling.subsets(distances, len(self.codes), stream)
-        kept = words[changed]
-        other = sampling.below(max(self.symbols - 1, 1), kept.shape, stream)
-        words[changed] = other + (other >= kept)
-        return words
-
-
-class LatticeShells:
-    """Shells of a language given as a graph. Cost: length² · edges once, then the length of each word drawn."""
-
-    def __init__(self, graph: Graph, codes: Integers) -> None:
-        self.codes = codes
-        self._lattice = Lattice(graph, codes, Tally())
-        self.sizes = self._lattice.at_start()
-
-    def draw(self, distances: Integers, stream: Stream) -> Integers:
-        return self._lattice.walk(distances, stream)
-
-
-def free_sizes(length: int, symbols: int) -> list[int]:
-    """The number of words at distance 0, …, n from any word: C(n, d) · (m − 1)^d, exactly."""
-    sizes = [1]
-    for d in range(1, length + 1):
-        sizes.append(sizes[-1] * (length - d + 1) * (symbols - 1) // d)
-    return sizes
-
-
-def shells_around(codes: Integers, space: Space) -> Shells:
-    """The words of a space by their distance from one of them."""
-    return FreeShells(codes, space.symbols) if isinstance(space, FreeWords) else LatticeShells(space, codes)
-
-
-@lru_cache(maxsize=64)
-def _free_sizes(length: int, symbols: int) -> Scaled:
-    return scaled.from_integers(free_sizes(length, symbols))
-
-
 @dataclass(frozen=True, eq=False)
 class ShellWeights:
     """The weight of each whole shell, and the log-probability of each single word in it."""
@@ -153,10 +89,6 @@ class ShellWeights:
         relative = self.shells.relative_to(self.shells.exponent.max())
         return np.asarray(relative / relative.sum())
 
-    def mean(self) -> float:
-        """The expected distance."""
-        return float(self.probabilities @ np.arange(len(self.probabilities)))
-
 
 @dataclass(frozen=True, eq=False)
 class ShellLaw:
@@ -176,13 +108,51 @@ class ShellLaw:
         return self.weights.probabilities
 
     def expected_distance(self) -> float:
-        return self.weights.mean()
+        return float(self.weights.probabilities @ np.arange(len(self.weights.probabilities)))
+
+
+def linear_law(codes: Integers, space: Space, rate: Fraction) -> FoldedLaw | IndependentLaw:
+    """Words in proportion to e^(−rate · distance)."""
+    return IndependentLaw(codes, space, rate) if isinstance(space, FreeWords) else FoldedLaw(codes, space, rate)
+
+
+class IndependentLaw:
+    """Free words in proportion to e^(−rate · distance): each symbol is kept, or replaced by a uniform other one.
+
+    Cost: the length of each word drawn; `distance_distribution` counts shells.
+    """
+
+    def __init__(self, codes: Integers, space: FreeWords, rate: Fraction) -> None:
+        self.codes, self.space, self.rate = codes, space, rate
+        others = scaled.exp_minus([rate]).times(scaled.from_integers([space.symbols - 1]))
+        one = scaled.from_integers([1])
+        self.weights = Scaled(*(np.concatenate(parts) for parts in zip(one, others, strict=True)))  # kept, replaced
+        self._others = float(others.relative_to(np.zeros(1, dtype=np.int64))[0])
+
+    def log_prob(self, codes: Integers) -> float:
+        return -float(self.rate * _distance(codes, self.codes)) - len(codes) * math.log1p(self._others)
+
+    def draw(self, count: int, stream: Stream) -> Integers:
+        length = len(self.codes)
+        parts = []
+        for batch in _batches(count, length):
+            shape = (batch.stop - batch.start, length)
+            changed = sampling.choose(self.weights, shape[0] * length, stream).reshape(shape) == 1
+            parts.append(with_other_symbols(self.codes, changed, self.space, stream))
+        return np.concatenate(parts)
+
+    def distance_distribution(self) -> Floats:
+        length = len(self.codes)
+        return ShellWeights.by_profile(free_sizes(length, self.space), Profile.linear(self.rate, length)).probabilities
+
+    def expected_distance(self) -> float:
+        return len(self.codes) * self._others / (1.0 + self._others)
 
 
 class FoldedLaw:
-    """Words in proportion to e^(−rate · distance), without distance classes. Cost: length · edges."""
+    """Words of a graph in proportion to e^(−rate · distance), without distance classes. Cost: length · edges."""
 
-    def __init__(self, graph: Graph, codes: Integers, rate: Fraction) -> None:
+    def __init__(self, codes: Integers, graph: Graph, rate: Fraction) -> None:
         self.rate = rate
         self.lattice = Lattice(graph, codes, Discount(scaled.exp_minus([rate])))
         self._log_total = float(self.lattice.at_start().logs()[0])
@@ -203,24 +173,7 @@ class FoldedLaw:
 
 def uniform(graph: Graph, length: int) -> FoldedLaw:
     """The uniform law over a graph's words of one length."""
-    return FoldedLaw(graph, np.zeros(length, dtype=np.int64), Fraction(0))
-
-
-def best_first_step(length: int, symbols: int, k: int, power: float) -> int:
-    """The width j that minimises the expected distance of f(d) = e^(−power · ceil((d − j)/k)) on free words.
-
-    Cost: k · length.
-    """
-    if k == 1:
-        return 0
-    distances = np.arange(length + 1)
-    log_sizes = _free_sizes(length, symbols).logs()
-    means = []
-    for j in range(k):
-        logs = log_sizes - power * np.ceil((distances - j) / k)
-        weights = np.exp(logs - logs.max())
-        means.append(float(weights @ distances / weights.sum()))
-    return int(np.argmin(means))
+    return FoldedLaw(np.zeros(length, dtype=np.int64), graph, Fraction(0))
 
 
 def _distance(one: Integers, other: Integers) -> int:

@@ -14,10 +14,11 @@ from dpwords.automata import Language, Words
 from dpwords.checks import whole_number
 from dpwords.errors import InvalidValue, NotInLanguage
 from dpwords.lattice import Graph
-from dpwords.laws import FreeWords, Law, Space
+from dpwords.laws import Law
 from dpwords.privacy import Guarantee
 from dpwords.randomness import SeededSource, Source, SystemSource
 from dpwords.scaled import Integers
+from dpwords.shells import FreeWords, Space
 from dpwords.words import AnyWord, Word, same_kind, symbols_of
 
 _MOST_AVERAGED, _FEWEST_AVERAGED = 256, 32  # words that stand for a language in its public expected distance

@@ -6,12 +6,12 @@ from typing import Literal
 
 from dpwords.automata import Language
 from dpwords.calibration import Calibration, profile
-from dpwords.lattice import Graph
-from dpwords.laws import FoldedLaw, Law, ShellLaw, ShellWeights, shells_around
+from dpwords.laws import Law, ShellLaw, ShellWeights, linear_law
 from dpwords.mechanisms.base import Mechanism
 from dpwords.privacy import Guarantee, NotPrivate, PureDP, Utility, checked_epsilon
 from dpwords.randomness import SystemSource
 from dpwords.scaled import Integers
+from dpwords.shells import shells_around
 from dpwords.words import AnyWord
 
 
@@ -69,8 +69,7 @@ class Exponential(Mechanism):
         return self.simulate(word, 1)[0]
 
     def _law(self, codes: Integers) -> Law:
-        weights = profile(self._calibration, len(codes))
-        if isinstance(self._space, Graph) and weights.rate is not None:
-            return FoldedLaw(self._space, codes, weights.rate)
+        if self._calibration.is_linear:
+            return linear_law(codes, self._space, self._calibration.rate(len(codes)))
         shells = shells_around(codes, self._space)
-        return ShellLaw(shells, ShellWeights.by_profile(shells.sizes, weights))
+        return ShellLaw(shells, ShellWeights.by_profile(shells.sizes, profile(self._calibration, len(codes))))

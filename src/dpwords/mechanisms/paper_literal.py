@@ -10,10 +10,11 @@ from dpwords import exhaustive
 from dpwords.automata import Language
 from dpwords.checks import positive_number, whole_number
 from dpwords.lattice import Graph
-from dpwords.laws import Profile, ShellLaw, ShellWeights, shells_around
+from dpwords.laws import Profile, ShellLaw, ShellWeights
 from dpwords.mechanisms.base import Mechanism
 from dpwords.privacy import Inverse, NotPrivate, checked_epsilon, sensitivity
 from dpwords.scaled import Integers
+from dpwords.shells import shells_around
 from dpwords.words import AnyWord
 
 

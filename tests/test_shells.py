@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import dpwords as dw
+from dpwords.randomness import SeededSource
+from dpwords.shells import FreeShells, FreeWords, exact_free_sizes, free_sizes
+
+
+@pytest.mark.parametrize(("n", "m"), [(0, 3), (5, 1), (7, 2), (20, 16)])
+def test_shell_sizes(n: int, m: int) -> None:
+    sizes = list(exact_free_sizes(n, m))
+    assert sizes == [math.comb(n, d) * (m - 1) ** d for d in range(n + 1)]
+    assert sum(sizes) == m**n
+    for stored, exact in zip(free_sizes(n, FreeWords(m)).exact(), sizes, strict=True):
+        assert abs(stored - exact) <= exact * 2.0**-53
+
+
+def test_free_shells_change_exactly_the_asked_number_of_places() -> None:
+    codes = np.array([0, 1, 2, 0, 1])
+    distances = np.repeat(np.arange(6), 50)
+    rows = FreeShells(codes, FreeWords(3)).draw(distances, SeededSource(0).open())
+    assert (rows != codes).sum(axis=1).tolist() == distances.tolist()
+    assert rows.min() >= 0
+    assert rows.max() <= 2
+
+
+def test_shells_of_very_long_words_are_refused_and_linear_utility_does_without() -> None:
+    words = dw.Words("ab")
+    for mechanism in (dw.Exponential(words, 1.0, k=2), dw.Exponential(words, 1.0, utility=dw.Inverse(1.0))):
+        with pytest.raises(dw.TooLarge, match=r"up to 20000 symbols.*Linear"):
+            mechanism.release("ab" * 20_000)
+    assert len(dw.Exponential(words, 1.0).release("ab" * 500_000)) == 1_000_000
