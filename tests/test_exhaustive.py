@@ -17,6 +17,8 @@ def test_words_are_listed_in_order() -> None:
 def test_the_limit_is_said_before_anything_is_listed() -> None:
     with pytest.raises(dw.TooLarge, match=r"about 10\^954 words of length 2000, and 4096 is the most"):
         exhaustive.words(dw.Words("abc"), 2000)
+    with pytest.raises(dw.TooLarge, match="more than 4096 symbols"):
+        exhaustive.words(dw.Words("a"), 10**12)
     with pytest.raises(dw.TooLarge, match="there are 9 words"):
         exhaustive.words(dw.Words("abc"), 2, limit=8)
 

@@ -331,7 +331,7 @@ def bad_word_cases() -> list[tuple[Any, Any, str]]:
         (dw.Words("abc"), "", "empty word"),
         (dw.Words("abc"), "abd", r"symbol 3 of 3 is not in the alphabet"),
         (dw.Words("abc"), ["a", ["b"]], r"symbol 2 of 2 is not in the alphabet"),
-        (dw.Words("abc", max_length=2), "abc", r"symbol 3 of 3 cannot follow"),
+        (dw.Words("abc", max_length=2), "abc", "at most 2 symbols"),
         (dw.Words("abc"), 17, "a word is a str, a list or a tuple"),
         (dw.Words("abc"), {"a"}, "a word is a str, a list or a tuple"),
         (dw.Words(["go", "stop"]), "go", "pass a list"),
@@ -400,6 +400,17 @@ def test_other_bad_arguments_are_refused() -> None:
         dw.Exponential(words, 1.0).expected_distance("ab", length=2)
     with pytest.raises(dw.InvalidValue, match="no word of length 2"):
         dw.Exponential(dw.TransitionSystem({"s": {"a": "end"}}, start="s"), 1.0).expected_distance(length=2)
+
+
+def test_absurd_lengths_are_refused_at_once() -> None:
+    for language in (dw.Words("abc"), dw.GridWorld(3, 3)):
+        for utility in (dw.Linear(), dw.Inverse(1.0)):
+            with pytest.raises(dw.TooLarge):
+                dw.Exponential(language, 1.0, utility=utility).expected_distance(length=10**12)
+    with pytest.raises(dw.TooLarge):
+        dw.Exponential(dw.GridWorld(3, 3), 1.0).expected_distance(length=10**8)
+    with pytest.raises(dw.InvalidValue, match="at most 3 symbols"):
+        dw.Exponential(dw.Words("ab", max_length=3), 1.0).expected_distance(length=4)
 
 
 def test_guarantee_and_repr_say_what_is_promised() -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpwords.automata import Language
+from dpwords.checks import whole_number
 from dpwords.errors import TooLarge
 from dpwords.words import hamming
 
@@ -28,6 +29,8 @@ class HasLogProb(Protocol):
 
 def words(language: Language, length: int, limit: int = 4096) -> list[Symbols]:
     """All words of one length, as tuples; `TooLarge` before more than `limit` would be listed."""
+    if whole_number(length, "a length", 0) > limit:
+        raise TooLarge(f"words of more than {limit} symbols are not listed one by one: take a shorter length")
     number = language.count(length)
     if number > limit:
         raise TooLarge(

@@ -217,7 +217,7 @@ def _shifted(values: NDArray[Any], differs: Flags, fill: float) -> NDArray[Any]:
 
 
 def _refuse_if_too_large(graph: Graph, length: int, algebra: Algebra) -> None:
-    tables = graph.size * sum(algebra.width(remaining) for remaining in range(length + 1))
+    tables = graph.size * (length + 1) * (algebra.width(0) + algebra.width(length)) // 2  # widths grow evenly
     working = 8 * len(graph.target) * algebra.width(length)
     needed = _BYTES * (tables + working)
     if needed > MEMORY_LIMIT:

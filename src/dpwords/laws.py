@@ -155,10 +155,10 @@ class FoldedLaw:
     def __init__(self, codes: Integers, graph: Graph, rate: Fraction) -> None:
         self.rate = rate
         self.lattice = Lattice(graph, codes, Discount(scaled.exp_minus([rate])))
-        self._log_total = float(self.lattice.at_start().logs()[0])
+        self.log_total = float(self.lattice.at_start().logs()[0])
 
     def log_prob(self, codes: Integers) -> float:
-        return -float(self.rate * _distance(codes, self.lattice.codes)) - self._log_total
+        return -float(self.rate * _distance(codes, self.lattice.codes)) - self.log_total
 
     def draw(self, count: int, stream: Stream) -> Integers:
         batches = _batches(count, len(self.lattice.codes))

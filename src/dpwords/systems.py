@@ -39,7 +39,7 @@ class TransitionSystem(Language):
 
     def __init__(
         self,
-        transitions: Mapping[State, Mapping[Symbol, State]],
+        transitions: Mapping[Any, Mapping[Any, Any]],
         start: State | None,
         accepting: Iterable[State] | None = None,
     ) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from dpwords import exhaustive, laws
 from dpwords.automata import Language, Words
 from dpwords.checks import whole_number
-from dpwords.errors import InvalidValue, NotInLanguage
+from dpwords.errors import InvalidValue, NotInLanguage, TooLarge
 from dpwords.lattice import Graph
 from dpwords.laws import Law
 from dpwords.privacy import Guarantee
@@ -22,6 +22,7 @@ from dpwords.shells import FreeWords, Space
 from dpwords.words import AnyWord, Word, same_kind, symbols_of
 
 _MOST_AVERAGED, _FEWEST_AVERAGED = 256, 32  # words that stand for a language in its public expected distance
+_LONGEST_WORD = 10**8
 _AVERAGED_STEPS = 2**22  # edges visited, layer by layer, before fewer words have to do
 
 
@@ -86,17 +87,17 @@ class Mechanism(ABC):
     def _typical_words(self, length: int) -> Integers:
         """Words (rows of codes) that stand for all of one length, chosen by public facts only."""
         places = self._checked_length(whole_number(length, "length", 0))
-        number = self.language.count(places)
-        if not number:
-            raise InvalidValue(f"the language has no word of length {places}: choose another length")
         if isinstance(self._space, FreeWords):
             return np.zeros((1, places), dtype=np.int64)
-        if number <= _MOST_AVERAGED:
+        every = laws.uniform(self._space, places)
+        if every.log_total == -math.inf:
+            raise InvalidValue(f"the language has no word of length {places}: choose another length")
+        if every.log_total <= math.log(_MOST_AVERAGED):
             codes = self.language.alphabet.codes
             return np.array([[codes[s] for s in word] for word in exhaustive.words(self.language, places)])
         affordable = _AVERAGED_STEPS // (places * len(self._space.target))
         sample = min(max(affordable, _FEWEST_AVERAGED), _MOST_AVERAGED)
-        return laws.uniform(self._space, places).draw(sample, SeededSource("typical words").open())
+        return every.draw(sample, SeededSource("typical words").open())
 
     def _checked(self, word: Word) -> tuple[Any, ...]:
         """The symbols of a word that may go in; refused before any draw if it may not."""
@@ -112,6 +113,16 @@ class Mechanism(ABC):
     def _checked_length(self, length: int) -> int:
         if length == 0:
             raise InvalidValue("the empty word has nothing to hide: pass a word of at least one symbol")
+        if length > _LONGEST_WORD:
+            raise TooLarge(f"a word may have {_LONGEST_WORD} symbols: split it into shorter ones")
+        if (
+            isinstance(self.language, Words)
+            and self.language.max_length is not None
+            and length > self.language.max_length
+        ):
+            raise InvalidValue(
+                f"words of this language have at most {self.language.max_length} symbols: this one is longer"
+            )
         if length < self.k:
             raise InvalidValue(f"k is at most the word's length, and here k = {self.k} is beyond it: take a smaller k")
         return length

@@ -65,7 +65,10 @@ class Exponential(Mechanism):
         return PureDP(self.epsilon, "hamming", self.k, self._calibration.slack, self.calibration)
 
     def release(self, word: AnyWord) -> AnyWord:
-        """One private word, of the same kind (str, list or tuple) and length. Each release spends ε."""
+        """One private word, of the same kind (str, list or tuple) and length. Each release spends ε.
+
+        Cost: that of `given`, and the length times the branching.
+        """
         return self.simulate(word, 1)[0]
 
     def _law(self, codes: Integers) -> Law:
