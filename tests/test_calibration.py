@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 import dpwords as dw
-from dpwords.calibration import Calibration, profile, rounding_slack
+from dpwords.calibration import Calibration, profile, rate, rounding_slack
 from dpwords.lattice import Graph
 from dpwords.shells import FreeWords
 
@@ -24,7 +24,7 @@ def test_tight_is_all_of_it_on_free_words_and_textbook_elsewhere() -> None:
     free, graph = FreeWords(4), Graph.of(dw.GridWorld(3, 3))
     tight = Calibration.choose("tight", dw.Linear(), 3.0, 2, free)
     assert float(profile(tight, 5).powers[1]) == pytest.approx(1.5, rel=1e-13)
-    assert tight.rate(5) == profile(tight, 5).powers[1]
+    assert rate(tight, 5) == profile(tight, 5).powers[1]
     assert Calibration.choose("tight", None, 3.0, 2, free).utility == dw.Staircase()
     assert Calibration.choose("tight", None, 3.0, 1, free).utility == dw.Linear()
     assert Calibration.choose("textbook", None, 3.0, 2, free).utility == dw.Linear()
@@ -45,5 +45,5 @@ def test_slack_is_taken_off_epsilon_before_it_is_spent() -> None:
     calibration = Calibration.choose("textbook", None, 1.0, 1, graph)
     rest = 1 - 10 * Fraction(4 * 7, 2**53)
     assert calibration.power(10) == rest / 2
-    assert profile(calibration, 10).powers[1] == calibration.rate(10) == rest / 2
+    assert profile(calibration, 10).powers[1] == rate(calibration, 10) == rest / 2
     assert Calibration.choose("tight", None, 1.0, 1, FreeWords(9)).power(10) == 1 - 10 * Fraction(1, 2**50)

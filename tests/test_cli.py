@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -52,6 +53,7 @@ def test_release_at_a_large_epsilon_is_the_word_itself() -> None:
 def test_release_of_lines(tmp_path: Path) -> None:
     done = run("release", "--alphabet", "name:dna", "-e", "200", stdin="GATTACA\r\nACGT\n")
     assert done.stdout == "GATTACA\nACGT\n"
+    assert run("release", "--alphabet", "ab", "-e", "200", stdin=b"\xef\xbb\xbfab\nba").stdout == "ab\nba\n"
     assert run("release", "--alphabet", "name:dna", "-e", "1").stdout == ""
     roads = tmp_path / "roads.csv"
     roads.write_text("source,target,metres\n10,11,5\n11,10,5\n11,12,2\n12,10,9\n", encoding="utf-8")
@@ -82,8 +84,11 @@ def test_bad_epsilon(epsilon: str) -> None:
 def test_bad_words_are_named_by_row_and_not_shown() -> None:
     message = refused("release", "--alphabet", "abc", "-e", "1", stdin="abc\nabq\n")
     assert message == (
-        "dpwords: word 2: the word is not in the language (symbol 3 of 3 is not in the alphabet): "
-        "only words of the language can go in\n"
+        "dpwords: word 2, read character by character: the word is not in the language (symbol 3 of 3 is not in the "
+        "alphabet): only words of the language can go in\n"
+    )
+    assert "read as symbols with white space between them" in refused(
+        "release", "0,1", "0;1", "--system", "grid:3x3", "--words", "states", "-e", "1"
     )
     assert "word 1: the empty word" in refused("release", "--alphabet", "abc", "-e", "1", stdin="\nabc\n")
     assert "word 1: the empty word" in refused("release", "", "--alphabet", "abc", "-e", "1")
@@ -93,12 +98,41 @@ def test_bad_words_are_named_by_row_and_not_shown() -> None:
     assert "alpha is" in refused("release", "ab", "--alphabet", "ab", "-e", "1", "--utility", "inverse", "--alpha", "0")
 
 
-def test_bad_use() -> None:
-    assert "--epsilon" in refused("release", "ab", "--alphabet", "ab")
-    assert "either --alphabet or --system" in refused("release", "ab", "-e", "1")
-    assert "No such option" in refused("release", "ab", "--alphabet", "ab", "-e", "1", "--seed", "4")
-    assert "No such command" in refused("publish")
-    assert "inverse" in refused("release", "ab", "--alphabet", "ab", "-e", "1", "--utility", "cubic")
+SECRET = "gattaca"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["release", "ab", "--alphabet", "ab"], "--epsilon is missing: see dpwords release --help"),
+        (["release", "ab", "-e", "1"], "either --alphabet or --system"),
+        (["release", "-e", SECRET, "--alphabet", "acgt"], "--epsilon takes float, and that is something else"),
+        (["release", "-k", SECRET, "--alphabet", "acgt"], "-k takes integer"),
+        (["release", "--words", SECRET, "--alphabet", "acgt", "-e", "1"], "--words takes one of moves, states"),
+        (["release", f"--{SECRET}", "--alphabet", "acgt", "-e", "1"], "words that begin with a hyphen go behind --"),
+        (["release", f"-{SECRET}", "--alphabet", "acgt-", "-e", "1"], "words that begin with a hyphen go behind --"),
+        (["release", SECRET, "--alphabet", "acgt", "-e"], "the arguments do not fit"),
+        (["audit", SECRET, "--alphabet", "acgt", "-e", "1", "--length", "2"], "see dpwords audit --help"),
+        (["accuracy", "-e", f"1,{SECRET}", "--alphabet", "acgt", "--length", "2"], "as in 1,2,5,10"),
+        ([SECRET, "--alphabet", "acgt", "-e", "1"], "take one of release, accuracy, audit"),
+        (
+            ["audit", "--literal", "--utility", "linear", "--alphabet", "ab", "--length", "2", "-e", "1"],
+            "leave out --utility",
+        ),
+        (["release", "ab", "--alphabet", "ab", "-e", "1", "--separator", ""], "a separator has at least"),
+        (["accuracy", "--alphabet", "ab", "--length", "1" + "0" * 25, "-e", "1"], "a word may have"),
+        (["audit", "--alphabet", "ab", "--length", "100000", "-e", "1"], "take a shorter length"),
+        (["release", "EE", "--system", "grid:99999x99999", "-e", "1"], "at most 1000000 cells"),
+    ],
+)
+def test_bad_use_is_told_without_repeating_it(arguments: list[str], message: str) -> None:
+    line = refused(*arguments)
+    assert message in line
+    assert SECRET not in line
+
+
+def test_words_that_begin_with_a_hyphen() -> None:
+    assert run("release", "--alphabet", "ab-", "-e", "200", "--", "-ab-").stdout == "-ab-\n"
 
 
 def test_bad_files(tmp_path: Path) -> None:
@@ -114,6 +148,40 @@ def test_bad_files(tmp_path: Path) -> None:
     for command in ("accuracy", "audit"):
         assert "no word of length 2" in refused(command, "--system", str(ends), "--length", "2", "-e", "1")
     assert "cannot be read" in refused("release", "ab", "--system", str(tmp_path / "none.csv"), "-e", "1")
+
+
+def test_standard_streams_that_fail() -> None:
+    """What cannot be written is an error, a reader that has gone away is none; neither looks like a failed check."""
+    command = f"{shlex.join(COMMAND)} release abab --alphabet ab -e 1"
+    for redirection, code, message in (
+        (">/dev/full", 2, "No space left"),
+        (">&-", 2, "standard output is closed"),
+        ("2>&- --k", 2, ""),
+    ):
+        done = subprocess.run(["sh", "-c", f"{command} {redirection}"], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (code, "")
+        assert message in done.stderr
+        assert "Traceback" not in done.stderr
+    closed = f"{shlex.join(COMMAND)} release --alphabet ab -e 1 <&-"
+    done = subprocess.run(["sh", "-c", closed], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    script = f"{{ {shlex.join(COMMAND)} audit --alphabet ab --length 7 -e 1; echo $? >&2; }} | true"
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
+    assert done.stderr == "141\n"
+
+
+def test_encodings_that_cannot_say_it() -> None:
+    latin = {"PYTHONIOENCODING": "latin-1"}
+    arguments = ["release", "路路", "--alphabet", "路街", "-e", "1"]
+    done = subprocess.run([*COMMAND, *arguments], capture_output=True, env=os.environ | latin, check=False)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"set PYTHONIOENCODING=utf-8" in done.stderr
+    done = subprocess.run([*COMMAND, "audit", "--help"], capture_output=True, env=os.environ | latin, check=False)
+    assert done.returncode == 0
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run([*COMMAND, *arguments], capture_output=True, env=os.environ | plain, check=False)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"set PYTHONUTF8=1" in done.stderr
 
 
 def test_bad_standard_input() -> None:

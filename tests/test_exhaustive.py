@@ -23,6 +23,15 @@ def test_the_limit_is_said_before_anything_is_listed() -> None:
         exhaustive.words(dw.Words("abc"), 2, limit=8)
 
 
+def test_long_words_and_dead_prefixes_cost_nothing() -> None:
+    """One word of length 2000; and one of length 60, beside 2^60 prefixes that lead nowhere."""
+    assert exhaustive.words(dw.Words("a"), 2000) == [("a",) * 2000]
+    trap = dw.TransitionSystem({"s": {"a": "s", "b": "t"}, "t": {"a": "t", "b": "t"}}, start="s", accepting=["s"])
+    assert exhaustive.words(trap, 60) == [("a",) * 60]
+    with pytest.raises(dw.TooLarge, match=r"about 10\^12288 words"):
+        exhaustive.words(dw.Words(range(1000)), 4096)
+
+
 def test_law_and_counts_by_hand() -> None:
     law = exhaustive.law(dw.Words("ab"), ("a", "a"), lambda d: [4.0, 2.0, 1.0][d])
     assert law == {("a", "a"): 4 / 9, ("a", "b"): 2 / 9, ("b", "a"): 2 / 9, ("b", "b"): 1 / 9}

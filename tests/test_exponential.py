@@ -392,6 +392,12 @@ def test_other_bad_arguments_are_refused() -> None:
         dw.Exponential(words, 1.0, utility=dw.Linear)  # type: ignore[arg-type]
     with pytest.raises(dw.InvalidValue, match="the language is"):
         dw.Exponential("ab", 1.0)  # type: ignore[arg-type]
+    with pytest.raises(dw.InvalidValue, match="distance is 'hamming'"):
+        dw.Exponential(words, 1.0, distance="levenshtein")  # type: ignore[arg-type]
+    with pytest.raises(dw.InvalidValue, match="length is a whole number, 1 or more"):
+        dw.Exponential(words, 1.0).expected_distance(length=0)
+    with pytest.raises(dw.InvalidValue, match="a seed is"):
+        dw.Exponential(words, 1.0).seeded(None)  # type: ignore[arg-type]
     with pytest.raises(dw.InvalidValue, match="draws is a whole number"):
         dw.Exponential(words, 1.0).simulate("ab", -1)
     with pytest.raises(dw.InvalidValue, match="either a word or length"):
@@ -420,6 +426,8 @@ def test_guarantee_and_repr_say_what_is_promised() -> None:
     assert (guarantee.epsilon, guarantee.distance, guarantee.k, guarantee.method) == (1.5, "hamming", 2, "tight")
     assert [guarantee.loss(d) for d in range(5)] == [0, 1.5, 1.5, 3.0, 3.0]
     assert 0 < guarantee.slack < 1e-14
+    with pytest.raises(dw.InvalidValue, match="a distance is a whole number"):
+        guarantee.loss(-1)
     assert "ε = 1.5, k = 2" in str(guarantee)
     assert "epsilon=1.5, k=2" in repr(mechanism)
     assert "secret" not in repr(dw.Exponential(dw.Words("cerst"), 1.0).given("secret"))

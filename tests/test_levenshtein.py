@@ -151,4 +151,6 @@ def test_bad_input() -> None:
         near.exactly(2)
     with pytest.raises(dw.InvalidValue, match="deterministic automaton"):
         near.product(dw.GridWorld(2, 2))
+    with pytest.raises(dw.InvalidValue, match="the product is with a language"):
+        near.of_length().product(3)  # type: ignore[arg-type]
     assert "6 states" in repr(near)

@@ -38,7 +38,7 @@ def test_alphabet_files(tmp_path: Path) -> None:
     file.write_text("register\n\npay\n", encoding="utf-8")
     with pytest.raises(dw.InvalidValue, match=r"line 2 of acts\.txt is empty"):
         notation.alphabet(f"@{file}")
-    with pytest.raises(dw.InvalidValue, match=r"nowhere\.txt cannot be read"):
+    with pytest.raises(dw.InvalidValue, match=r"nowhere\.txt cannot be read \(No such file or directory\)"):
         notation.alphabet(f"@{tmp_path / 'nowhere.txt'}")
 
 
@@ -58,7 +58,7 @@ def test_grids() -> None:
 
 
 def test_files(tmp_path: Path) -> None:
-    roads = tmp_path / "roads.csv"
+    roads = tmp_path / "roads.CSV"
     roads.write_text("source,target\np,q\nq,p\n", encoding="utf-8")
     assert notation.language(None, str(roads)).count(1) == 2
     assert notation.language(None, str(roads), "states", "p").count(1) == 1
@@ -71,8 +71,9 @@ def test_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((None, None), "either --alphabet or --system"),
-        (("ab", "grid:2x2"), "either --alphabet or --system"),
+        ((None, None), "either --alphabet or --system .neither"),
+        (("ab", "grid:2x2"), "either --alphabet or --system .both"),
+        ((None, "roads.csv", "moves"), "leave out --words moves"),
         (("ab", None, "states"), "belong to --system"),
         ((None, "grid:2"), "a grid is written"),
         ((None, "grid:2x2@x"), "a grid is written"),
@@ -105,5 +106,13 @@ def test_words_as_characters_or_with_separators() -> None:
 def test_words_that_could_not_be_told_apart_are_refused() -> None:
     with pytest.raises(dw.InvalidValue, match="--separator"):
         Notation(dw.Words(["register request", "pay"]))
+    for separator in ("", "\n"):
+        with pytest.raises(dw.InvalidValue, match="a separator has at least one character"):
+            Notation(dw.Words("ab"), separator)
+    for symbols in ("a\n", ["go", "a\rb"], "a\ud800"):
+        with pytest.raises(dw.InvalidValue, match="line break or half a character"):
+            Notation(dw.Words(symbols))
+    with pytest.raises(dw.InvalidValue, match="empty or contains the separator"):
+        Notation(dw.Words(["", "go"]))
     with pytest.raises(dw.InvalidValue, match="written alike"):
         Notation(dw.Words([(1, 2), "1,2"]))

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dpwords import audit as audit
     from dpwords.automata import Words as Words
+    from dpwords.bridges import from_edges as from_edges
+    from dpwords.bridges import from_json as from_json
     from dpwords.errors import DPWordsError as DPWordsError
     from dpwords.errors import InvalidValue as InvalidValue
     from dpwords.errors import NotDeterministic as NotDeterministic
@@ -28,8 +30,6 @@ if TYPE_CHECKING:
     from dpwords.privacy import Staircase as Staircase
     from dpwords.systems import GridWorld as GridWorld
     from dpwords.systems import TransitionSystem as TransitionSystem
-    from dpwords.systems import from_edges as from_edges
-    from dpwords.systems import from_json as from_json
 
 _HOMES = {
     "DPWordsError": "errors",
@@ -48,8 +48,8 @@ _HOMES = {
     "TooLarge": "errors",
     "TransitionSystem": "systems",
     "Words": "automata",
-    "from_edges": "systems",
-    "from_json": "systems",
+    "from_edges": "bridges",
+    "from_json": "bridges",
 }
 __all__ = ["audit", *sorted(_HOMES)]  # noqa: PLE0604
 __version__ = "0.1.0"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any
 
 from dpwords.checks import whole_number
-from dpwords.words import Alphabet, Symbol, Word, symbols_of
+from dpwords.words import Alphabet, Symbol, Word, is_hashable, symbols_of
 
 State = Hashable
 Edge = tuple[Any, Any, Any]  # state, label, state
@@ -116,6 +116,11 @@ class Words(Language):
 
     def is_accepting(self, state: int) -> bool:
         return True
+
+    def fault(self, symbols: tuple[Any, ...]) -> str | None:
+        if self.max_length is None and all(map(is_hashable, symbols)) and self.alphabet.codes.keys() >= set(symbols):
+            return None
+        return super().fault(symbols)
 
     def count(self, length: int) -> int:
         """The exact number of words of this length. Cost: one power."""

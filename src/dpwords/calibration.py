@@ -57,15 +57,6 @@ class Calibration:
         method: Literal["tight", "textbook"] = "tight" if tight else "textbook"
         return cls(method, default if utility is None else utility, epsilon, k, rounding_slack(space), free)
 
-    @property
-    def is_linear(self) -> bool:
-        """Whether f(d) = e^(−rate · d), so that no distance classes are needed."""
-        return isinstance(self.utility, Linear)
-
-    def rate(self, length: int) -> Fraction:
-        """c, if the utility is linear: its sensitivity is k."""
-        return self.power(length) / self.k
-
     def power(self, length: int) -> Fraction:
         """What of ε is spent on weights: all or half of it, less what rounding may cost at this length."""
         rest = Fraction(self.epsilon) - Fraction(self.slack) * length
@@ -75,6 +66,12 @@ class Calibration:
                 "take a larger epsilon"
             )
         return rest if self.method == "tight" else rest / 2
+
+
+@lru_cache(maxsize=256)
+def rate(calibration: Calibration, length: int) -> Fraction:
+    """c, where the utility is linear and f(d) = e^(−c·d): its sensitivity is k."""
+    return calibration.power(length) / calibration.k
 
 
 @lru_cache(maxsize=64)

@@ -6,7 +6,7 @@ It knows nothing of lattices or closed forms, and is what they are tested agains
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -37,7 +37,11 @@ def words(language: Language, length: int, limit: int = 4096) -> list[Symbols]:
             f"there are {_rounded(number)} words of length {length}, and {limit} is the most that are listed one by "
             "one: take a shorter length or a smaller language"
         )
-    return list(_extend(language, language.initial, (), length))
+    layers = _alive(language, length)
+    found: list[tuple[Symbols, Any]] = [((), state) for state in layers[0]]
+    for ahead in layers[1:]:
+        found = [((*w, symbol), t) for w, state in found for symbol, t in language.follow(state) if t in ahead]
+    return [word for word, _ in found]
 
 
 def law(language: Language, word: Symbols, weight: Callable[[int], float]) -> dict[Symbols, float]:
@@ -66,19 +70,25 @@ def pair_losses(laws: Sequence[HasLogProb], outputs: Sequence[Symbols]) -> NDArr
     """For any two output distributions the largest |ln p(w)/p′(w)| over the outputs. Cost: laws² · outputs."""
     logs = np.array([[one.log_prob(output) for output in outputs] for one in laws])
     losses = np.zeros((len(logs), len(logs)))
-    with np.errstate(invalid="ignore"):  # −inf − −inf: an output that neither gives tells nothing
+    ratios = np.empty_like(logs)
+    with np.errstate(invalid="ignore"):  # −inf − −inf is no number: an output that neither gives tells nothing
         for index, row in enumerate(logs):
-            losses[index] = np.nan_to_num(np.abs(logs - row), nan=0.0, posinf=np.inf).max(axis=1)
+            np.abs(np.subtract(logs, row, out=ratios), out=ratios)
+            losses[index] = np.fmax.reduce(ratios, axis=1, initial=0.0)
     return losses
 
 
-def _extend(language: Language, state: Any, prefix: Symbols, missing: int) -> Iterator[Symbols]:
-    if missing:
-        for symbol, successor in language.follow(state):
-            yield from _extend(language, successor, (*prefix, symbol), missing - 1)
-    elif language.is_accepting(state):
-        yield prefix
+def _alive(language: Language, length: int) -> list[set[Any]]:
+    """For each number of symbols read, the states from which a word of this length can still be completed."""
+    layers = [{language.initial}]
+    for _ in range(length):
+        layers.append({successor for state in layers[-1] for _, successor in language.follow(state)})
+    layers[-1] = {state for state in layers[-1] if language.is_accepting(state)}
+    for place in reversed(range(length)):
+        ahead = layers[place + 1]
+        layers[place] = {s for s in layers[place] if any(successor in ahead for _, successor in language.follow(s))}
+    return layers
 
 
 def _rounded(number: int) -> str:
-    return str(number) if number < 10**9 else f"about 10^{len(str(number)) - 1}"
+    return str(number) if number < 10**9 else f"about 10^{int(number.bit_length() * math.log10(2))}"

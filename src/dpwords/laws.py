@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -124,13 +124,11 @@ class IndependentLaw:
 
     def __init__(self, codes: Integers, space: FreeWords, rate: Fraction) -> None:
         self.codes, self.space, self.rate = codes, space, rate
-        others = scaled.exp_minus([rate]).times(scaled.from_integers([space.symbols - 1]))
-        one = scaled.from_integers([1])
-        self.weights = Scaled(*(np.concatenate(parts) for parts in zip(one, others, strict=True)))  # kept, replaced
-        self._others = float(others.relative_to(np.zeros(1, dtype=np.int64))[0])
+        self.weights = _kept_and_replaced(space, rate)
+        self._odds = float(self.weights.relative_to(np.zeros(2, dtype=np.int64))[1])  # of being replaced
 
     def log_prob(self, codes: Integers) -> float:
-        return -float(self.rate * _distance(codes, self.codes)) - len(codes) * math.log1p(self._others)
+        return -float(self.rate) * _distance(codes, self.codes) - len(codes) * math.log1p(self._odds)
 
     def draw(self, count: int, stream: Stream) -> Integers:
         length = len(self.codes)
@@ -146,7 +144,14 @@ class IndependentLaw:
         return ShellWeights.by_profile(free_sizes(length, self.space), Profile.linear(self.rate, length)).probabilities
 
     def expected_distance(self) -> float:
-        return len(self.codes) * self._others / (1.0 + self._others)
+        return len(self.codes) * self._odds / (1.0 + self._odds)
+
+
+@lru_cache(maxsize=256)
+def _kept_and_replaced(space: FreeWords, rate: Fraction) -> Scaled:
+    """The weights 1 and (m − 1) · e^(−rate) of keeping a symbol and of replacing it."""
+    z = scaled.exp_minus([Fraction(0), rate])
+    return z.times(scaled.from_integers([1, space.symbols - 1]))
 
 
 class FoldedLaw:
@@ -158,7 +163,7 @@ class FoldedLaw:
         self.log_total = float(self.lattice.at_start().logs()[0])
 
     def log_prob(self, codes: Integers) -> float:
-        return -float(self.rate * _distance(codes, self.lattice.codes)) - self.log_total
+        return -float(self.rate) * _distance(codes, self.lattice.codes) - self.log_total
 
     def draw(self, count: int, stream: Stream) -> Integers:
         batches = _batches(count, len(self.lattice.codes))
@@ -177,7 +182,7 @@ def uniform(graph: Graph, length: int) -> FoldedLaw:
 
 
 def _distance(one: Integers, other: Integers) -> int:
-    return int((one != other).sum())
+    return int(np.count_nonzero(one != other))
 
 
 def _batches(count: int, length: int) -> Iterator[slice]:

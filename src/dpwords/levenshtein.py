@@ -92,6 +92,8 @@ class Automaton:
         """
         if not self.is_deterministic:
             raise InvalidValue("the product is of a deterministic automaton: take edits='substitutions' or of_length()")
+        if not isinstance(system, Language):
+            raise InvalidValue("the product is with a language: pass a TransitionSystem, a GridWorld, …")
 
         def follow(pair: tuple[Any, Any]) -> Iterator[tuple[Symbol, tuple[Any, Any]]]:
             near, at = pair

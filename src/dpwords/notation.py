@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dpwords.automata import Language, Words
+from dpwords.bridges import from_edges, from_json
 from dpwords.errors import InvalidValue
-from dpwords.systems import GridWorld, TransitionSystem, from_edges, from_json, written
+from dpwords.files import read_text
+from dpwords.systems import GridWorld, TransitionSystem, written
 from dpwords.words import Word
 
 NAMED_ALPHABETS = {
@@ -63,19 +65,23 @@ def language(
     A system is `grid:15x15` (start 0,0), `grid:15x15@1,2`, `grid:15x15@any`, a JSON file, or a CSV edge list.
     """
     if (alphabet_text is None) == (system is None):
-        raise InvalidValue("say what may be released: give either --alphabet or --system")
+        given = "neither is given" if system is None else "both are given"
+        raise InvalidValue(f"say what may be released, with either --alphabet or --system ({given})")
     if system is None:
         if words is not None or start is not None:
             raise InvalidValue("--words and --start belong to --system")
         return Words(alphabet(alphabet_text or ""))
-    is_edge_list = system.endswith(".csv")
+    suffix = Path(system).suffix.lower()
+    is_edge_list = suffix == ".csv"
     if start is not None and not is_edge_list:
         raise InvalidValue("--start is for CSV edge lists: write grid:15x15@1,2, or the start into the JSON file")
     if is_edge_list:
+        if words == "moves":
+            raise InvalidValue("a CSV edge list names no moves, its words are of states: leave out --words moves")
         return from_edges(Path(system), start=start)
     if system.startswith("grid:"):
         found: TransitionSystem = _grid(system)
-    elif system.endswith(".json"):
+    elif suffix == ".json":
         found = from_json(system)
     else:
         raise InvalidValue("a system is grid:ROWSxCOLUMNS, a .json file, or a .csv edge list")
@@ -90,9 +96,12 @@ class Notation:
     separator: str | None = None  # None: no separator where all symbols are characters, else white space
 
     def __post_init__(self) -> None:
-        clash = any(self._splits(name) for name in self._names)
-        if not self._as_characters and clash:
-            raise InvalidValue("a symbol contains the separator between symbols: choose another with --separator")
+        if self.separator is not None and (not self.separator or _unprintable(self.separator)):
+            raise InvalidValue("a separator has at least one character and no line break: leave it out or change it")
+        if any(map(_unprintable, self._names)):
+            raise InvalidValue("a symbol contains a line break or half a character: words are written one to a line")
+        if not self._as_characters and any(map(self._splits, self._names)):
+            raise InvalidValue("a symbol is empty or contains the separator: choose another with --separator")
         if len(self._names) < len(self.language.alphabet):
             raise InvalidValue("two symbols are written alike: give them names that differ as text")
 
@@ -107,6 +116,13 @@ class Notation:
     def _splits(self, name: str) -> bool:
         return name.split(self.separator) != [name]
 
+    @property
+    def manner(self) -> str:
+        """How a word is read, for messages."""
+        if self._as_characters:
+            return "character by character"
+        return f"as symbols with {'white space' if self.separator is None else 'the separator'} between them"
+
     def read(self, text: str) -> str | list[Any]:
         """A word; names that are no symbols stay as they are, for the language to refuse."""
         if self._as_characters:
@@ -120,13 +136,15 @@ class Notation:
 
 
 def _symbols_of_file(path: Path) -> list[str]:
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidValue(f"the alphabet file {path.name} cannot be read ({type(error).__name__})") from None
+    lines = read_text(path).splitlines()
     if "" in lines:
         raise InvalidValue(f"line {lines.index('') + 1} of {path.name} is empty: write one symbol on each line")
     return lines
+
+
+def _unprintable(text: str) -> bool:
+    """Whether a text holds a line break, or a surrogate, which no encoding can write."""
+    return any(character in "\r\n" or "\ud800" <= character <= "\udfff" for character in text)
 
 
 def _grid(text: str) -> GridWorld:

@@ -89,7 +89,7 @@ class PureDP:
 
     def loss(self, distance: int) -> float:
         """The most that one output tells between two words this far apart."""
-        return self.epsilon * math.ceil(distance / self.k)
+        return self.epsilon * math.ceil(whole_number(distance, "a distance", 0) / self.k)
 
     def __str__(self) -> str:
         return (

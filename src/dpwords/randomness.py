@@ -15,6 +15,8 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
+from dpwords.errors import InvalidValue
+
 
 class Stream(Protocol):
     """An endless sequence of uniform, independent bytes."""
@@ -50,6 +52,8 @@ class SeededSource:
     """The same streams in the same order for the same seed: for tests and studies, never for private data."""
 
     def __init__(self, seed: int | str) -> None:
+        if not isinstance(seed, (int, str)):
+            raise InvalidValue("a seed is a whole number or a text")
         self._seed = repr(seed).encode()
         self._calls = itertools.count()
 

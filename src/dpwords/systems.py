@@ -1,17 +1,14 @@
-"""Deterministic transition systems, and the forms in which they come: dictionaries, grids, edge lists, JSON."""
+"""Deterministic transition systems and grid worlds."""
 
 from __future__ import annotations
 
-import csv
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from dpwords.automata import Language, State
-from dpwords.checks import whole_number
-from dpwords.errors import InvalidValue, NotDeterministic
+from dpwords.checks import collection, whole_number
+from dpwords.errors import InvalidValue, NotDeterministic, TooLarge
 from dpwords.words import Alphabet, Symbol, is_hashable
 
 
@@ -23,6 +20,7 @@ class _AnyStart:
 
 
 ANY_START = _AnyStart()
+LARGEST_GRID = 10**6  # cells
 
 
 class TransitionSystem(Language):
@@ -50,7 +48,9 @@ class TransitionSystem(Language):
         )
         self.start = _known(start, self.states, "start") if start is not None else None
         self.accepting = (
-            None if accepting is None else frozenset(_known(s, self.states, "accepting") for s in accepting)
+            None
+            if accepting is None
+            else frozenset(_known(s, self.states, "accepting") for s in collection(accepting, "accepting"))
         )
         self._names_targets = all(action == target for row in moves.values() for action, target in row.items())
         actions = dict.fromkeys(action for row in moves.values() for action in row)
@@ -130,10 +130,12 @@ class GridWorld(TransitionSystem):
         stay: bool = False,
     ) -> None:
         self.rows, self.columns = whole_number(rows, "rows", 1), whole_number(columns, "columns", 1)
+        if self.rows * self.columns > LARGEST_GRID:
+            raise TooLarge(f"a grid has at most {LARGEST_GRID} cells: take a smaller one")
         every = dict.fromkeys((row, column) for row in range(rows) for column in range(columns))
-        self.walls = frozenset(_known(_cell(wall), every, "walls") for wall in walls)
+        self.walls = frozenset(_known(_cell(wall), every, "walls") for wall in collection(walls, "walls"))
         cells = dict.fromkeys(cell for cell in every if cell not in self.walls)
-        if start is not None and _cell(start) in self.walls:
+        if not cells or (start is not None and _cell(start) in self.walls):
             raise InvalidValue("the start is a wall: start in a free cell")
         moves = {"N": (-1, 0), "E": (0, 1), "S": (1, 0), "W": (0, -1)} | ({".": (0, 0)} if stay else {})
         super().__init__(
@@ -147,52 +149,6 @@ class GridWorld(TransitionSystem):
             },
             start=None if start is None else _cell(start),
         )
-
-
-def from_edges(
-    edges: str | os.PathLike[str] | Iterable[tuple[State, State]],
-    start: State | None = None,
-    accepting: Iterable[State] | None = None,
-) -> TransitionSystem:
-    """Words of states on a directed graph; `start=None` lets a run start anywhere.
-
-    `edges` are pairs (source, target), or the path of a CSV file with a header that names the columns `source` and
-    `target`; other columns are left alone.
-
-    >>> from_edges([("a", "b"), ("b", "a"), ("b", "b")], start="a").count(3)
-    3
-    """
-    rows = _edges_of_csv(Path(edges)) if isinstance(edges, (str, os.PathLike)) else edges
-    moves: dict[State, dict[Symbol, State]] = {}
-    for number, row in enumerate(rows, start=1):
-        if isinstance(row, str) or len(row) != 2 or not all(map(is_hashable, row)):
-            raise InvalidValue(f"edge {number} is not a pair (source, target) of hashable states")
-        moves.setdefault(row[0], {})[row[1]] = row[1]
-    return TransitionSystem(moves, start=start, accepting=accepting)
-
-
-def from_json(path: str | os.PathLike[str]) -> TransitionSystem:
-    """A system from a JSON file {"start": …, "accepting": […]?, "transitions": {state: {action: state}}}.
-
-    `"start": null` lets runs start anywhere, for words of states.
-    """
-    name = Path(path).name
-    try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"), object_pairs_hook=_keep_repeated)
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidValue(f"{name} cannot be read as a UTF-8 text file ({_reason(error)})") from None
-    except json.JSONDecodeError as error:
-        raise InvalidValue(
-            f"{name} is not valid JSON (line {error.lineno}, column {error.colno}): is the file cut off?"
-        ) from None
-    except RecursionError:
-        raise InvalidValue(f"{name} is nested too deeply to be a transition system") from None
-    if not isinstance(document, dict) or not {"start", "transitions"} <= document.keys():
-        raise InvalidValue(f'{name} needs the keys "start" and "transitions": see the documentation of from_json')
-    transitions, start, accepting = document["transitions"], document["start"], document.get("accepting")
-    if isinstance(accepting, str):
-        raise InvalidValue(f'{name}: "accepting" is a list of states')
-    return TransitionSystem(_named_by_text(transitions), start, accepting)
 
 
 def written(symbol: Symbol) -> str:
@@ -209,7 +165,7 @@ def _checked_transitions(transitions: object) -> dict[State, dict[Symbol, State]
         for action, target in row.items():
             if isinstance(target, (list, set, frozenset)):
                 raise NotDeterministic(
-                    f"state {written(state)}, action {written(action)} leads to {len(target)} states: "
+                    f"state {written(state)}, action {written(action)} leads to a list of states: "
                     "a system must be deterministic, give each branch an action of its own"
                 )
             if target is None or not is_hashable(target):
@@ -217,48 +173,13 @@ def _checked_transitions(transitions: object) -> dict[State, dict[Symbol, State]
     return {state: dict(row) for state, row in transitions.items()}
 
 
-def _named_by_text(transitions: Any) -> Any:
-    """The transitions of a JSON document, in which a state is always text: "1", not 1."""
-    for state, row in transitions.items() if isinstance(transitions, dict) else ():
-        for action, target in row.items() if isinstance(row, dict) else ():
-            if isinstance(target, (int, float)):
-                raise InvalidValue(f'state {state}, action {action}: states are text in JSON, write "{target}"')
-    return transitions
-
-
 def _known(state: Any, states: Iterable[State], role: str) -> Any:
     if not is_hashable(state) or state not in states:
-        raise InvalidValue(f"{role}: {written(state)} is not a state of the system")
+        raise InvalidValue(f"{role}: {written(state)} is not a state of the system: name one of its states")
     return state
 
 
 def _cell(cell: Any) -> tuple[int, int]:
-    if not isinstance(cell, tuple) or len(cell) != 2:
+    if not isinstance(cell, tuple) or len(cell) != 2 or not is_hashable(cell):
         raise InvalidValue("a cell is a pair (row, column)")
     return cell
-
-
-def _edges_of_csv(path: Path) -> Iterator[tuple[str, str]]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = csv.DictReader(file, strict=True, skipinitialspace=True)
-            if not {"source", "target"} <= set(rows.fieldnames or ()):
-                raise InvalidValue(f"{path.name} needs a header line that names the columns source and target")
-            for row in rows:
-                if not row["source"] or not row["target"]:
-                    raise InvalidValue(f"{path.name}, line {rows.line_num}: source or target is missing")
-                yield row["source"], row["target"]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InvalidValue(f"{path.name} cannot be read as a CSV file ({_reason(error)})") from None
-
-
-def _keep_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object in which a key that stands twice keeps the list of its values, so that it can be refused."""
-    values: dict[str, list[Any]] = {}
-    for name, value in pairs:
-        values.setdefault(name, []).append(value)
-    return {name: found[0] if len(found) == 1 else found for name, found in values.items()}
-
-
-def _reason(error: Exception) -> str:
-    return getattr(error, "strerror", None) or type(error).__name__

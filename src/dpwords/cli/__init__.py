@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import sys
+from contextlib import suppress
 
 import click
 
 from dpwords.cli.accuracy import accuracy
 from dpwords.cli.audit import audit
 from dpwords.cli.release import release
-from dpwords.errors import DPWordsError
+from dpwords.errors import DPWordsError, InvalidValue
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -34,16 +36,49 @@ cli.add_command(audit)
 def main() -> None:
     """Run a command: exit 0 when done, 1 when a check failed, 2 after one line about bad use or bad input."""
     try:
-        code = cli.main(sys.argv[1:] or ["--help"], prog_name="dpwords", standalone_mode=False)
+        code = _run(sys.argv[1:])
     except click.ClickException as error:
-        code = _complain(error.format_message())
+        code = _complain(_without_arguments(error))
     except DPWordsError as error:
         code = _complain(str(error))
+    except MemoryError:
+        code = _complain("there is not enough memory for this: take a shorter word or a smaller system")
+    except OSError as error:
+        code = _complain(f"the output cannot be written ({error.strerror}): check where it goes")
     except (click.Abort, KeyboardInterrupt):
         code = 130
     sys.exit(code)
 
 
+def _run(arguments: list[str]) -> int:
+    if any("\ud800" <= character <= "\udfff" for argument in arguments for character in argument):
+        raise InvalidValue("an argument is not text in this locale's encoding: set PYTHONUTF8=1 or a UTF-8 locale")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # for help texts; results are never replaced
+    return cli.main(arguments or ["--help"], prog_name="dpwords", standalone_mode=False) or 0
+
+
+def _without_arguments(error: click.ClickException) -> str:
+    """What was wrong with the use of a command, without repeating what was typed: it may be a private word."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "dpwords"
+    remedy = f"see {command} --help"
+    if isinstance(error, click.NoSuchOption):
+        return f"there is no such option; words that begin with a hyphen go behind -- or to standard input: {remedy}"
+    if isinstance(error, click.BadParameter) and error.param is not None:
+        option = error.param.opts[0]
+        if isinstance(error, click.MissingParameter):
+            return f"{option} is missing: {remedy}"
+        kind = error.param.type
+        rule = f"one of {', '.join(kind.choices)}" if isinstance(kind, click.Choice) else f"{kind.name}"
+        return f"{option} takes {rule}, and that is something else: {remedy}"
+    if context is not None and context.command is cli:
+        return f"there is no such command: take one of {', '.join(cli.commands)}"
+    return f"the arguments do not fit the command: {remedy}"
+
+
 def _complain(message: str) -> int:
-    print("dpwords: " + " ".join(message.split()), file=sys.stderr)
+    if sys.stderr is not None:
+        with suppress(OSError):  # where standard error is full, the exit code still tells
+            print("dpwords: " + " ".join(message.split()), file=sys.stderr, flush=True)
     return 2

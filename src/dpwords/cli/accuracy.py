@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpwords.cli.options import language_options, public_language
-from dpwords.cli.progress import shown
+from dpwords.cli.terminal import emit, shown
+from dpwords.errors import InvalidValue
 
 if TYPE_CHECKING:
     from dpwords.automata import Language
@@ -18,7 +19,7 @@ def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) ->
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise click.BadParameter("numbers with commas between them are needed, as in 1,2,5,10") from None
+        raise InvalidValue("--epsilon takes numbers with commas between them, as in 1,2,5,10") from None
 
 
 @click.command()
@@ -39,16 +40,19 @@ def accuracy(length: int, epsilon: list[float], k: int, **options: Any) -> None:
     from dpwords.automata import Words
 
     public = public_language(**options)
-    columns = [_mechanisms(public, one, k) for one in epsilon]
-    figures = [_figure(mechanism, length) for mechanism in shown([m for c in columns for m in c.values()], "averaging")]
-    names = list(columns[0])
-    click.echo(f"expected distance of {length} places, k = {k}")
-    click.echo("ε".rjust(8) + "".join(name.rjust(len(name) + 3) for name in names))
+    rows = [_mechanisms(public, one, k) for one in epsilon]
+    figures = [
+        _figure(mechanism, length) for mechanism in shown([m for row in rows for m in row.values()], "averaging")
+    ]
+    names = list(rows[0])
+    lines = [f"expected distance of {length} places, k = {k}"]
+    lines.append("ε".rjust(8) + "".join(name.rjust(len(name) + 3) for name in names))
     for row, one in enumerate(epsilon):
         cells = figures[row * len(names) : (row + 1) * len(names)]
-        click.echo(f"{one:g}".rjust(8) + "".join(c.rjust(len(n) + 3) for n, c in zip(names, cells, strict=True)))
+        lines.append(f"{one:g}".rjust(8) + "".join(c.rjust(len(n) + 3) for n, c in zip(names, cells, strict=True)))
     if not isinstance(public, Words):
-        click.echo("(averaged over words drawn uniformly from the language; the figure for one word is private)")
+        lines.append("(averaged over words drawn uniformly from the language; the figure for one word is private)")
+    emit(lines)
 
 
 def _mechanisms(public: Language, epsilon: float, k: int) -> dict[str, Exponential]:
@@ -65,9 +69,13 @@ def _mechanisms(public: Language, epsilon: float, k: int) -> dict[str, Exponenti
 
 
 def _figure(mechanism: Exponential, length: int) -> str:
+    """The expected distance; only linear utility, the one that can always be had, says why it cannot."""
     from dpwords.errors import TooLarge
+    from dpwords.privacy import Linear
 
     try:
         return f"{mechanism.expected_distance(length=length):.4g}"
     except TooLarge:
+        if isinstance(mechanism.utility, Linear):
+            raise
         return "too large"

@@ -7,11 +7,15 @@ from typing import Any
 import click
 
 from dpwords.cli.options import exponential, language_options, mechanism_options, public_language
+from dpwords.cli.terminal import emit
+from dpwords.errors import InvalidValue
 
 
 @click.command()
 @language_options
-@click.option("--length", type=int, required=True, help="The length of the words; there may be 1,024 of them.")
+@click.option(
+    "--length", type=int, required=True, help="The length of the words; short, since at most 1,024 words are compared."
+)
 @click.option("--epsilon", "-e", type=float, required=True, help="The ε that is claimed.")
 @mechanism_options
 @click.option("--literal", is_flag=True, help="Audit the paper's literal mechanism instead (it does not hold).")
@@ -31,6 +35,10 @@ def audit(length: int, epsilon: float, literal: bool, **options: Any) -> int:
     from dpwords.mechanisms.paper_literal import PaperLiteral
     from dpwords.notation import Notation
 
+    if literal and (options["utility"], options["calibration"]) != ("best", "tight"):
+        raise InvalidValue(
+            "--literal has a utility and a calibration of its own: leave out --utility and --calibration"
+        )
     notation = Notation(public_language(**options))
     mechanism: Mechanism = (
         PaperLiteral(notation.language, epsilon, k=options["k"], alpha=options["alpha"])
@@ -38,12 +46,14 @@ def audit(length: int, epsilon: float, literal: bool, **options: Any) -> int:
         else exponential(notation.language, epsilon, **options)
     )
     found = audits.exact(mechanism, length)
-    click.echo(f"words       {found.words} of length {length}")
-    click.echo(f"claimed ε   {found.claimed:.9g}")
-    click.echo(f"measured ε  {found.epsilon:.9g}")
+    lines = [
+        f"words       {found.words} of length {length}",
+        f"claimed ε   {found.claimed:.9g}",
+        f"measured ε  {found.epsilon:.9g}",
+    ]
     if found.worst is not None:
         word, neighbour, output = (notation.write(word) for word in found.worst[:3])
-        click.echo(f"worst pair  '{word}' and '{neighbour}' (distance {found.worst.distance})")
-        click.echo(f"            at output '{output}': log-ratio {found.worst.loss:.9g}")
-    click.echo("the claim holds" if found.holds else "THE CLAIM IS BROKEN")
+        lines.append(f"worst pair  '{word}' and '{neighbour}' (distance {found.worst.distance})")
+        lines.append(f"            at output '{output}': log-ratio {found.worst.loss:.9g}")
+    emit([*lines, "the claim holds" if found.holds else "THE CLAIM IS BROKEN"])
     return 0 if found.holds else 1

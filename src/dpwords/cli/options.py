@@ -15,8 +15,16 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _LANGUAGE = (
-    click.option("--alphabet", help="Symbols: a literal with ranges ('a-z0-9 '), name:dna, or @file. Public."),
-    click.option("--system", help="Runs of a system: grid:15x15, grid:15x15@1,2, a .json or a .csv file. Public."),
+    click.option(
+        "--alphabet",
+        help="Symbols: a literal with ranges ('a-z0-9 '), a name (name:dna, name:protein, name:lower, name:digits, "
+        "…), or @file with a symbol on each line. Public, never read off the data.",
+    ),
+    click.option(
+        "--system",
+        help="Runs of a system: grid:15x15, grid:15x15@1,2 (start), grid:15x15@any, a .json file, or a .csv edge "
+        "list. Public.",
+    ),
     click.option(
         "--words",
         type=click.Choice(["moves", "states"]),

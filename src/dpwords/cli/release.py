@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from dpwords.cli.options import exponential, language_options, mechanism_options, public_language
-from dpwords.cli.progress import shown
-from dpwords.errors import DPWordsError, InvalidValue
-
-_LONGEST_LINE = 2**24  # bytes
+from dpwords.cli.terminal import emit, lines_of_stdin, shown
+from dpwords.errors import DPWordsError, InvalidValue, NotInLanguage
 
 
 @click.command()
@@ -33,30 +29,19 @@ def release(words_given: tuple[str, ...], separator: str | None, epsilon: float,
       dpwords release SSEE EESS --system grid:15x15 --epsilon 5
       dpwords release "0,1 0,2 1,2" --system grid:15x15 --words states --epsilon 5
       dpwords release --system roads.csv --epsilon 5 < routes.txt
+      dpwords release --alphabet @activities.txt --separator ";" --epsilon 3 < traces.txt
     """
     from dpwords.notation import Notation
 
     notation = Notation(public_language(**options), separator)
     mechanism = exponential(notation.language, epsilon, **options)
     released: list[str] = []
-    texts = list(words_given) if words_given else list(_lines_of_stdin())
+    texts = list(words_given) if words_given else list(lines_of_stdin())
     for number, text in enumerate(shown(texts, "releasing", least=1000), start=1):
         try:
             released.append(notation.write(mechanism.release(notation.read(text))))
+        except NotInLanguage as error:
+            raise InvalidValue(f"word {number}, read {notation.manner}: {error}") from None
         except DPWordsError as error:
             raise type(error)(f"word {number}: {error}") from None
-    click.echo("".join(f"{line}\n" for line in released), nl=False)
-
-
-def _lines_of_stdin() -> Iterator[str]:
-    if sys.stdin.isatty():
-        raise InvalidValue("no word is given: pass words as arguments, or one on each line of standard input")
-    number = 0
-    while line := sys.stdin.buffer.readline(_LONGEST_LINE + 1):
-        number += 1
-        if len(line) > _LONGEST_LINE:
-            raise InvalidValue(f"line {number} is longer than {_LONGEST_LINE // 2**20} MiB: split it into words")
-        try:
-            yield line.decode("utf-8").removesuffix("\n").removesuffix("\r")
-        except UnicodeDecodeError:
-            raise InvalidValue(f"line {number} is not UTF-8 text: convert the input to UTF-8") from None
+    emit(released)

@@ -21,7 +21,7 @@ from dpwords.scaled import Integers
 from dpwords.shells import FreeWords, Space
 from dpwords.words import AnyWord, Word, same_kind, symbols_of
 
-_MOST_AVERAGED, _FEWEST_AVERAGED = 256, 32  # words that stand for a language in its public expected distance
+_MOST_AVERAGED, _FEWEST_AVERAGED = 256, 8  # words that stand for a language in its public expected distance
 _LONGEST_WORD = 10**8
 _AVERAGED_STEPS = 2**22  # edges visited, layer by layer, before fewer words have to do
 
@@ -42,6 +42,11 @@ class Mechanism(ABC):
     @abstractmethod
     def guarantee(self) -> Guarantee:
         """What is promised about the draws."""
+
+    @property
+    @abstractmethod
+    def _by_distance(self) -> bool:
+        """Whether a law needs distance classes, which cost a factor of the length."""
 
     @abstractmethod
     def _law(self, codes: Integers) -> Law:
@@ -65,7 +70,7 @@ class Mechanism(ABC):
         """The expected distance from `word` (for its owner), or, public, averaged over the words of one length.
 
         The average is exact on free words and where the language has at most 256 words of that length. Else it is
-        over words drawn uniformly from it, the same ones each time: 256, or down to 32 on large systems and lengths.
+        over words drawn uniformly from it, the same ones each time: 256, or down to 8 on large systems and lengths.
         """
         if (word is None) == (length is None):
             raise InvalidValue("expected_distance takes either a word or length=")
@@ -86,7 +91,7 @@ class Mechanism(ABC):
 
     def _typical_words(self, length: int) -> Integers:
         """Words (rows of codes) that stand for all of one length, chosen by public facts only."""
-        places = self._checked_length(whole_number(length, "length", 0))
+        places = self._checked_length(whole_number(length, "length", 1))
         if isinstance(self._space, FreeWords):
             return np.zeros((1, places), dtype=np.int64)
         every = laws.uniform(self._space, places)
@@ -95,7 +100,8 @@ class Mechanism(ABC):
         if every.log_total <= math.log(_MOST_AVERAGED):
             codes = self.language.alphabet.codes
             return np.array([[codes[s] for s in word] for word in exhaustive.words(self.language, places)])
-        affordable = _AVERAGED_STEPS // (places * len(self._space.target))
+        width = places if self._by_distance else 1
+        affordable = _AVERAGED_STEPS // (places * width * len(self._space.target))
         sample = min(max(affordable, _FEWEST_AVERAGED), _MOST_AVERAGED)
         return every.draw(sample, SeededSource("typical words").open())
 

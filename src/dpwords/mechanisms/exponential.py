@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Literal
 
 from dpwords.automata import Language
-from dpwords.calibration import Calibration, profile
+from dpwords.calibration import Calibration, profile, rate
+from dpwords.errors import InvalidValue
 from dpwords.laws import Law, ShellLaw, ShellWeights, linear_law
 from dpwords.mechanisms.base import Mechanism
-from dpwords.privacy import Guarantee, NotPrivate, PureDP, Utility, checked_epsilon
+from dpwords.privacy import Guarantee, Linear, NotPrivate, PureDP, Utility, checked_epsilon
 from dpwords.randomness import SystemSource
 from dpwords.scaled import Integers
 from dpwords.shells import shells_around
@@ -37,8 +38,11 @@ class Exponential(Mechanism):
         k: int = 1,
         utility: Utility | None = None,
         calibration: Literal["tight", "textbook"] = "tight",
+        distance: Literal["hamming"] = "hamming",
     ) -> None:
         super().__init__(language, k)
+        if distance != "hamming":
+            raise InvalidValue("distance is 'hamming', the number of places that differ")
         self.epsilon = checked_epsilon(epsilon)
         self._calibration = Calibration.choose(calibration, utility, self.epsilon, self.k, self._space)
 
@@ -71,8 +75,12 @@ class Exponential(Mechanism):
         """
         return self.simulate(word, 1)[0]
 
+    @property
+    def _by_distance(self) -> bool:
+        return not isinstance(self.utility, Linear)
+
     def _law(self, codes: Integers) -> Law:
-        if self._calibration.is_linear:
-            return linear_law(codes, self._space, self._calibration.rate(len(codes)))
+        if not self._by_distance:
+            return linear_law(codes, self._space, rate(self._calibration, len(codes)))
         shells = shells_around(codes, self._space)
         return ShellLaw(shells, ShellWeights.by_profile(shells.sizes, profile(self._calibration, len(codes))))

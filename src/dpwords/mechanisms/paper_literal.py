@@ -46,16 +46,20 @@ class PaperLiteral(Mechanism):
         """One word as the paper's formula draws it; it must not be called private."""
         return self.simulate(word, 1)[0]
 
+    @property
+    def _by_distance(self) -> bool:
+        return True
+
     def _law(self, codes: Integers) -> ShellLaw:
+        shells = shells_around(codes, self._space)
         values = Inverse(self.alpha).values(len(codes), self.k)
         power = Fraction(self.epsilon) / (2 * sensitivity(values, self.k))
         profile = Profile(tuple(power * (values[0] - value) for value in values))
-        shells = shells_around(codes, self._space)
         return ShellLaw(shells, ShellWeights.ignoring_sizes(shells.sizes, profile))
 
     def _true_epsilon(self, length: int) -> float:
         """On free words by distances alone; on systems over all pairs of words, which must be few."""
-        self._checked_length(whole_number(length, "length", 0))
+        self._checked_length(whole_number(length, "length", 1))
         if isinstance(self._space, Graph):
             words = exhaustive.words(self.language, length, limit=exhaustive.PAIRS_LIMIT)
             losses = exhaustive.pair_losses([self.given(word) for word in words], words)

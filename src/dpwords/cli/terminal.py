@@ -1,0 +1,60 @@
+"""What goes to the terminal and comes from it: whole output or none, limited input, progress for who looks."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+import click
+
+from dpwords.errors import InvalidValue, TooLarge
+
+Item = TypeVar("Item")
+LONGEST_LINE = 2**24  # bytes
+LARGEST_INPUT = 2**28
+BROKEN_PIPE = 141  # what a shell reports for a program that SIGPIPE ended
+
+
+def emit(lines: Sequence[str]) -> None:
+    """Write all lines to standard output at once; a reader that has gone away is no error."""
+    if sys.stdout is None:
+        raise InvalidValue("standard output is closed, so nothing can be written: open it or redirect it")
+    try:
+        content = "".join(f"{line}\n" for line in lines).encode(sys.stdout.encoding)
+    except UnicodeEncodeError:
+        raise InvalidValue(f"{sys.stdout.encoding} cannot write this output: set PYTHONIOENCODING=utf-8") from None
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(BROKEN_PIPE)
+
+
+def lines_of_stdin() -> Iterator[str]:
+    """The lines of standard input as UTF-8 text, within limits."""
+    if sys.stdin is None or sys.stdin.isatty():
+        raise InvalidValue("no word is given: pass words as arguments, or one on each line of standard input")
+    total = number = 0
+    while line := sys.stdin.buffer.readline(LONGEST_LINE + 1):
+        total, number = total + len(line), number + 1
+        if len(line) > LONGEST_LINE:
+            raise TooLarge(f"line {number} is longer than {LONGEST_LINE // 2**20} MiB: split it into words")
+        if total > LARGEST_INPUT:
+            raise TooLarge(f"standard input is longer than {LARGEST_INPUT // 2**20} MiB: release it in parts")
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8").removesuffix("\n").removesuffix("\r")
+        except UnicodeDecodeError:
+            raise InvalidValue(f"line {number} is not UTF-8 text: convert the input to UTF-8") from None
+
+
+def shown(items: Sequence[Item], label: str, least: int = 2) -> Iterator[Item]:
+    """The items, with a progress bar if there are at least so many and somebody is looking."""
+    if sys.stderr is None or not sys.stderr.isatty() or len(items) < least:
+        yield from items
+        return
+    with click.progressbar(items, label=label, file=sys.stderr) as bar:
+        yield from bar

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import dpwords as dw
+
+
+def test_edge_lists(tmp_path: Path) -> None:
+    file = tmp_path / "roads.csv"
+    file.write_text("source,target,metres\n1,2,7.5\n2,1,7.5\n2,3,1\n2,3,1\n3,3,0\n", encoding="utf-8")
+    roads = dw.from_edges(file)
+    assert roads.accepts(["1", "2", "3", "3"])
+    assert not roads.accepts(["1", "3"])
+    assert roads.count(2) == 4
+    assert dw.from_edges(str(file), start="1").count(2) == 2
+    assert dw.from_edges([(1, 2), (2, 1)], start=1, accepting=[2]).count(3) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("from,to\n1,2\n", "needs a header line"),
+        ("", "needs a header line"),
+        ("source,target\n1,2\n3", "line 3: source or target is missing"),
+        ("source,target\n", "at least one edge"),
+        ('source,target\n1,"2', r"not valid CSV \(unexpected end of data\)"),
+    ],
+)
+def test_bad_edge_lists_are_refused(tmp_path: Path, content: str, message: str) -> None:
+    file = tmp_path / "roads.csv"
+    file.write_text(content, encoding="utf-8")
+    with pytest.raises(dw.InvalidValue, match=message):
+        dw.from_edges(file)
+
+
+def test_edges_that_are_no_pairs_or_no_file_are_refused(tmp_path: Path) -> None:
+    for rows in ([(1, 2, 3)], ["ab"], [([1], 2)], [1]):
+        with pytest.raises(dw.InvalidValue, match="edge 1 is not a pair"):
+            dw.from_edges(rows)  # type: ignore[arg-type]
+    with pytest.raises(dw.InvalidValue, match=r"missing\.csv cannot be read.*No such file"):
+        dw.from_edges(tmp_path / "missing.csv")
+    (tmp_path / "binary.csv").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(dw.InvalidValue, match=r"binary\.csv is not UTF-8 text"):
+        dw.from_edges(tmp_path / "binary.csv")
+    for nothing in (None, 3):
+        with pytest.raises(dw.InvalidValue, match="edges: a list or another collection"):
+            dw.from_edges(nothing)  # type: ignore[arg-type]
+
+
+GOOD = {"start": "s0", "accepting": ["s1"], "transitions": {"s0": {"a": "s1"}, "s1": {"a": "s0", "b": "s1"}}}
+
+
+def test_json(tmp_path: Path) -> None:
+    file = tmp_path / "system.json"
+    file.write_text(json.dumps(GOOD), encoding="utf-8")
+    system = dw.from_json(file)
+    assert system.accepts("ab")
+    assert not system.accepts("aa")
+    assert json.loads(system.to_json()) == GOOD
+    world = dw.GridWorld(2, 2, start=(0, 1))
+    file.write_text(world.to_json(), encoding="utf-8")
+    assert dw.from_json(file).count(5) == world.count(5)
+    file.write_text(dw.from_edges([("p", "q"), ("q", "p")]).to_json(), encoding="utf-8")
+    assert dw.from_json(file).count(3) == 2  # start: null
+    file.write_text(json.dumps(GOOD), encoding="utf-8-sig")
+    assert dw.from_json(file).accepts("ab")
+    with pytest.raises(dw.InvalidValue, match="written alike"):
+        dw.TransitionSystem({1: {"a": "1"}}, start=1).to_json()
+
+
+@pytest.mark.parametrize(
+    ("content", "error", "message"),
+    [
+        (json.dumps(GOOD)[:50], dw.InvalidValue, r"not valid JSON \(line 1, column \d+\): is the file cut off"),
+        ("", dw.InvalidValue, "not valid JSON"),
+        ("[]", dw.InvalidValue, "needs the keys"),
+        ('{"start": "s"}', dw.InvalidValue, "needs the keys"),
+        ('{"start": "s", "transitions": {"s": {"a": "s", "a": "t"}}}', dw.NotDeterministic, "state s, action a"),
+        ('{"start": "s", "transitions": {"s": {"a": ["s", "t"]}}}', dw.NotDeterministic, "leads to a list of states"),
+        ('{"start": "s", "transitions": {"s": {}, "s": {}}}', dw.InvalidValue, "not one mapping"),
+        ('{"start": "0", "transitions": {"0": {"a": 0}}}', dw.InvalidValue, 'states are text in JSON, write "0"'),
+        ('{"start": "s", "accepting": "s", "transitions": {"s": {"a": "s"}}}', dw.InvalidValue, "list of states"),
+        (
+            '{"start": 0, "transitions": {"0": {"a": "0"}}}',
+            dw.InvalidValue,
+            'start: states are text in JSON, write "0"',
+        ),
+        ('{"start": "s", "accepting": 3, "transitions": {"s": {"a": "s"}}}', dw.InvalidValue, "list of states"),
+        (
+            '{"start": "s", "accepting": [3], "transitions": {"s": {"a": "s"}}}',
+            dw.InvalidValue,
+            "accepting: states are text",
+        ),
+        ("[" * 100_000, dw.InvalidValue, "no transition system"),
+        ("1" * 5000, dw.InvalidValue, "no transition system"),
+    ],
+)
+def test_bad_json_is_refused(tmp_path: Path, content: str, error: type[Exception], message: str) -> None:
+    file = tmp_path / "system.json"
+    file.write_text(content, encoding="utf-8")
+    with pytest.raises(error, match=message):
+        dw.from_json(file)
+
+
+def test_json_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(dw.InvalidValue, match=r"gone\.json cannot be read"):
+        dw.from_json(tmp_path / "gone.json")
