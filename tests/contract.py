@@ -14,10 +14,9 @@ import pytest
 from scipy import stats
 
 import dpwords as dw
-from dpwords import exhaustive
+from dpwords import exhaustive, sampling
 from dpwords.laws import FoldedLaw, IndependentLaw, ShellLaw
 from dpwords.mechanisms.base import Mechanism
-from dpwords.sampling import exact_thresholds
 from dpwords.words import hamming
 
 HIGH = Context(prec=60, Emin=-(10**9), Emax=10**9)
@@ -142,7 +141,9 @@ def log(value: Fraction) -> Decimal:
 
 
 def _shares(weights: Any) -> list[Fraction]:
-    thresholds = exact_thresholds(weights)
+    span = int(weights.exponent.max() - weights.exponent[weights.mantissa > 0].min())
+    thresholds, above = sampling.thresholds(weights, precision=53 + span)
+    assert thresholds == above
     return [Fraction(b - a, thresholds[-1]) for a, b in zip([0, *thresholds], thresholds, strict=False)]
 
 

@@ -73,10 +73,37 @@ def test_anything_with_log_prob_can_be_audited() -> None:
         dw.audit.exact(Leaky(), length=2)
 
 
+class Skewed:
+    """Two words; the secret comes out with odds e^1.01 to 1."""
+
+    def log_prob(self, output: Any, given: Any) -> float:
+        return -math.log1p(math.exp(-1.01)) - 1.01 * (output != given)
+
+
+def test_a_claim_broken_by_one_percent_is_found() -> None:
+    words = dw.Words("ab")
+    assert not dw.audit.exact(Skewed(), length=1, language=words, claimed=1.0, k=1).holds
+    assert dw.audit.exact(Skewed(), length=1, language=words, claimed=1.011, k=1).holds
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, 0.1])
+def test_what_is_no_probability_is_refused(wrong: float) -> None:
+    class Wrong:
+        def log_prob(self, output: Any, given: Any) -> float:
+            return wrong
+
+    with pytest.raises(dw.InvalidValue, match="no logarithm of a probability"):
+        dw.audit.exact(Wrong(), length=1, language=dw.Words("ab"), claimed=1.0, k=1)
+
+
 def test_limits() -> None:
     with pytest.raises(dw.TooLarge, match="1024 is the most"):
         dw.audit.exact(dw.Exponential(dw.Words("ab"), 1.0), length=11)
     with pytest.raises(dw.InvalidValue, match="no word of length 2"):
         dw.audit.exact(dw.Exponential(dw.TransitionSystem({"s": {"a": "end"}}, start="s"), 1.0), length=2)
+    with pytest.raises(dw.InvalidValue, match="claimed is a finite number"):
+        dw.audit.exact(Skewed(), length=1, language=dw.Words("ab"), claimed="1", k=1)  # type: ignore[arg-type]
+    with pytest.raises(dw.InvalidValue, match="the language is"):
+        dw.audit.exact(Skewed(), length=1, language="ab", claimed=1.0, k=1)  # type: ignore[arg-type]
     with pytest.raises(dw.InvalidValue, match="empty word"):
         dw.audit.exact(dw.Exponential(dw.Words("ab"), 1.0), length=0)

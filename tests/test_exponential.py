@@ -266,6 +266,14 @@ def test_chosen_bits_reach_the_rarest_free_word() -> None:
     assert mechanism.log_prob(out, given=word) == pytest.approx(-200_000)
 
 
+def test_chosen_bits_reach_the_rarest_word_by_distance_classes() -> None:
+    """The same through shells: probability e^(−10000)."""
+    mechanism = dw.Exponential(dw.Words("ab"), 100.0, k=2)
+    out = mechanism._drawing_from(Chosen(b"\xff" * 2**13)).simulate("ab" * 100, 1)[0]
+    assert out == "ba" * 100
+    assert mechanism.log_prob(out, given="ab" * 100) == pytest.approx(-10_000)
+
+
 # --- randomness ----------------------------------------------------------------------------------------------
 
 

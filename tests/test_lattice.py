@@ -77,4 +77,7 @@ def test_the_limit_is_said_before_memory_is_taken(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(lattice, "MEMORY_LIMIT", 20_000)
     with pytest.raises(dw.TooLarge, match="9 states and 10 symbols"):
         Lattice(graph, np.zeros(10, dtype=np.int64), Tally())
-    Lattice(graph, np.zeros(10, dtype=np.int64), Discount(scaled.exp_minus([Fraction(1)])))
+    folded = Lattice(graph, np.zeros(10, dtype=np.int64), Discount(scaled.exp_minus([Fraction(1)])))
+    monkeypatch.setattr(lattice, "MEMORY_LIMIT", 8000)
+    with pytest.raises(dw.TooLarge, match="9 states and 10 symbols"):
+        folded.distance_distribution()

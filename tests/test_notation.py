@@ -42,7 +42,10 @@ def test_alphabet_files(tmp_path: Path) -> None:
         notation.alphabet(f"@{tmp_path / 'nowhere.txt'}")
 
 
-@pytest.mark.parametrize(("text", "message"), [("z-a", "runs backwards"), ("name:klingon", "no alphabet of that name")])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("z-a", "runs backwards"), ("ab\\", "single backslash"), ("name:klingon", "no alphabet of that name")],
+)
 def test_bad_alphabets(text: str, message: str) -> None:
     with pytest.raises(dw.InvalidValue, match=message):
         notation.alphabet(text)

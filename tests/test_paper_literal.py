@@ -85,6 +85,10 @@ def test_it_is_never_called_private() -> None:
         dw.PaperLiteral(dw.Words("abc"), -0.5)
     with pytest.raises(dw.InvalidValue, match="k is at most the word's length"):
         dw.PaperLiteral(dw.Words("abc"), 1.0, k=3).guarantee.true_epsilon(2)
+    with pytest.raises(dw.InvalidValue, match="at most 3 symbols"):
+        dw.PaperLiteral(dw.Words("ab", max_length=3), 1.0).guarantee.true_epsilon(5)
+    with pytest.raises(dw.InvalidValue, match="no word of length 2"):
+        dw.PaperLiteral(dw.TransitionSystem({"s": {"a": "end"}}, start="s"), 1.0).guarantee.true_epsilon(2)
     with pytest.raises(dw.TooLarge):
         dw.PaperLiteral(dw.GridWorld(5, 5), 1.0).guarantee.true_epsilon(12)
 

@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,6 +62,13 @@ def test_bad_alpha_is_refused(alpha: Any) -> None:
         dw.Inverse(alpha)
     with pytest.raises(dw.InvalidValue, match="alpha is a finite number above 0"):
         dw.PaperLiteral(dw.Words("ab"), 1.0, alpha=alpha)
+
+
+def test_numbers_of_other_libraries_become_plain_ones() -> None:
+    assert type(dw.Inverse(np.int64(1)).alpha) is float
+    assert type(dw.Staircase(np.int8(1)).first_step) is int
+    private = dw.Exponential(dw.Words("ab"), np.float64(0.1), np.int64(2), dw.Staircase(np.int8(1)))
+    assert len(private.release("ab" * 200)) == 400
 
 
 def test_bad_first_steps_are_refused() -> None:

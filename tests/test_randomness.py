@@ -36,6 +36,7 @@ def test_system_streams_are_keyed_by_the_operating_system(monkeypatch: object) -
 def test_seeds_repeat_and_differ_by_call_and_by_seed() -> None:
     a, b, c = SeededSource(1), SeededSource(1), SeededSource("1")
     first = a.open().take(32)
+    assert first == SeededSource(np.int64(1)).open().take(32)  # type: ignore[arg-type]
     assert first == b.open().take(32)
     assert first != a.open().take(32)
     assert first != c.open().take(32)

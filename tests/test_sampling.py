@@ -44,7 +44,8 @@ def made(values: list[tuple[float, int]]) -> Scaled:
 @given(weights)
 def test_thresholds_are_the_stored_weights(values: list[tuple[float, int]]) -> None:
     array = made(values)
-    thresholds = sampling.exact_thresholds(array)
+    lower, thresholds = sampling.thresholds(array, precision=53 + 1001)
+    assert lower == thresholds
     total = sum(array.exact(), Fraction(0))
     shares = [Fraction(b - a, thresholds[-1]) for a, b in zip([0, *thresholds], thresholds, strict=False)]
     assert shares == [value / total for value in array.exact()]
@@ -64,7 +65,7 @@ def test_every_uniform_number_falls_into_its_own_category(
     (A number exactly on a threshold has probability 0, and would ask for bits without end.)
     """
     array = made(values)
-    thresholds = sampling.exact_thresholds(array)
+    thresholds, _ = sampling.thresholds(array, precision=53 + 1001)
     edge = Fraction(thresholds[int(at * len(thresholds))], thresholds[-1])
     for uniform in (at, edge + Fraction(steps, 2**depth)):
         if 0 <= uniform < 1 and uniform != edge:
@@ -72,6 +73,17 @@ def test_every_uniform_number_falls_into_its_own_category(
             assert sampling.choose(array, 1, Bits(uniform)).tolist() == [expected]
             row = Scaled(array.mantissa[None, :], array.exponent[None, :])
             assert sampling.choose_each(row, Bits(uniform)).tolist() == [expected]
+
+
+@given(weights, st.integers(1, 1200))
+def test_coarse_thresholds_bound_the_exact_ones(values: list[tuple[float, int]], precision: int) -> None:
+    array = made(values)
+    exact = list(itertools.accumulate(array.exact()))
+    unit = Fraction(2) ** (int(array.exponent.max()) - precision)
+    lower, upper = sampling.thresholds(array, precision)
+    for below, value, above in zip(lower, exact, upper, strict=True):
+        assert below * unit <= value <= above * unit
+        assert above - below <= len(values)
 
 
 def test_draws_have_the_stored_frequencies() -> None:

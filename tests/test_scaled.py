@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from decimal import Context, Decimal
+from decimal import Context, Decimal, Inexact, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -35,6 +35,14 @@ def test_exponentials_are_rounded_once(power: Fraction) -> None:
     ideal = Fraction(HIGH.exp(HIGH.subtract(HIGH.multiply(Decimal(-exponent), log2), exact)))
     assert near(mantissa, ideal, 1.01)
     assert found.mantissa[0] >= 0.5
+
+
+def test_exponentials_do_not_depend_on_the_callers_decimal_context() -> None:
+    powers = [Fraction(13, 10), Fraction(1, 3), Fraction(10**6)]
+    expected = scaled.exp_minus(powers).exact()
+    with localcontext(prec=3) as context:
+        context.traps[Inexact] = True
+        assert scaled.exp_minus(powers).exact() == expected
 
 
 def test_known_exponentials() -> None:

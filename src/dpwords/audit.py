@@ -11,7 +11,7 @@ import numpy as np
 
 from dpwords import exhaustive
 from dpwords.automata import Language
-from dpwords.checks import whole_number
+from dpwords.checks import positive_number, whole_number
 from dpwords.errors import InvalidValue
 from dpwords.exhaustive import HasLogProb, Symbols
 from dpwords.privacy import NotPrivate
@@ -75,6 +75,9 @@ def exact(
     language = language or getattr(mechanism, "language", None)
     if claimed is None or k is None or language is None:
         raise InvalidValue("this mechanism does not say its language, claim or k: pass language=, claimed= and k=")
+    if not isinstance(language, Language):
+        raise InvalidValue("the language is a Words, a TransitionSystem, … : pass for example Words('abc')")
+    claimed = positive_number(claimed, "claimed", "claimed=1.0", zero_allowed=True)
     words = exhaustive.words(language, length, limit=exhaustive.PAIRS_LIMIT)
     if not words:
         raise InvalidValue(f"the language has no word of length {length}: choose another length")

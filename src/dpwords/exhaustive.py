@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dpwords.automata import Language
 from dpwords.checks import whole_number
-from dpwords.errors import TooLarge
+from dpwords.errors import InvalidValue, TooLarge
 from dpwords.words import hamming
 
 Symbols = tuple[Any, ...]
@@ -69,6 +69,8 @@ def distances(listed: Sequence[Symbols]) -> NDArray[np.int64]:
 def pair_losses(laws: Sequence[HasLogProb], outputs: Sequence[Symbols]) -> NDArray[np.float64]:
     """For any two output distributions the largest |ln p(w)/p′(w)| over the outputs. Cost: laws² · outputs."""
     logs = np.array([[one.log_prob(output) for output in outputs] for one in laws])
+    if not (logs <= 1e-9).all():
+        raise InvalidValue("log_prob gives a number that is no logarithm of a probability: it is at most 0")
     losses = np.zeros((len(logs), len(logs)))
     ratios = np.empty_like(logs)
     with np.errstate(invalid="ignore"):  # −inf − −inf is no number: an output that neither gives tells nothing

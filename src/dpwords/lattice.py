@@ -131,7 +131,8 @@ class Lattice:
 
     def __init__(self, graph: Graph, codes: Integers, algebra: Algebra) -> None:
         self.graph, self.codes, self.algebra = graph, codes, algebra
-        _refuse_if_too_large(graph, len(codes), algebra)
+        self.footprint = max(len(codes), graph.branching)  # numbers held at a time for each word drawn
+        _refuse_beyond_limit(_table_bytes(graph, len(codes), algebra), graph, len(codes))
         origins = np.flatnonzero(np.diff(graph.first))  # states with at least one edge
         self.layers = [indicator(graph.accepting[:, None])]
         for place in reversed(range(len(codes))):
@@ -185,6 +186,7 @@ class Lattice:
 
     def distance_distribution(self) -> Floats:
         """The probability of each distance under a walk. Cost: length² · edges, memory length · edges."""
+        _refuse_beyond_limit(4 * 8 * len(self.graph.target) * (len(self.codes) + 1), self.graph, len(self.codes))
         values = np.ones((self.graph.size, 1))
         for share, differs in self._edge_shares():
             values = self._averaged(share, _shifted(values[self.graph.target], differs, 0.0))
@@ -216,10 +218,13 @@ def _shifted(values: NDArray[Any], differs: Flags, fill: float) -> NDArray[Any]:
     return wider
 
 
-def _refuse_if_too_large(graph: Graph, length: int, algebra: Algebra) -> None:
+def _table_bytes(graph: Graph, length: int, algebra: Algebra) -> int:
     tables = graph.size * (length + 1) * (algebra.width(0) + algebra.width(length)) // 2  # widths grow evenly
     working = 8 * len(graph.target) * algebra.width(length)
-    needed = _BYTES * (tables + working)
+    return _BYTES * (tables + working)
+
+
+def _refuse_beyond_limit(needed: int, graph: Graph, length: int) -> None:
     if needed > MEMORY_LIMIT:
         raise TooLarge(
             f"the tables for {graph.size} states and {length} symbols would take {needed / 2**30:.1f} GiB, the limit "

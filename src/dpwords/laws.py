@@ -22,7 +22,7 @@ from dpwords.randomness import Stream
 from dpwords.scaled import Floats, Integers, Scaled
 from dpwords.shells import FreeWords, Shells, Space, free_sizes, with_other_symbols
 
-_BATCH = 2**20  # symbols drawn at a time, to bound memory
+_BATCH = 2**20  # numbers held at a time while drawing, to bound memory
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class ShellLaw:
 
     def draw(self, count: int, stream: Stream) -> Integers:
         drawn = sampling.choose(self.weights.shells, count, stream)
-        return np.concatenate([self.shells.draw(drawn[b], stream) for b in _batches(count, len(self.shells.codes))])
+        return np.concatenate([self.shells.draw(drawn[b], stream) for b in _batches(count, self.shells.footprint)])
 
     def distance_distribution(self) -> Floats:
         return self.weights.probabilities
@@ -166,7 +166,7 @@ class FoldedLaw:
         return -float(self.rate) * _distance(codes, self.lattice.codes) - self.log_total
 
     def draw(self, count: int, stream: Stream) -> Integers:
-        batches = _batches(count, len(self.lattice.codes))
+        batches = _batches(count, self.lattice.footprint)
         return np.concatenate([self.lattice.walk(np.zeros(b.stop - b.start, int), stream) for b in batches])
 
     def distance_distribution(self) -> Floats:
@@ -185,6 +185,6 @@ def _distance(one: Integers, other: Integers) -> int:
     return int(np.count_nonzero(one != other))
 
 
-def _batches(count: int, length: int) -> Iterator[slice]:
-    size = max(_BATCH // max(length, 1), 1)
+def _batches(count: int, footprint: int) -> Iterator[slice]:
+    size = max(_BATCH // footprint, 1)
     return (slice(begin, min(begin + size, count)) for begin in range(0, count, size))

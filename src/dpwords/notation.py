@@ -45,6 +45,8 @@ def alphabet(text: str) -> list[str]:
         return list(NAMED_ALPHABETS[name])
     if text.startswith("@"):
         return _symbols_of_file(Path(text[1:]))
+    if re.search(r"(?<!\\)(\\\\)*\\$", text):
+        raise InvalidValue("the alphabet ends with a single backslash: write two for a backslash")
     symbols: list[str] = []
     for token in re.finditer(r"(\\.|[^\\])-(\\.|[^\\])|(\\.|[^\\])", text, flags=re.DOTALL):
         first, last = (end[-1] for end in ((token[1], token[2]) if token[1] else (token[3], token[3])))

@@ -30,7 +30,7 @@ class Inverse:
     alpha: float = 1.0
 
     def __post_init__(self) -> None:
-        positive_number(self.alpha, "alpha", "alpha=1.0")
+        object.__setattr__(self, "alpha", positive_number(self.alpha, "alpha", "alpha=1.0"))
 
     def values(self, length: int, k: int) -> list[Fraction]:
         """The utility at distances 0, 1, …, length, exactly."""
@@ -50,7 +50,7 @@ class Staircase:
 
     def __post_init__(self) -> None:
         if self.first_step is not None:
-            whole_number(self.first_step, "first_step", least=0)
+            object.__setattr__(self, "first_step", whole_number(self.first_step, "first_step", least=0))
 
     def values(self, length: int, k: int) -> list[Fraction]:
         """The utility at distances 0, 1, …, length, exactly."""

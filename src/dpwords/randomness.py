@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
+from numbers import Integral
 from typing import Protocol
 
 import numpy as np
@@ -52,9 +53,9 @@ class SeededSource:
     """The same streams in the same order for the same seed: for tests and studies, never for private data."""
 
     def __init__(self, seed: int | str) -> None:
-        if not isinstance(seed, (int, str)):
+        if not isinstance(seed, (Integral, str)):
             raise InvalidValue("a seed is a whole number or a text")
-        self._seed = repr(seed).encode()
+        self._seed = repr(seed if isinstance(seed, str) else int(seed)).encode()
         self._calls = itertools.count()
 
     def open(self) -> CipherStream:

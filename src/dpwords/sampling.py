@@ -23,11 +23,11 @@ _UNIT = 2.0**-64
 def choose(weights: Scaled, count: int, stream: Stream) -> Integers:
     """`count` independent categories from one flat array of weights. Cost: D + count·log D."""
     first = uint64(stream, (count,))
-    thresholds = _float_thresholds(weights)
+    between = _float_thresholds(weights)
     uniform = first.astype(np.float64) * _UNIT
-    index = np.searchsorted(thresholds, uniform, side="right").astype(np.int64)
-    margin = _margin(len(thresholds))
-    fenced = np.concatenate(([-1.0], thresholds, [2.0]))
+    index = np.searchsorted(between, uniform, side="right").astype(np.int64)
+    margin = _margin(len(between))
+    fenced = np.concatenate(([-1.0], between, [2.0]))
     near = np.flatnonzero((uniform - fenced[index] <= margin) | (fenced[index + 1] - uniform <= margin))
     for draw in near:
         index[draw] = _settle(weights, int(first[draw]), stream)
@@ -37,24 +37,28 @@ def choose(weights: Scaled, count: int, stream: Stream) -> Integers:
 def choose_each(weights: Scaled, stream: Stream) -> Integers:
     """One category for each row of weights; a weight of 0 is never chosen. Cost: rows · D."""
     first = uint64(stream, (len(weights.mantissa),))
-    thresholds = _float_thresholds(weights)
+    between = _float_thresholds(weights)
     uniform = (first.astype(np.float64) * _UNIT)[:, None]
-    index: Integers = (uniform >= thresholds).sum(axis=1, dtype=np.int64)
-    near = (np.abs(uniform - thresholds) <= _margin(thresholds.shape[1])).any(axis=1)
+    index: Integers = (uniform >= between).sum(axis=1, dtype=np.int64)
+    near = (np.abs(uniform - between) <= _margin(between.shape[1])).any(axis=1)
     for row in np.flatnonzero(near):
         index[row] = _settle(weights.take(row), int(first[row]), stream)
     return index
 
 
-def exact_thresholds(weights: Scaled) -> list[int]:
-    """Integer cumulative sums of a flat array of weights: category j is [t(j−1), t(j)) out of the last."""
-    positive = weights.mantissa > 0
-    lowest = int(weights.exponent[positive].min())
-    integers = [
-        int(mantissa * 2.0**53) << (exponent - lowest) if mantissa else 0
-        for mantissa, exponent in zip(weights.mantissa.tolist(), weights.exponent.tolist(), strict=True)
-    ]
-    return list(accumulate(integers))
+def thresholds(weights: Scaled, precision: int) -> tuple[list[int], list[int]]:
+    """Lower and upper bounds of the cumulative sums of a flat array of weights, in units of 2^(−precision) of the top.
+
+    Category j is [t(j−1), t(j)) out of the last t. Where the precision reaches the last bit of every weight, the
+    bounds are equal and exact. Cost: D integers of `precision` bits.
+    """
+    top = int(weights.exponent.max())
+    lower, upper = [], []
+    for mantissa, exponent in zip(weights.mantissa.tolist(), weights.exponent.tolist(), strict=True):
+        whole, shift = int(mantissa * 2.0**53), precision - 53 + exponent - top
+        lower.append(whole << shift if shift >= 0 else whole >> -shift)
+        upper.append(whole << shift if shift >= 0 else -(-whole >> -shift))
+    return list(accumulate(lower)), list(accumulate(upper))
 
 
 def below(bound: int, shape: tuple[int, ...], stream: Stream) -> Integers:
@@ -89,20 +93,23 @@ def _float_thresholds(weights: Scaled) -> Floats:
     return np.asarray(sums[..., :-1] / sums[..., -1:])
 
 
-def _margin(thresholds: int) -> float:
+def _margin(number: int) -> float:
     """Twice the error of a float threshold among so many, rounding of U to 53 bits included."""
-    return (thresholds + 8) * 2.0**-51
+    return (number + 8) * 2.0**-51
 
 
 def _settle(weights: Scaled, prefix: int, stream: Stream) -> int:
-    """The category of the uniform number that begins with the 64 bits of `prefix`, in exact arithmetic."""
-    thresholds = exact_thresholds(weights)
-    total, bits = thresholds[-1], 64
+    """The category of the uniform number that begins with the 64 bits of `prefix`, in integer arithmetic.
+
+    Thresholds and the number are extended together, until only one category is possible.
+    """
+    bits = 64
     while True:
-        lowest = bisect_right(thresholds, prefix * total >> bits)
-        highest = bisect_right(thresholds, -(-(prefix + 1) * total >> bits) - 1)
-        if lowest == highest:
-            return lowest
+        lower, upper = thresholds(weights, precision=2 * bits)
+        at_least = bisect_right(upper, prefix * lower[-1] >> bits)
+        at_most = bisect_right(lower, -(-(prefix + 1) * upper[-1] >> bits) - 1)
+        if at_least == at_most:
+            return at_least
         prefix = prefix << bits | integer(stream, bits)
         bits *= 2
 

@@ -78,13 +78,13 @@ def from_integers(values: Iterable[int]) -> Scaled:
 
 
 def exp_minus(powers: Iterable[Fraction]) -> Scaled:
-    """e^(−power) for each power ≥ 0, rounded once, the same on every machine."""
+    """e^(−power) for each power ≥ 0, rounded once, the same on every machine and in every decimal context."""
     mantissas, exponents = [], []
     for power in powers:
         exact = _DECIMAL.divide(Decimal(power.numerator), Decimal(power.denominator))
         halvings = _DECIMAL.divide_int(exact, _LN2)
         rest = _DECIMAL.subtract(exact, _DECIMAL.multiply(halvings, _LN2))
-        mantissas.append(float(_DECIMAL.exp(-rest)))
+        mantissas.append(float(_DECIMAL.exp(rest.copy_negate())))
         exponents.append(-int(halvings))
     return normalised(np.array(mantissas), np.array(exponents, dtype=np.int64))
 

@@ -34,6 +34,7 @@ class Shells(Protocol):
 
     codes: Integers
     sizes: Scaled  # the number of words at distance 0, …, n
+    footprint: int  # numbers held at a time for each word drawn
 
     def draw(self, distances: Integers, stream: Stream) -> Integers:
         """For each distance a uniform word at exactly that distance."""
@@ -50,6 +51,7 @@ class FreeShells:
     def __init__(self, codes: Integers, space: FreeWords) -> None:
         self.codes, self.space = codes, space
         self.sizes = free_sizes(len(codes), space)
+        self.footprint = len(codes)
 
     def draw(self, distances: Integers, stream: Stream) -> Integers:
         changed = sampling.subsets(distances, len(self.codes), stream)
@@ -63,6 +65,7 @@ class LatticeShells:
         self.codes = codes
         self.lattice = Lattice(graph, codes, Tally())
         self.sizes = self.lattice.at_start()
+        self.footprint = self.lattice.footprint
 
     def draw(self, distances: Integers, stream: Stream) -> Integers:
         return self.lattice.walk(distances, stream)

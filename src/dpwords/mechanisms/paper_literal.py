@@ -9,6 +9,7 @@ import numpy as np
 from dpwords import exhaustive
 from dpwords.automata import Language
 from dpwords.checks import positive_number, whole_number
+from dpwords.errors import InvalidValue
 from dpwords.lattice import Graph
 from dpwords.laws import Profile, ShellLaw, ShellWeights
 from dpwords.mechanisms.base import Mechanism
@@ -62,6 +63,8 @@ class PaperLiteral(Mechanism):
         self._checked_length(whole_number(length, "length", 1))
         if isinstance(self._space, Graph):
             words = exhaustive.words(self.language, length, limit=exhaustive.PAIRS_LIMIT)
+            if not words:
+                raise InvalidValue(f"the language has no word of length {length}: choose another length")
             losses = exhaustive.pair_losses([self.given(word) for word in words], words)
             return float(losses[exhaustive.distances(words) <= self.k].max(initial=0.0))
         logs = self._law(np.zeros(length, dtype=np.int64)).weights.log_probs
