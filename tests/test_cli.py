@@ -106,8 +106,8 @@ SECRET = "gattaca"
     [
         (["release", "ab", "--alphabet", "ab"], "--epsilon is missing: see dpwords release --help"),
         (["release", "ab", "-e", "1"], "either --alphabet or --system"),
-        (["release", "-e", SECRET, "--alphabet", "acgt"], "--epsilon takes float, and that is something else"),
-        (["release", "-k", SECRET, "--alphabet", "acgt"], "-k takes integer"),
+        (["release", "-e", SECRET, "--alphabet", "acgt"], "--epsilon takes a number, and that is something else"),
+        (["release", "-k", SECRET, "--alphabet", "acgt"], "-k takes a whole number"),
         (["release", "--words", SECRET, "--alphabet", "acgt", "-e", "1"], "--words takes one of moves, states"),
         (["release", f"--{SECRET}", "--alphabet", "acgt", "-e", "1"], "words that begin with a hyphen go behind --"),
         (["release", f"-{SECRET}", "--alphabet", "acgt-", "-e", "1"], "words that begin with a hyphen go behind --"),

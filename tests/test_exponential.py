@@ -425,6 +425,7 @@ def test_absurd_lengths_are_refused_at_once() -> None:
         dw.Exponential(dw.GridWorld(3, 3), 1.0).expected_distance(length=10**8)
     with pytest.raises(dw.InvalidValue, match="at most 3 symbols"):
         dw.Exponential(dw.Words("ab", max_length=3), 1.0).expected_distance(length=4)
+    assert dw.Exponential(SYSTEMS["one symbol"][0], 1.0).expected_distance(length=5000) == 0.0
 
 
 def test_guarantee_and_repr_say_what_is_promised() -> None:

@@ -18,6 +18,7 @@ from dpwords.errors import InvalidValue, TooLarge
 from dpwords.words import hamming
 
 Symbols = tuple[Any, ...]
+LONGEST_LISTED = 4096  # symbols of a word that is listed
 PAIRS_LIMIT = 1024  # words of which all pairs are compared, at every output
 
 
@@ -29,8 +30,8 @@ class HasLogProb(Protocol):
 
 def words(language: Language, length: int, limit: int = 4096) -> list[Symbols]:
     """All words of one length, as tuples; `TooLarge` before more than `limit` would be listed."""
-    if whole_number(length, "a length", 0) > limit:
-        raise TooLarge(f"words of more than {limit} symbols are not listed one by one: take a shorter length")
+    if whole_number(length, "a length", 0) > LONGEST_LISTED:
+        raise TooLarge(f"words of more than {LONGEST_LISTED} symbols are not listed one by one: take a shorter length")
     number = language.count(length)
     if number > limit:
         raise TooLarge(

@@ -33,6 +33,9 @@ cli.add_command(accuracy)
 cli.add_command(audit)
 
 
+_KINDS = {"float": "a number", "integer": "a whole number", "text": "a text"}
+
+
 def main() -> None:
     """Run a command: exit 0 when done, 1 when a check failed, 2 after one line about bad use or bad input."""
     try:
@@ -70,7 +73,7 @@ def _without_arguments(error: click.ClickException) -> str:
         if isinstance(error, click.MissingParameter):
             return f"{option} is missing: {remedy}"
         kind = error.param.type
-        rule = f"one of {', '.join(kind.choices)}" if isinstance(kind, click.Choice) else f"{kind.name}"
+        rule = f"one of {', '.join(kind.choices)}" if isinstance(kind, click.Choice) else _KINDS[kind.name]
         return f"{option} takes {rule}, and that is something else: {remedy}"
     if context is not None and context.command is cli:
         return f"there is no such command: take one of {', '.join(cli.commands)}"

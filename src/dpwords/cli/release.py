@@ -8,7 +8,7 @@ import click
 
 from dpwords.cli.options import exponential, language_options, mechanism_options, public_language
 from dpwords.cli.terminal import emit, lines_of_stdin, shown
-from dpwords.errors import DPWordsError, InvalidValue, NotInLanguage
+from dpwords.errors import DPWordsError, NotInLanguage
 
 
 @click.command()
@@ -40,8 +40,7 @@ def release(words_given: tuple[str, ...], separator: str | None, epsilon: float,
     for number, text in enumerate(shown(texts, "releasing", least=1000), start=1):
         try:
             released.append(notation.write(mechanism.release(notation.read(text))))
-        except NotInLanguage as error:
-            raise InvalidValue(f"word {number}, read {notation.manner}: {error}") from None
         except DPWordsError as error:
-            raise type(error)(f"word {number}: {error}") from None
+            reading = f", read {notation.manner}" if isinstance(error, NotInLanguage) else ""
+            raise type(error)(f"word {number}{reading}: {error}") from None
     emit(released)

@@ -97,7 +97,7 @@ class Mechanism(ABC):
         every = laws.uniform(self._space, places)
         if every.log_total == -math.inf:
             raise InvalidValue(f"the language has no word of length {places}: choose another length")
-        if every.log_total <= math.log(_MOST_AVERAGED):
+        if every.log_total <= math.log(_MOST_AVERAGED) and places <= exhaustive.LONGEST_LISTED:
             codes = self.language.alphabet.codes
             return np.array([[codes[s] for s in word] for word in exhaustive.words(self.language, places)])
         width = places if self._by_distance else 1
@@ -163,7 +163,7 @@ class Distribution(Generic[AnyWord]):
         return [same_kind(self._word, (symbols[code] for code in row)) for row in rows]
 
     def distance_distribution(self) -> list[float]:
-        """The probability of each distance 0, 1, …, n. Cost: length² · edges on systems, length on free words."""
+        """The probability of each distance 0, 1, …, n. Cost: length² · edges on systems, length² / 64 on free words."""
         return [float(probability) for probability in self.law.distance_distribution()]
 
     def expected_distance(self) -> float:
