@@ -23,7 +23,8 @@ from dpwords.words import AnyWord, Word, same_kind, symbols_of
 
 _MOST_AVERAGED, _FEWEST_AVERAGED = 256, 8  # words that stand for a language in its public expected distance
 _LONGEST_WORD = 10**8
-_AVERAGED_STEPS = 2**22  # edges visited, layer by layer, before fewer words have to do
+_AVERAGED_STEPS = 2**23  # edges visited, layer by layer, before fewer words have to do
+_STEPS_OF_A_LAYER = 1000  # what a layer costs however few its edges, in edges
 
 
 class Mechanism(ABC):
@@ -77,8 +78,9 @@ class Mechanism(ABC):
         if word is not None:
             return self.given(word).expected_distance()
         assert length is not None
-        distances = [self._law(codes).expected_distance() for codes in self._typical_words(length)]
-        return math.fsum(distances) / len(distances)
+        words, times = self._typical_words(length)
+        distances = [count * self._law(codes).expected_distance() for codes, count in zip(words, times, strict=True)]
+        return math.fsum(distances) / int(times.sum())
 
     def seeded(self, seed: int | str) -> Self:
         """The same mechanism with reproducible draws, for tests and studies: its guarantee is `NotPrivate`."""
@@ -89,21 +91,22 @@ class Mechanism(ABC):
         other._source = source
         return other
 
-    def _typical_words(self, length: int) -> Integers:
-        """Words (rows of codes) that stand for all of one length, chosen by public facts only."""
+    def _typical_words(self, length: int) -> tuple[Integers, Integers]:
+        """Words (rows of codes) that stand for all of one length, by public facts only, and how often each counts."""
         places = self._checked_length(whole_number(length, "length", 1))
         if isinstance(self._space, FreeWords):
-            return np.zeros((1, places), dtype=np.int64)
+            return np.zeros((1, places), dtype=np.int64), np.ones(1, dtype=np.int64)
         every = laws.uniform(self._space, places)
         if every.log_total == -math.inf:
             raise InvalidValue(f"the language has no word of length {places}: choose another length")
         if every.log_total <= math.log(_MOST_AVERAGED) and places <= exhaustive.LONGEST_LISTED:
             codes = self.language.alphabet.codes
-            return np.array([[codes[s] for s in word] for word in exhaustive.words(self.language, places)])
+            rows = np.array([[codes[s] for s in word] for word in exhaustive.words(self.language, places)])
+            return rows, np.ones(len(rows), dtype=np.int64)
         width = places if self._by_distance else 1
-        affordable = _AVERAGED_STEPS // (places * width * len(self._space.target))
+        affordable = _AVERAGED_STEPS // (places * (width * len(self._space.target) + _STEPS_OF_A_LAYER))
         sample = min(max(affordable, _FEWEST_AVERAGED), _MOST_AVERAGED)
-        return every.draw(sample, SeededSource("typical words").open())
+        return np.unique(every.draw(sample, SeededSource("typical words").open()), axis=0, return_counts=True)
 
     def _checked(self, word: Word) -> tuple[Any, ...]:
         """The symbols of a word that may go in; refused before any draw if it may not."""
