@@ -84,15 +84,18 @@ def test_a_claim_broken_by_one_percent_is_found() -> None:
     words = dw.Words("ab")
     assert not dw.audit.exact(Skewed(), length=1, language=words, claimed=1.0, k=1).holds
     assert dw.audit.exact(Skewed(), length=1, language=words, claimed=1.011, k=1).holds
+    assert not dw.audit.exact(Skewed(), length=1, language=words, claimed=1.01 - 1e-8, k=1).holds
 
 
-@pytest.mark.parametrize("wrong", [math.nan, math.inf, 0.1])
-def test_what_is_no_probability_is_refused(wrong: float) -> None:
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, 0.1, -math.inf, math.log(0.25)])
+def test_what_does_not_sum_to_one_is_refused(wrong: float) -> None:
+    """No probabilities at all, or a mechanism that says the rest outside the language."""
+
     class Wrong:
         def log_prob(self, output: Any, given: Any) -> float:
             return wrong
 
-    with pytest.raises(dw.InvalidValue, match="no logarithm of a probability"):
+    with pytest.raises(dw.InvalidValue, match="do not sum to 1"):
         dw.audit.exact(Wrong(), length=1, language=dw.Words("ab"), claimed=1.0, k=1)
 
 

@@ -95,6 +95,7 @@ def test_json(tmp_path: Path) -> None:
             "accepting: states are text",
         ),
         ("[" * 100_000, dw.InvalidValue, "no transition system"),
+        ('{"start": "s", "transitions": {}}', dw.InvalidValue, r"system\.json: transitions are a mapping"),
         ("1" * 5000, dw.InvalidValue, "no transition system"),
     ],
 )

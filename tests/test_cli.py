@@ -84,8 +84,8 @@ def test_bad_epsilon(epsilon: str) -> None:
 def test_bad_words_are_named_by_row_and_not_shown() -> None:
     message = refused("release", "--alphabet", "abc", "-e", "1", stdin="abc\nabq\n")
     assert message == (
-        "dpwords: word 2, read character by character: the word is not in the language (symbol 3 of 3 is not in the "
-        "alphabet): only words of the language can go in\n"
+        "dpwords: word 2, read character by character (--separator changes that): the word is not in the language "
+        "(symbol 3 of 3 is not in the alphabet): only words of the language can go in\n"
     )
     assert "read as symbols with white space between them" in refused(
         "release", "0,1", "0;1", "--system", "grid:3x3", "--words", "states", "-e", "1"

@@ -325,6 +325,15 @@ def test_words_come_back_as_they_went_in() -> None:
     assert mechanism.simulate("ab", 0) == []
 
 
+def test_a_distribution_does_not_follow_later_changes_of_the_word() -> None:
+    word = list("abc")
+    at = dw.Exponential(dw.Words("abc"), 1.0).given(word)
+    before = at.log_prob("abc")
+    word.append("a")
+    assert at.log_prob("abc") == before > -math.inf
+    assert len(at.simulate(1)[0]) == 3
+
+
 def test_log_prob_is_minus_infinity_outside() -> None:
     given_word = dw.Exponential(dw.Words("ab"), 1.0).given("abab")
     assert given_word.log_prob("aba") == -math.inf

@@ -51,6 +51,12 @@ def test_every_module_has_its_row() -> None:
     assert set(ROW) | {"mechanisms"} == set(FILES)
 
 
+def test_the_contributing_guide_shows_every_room() -> None:
+    guide = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rooms = {name.split(".")[0] for name in FILES} - {"__main__"}
+    assert [room for room in rooms if f"`{room}.py`" not in guide and f"`{room}/`" not in guide] == []
+
+
 @pytest.mark.parametrize("name", ROW)
 def test_imports_go_down(name: str) -> None:
     for other in imported(FILES[name]):

@@ -32,6 +32,13 @@ def test_by_states_merges_parallel_actions() -> None:
     assert runs.by_states().count(2) == 3
 
 
+def test_states_are_any_hashable() -> None:
+    one, two = frozenset({1}), frozenset({2})
+    system = dw.TransitionSystem({one: {"a": two}, two: {"b": one}}, start=one)
+    assert system.accepts("aba")
+    assert system.by_states().accepts([two, one])
+
+
 def test_any_start_is_for_words_of_states() -> None:
     system = dw.TransitionSystem({"p": {"go": "q"}, "q": {"go": "p", "stay": "q"}}, start=None)
     with pytest.raises(dw.InvalidValue, match="words of states"):

@@ -64,7 +64,10 @@ def from_json(path: str | os.PathLike[str]) -> TransitionSystem:
     for where, state in _states_named(document, accepting or []):
         if isinstance(state, (int, float)):
             raise InvalidValue(f'{name}, {where}: states are text in JSON, write "{state}"')
-    return TransitionSystem(document["transitions"], document["start"], accepting)
+    try:
+        return TransitionSystem(document["transitions"], document["start"], accepting)
+    except InvalidValue as error:
+        raise type(error)(f"{name}: {error}") from None
 
 
 def _edges_of_csv(path: Path) -> Iterator[tuple[str, str]]:

@@ -67,11 +67,20 @@ def distances(listed: Sequence[Symbols]) -> NDArray[np.int64]:
     return np.array([(table != row).sum(axis=1) for row in table])
 
 
-def pair_losses(laws: Sequence[HasLogProb], outputs: Sequence[Symbols]) -> NDArray[np.float64]:
-    """For any two output distributions the largest |ln p(w)/p′(w)| over the outputs. Cost: laws² · outputs."""
+def log_probs(laws: Sequence[HasLogProb], outputs: Sequence[Symbols]) -> NDArray[np.float64]:
+    """ln p(w) for each distribution (row) and output; refused if these are not all of its outputs."""
     logs = np.array([[one.log_prob(output) for output in outputs] for one in laws])
-    if not (logs <= 1e-9).all():
-        raise InvalidValue("log_prob gives a number that is no logarithm of a probability: it is at most 0")
+    missing = float(np.abs(1 - np.exp(logs).sum(axis=1)).max())
+    if not missing <= 1e-9:
+        raise InvalidValue(
+            f"the probabilities of the words of the language do not sum to 1 (off by {missing:.2g}): an exact audit "
+            "needs every output in the language"
+        )
+    return logs
+
+
+def pair_losses(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """For any two rows of log-probabilities the largest |ln p(w)/p′(w)|. Cost: rows² · outputs."""
     losses = np.zeros((len(logs), len(logs)))
     ratios = np.empty_like(logs)
     with np.errstate(invalid="ignore"):  # −inf − −inf is no number: an output that neither gives tells nothing

@@ -122,7 +122,7 @@ class Notation:
     def manner(self) -> str:
         """How a word is read, for messages."""
         if self._as_characters:
-            return "character by character"
+            return "character by character (--separator changes that)"
         return f"as symbols with {'white space' if self.separator is None else 'the separator'} between them"
 
     def read(self, text: str) -> str | list[Any]:

@@ -163,7 +163,7 @@ def _checked_transitions(transitions: object) -> dict[State, dict[Symbol, State]
         if state is None or not isinstance(row, Mapping):
             raise InvalidValue(f"the moves of state {written(state)} are not one mapping {{action: next state}}")
         for action, target in row.items():
-            if isinstance(target, (list, set, frozenset)):
+            if isinstance(target, (list, set)):
                 raise NotDeterministic(
                     f"state {written(state)}, action {written(action)} leads to a list of states: "
                     "a system must be deterministic, give each branch an action of its own"

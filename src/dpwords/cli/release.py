@@ -18,7 +18,7 @@ from dpwords.errors import DPWordsError, NotInLanguage
 @mechanism_options
 @click.option("--separator", help="What stands between symbols.  [default: nothing, or a space if symbols are longer]")
 def release(words_given: tuple[str, ...], separator: str | None, epsilon: float, **options: Any) -> None:
-    """Release a private version of each WORD, or of each line on standard input.
+    """Release a private version of each WORD, or of each line of a file or pipe on standard input.
 
     One line comes out for each word that goes in, of the same length; all of them, or after an error none. The
     alphabet or system is public: declare it, never read it off the data.

@@ -142,16 +142,16 @@ class Distribution(Generic[AnyWord]):
 
     def __init__(self, word: AnyWord, law: Law, language: Language, source: Source) -> None:
         self.law = law
-        self._word: AnyWord = word
-        self._language, self._source = language, source
+        self._kind: AnyWord = word[:0]  # type: ignore[assignment]  # not the word itself: its owner may change it
+        self._length, self._language, self._source = len(word), language, source
 
     def __repr__(self) -> str:
-        return f"<Distribution at a word of {len(self._word)} symbols>"
+        return f"<Distribution at a word of {self._length} symbols>"
 
     def log_prob(self, output: Word) -> float:
         """ln of the probability of an output; −inf outside the language or for another length. Cost: its length."""
         symbols = symbols_of(output)
-        if len(symbols) != len(self._word) or self._language.fault(symbols) is not None:
+        if len(symbols) != self._length or self._language.fault(symbols) is not None:
             return -math.inf
         codes = self._language.alphabet.codes
         return self.law.log_prob(np.array([codes[symbol] for symbol in symbols], dtype=np.int64))
@@ -163,7 +163,7 @@ class Distribution(Generic[AnyWord]):
             return []
         symbols = self._language.alphabet.symbols
         rows = self.law.draw(count, self._source.open()).tolist()
-        return [same_kind(self._word, (symbols[code] for code in row)) for row in rows]
+        return [same_kind(self._kind, (symbols[code] for code in row)) for row in rows]
 
     def distance_distribution(self) -> list[float]:
         """The probability of each distance 0, 1, …, n. Cost: length² · edges on systems, length² / 64 on free words."""

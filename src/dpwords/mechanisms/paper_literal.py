@@ -65,7 +65,7 @@ class PaperLiteral(Mechanism):
             words = exhaustive.words(self.language, length, limit=exhaustive.PAIRS_LIMIT)
             if not words:
                 raise InvalidValue(f"the language has no word of length {length}: choose another length")
-            losses = exhaustive.pair_losses([self.given(word) for word in words], words)
+            losses = exhaustive.pair_losses(exhaustive.log_probs([self.given(word) for word in words], words))
             return float(losses[exhaustive.distances(words) <= self.k].max(initial=0.0))
         logs = self._law(np.zeros(length, dtype=np.int64)).weights.log_probs
         logs = logs[np.isfinite(logs)]
