@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import dpwords
+import dpwords as dw
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -58,3 +59,16 @@ def test_links_lead_somewhere() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text("utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_table_of_expected_distances_is_true() -> None:
+    rows = re.findall(r"^\| (\d+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", PAGES[0].read_text("utf-8"), re.MULTILINE)
+    assert len(rows) == 3
+    words = dw.Words(range(16))
+    for epsilon, *printed in rows:
+        mechanisms = (
+            dw.Exponential(words, int(epsilon)),
+            dw.Exponential(words, int(epsilon), utility=dw.Linear(), calibration="textbook"),
+            dw.Exponential(words, int(epsilon), utility=dw.Inverse(1.0), calibration="textbook"),
+        )
+        assert [f"{m.expected_distance(length=32):#.3g}" for m in mechanisms] == printed
