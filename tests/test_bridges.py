@@ -69,6 +69,8 @@ def test_json(tmp_path: Path) -> None:
     assert dw.from_json(file).accepts("ab")
     with pytest.raises(dw.InvalidValue, match="written alike"):
         dw.TransitionSystem({1: {"a": "1"}}, start=1).to_json()
+    with pytest.raises(dw.InvalidValue, match="written alike"):
+        dw.TransitionSystem({"s": {("a", "b"): "s", "a,b": "s"}}, start="s").to_json()
 
 
 @pytest.mark.parametrize(

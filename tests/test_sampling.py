@@ -13,6 +13,7 @@ from scipy import stats
 from dpwords import sampling, scaled
 from dpwords.randomness import SeededSource
 from dpwords.scaled import Scaled
+from weights import mantissas, stored
 
 
 class Bits:
@@ -30,20 +31,14 @@ class Bits:
         return whole.to_bytes(count, order)
 
 
-mantissas = st.one_of(st.just(0.0), st.floats(0.5, 1, exclude_max=True))
 weights = st.lists(st.tuples(mantissas, st.integers(-500, 500)), min_size=1, max_size=6).filter(
     lambda values: any(m for m, _ in values)
 )
 
 
-def made(values: list[tuple[float, int]]) -> Scaled:
-    m, e = zip(*values, strict=True)
-    return scaled.normalised(np.array(m), np.array(e, dtype=np.int64))
-
-
 @given(weights)
 def test_thresholds_are_the_stored_weights(values: list[tuple[float, int]]) -> None:
-    array = made(values)
+    array = stored(values)
     lower, thresholds = sampling.thresholds(array, precision=53 + 1001)
     assert lower == thresholds
     total = sum(array.exact(), Fraction(0))
@@ -64,7 +59,7 @@ def test_every_uniform_number_falls_into_its_own_category(
 
     (A number exactly on a threshold has probability 0, and would ask for bits without end.)
     """
-    array = made(values)
+    array = stored(values)
     thresholds, _ = sampling.thresholds(array, precision=53 + 1001)
     edge = Fraction(thresholds[int(at * len(thresholds))], thresholds[-1])
     for uniform in (at, edge + Fraction(steps, 2**depth)):
@@ -77,7 +72,7 @@ def test_every_uniform_number_falls_into_its_own_category(
 
 @given(weights, st.integers(1, 1200))
 def test_coarse_thresholds_bound_the_exact_ones(values: list[tuple[float, int]], precision: int) -> None:
-    array = made(values)
+    array = stored(values)
     exact = list(itertools.accumulate(array.exact()))
     unit = Fraction(2) ** (int(array.exponent.max()) - precision)
     lower, upper = sampling.thresholds(array, precision)

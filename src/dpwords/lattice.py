@@ -228,5 +228,6 @@ def _refuse_beyond_limit(needed: int, graph: Graph, length: int) -> None:
     if needed > MEMORY_LIMIT:
         raise TooLarge(
             f"the tables for {graph.size} states and {length} symbols would take {needed / 2**30:.1f} GiB, the limit "
-            f"is {MEMORY_LIMIT / 2**30:.0f} GiB: take a shorter word, a smaller system, or utility Linear()"
+            f"is {MEMORY_LIMIT / 2**30:.0f} GiB: take a shorter word or a smaller system (a release with utility "
+            "Linear() needs the least)"
         )

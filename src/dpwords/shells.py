@@ -85,8 +85,8 @@ def free_sizes(length: int, space: FreeWords) -> Scaled:
     """The number of free words at distance 0, …, n from any one, each rounded once."""
     if length > LONGEST_FREE_WORD:
         raise TooLarge(
-            f"distance classes of words are counted up to {LONGEST_FREE_WORD} symbols: split the word, "
-            "or take utility Linear()"
+            f"distance classes of words are counted up to {LONGEST_FREE_WORD} symbols: split the word (a release with "
+            "utility Linear() does without them)"
         )
     return scaled.from_integers(exact_free_sizes(length, space.symbols))
 

@@ -107,8 +107,11 @@ class TransitionSystem(Language):
             written(state): {written(action): written(target) for action, target in row.items()}
             for state, row in self._moves.items()
         }
-        if len({written(state) for state in self.states}) < len(self.states):
-            raise InvalidValue("two states are written alike in JSON: give them names that differ as text")
+        for names in (self.states, *self._moves.values()):
+            if len({written(name) for name in names}) < len(names):
+                raise InvalidValue(
+                    "two states or actions are written alike in JSON: give them names that differ as text"
+                )
         return json.dumps(document)
 
 

@@ -47,7 +47,7 @@ def main() -> None:
     except MemoryError:
         code = _complain("there is not enough memory for this: take a shorter word or a smaller system")
     except OSError as error:
-        code = _complain(f"the output cannot be written ({error.strerror}): check where it goes")
+        code = _complain(f"reading or writing failed ({error.strerror}): check where input and output go")
     except (click.Abort, KeyboardInterrupt):
         code = 130
     sys.exit(code)
