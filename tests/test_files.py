@@ -23,3 +23,18 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path, monkeypatch: pytest.Monk
             files.read_text(tmp_path / name)
     with pytest.raises(dw.TooLarge, match="large is larger than"):
         files.read_text(tmp_path / "large")
+
+
+def test_files_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    new, old = tmp_path / "deep" / "new", tmp_path / "old"
+    old.write_bytes(b"old")
+    link = tmp_path / "link"
+    link.symlink_to(old)
+    files.write_whole({new: b"1", link: b"2"})
+    assert (new.read_bytes(), old.read_bytes(), link.is_symlink()) == (b"1", b"2", True)
+    assert new.stat().st_mode == old.stat().st_mode  # as the user's mask says
+    for bad, message in ((tmp_path / "deep", "no plain file"), (old / "x", "cannot be written")):
+        with pytest.raises(dw.InvalidValue, match=message):
+            files.write_whole({old: b"3", bad: b"4"})
+    assert old.read_bytes() == b"2"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["deep", "link", "new", "old"]

@@ -17,6 +17,7 @@ PUBLIC = [
     "Inverse",
     "LevenshteinAutomaton",
     "Linear",
+    "MissingExtra",
     "NotDeterministic",
     "NotInLanguage",
     "NotPrivate",
@@ -29,6 +30,7 @@ PUBLIC = [
     "audit",
     "from_edges",
     "from_json",
+    "plots",
 ]
 
 
@@ -44,7 +46,8 @@ def test_public_names() -> None:
 def test_errors_are_what_they_say() -> None:
     assert issubclass(dw.InvalidValue, ValueError)
     assert issubclass(dw.TooLarge, MemoryError)
-    for error in (dw.InvalidValue, dw.NotInLanguage, dw.NotDeterministic, dw.TooLarge):
+    assert issubclass(dw.MissingExtra, ImportError)
+    for error in (dw.MissingExtra, dw.InvalidValue, dw.NotInLanguage, dw.NotDeterministic, dw.TooLarge):
         assert issubclass(error, dw.DPWordsError)
 
 

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dpwords import audit as audit
+    from dpwords import plots as plots
     from dpwords.automata import Words as Words
     from dpwords.bridges import from_edges as from_edges
     from dpwords.bridges import from_json as from_json
     from dpwords.errors import DPWordsError as DPWordsError
     from dpwords.errors import InvalidValue as InvalidValue
+    from dpwords.errors import MissingExtra as MissingExtra
     from dpwords.errors import NotDeterministic as NotDeterministic
     from dpwords.errors import NotInLanguage as NotInLanguage
     from dpwords.errors import TooLarge as TooLarge
@@ -39,6 +41,7 @@ _HOMES = {
     "Inverse": "privacy",
     "LevenshteinAutomaton": "levenshtein",
     "Linear": "privacy",
+    "MissingExtra": "errors",
     "NotDeterministic": "errors",
     "NotInLanguage": "errors",
     "NotPrivate": "privacy",
@@ -51,14 +54,15 @@ _HOMES = {
     "from_edges": "bridges",
     "from_json": "bridges",
 }
-__all__ = ["audit", *sorted(_HOMES)]  # noqa: PLE0604
+_MODULES = ("audit", "plots")
+__all__ = [*_MODULES, *sorted(_HOMES)]  # noqa: PLE0604
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for, and no more: `import dpwords` stays quick."""
-    if name == "audit":
-        return import_module("dpwords.audit")
+    if name in _MODULES:
+        return import_module(f"dpwords.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'dpwords' has no attribute {name!r}")
     value = getattr(import_module(f"dpwords.{_HOMES[name]}"), name)

@@ -1,8 +1,9 @@
-"""Reading text files that come from outside."""
+"""Reading text files that come from outside; writing files whole or not at all."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from dpwords.errors import InvalidValue, TooLarge
@@ -25,3 +26,23 @@ def read_text(path: str | os.PathLike[str]) -> str:
         raise InvalidValue(f"{name} cannot be read ({error.strerror}): check the path") from None
     except ValueError:
         raise InvalidValue("a path may not contain a null character: check the path") from None
+
+
+def write_whole(contents: Mapping[Path, bytes]) -> None:
+    """Write files, each whole or not at all, in directories that are made if need be; files that exist are replaced."""
+    ready: dict[Path, Path] = {}
+    try:
+        for path, content in contents.items():
+            final = path.resolve()
+            if final.exists() and not final.is_file():
+                raise InvalidValue(f"{path.name} exists and is no plain file: write to another path")
+            final.parent.mkdir(parents=True, exist_ok=True)
+            ready[final] = final.with_name(f".{final.name}.{os.getpid()}")
+            ready[final].write_bytes(content)
+        for final, part in ready.items():
+            part.replace(final)
+    except OSError as error:
+        raise InvalidValue(f"the output cannot be written ({error.strerror}): check the path and the space") from None
+    finally:
+        for part in ready.values():
+            part.unlink(missing_ok=True)

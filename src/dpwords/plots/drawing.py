@@ -1,0 +1,125 @@
+"""Diagrams as figures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dpwords.plots.layout import LINE, Box, Curve, Layout
+from dpwords.plots.measure import text_width
+from dpwords.plots.structure import Arrow, Diagram, Node
+from dpwords.plots.style import COMPLETIONS, INK, KINDS, SHARE, legend
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.patches import FancyBboxPatch
+
+TEXT = 9.0  # points, as every length here
+_STROKE = 34.0  # of a legend's sample
+_LEGEND_LINE = 1.4 * LINE
+
+
+def draw(diagram: Diagram, title: str) -> Figure:
+    """The diagram as a figure: one unit of the axes is one point. Cost: arrows · (nodes + arrows)."""
+    from matplotlib.figure import Figure
+
+    layout = Layout.of(diagram, _width)
+    notes = legend(diagram)
+    width = max([layout.width, 1.3 * _width(title) + 40, *(_width(note.text) + _STROKE + 50 for note in notes)])
+    foot, head = _LEGEND_LINE * len(notes) + 8, 2 * LINE if title else 0.0
+    figure = Figure(figsize=(width / 72, (layout.height + foot + head) / 72))
+    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(-foot, layout.height + head))
+    axes.set_axis_off()
+    patches = [_node(axes, *parts) for parts in zip(diagram.nodes, layout.boxes, strict=True)]
+    for arrow, curve, label in zip(diagram.arrows, layout.curves, layout.labels, strict=True):
+        _arrow(axes, arrow, curve, patches)
+        _label(axes, arrow, label)
+    for line, note in enumerate(notes):
+        y = -_LEGEND_LINE * (line + 0.5)
+        if note.line:
+            axes.plot([20, 20 + _STROKE], [y, y], color=note.colour, linestyle=note.line, linewidth=1.4)
+        left = 28 + _STROKE if note.line else 20
+        axes.text(left, y, note.text, fontsize=TEXT, va="center", color=note.colour)
+    if title:
+        axes.text(20, layout.height + LINE / 2, title, fontsize=1.2 * TEXT, color=INK, parse_math=False)
+    return figure
+
+
+def _width(text: str) -> float:
+    return text_width(text, TEXT)
+
+
+def _node(axes: Axes, node: Node, box: Box) -> FancyBboxPatch:
+    from matplotlib.patches import FancyBboxPatch
+
+    def outline(inset: float, fill: str) -> FancyBboxPatch:
+        width, height = box.width - 2 * inset, box.height - 2 * inset
+        shape = f"round,pad=0,rounding_size={min(height, 44) / 2}"
+        corner = (box.x - width / 2, box.y - height / 2)
+        return FancyBboxPatch(
+            corner, width, height, shape, facecolor=fill, edgecolor=INK, linewidth=1.1, zorder=3, gid="node"
+        )
+
+    patch = outline(0, "white")
+    axes.add_patch(patch)
+    if node.is_accepting:
+        axes.add_patch(outline(3, "none"))
+    if node.is_start:
+        left = box.x - box.width / 2
+        axes.annotate("", (left, box.y), (left - 24, box.y), arrowprops={"arrowstyle": "-|>", "color": INK})
+    lines = [(text, INK) for text in node.label] + ([(node.completions, COMPLETIONS)] if node.completions else [])
+    _lines(axes, lines, box, zorder=4)
+    return patch
+
+
+def _arrow(axes: Axes, arrow: Arrow, curve: Curve, patches: list[FancyBboxPatch]) -> None:
+    from matplotlib.patches import FancyArrowPatch
+    from matplotlib.path import Path
+
+    stroke = KINDS[arrow.kind]
+    looks: dict[str, Any] = {
+        "arrowstyle": "-|>",
+        "mutation_scale": 10,
+        "color": stroke.colour,
+        "linestyle": stroke.line,
+        "gid": "arrow",
+    }
+    if curve.bend is None:
+        way = Path([curve.start, curve.corner, curve.end], [Path.MOVETO, Path.CURVE3, Path.CURVE3])
+        axes.add_artist(FancyArrowPatch(path=way, **looks))
+        return
+    ends: dict[str, Any] = {
+        "patchA": patches[arrow.source],
+        "patchB": patches[arrow.target],
+        "shrinkA": 0,
+        "shrinkB": 1,
+    }
+    axes.add_artist(FancyArrowPatch(curve.start, curve.end, connectionstyle=f"arc3,rad={curve.bend}", **ends, **looks))
+
+
+def _label(axes: Axes, arrow: Arrow, box: Box) -> None:
+    from matplotlib.patches import Rectangle
+
+    corner = (box.x - box.width / 2, box.y - box.height / 2)
+    axes.add_patch(
+        Rectangle(corner, box.width, box.height, facecolor="white", edgecolor="none", zorder=2.5, gid="label")
+    )
+    lines = [(arrow.reads, KINDS[arrow.kind].colour)] + ([(arrow.share, SHARE)] if arrow.share else [])
+    _lines(axes, lines, box, zorder=2.6)
+
+
+def _lines(axes: Axes, lines: list[tuple[str, str]], box: Box, zorder: float) -> None:
+    """Lines of text in the middle of a box, each with its colour."""
+    for place, (text, colour) in enumerate(lines):
+        y = box.y + ((len(lines) - 1) / 2 - place) * LINE
+        axes.text(
+            box.x,
+            y,
+            text,
+            fontsize=TEXT,
+            color=colour,
+            ha="center",
+            va="center_baseline",
+            zorder=zorder,
+            parse_math=False,
+        )

@@ -1,0 +1,43 @@
+"""Diagrams as text for Graphviz."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dpwords.plots.structure import Diagram
+from dpwords.plots.style import COMPLETIONS, KINDS, SHARE, legend
+
+
+def text(diagram: Diagram) -> str:
+    """The diagram in the DOT language; states of one column share a rank. Cost: its arrows."""
+    lines = ["digraph {", "  rankdir=LR", '  node [fontname="sans-serif"]', '  edge [fontname="sans-serif"]']
+    columns: dict[float, list[str]] = {}
+    for number, node in enumerate(diagram.nodes):
+        label = _html(node.label, node.completions, COMPLETIONS)
+        lines.append(f"  {number} [label={label}, shape=box, style=rounded, peripheries={1 + node.is_accepting}]")
+        columns.setdefault(node.column, []).append(str(number))
+        if node.is_start:
+            lines += ['  start [shape=none, label=""]', f"  start -> {number}"]
+    if diagram.layered:
+        lines += [f"  {{ rank=same; {'; '.join(together)} }}" for together in columns.values()]
+    for arrow in diagram.arrows:
+        kind = KINDS[arrow.kind]
+        lines.append(
+            f"  {arrow.source} -> {arrow.target} [label={_html((arrow.reads,), arrow.share, SHARE)}, "
+            f'color="{kind.colour}", style={kind.dot}]'
+        )
+    notes = "<br align='left'/>".join(
+        f'<font color="{note.colour}">{note.text.translate(_ESCAPES)}</font>' for note in legend(diagram)
+    )
+    return "\n".join([*lines, f"  label=<{notes}<br align='left'/>>", "  labeljust=l", "}", ""])
+
+
+_ESCAPES: Mapping[int, str] = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
+
+
+def _html(lines: tuple[str, ...], note: str, colour: str) -> str:
+    """An HTML-like label: the lines in black, the note in its colour."""
+    parts = [line.translate(_ESCAPES) for line in lines]
+    if note:
+        parts.append(f'<font color="{colour}">{note.translate(_ESCAPES)}</font>')
+    return f"<{'<br/>'.join(parts)}>"

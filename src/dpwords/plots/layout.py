@@ -1,0 +1,198 @@
+"""Where the parts of a diagram go, in points: sizes follow texts, arrows avoid boxes, labels look for free places."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpwords.plots.structure import Arrow, Diagram
+
+Points = NDArray[np.float64]
+Measure = Callable[[str], float]  # how wide a text is
+
+LINE = 12.0  # from one line of text to the next
+_MARGIN = 44.0
+_BENDS = (0.0, 0.16, -0.16, 0.32, -0.32, 0.48, -0.48, 0.64, -0.64)
+_ALONG = (0.5, 0.44, 0.56, 0.38, 0.62, 0.32, 0.68, 0.26, 0.74, 0.2, 0.8)  # of an arrow, for its label
+
+
+class Box(NamedTuple):
+    """A rectangle by its centre and its sides."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    def meets(self, other: Box, gap: float) -> bool:
+        """Whether two boxes are nearer to each other than the gap, both across and up."""
+        across = abs(self.x - other.x) < (self.width + other.width) / 2 + gap
+        return across and abs(self.y - other.y) < (self.height + other.height) / 2 + gap
+
+    def holds(self, points: Points, gap: float) -> bool:
+        """Whether one of the points is in the box, or nearer to it than the gap."""
+        inside = np.abs(points - [self.x, self.y]) < [self.width / 2 + gap, self.height / 2 + gap]
+        return bool(inside.all(axis=1).any())
+
+
+class Curve(NamedTuple):
+    """An arrow's way: a parabola from one point to another, pulled aside towards a corner."""
+
+    start: tuple[float, float]
+    corner: tuple[float, float]
+    end: tuple[float, float]
+    bend: float | None  # how far aside, as a share of the way from centre to centre; None: from edge to edge
+
+    @classmethod
+    def between(cls, start: Box, end: Box, bend: float) -> Curve:
+        """From centre to centre; the boxes will hide its ends."""
+        across, up = end.x - start.x, end.y - start.y
+        corner = ((start.x + end.x) / 2 + bend * up, (start.y + end.y) / 2 - bend * across)
+        return cls((start.x, start.y), corner, (end.x, end.y), bend)
+
+    @classmethod
+    def rightwards(cls, start: Box, end: Box) -> Curve:
+        """Straight from the right side of a box to the left side of another, where no box is between."""
+        begin, finish = (start.x + start.width / 2, start.y), (end.x - end.width / 2, end.y)
+        return cls(begin, ((begin[0] + finish[0]) / 2, (begin[1] + finish[1]) / 2), finish, None)
+
+    @classmethod
+    def loop(cls, box: Box, angle: float) -> Curve:
+        """Out of a box and back into it, on the side of the angle."""
+
+        def at(turn: float, out: float) -> tuple[float, float]:
+            return box.x + (box.width / 2 + out) * math.cos(turn), box.y + (box.height / 2 + out) * math.sin(turn)
+
+        return cls(at(angle - 0.5, 0), at(angle, 44), at(angle + 0.5, 0), None)
+
+    def at(self, shares: Points) -> Points:
+        """The points at these shares of the way."""
+        t = shares[:, None]
+        start, corner, end = (np.array(point) for point in self[:3])
+        return np.asarray((1 - t) ** 2 * start + 2 * t * (1 - t) * corner + t**2 * end)
+
+    def point(self, share: float) -> tuple[float, float]:
+        """The point at this share of the way."""
+        ((x, y),) = self.at(np.array([share])).tolist()
+        return x, y
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A box for each node, a curve and a box of its label for each arrow, and the size of it all."""
+
+    boxes: list[Box]
+    curves: list[Curve]
+    labels: list[Box]
+    width: float
+    height: float
+
+    @classmethod
+    def of(cls, diagram: Diagram, measure: Measure) -> Layout:
+        """Cost: arrows · (nodes + arrows)."""
+        boxes = _boxes(diagram, measure)
+        curves = _curves(diagram, boxes)
+        width = max(box.x + box.width / 2 for box in boxes) + _MARGIN
+        height = max(box.y + box.height / 2 for box in boxes) + _MARGIN
+        return cls(boxes, curves, _labels(diagram, boxes, curves, measure), width, height)
+
+
+def label_size(arrow: Arrow, measure: Measure) -> tuple[float, float]:
+    """Width and height of an arrow's label: what it reads and, below, the policy."""
+    return max(measure(arrow.reads), measure(arrow.share)) + 4, LINE * (2 if arrow.share else 1)
+
+
+def _boxes(diagram: Diagram, measure: Measure) -> list[Box]:
+    """The box of each node, all of one size."""
+    nodes = diagram.nodes
+    height = LINE * max(len(node.label) + bool(node.completions) for node in nodes) + 12
+    width = max(max(measure(text) for node in nodes for text in (*node.label, node.completions)) + 18, height)
+    sizes = [label_size(arrow, measure) for arrow in diagram.arrows]
+    label = max((wide for wide, _ in sizes), default=0.0)
+    rows = max(node.row for node in nodes) - min(node.row for node in nodes)
+    across = width + max(2.4 * label, 60.0) + 16 + (14 * rows if diagram.layered else 0)
+    down = height + max((high for _, high in sizes), default=0.0) + (24 if diagram.layered else 40)
+    left, bottom = min(node.column for node in nodes), max(node.row for node in nodes)
+    return [
+        Box(
+            (node.column - left) * across + width / 2 + _MARGIN,
+            (bottom - node.row) * down + height / 2 + _MARGIN,
+            width,
+            height,
+        )
+        for node in nodes
+    ]
+
+
+def _curves(diagram: Diagram, boxes: list[Box]) -> list[Curve]:
+    """A way for each arrow that meets no box but its own two, and is not that of another arrow between the two."""
+    pairs = [frozenset((arrow.source, arrow.target)) for arrow in diagram.arrows]
+    taken: dict[frozenset[int], set[float]] = {}
+    curves = []
+    for arrow, pair in zip(diagram.arrows, pairs, strict=True):
+        start, end = boxes[arrow.source], boxes[arrow.target]
+        if arrow.source == arrow.target:
+            curves.append(Curve.loop(start, _free_side(arrow.source, diagram, boxes)))
+            continue
+        others = [box for number, box in enumerate(boxes) if number not in pair]
+        side = 1.0 if arrow.source < arrow.target else -1.0  # the same bend is the other side on the way back
+        bends = _BENDS if pairs.count(pair) == 1 else _BENDS[1:]
+        free = [bend for bend in bends if bend * side not in taken.get(pair, ())]
+        ways = [Curve.between(start, end, bend) for bend in free]
+        last = Curve.rightwards(start, end) if diagram.layered and start.x < end.x else ways[0]
+        chosen = next((way for way in ways if not _blocked(way, others)), last)
+        if chosen.bend is not None:
+            taken.setdefault(pair, set()).add(chosen.bend * side)
+        curves.append(chosen)
+    return curves
+
+
+def _free_side(number: int, diagram: Diagram, boxes: list[Box]) -> float:
+    """The angle, of eight, that is farthest from all other arrows of a box."""
+    box = boxes[number]
+    ends = [(arrow.source, arrow.target) for arrow in diagram.arrows if number in (arrow.source, arrow.target)]
+    neighbours = [boxes[other] for pair in ends for other in pair if other != number]
+    busy = [math.atan2(other.y - box.y, other.x - box.x) for other in neighbours]
+    if diagram.nodes[number].is_start:
+        busy.append(math.pi)
+
+    def distance(angle: float) -> float:
+        return min((math.acos(max(min(math.cos(angle - other), 1), -1)) for other in busy), default=math.pi)
+
+    return max((math.pi / 2 - turn * math.pi / 4 for turn in range(8)), key=distance)
+
+
+def _blocked(curve: Curve, boxes: list[Box]) -> bool:
+    points = curve.at(np.linspace(0, 1, 60))
+    return any(box.holds(points, gap=4.0) for box in boxes)
+
+
+def _labels(diagram: Diagram, boxes: list[Box], curves: list[Curve], measure: Measure) -> list[Box]:
+    """A place at each arrow for its label: clear of boxes and other labels first, then of other arrows."""
+    ways = [curve.at(np.linspace(0, 1, 80)) for curve in curves]
+    placed: list[Box] = []
+    for number, (arrow, curve) in enumerate(zip(diagram.arrows, curves, strict=True)):
+        size = label_size(arrow, measure)
+        others = [way for other, way in enumerate(ways) if other != number]
+
+        def trouble(box: Box, others: list[Points] = others) -> tuple[int, int]:
+            covered = sum(box.meets(other, 1.0) for other in (*boxes, *placed))
+            return covered, sum(box.holds(way, 0.0) for way in others)
+
+        loop = arrow.source == arrow.target
+        candidates = [_beyond(curve, *size)] if loop else [Box(*curve.point(along), *size) for along in _ALONG]
+        placed.append(min(candidates, key=trouble))
+    return placed
+
+
+def _beyond(loop: Curve, width: float, height: float) -> Box:
+    """The place for a label just outside of a loop."""
+    apex, corner = np.array(loop.point(0.5)), np.array(loop.corner)
+    out = (corner - apex) / np.linalg.norm(corner - apex)
+    x, y = apex + out * (np.abs(out) @ [width / 2, height / 2] + 1)
+    return Box(float(x), float(y), width, height)

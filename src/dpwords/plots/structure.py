@@ -1,0 +1,232 @@
+"""What a picture of an automaton or a system shows, and where: boxes in columns and rows, arrows between them.
+
+In an automaton a column is a number of symbols read and a band of rows a number of errors, so arrows lead right or
+down. A system has no such order: cells of a grid stay where they are, other states stand on a circle.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from graphlib import TopologicalSorter
+from statistics import fmean
+from typing import Any, Literal
+
+from dpwords.automata import Edge
+from dpwords.errors import InvalidValue
+from dpwords.levenshtein import ANY, EMPTY, AnyBut, Automaton, LevenshteinAutomaton, Policy
+from dpwords.systems import TransitionSystem, written
+from dpwords.words import Symbol
+
+Kind = Literal["match", "substitution", "insertion", "deletion", "same errors", "more errors", "move"]
+_PAIRS_A_LINE = 3  # of a set of states
+_MOST_LISTED = 4  # symbols written out on one arrow
+
+
+@dataclass(frozen=True)
+class Node:
+    """A state: its label line by line, and its completions V if it has them."""
+
+    label: tuple[str, ...]
+    completions: str
+    is_start: bool
+    is_accepting: bool
+    column: float
+    row: float
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """All edges of one kind between two states: the symbols they read, and the policy μ of each if there is one."""
+
+    source: int
+    target: int
+    reads: str
+    share: str
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """Nodes at their places and the arrows between them, by number of node."""
+
+    nodes: tuple[Node, ...]
+    arrows: tuple[Arrow, ...]
+    layered: bool
+
+    @classmethod
+    def of(cls, drawn: Automaton | TransitionSystem) -> Diagram:
+        """The diagram of an automaton, a policy, a product, or a transition system. Cost: its edges."""
+        if isinstance(drawn, Automaton):
+            return _of_automaton(drawn)
+        if isinstance(drawn, TransitionSystem):
+            return _of_system(drawn)
+        raise InvalidValue("a diagram is of an automaton, a policy, a product or a transition system")
+
+
+def _of_automaton(drawn: Automaton) -> Diagram:
+    completions = drawn.completions if isinstance(drawn, Policy) else {}
+    places = _places(drawn)
+    nodes = tuple(
+        Node(
+            _label(state),
+            _short(completions[state]) if state in completions else "",
+            state == drawn.start,
+            state in drawn.accepting,
+            *places[state],
+        )
+        for state in drawn.states
+    )
+    by_sets = any(isinstance(state, frozenset) or isinstance(state[0], frozenset) for state in drawn.states)
+    return Diagram(
+        nodes,
+        _arrows(
+            drawn.states,
+            drawn.alphabet.symbols,
+            ((edge, _kind(edge, by_sets)) for edge in drawn.edges),
+            completions,
+        ),
+        layered=True,
+    )
+
+
+def _of_system(system: TransitionSystem) -> Diagram:
+    states: tuple[Any, ...] = system.states
+    if states_are_cells(system):
+        places = {cell: (float(cell[1]), float(cell[0])) for cell in states}
+    else:
+        radius = max(len(states) / 4, 0.75)
+        turns = [2 * math.pi * number / len(states) for number in range(len(states))]
+        places = {s: (-radius * math.cos(t), -radius * math.sin(t)) for s, t in zip(states, turns, strict=True)}
+    accepting = system.accepting or frozenset()
+    nodes = tuple(Node((_visible(s),), "", s == system.start, s in accepting, *places[s]) for s in states)
+    edges = ((s, action, target) for s, row in system.transitions.items() for action, target in row.items())
+    return Diagram(
+        nodes, _arrows(states, system.alphabet.symbols, ((edge, "move") for edge in edges), {}), layered=False
+    )
+
+
+def states_are_cells(system: TransitionSystem) -> bool:
+    """Whether the states of a system are cells (row, column) of a grid."""
+    return all(isinstance(state, tuple) and [*map(type, state)] == [int, int] for state in system.states)
+
+
+def _places(drawn: Automaton) -> dict[Any, tuple[float, float]]:
+    """Column and row of each state; states with the same column and errors stand in a stack, in the order of their
+    predecessors."""
+    columns, before = _columns(drawn)
+    stacks: dict[tuple[int, int], list[Any]] = {}
+    for state in drawn.states:
+        stacks.setdefault((columns[state], _errors(state)), []).append(state)
+    heights: Counter[int] = Counter()
+    for (_, errors), stack in stacks.items():
+        heights[errors] = max(heights[errors], len(stack))
+    places: dict[Any, tuple[float, float]] = {}
+    for (column, errors), stack in sorted(stacks.items(), key=lambda item: item[0]):
+        middle = sum(heights[above] for above in range(errors)) + heights[errors] / 2
+        stack.sort(key=lambda state: fmean([places[s][1] for s in before[state] if s in places] or [0.0]))
+        places |= {s: (float(column), middle + number - (len(stack) - 1) / 2) for number, s in enumerate(stack)}
+    return places
+
+
+def _columns(drawn: Automaton) -> tuple[dict[Any, int], dict[Any, list[Any]]]:
+    """The column of each state, and the states before it.
+
+    The column is the number of symbols of the word that are read; where sets of states hide that, the longest way.
+    """
+    before: dict[Any, list[Any]] = {state: [] for state in drawn.states}
+    for source, _, target in drawn.edges:
+        before[target].append(source)
+    if isinstance(drawn, LevenshteinAutomaton):
+        return {state: state[0] for state in drawn.states}, before
+    columns: dict[Any, int] = {}
+    for state in TopologicalSorter(before).static_order():
+        columns[state] = max((columns[source] + 1 for source in before[state]), default=0)
+    return columns, before
+
+
+def _errors(state: Any) -> int:
+    """The fewest errors spent in a state: a pair (read, errors), a set of those, or a pair that begins with either."""
+    if isinstance(state, frozenset):
+        return min(int(errors) for _, errors in state)
+    first, second = state
+    return int(second) if isinstance(first, int) else _errors(first)
+
+
+def _label(state: Any) -> tuple[str, ...]:
+    """The same states as text: 1,0 or a set of those, with the state of the system on a line of its own."""
+    if isinstance(state, frozenset):
+        pairs = [f"{read},{errors}" for read, errors in sorted(state)]
+        return tuple("  ".join(pairs[at : at + _PAIRS_A_LINE]) for at in range(0, len(pairs), _PAIRS_A_LINE))
+    first, second = state
+    if isinstance(first, int):
+        return (f"{first},{second}",)
+    return _label(first) if isinstance(first, frozenset) else (*_label(first), _visible(second))
+
+
+def _kind(edge: Edge, by_sets: bool) -> Kind:
+    source, label, target = edge
+    if label is EMPTY:
+        return "deletion"
+    if label is ANY:
+        return "insertion"
+    if by_sets:
+        return "more errors" if _errors(target) > _errors(source) else "same errors"
+    return "substitution" if _errors(target) > _errors(source) else "match"
+
+
+def _arrows(
+    states: Sequence[Any],
+    symbols: Sequence[Symbol],
+    edges: Iterable[tuple[Edge, Kind]],
+    completions: Mapping[Any, int],
+) -> tuple[Arrow, ...]:
+    """Edges of one kind between the same two states become one arrow."""
+    numbers = {state: number for number, state in enumerate(states)}
+    labels: dict[tuple[Any, Any, Kind], list[Any]] = {}
+    for (source, label, target), kind in edges:
+        labels.setdefault((source, target, kind), []).append(label)
+    return tuple(
+        Arrow(
+            numbers[source],
+            numbers[target],
+            _reads(read, symbols),
+            _share(Fraction(completions[target], completions[source])) if completions else "",
+            kind,
+        )
+        for (source, target, kind), read in labels.items()
+    )
+
+
+def _reads(labels: Sequence[Any], symbols: Sequence[Symbol]) -> str:
+    """What an arrow reads: * any symbol, ε nothing, ≠a any symbol but a, else the symbols, the first of many."""
+    if len(labels) == 1:
+        (label,) = labels
+        if isinstance(label, AnyBut):
+            return f"≠{_visible(label.symbol)}"
+        return "*" if label is ANY else "ε" if label is EMPTY else _visible(label)
+    if len(labels) == len(symbols):
+        return "*"
+    if len(labels) <= _MOST_LISTED:
+        return ", ".join(map(_visible, labels))
+    others = [symbol for symbol in symbols if symbol not in set(labels)]
+    if len(others) <= _MOST_LISTED:
+        return "≠" + ", ".join(map(_visible, others))
+    return ", ".join(map(_visible, labels[: _MOST_LISTED - 1])) + f", … ({len(labels)})"
+
+
+def _visible(symbol: Symbol) -> str:
+    """A symbol or state as text, blanks shown."""
+    text = written(symbol)
+    return "".join("␣" if character == " " else character if character.isprintable() else "�" for character in text)
+
+
+def _short(number: int) -> str:
+    return str(number) if number < 10**7 else f"{number:.3g}" if number < 10**300 else "> 1e300"
+
+
+def _share(share: Fraction) -> str:
+    return str(share) if share.denominator < 1000 else f"{float(share):.3g}"

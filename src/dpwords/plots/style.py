@@ -1,0 +1,68 @@
+"""What colours and strokes mean, in every picture and in every format."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpwords.plots.structure import Diagram, Kind
+
+COMPLETIONS = "#0b57d0"  # V
+SHARE = "#c00000"  # μ
+INK = "#222222"
+PALE = "#c9c9c9"
+FAINT = "#ececec"
+CHANGED = "#c24a00"
+MARK = "#fde3cf"  # behind what was changed
+
+
+Line = str | tuple[float, tuple[float, ...]]  # a line style of matplotlib
+
+
+@dataclass(frozen=True)
+class Stroke:
+    """How the arrows of one kind look, and what the legend says of them."""
+
+    meaning: str
+    colour: str
+    line: Line
+    dot: str  # the style in Graphviz
+
+
+_PLAIN, _ERROR = (INK, "solid", "solid"), ("#d97700", (0.0, (5.0, 2.0)), "dashed")
+KINDS: dict[Kind, Stroke] = {
+    "match": Stroke("match: reads the word's own symbol", *_PLAIN),
+    "substitution": Stroke("substitution: reads another symbol", *_ERROR),
+    "insertion": Stroke("insertion: reads any symbol", "#7b3fa0", (0.0, (1.5, 1.5)), "dotted"),
+    "deletion": Stroke("deletion: reads nothing", "#009e73", (0.0, (6.0, 2.0, 1.5, 2.0)), "dashed"),
+    "same errors": Stroke("the fewest errors stay the same", *_PLAIN),
+    "more errors": Stroke("the fewest errors grow by one", *_ERROR),
+    "move": Stroke("move of the system", *_PLAIN),
+}
+
+_SIGNS = {"≠": "≠a: any symbol but a", "*": "*: any symbol", "ε": "ε: no symbol"}
+
+
+@dataclass(frozen=True)
+class Note:
+    """A line of a legend, with a sample of the stroke if it is about arrows."""
+
+    text: str
+    colour: str = INK
+    line: Line | None = None
+
+
+def legend(diagram: Diagram) -> list[Note]:
+    """What the colours, strokes and signs of a diagram mean; only what occurs in it."""
+    used = {arrow.kind for arrow in diagram.arrows}
+    notes = [Note(stroke.meaning, stroke.colour, stroke.line) for kind, stroke in KINDS.items() if kind in used]
+    if any(node.completions for node in diagram.nodes):
+        notes.append(Note("V, blue: the number of words that lead from a state to the end", COMPLETIONS))
+        notes.append(Note("μ, red: the probability of each symbol that an arrow reads", SHARE))
+    if diagram.layered:
+        reads = "".join(arrow.reads for arrow in diagram.arrows)
+        notes += [Note(text) for sign, text in _SIGNS.items() if sign in reads]
+        each = "a box lists each i,e that is possible: " if used & {"same errors", "more errors"} else "i,e: "
+        notes.append(Note(each + "i symbols of the word are read, e errors are spent"))
+    if any(node.is_accepting for node in diagram.nodes):
+        notes.append(Note("double line: accepting"))
+    return notes
