@@ -13,10 +13,16 @@ ROOT = Path(dpwords.__file__).parent
 ROWS = [
     ["__main__"],
     ["cli"],
-    ["cli.release", "cli.accuracy", "cli.audit"],
-    ["cli.options", "cli.terminal"],
+    ["cli.release", "cli.accuracy", "cli.audit", "cli.draw", "cli.study"],
+    ["cli.options", "cli.terminal", "cli.tables"],
+    ["studies.strings", "studies.grid", "studies.figures"],
+    ["studies.study"],
+    ["plots"],
+    ["plots.drawing", "plots.panels", "plots.graphviz"],
+    ["plots.layout", "plots.style", "plots.measure"],
+    ["plots.structure"],
     ["notation", "audit"],
-    ["mechanisms.exponential", "mechanisms.paper_literal"],
+    ["mechanisms.exponential", "mechanisms.paper_literal", "mechanisms.uniform"],
     ["mechanisms.base"],
     ["calibration"],
     ["privacy", "laws"],
@@ -48,7 +54,7 @@ def imported(path: Path) -> set[str]:
 
 
 def test_every_module_has_its_row() -> None:
-    assert set(ROW) | {"mechanisms"} == set(FILES)
+    assert set(ROW) | {"mechanisms", "studies"} == set(FILES)
 
 
 def test_the_contributing_guide_shows_every_room() -> None:

@@ -181,6 +181,15 @@ def uniform(graph: Graph, length: int) -> FoldedLaw:
     return FoldedLaw(np.zeros(length, dtype=np.int64), graph, Fraction(0))
 
 
+def loss_by_distance(logs: Floats, k: int) -> float:
+    """The true ε where the probability of an output depends on its distance alone, as on free words.
+
+    `logs` are its logarithms at distances 0, …, n, of those at which there are words. Cost: n · k.
+    """
+    gaps = (np.abs(logs[lag:] - logs[:-lag]).max() for lag in range(1, min(k, len(logs) - 1) + 1))
+    return float(max(gaps, default=0.0))
+
+
 def _distance(one: Integers, other: Integers) -> int:
     return int(np.count_nonzero(one != other))
 

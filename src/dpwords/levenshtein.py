@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from graphlib import TopologicalSorter
 from typing import Any, Literal
 
@@ -95,13 +95,13 @@ class Automaton:
         if not isinstance(system, Language):
             raise InvalidValue("the product is with a language: pass a TransitionSystem, a GridWorld, …")
 
-        def follow(pair: tuple[Any, Any]) -> Iterator[tuple[Symbol, tuple[Any, Any]]]:
+        moves = cache(lambda at: dict(system.follow(at)))
+        reads = cache(lambda near: [(a, to) for label, to in self._out.get(near, ()) for a in self._symbols(label)])
+
+        def follow(pair: tuple[Any, Any]) -> list[tuple[Symbol, tuple[Any, Any]]]:
             near, at = pair
-            moves = dict(system.follow(at))
-            for label, successor in self._out.get(near, ()):
-                for symbol in self._symbols(label):
-                    if symbol in moves:
-                        yield symbol, (successor, moves[symbol])
+            onward = moves(at)
+            return [(symbol, (to, onward[symbol])) for symbol, to in reads(near) if symbol in onward]
 
         start = (self.start, system.initial)
         explored = explore([start], follow)

@@ -10,7 +10,9 @@ import click
 
 from dpwords.cli.accuracy import accuracy
 from dpwords.cli.audit import audit
+from dpwords.cli.draw import draw
 from dpwords.cli.release import release
+from dpwords.cli.study import study
 from dpwords.errors import DPWordsError, InvalidValue
 
 
@@ -25,15 +27,19 @@ def cli() -> None:
       dpwords release EESS --system grid:15x15 --epsilon 5
       dpwords accuracy --alphabet name:dna --length 20 --epsilon 1,2,5,10
       dpwords audit --alphabet ab --length 4 --epsilon 1
+      dpwords draw abc --alphabet abc -k 2 --output automaton.svg
+      dpwords study strings
     """
 
 
 cli.add_command(release)
 cli.add_command(accuracy)
 cli.add_command(audit)
+cli.add_command(draw)
+cli.add_command(study)
 
 
-_KINDS = {"float": "a number", "integer": "a whole number", "text": "a text"}
+_KINDS = {"float": "a number", "integer": "a whole number", "text": "a text", "path": "a path"}
 
 
 def main() -> None:
@@ -75,8 +81,8 @@ def _without_arguments(error: click.ClickException) -> str:
         kind = error.param.type
         rule = f"one of {', '.join(kind.choices)}" if isinstance(kind, click.Choice) else _KINDS[kind.name]
         return f"{option} takes {rule}, and that is something else: {remedy}"
-    if context is not None and context.command is cli:
-        return f"there is no such command: take one of {', '.join(cli.commands)}"
+    if context is not None and isinstance(context.command, click.Group):
+        return f"there is no such command: take one of {', '.join(context.command.commands)}"
     return f"the arguments do not fit the command: {remedy}"
 
 

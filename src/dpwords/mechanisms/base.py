@@ -15,7 +15,7 @@ from dpwords.checks import whole_number
 from dpwords.errors import InvalidValue, NotInLanguage, TooLarge
 from dpwords.lattice import Graph
 from dpwords.laws import Law
-from dpwords.privacy import Guarantee
+from dpwords.privacy import Guarantee, NotPrivate, PureDP
 from dpwords.randomness import SeededSource, Source, SystemSource
 from dpwords.scaled import Integers
 from dpwords.shells import FreeWords, Space
@@ -85,6 +85,12 @@ class Mechanism(ABC):
     def seeded(self, seed: int | str) -> Self:
         """The same mechanism with reproducible draws, for tests and studies: its guarantee is `NotPrivate`."""
         return self._drawing_from(SeededSource(seed))
+
+    def _unless_seeded(self, promise: PureDP) -> Guarantee:
+        """The promise, if the draws are fresh."""
+        if isinstance(self._source, SystemSource):
+            return promise
+        return NotPrivate("the draws can be repeated by whoever knows the seed", promise.epsilon, self.k)
 
     def _drawing_from(self, source: Source) -> Self:
         other = copy.copy(self)

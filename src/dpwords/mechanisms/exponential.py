@@ -9,8 +9,7 @@ from dpwords.calibration import Calibration, profile, rate
 from dpwords.errors import InvalidValue
 from dpwords.laws import Law, ShellLaw, ShellWeights, linear_law
 from dpwords.mechanisms.base import Mechanism
-from dpwords.privacy import Guarantee, Linear, NotPrivate, PureDP, Utility, checked_epsilon
-from dpwords.randomness import SystemSource
+from dpwords.privacy import Guarantee, Linear, PureDP, Utility, checked_epsilon
 from dpwords.scaled import Integers
 from dpwords.shells import shells_around
 from dpwords.words import AnyWord
@@ -64,9 +63,7 @@ class Exponential(Mechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        if not isinstance(self._source, SystemSource):
-            return NotPrivate("the draws can be repeated by whoever knows the seed", self.epsilon, self.k)
-        return PureDP(self.epsilon, "hamming", self.k, self._calibration.slack, self.calibration)
+        return self._unless_seeded(PureDP(self.epsilon, "hamming", self.k, self._calibration.slack, self.calibration))
 
     def release(self, word: AnyWord) -> AnyWord:
         """One private word, of the same kind (str, list or tuple) and length. Each release spends ε.

@@ -11,7 +11,7 @@ from dpwords.automata import Language
 from dpwords.checks import positive_number, whole_number
 from dpwords.errors import InvalidValue
 from dpwords.lattice import Graph
-from dpwords.laws import Profile, ShellLaw, ShellWeights
+from dpwords.laws import Profile, ShellLaw, ShellWeights, loss_by_distance
 from dpwords.mechanisms.base import Mechanism
 from dpwords.privacy import Inverse, NotPrivate, checked_epsilon, sensitivity
 from dpwords.scaled import Integers
@@ -68,6 +68,4 @@ class PaperLiteral(Mechanism):
             losses = exhaustive.pair_losses(exhaustive.log_probs([self.given(word) for word in words], words))
             return float(losses[exhaustive.distances(words) <= self.k].max(initial=0.0))
         logs = self._law(np.zeros(length, dtype=np.int64)).weights.log_probs
-        logs = logs[np.isfinite(logs)]
-        gaps = (np.abs(logs[lag:] - logs[:-lag]).max() for lag in range(1, min(self.k, len(logs) - 1) + 1))
-        return float(max(gaps, default=0.0))
+        return loss_by_distance(logs[np.isfinite(logs)], self.k)

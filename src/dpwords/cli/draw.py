@@ -1,0 +1,124 @@
+"""dpwords draw"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from dpwords.cli.options import language_options, public_language
+from dpwords.cli.terminal import emit, shown
+from dpwords.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from dpwords.levenshtein import Automaton
+    from dpwords.systems import TransitionSystem
+
+
+@click.command()
+@click.argument("words_given", metavar="[WORD]...", nargs=-1)
+@language_options
+@click.option("-k", type=int, help="The most edits.  [default: that of --exactly, or 1]")
+@click.option(
+    "--edits",
+    type=click.Choice(["all", "substitutions"]),
+    help="What an edit may be.  [default: all; with --system, substitutions]",
+)
+@click.option("--of-length", is_flag=True, help="Only words as long as WORD, as a deterministic automaton.")
+@click.option("--exactly", type=int, help="Only words at exactly this distance, with V and μ.")
+@click.option("--runs", is_flag=True, help="Draw each WORD as a run on a grid, the first one as the input.")
+@click.option("--paper", is_flag=True, help="Draw the paper's automata in all formats; --output is a directory.")
+@click.option("--title", default="", help="A line above the picture.")
+@click.option("--separator", help="What stands between symbols.  [default: nothing, or a space if symbols are longer]")
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path),
+    help="A file that ends in .svg, .png or .dot.  [default: DOT on standard output]",
+)
+def draw(
+    words_given: tuple[str, ...], paper: bool, runs: bool, title: str, output: Path | None, **options: Any
+) -> None:
+    """Draw the automaton of a WORD, its policy, its product with a system, a system, or runs on a grid.
+
+    SVG and PNG need no Graphviz program. The picture of a private word's automaton shows the word: keep it.
+
+    \b
+    Examples:
+      dpwords draw abc --alphabet abc -k 2 --output automaton.svg
+      dpwords draw abc --alphabet abc -k 2 --of-length --output length.png
+      dpwords draw abc --alphabet abc --edits substitutions --exactly 2 --output policy.svg
+      dpwords draw EES --system grid:2x3 -k 3 --output product.svg
+      dpwords draw --system grid:3x3 --output system.dot
+      dpwords draw EESS SESE --runs --system grid:4x4 --output runs.png
+      dpwords draw --paper --output figures
+    """
+    from dpwords import plots
+
+    if paper:
+        _draw_paper(output)
+    elif runs:
+        _draw_runs(words_given, title, output, **options)
+    else:
+        drawn = _drawn(words_given, **options)
+        if output is None:
+            emit(plots.dot(drawn).splitlines())
+        else:
+            plots.save(drawn, output, title)
+
+
+def _drawn(
+    words_given: tuple[str, ...],
+    k: int | None,
+    edits: Literal["all", "substitutions"] | None,
+    of_length: bool,
+    exactly: int | None,
+    separator: str | None,
+    **options: Any,
+) -> Automaton | TransitionSystem:
+    """What the options describe."""
+    from dpwords.automata import Words
+    from dpwords.levenshtein import LevenshteinAutomaton
+    from dpwords.notation import Notation
+    from dpwords.systems import TransitionSystem
+
+    public = public_language(**options)
+    if not words_given and isinstance(public, TransitionSystem):
+        return public
+    if len(words_given) != 1:
+        raise InvalidValue("an automaton is of one word: give one WORD, or --system alone, or --runs")
+    free = isinstance(public, Words)
+    if edits == "all" and not free:
+        raise InvalidValue("the product with a system is of substitutions: leave out --edits all")
+    word = Notation(public, separator).read(words_given[0])
+    most = max(exactly or 0, 1) if k is None else k
+    whole = LevenshteinAutomaton(word, most, public.alphabet.symbols, edits or ("all" if free else "substitutions"))
+    near = whole.of_length() if of_length else whole
+    drawn = near if free else near.product(public)
+    return drawn if exactly is None else drawn.exactly(exactly)
+
+
+def _draw_runs(
+    words_given: tuple[str, ...], title: str, output: Path | None, separator: str | None, **options: Any
+) -> None:
+    from dpwords import plots
+    from dpwords.notation import Notation
+    from dpwords.systems import TransitionSystem
+
+    public = public_language(**options)
+    if not words_given or output is None or not isinstance(public, TransitionSystem):
+        raise InvalidValue("runs need words, a --system, and an --output that ends in .svg or .png")
+    notation = Notation(public, separator)
+    plots.save(plots.runs(public, {"": [notation.read(text) for text in words_given]}, title), output)
+
+
+def _draw_paper(output: Path | None) -> None:
+    from dpwords import plots
+    from dpwords.studies.figures import figures
+
+    if output is None:
+        raise InvalidValue("--paper needs a directory: say which with --output")
+    for name, (title, drawn) in shown(list(figures().items()), "drawing"):
+        for form in plots.FORMATS:
+            plots.save(drawn, output / f"{name}.{form}", title)

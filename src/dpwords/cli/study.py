@@ -1,0 +1,108 @@
+"""dpwords study"""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dpwords.cli.tables import Paper, side_by_side, table
+from dpwords.cli.terminal import emit, shown
+
+if TYPE_CHECKING:
+    from dpwords.studies.study import Study
+
+_OPTIONS = (
+    click.option("-k", default=1, show_default=True, help="Words that differ in up to k places are neighbours."),
+    click.option("--seed", help="Repeat the draws of this seed; nothing that is printed is private then."),
+    click.option(
+        "--output",
+        "-o",
+        type=click.Path(path_type=Path),
+        help="A directory for the figures (SVG and PNG) and results.json.",
+    ),
+)
+
+
+def _with_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+def study(context: click.Context) -> None:
+    """The paper's two case studies, its numbers beside those found here.
+
+    \b
+    Examples:
+      dpwords study strings
+      dpwords study grid --seed 1 --output figures
+    """
+    if context.invoked_subcommand is None:
+        emit(context.get_help().splitlines())
+
+
+@study.command()
+@_with_options
+def strings(k: int, seed: str | None, output: Path | None) -> None:
+    """Case study 1: "american control conference 2019" at ε = 10, 1, 0.1 and 0.
+
+    Samples of the paper's formula to the letter and of the correct mechanisms, with the true ε of each.
+
+    \b
+    Examples:
+      dpwords study strings
+      dpwords study strings -k 32 --seed 1 --output figures
+    """
+    from dpwords.studies.strings import strings as run
+
+    _report(run, k, seed, output)
+
+
+@study.command()
+@_with_options
+def grid(k: int, seed: str | None, output: Path | None) -> None:
+    """Case study 2: a path of 17 moves on a 15×15 grid, at ε = 5, as words of moves and of states.
+
+    \b
+    Examples:
+      dpwords study grid
+      dpwords study grid -k 17 --seed 1 --output figures
+    """
+    from dpwords.studies.grid import grid as run
+
+    _report(run, k, seed, output)
+
+
+def _report(run: Callable[..., Study], k: int, seed: str | None, output: Path | None) -> None:
+    """Run a study, write its files, then print it."""
+    from dpwords import plots
+    from dpwords.files import write_whole
+
+    if output is not None:
+        plots.need_matplotlib()
+    found = run(k=k, seed=seed, progress=shown)
+    paper = Paper.found()
+    lines = [found.title, *([] if seed is None else [_SEEDED]), ""]
+    lines += [line for each in found.tables for line in (*table(each), "")]
+    lines += [line for block in found.blocks for line in side_by_side(block, paper)]
+    notes = [*found.notes, _PUBLIC]
+    if output is not None:
+        contents = {output / "results.json": json.dumps(found.document(), indent=1, ensure_ascii=False).encode()}
+        for name, draw in shown(list(found.figures.items()), "drawing figures"):
+            figure = draw()
+            contents |= {output / f"{name}.{form}": plots.encode(figure, form) for form in ("svg", "png")}
+        write_whole(contents)
+        notes.append("Written: " + ", ".join(path.name for path in contents))
+    lines += [line for note in notes for line in textwrap.wrap(note, min(paper.width or 100, 100))]
+    emit(lines)
+
+
+_PUBLIC = "Distances are shown because this secret is public: a release prints the word alone."
+_SEEDED = "With a seed the draws can be repeated by whoever knows it: nothing printed here is private."

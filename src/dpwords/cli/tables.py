@@ -1,0 +1,86 @@
+"""Tables, and words side by side with what was changed in them, as lines for a terminal."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from dpwords.studies.study import Block, Column, Sample, Table
+
+_GAP = 3
+
+
+@dataclass(frozen=True)
+class Paper:
+    """What is written on: how wide it is, and whether it shows colours."""
+
+    width: int | None  # None: as wide as needed
+    colours: bool
+
+    @classmethod
+    def found(cls) -> Paper:
+        """Standard output as it is."""
+        if sys.stdout is None or not sys.stdout.isatty():
+            return cls(None, False)
+        colours = "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+        return cls(shutil.get_terminal_size().columns, colours)
+
+
+def table(shown: Table) -> list[str]:
+    """The first column to the left, numbers to the right."""
+    rows = [shown.header, *(tuple(_cell(value) for value in row) for row in shown.rows)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        (" " * _GAP)
+        .join(
+            cell.rjust(width) if place else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        .rstrip()
+        for row in rows
+    ]
+
+
+def side_by_side(block: Block, paper: Paper) -> list[str]:
+    """Columns of samples beside one another, as many as fit; changed letters are coloured or have a caret below."""
+    columns = [_lines(column, paper) for column in block.columns]
+    width = _GAP + max(_length(line) for column in columns for line in column)
+    abreast = len(columns) if paper.width is None else max((paper.width + _GAP) // width, 1)
+    lines = [block.title]
+    for first in range(0, len(columns), abreast):
+        together = columns[first : first + abreast]
+        for row in zip(*together, strict=True):
+            lines.append("".join(line + " " * (width - _length(line)) for line in row).rstrip())
+    return lines
+
+
+def _lines(column: Column, paper: Paper) -> list[str]:
+    bound = column.loss.bound
+    head = [column.mechanism, f"true ε {bound} {column.loss.epsilon:.4g}, mean distance {column.expected_distance:.4g}"]
+    return head + [line for sample in column.samples for line in _sample(sample, paper.colours)] + [""]
+
+
+def _sample(sample: Sample, colours: bool) -> Sequence[str]:
+    """The letters and the distance."""
+    marked = list(zip(sample.letters, sample.changed, strict=True))
+    if colours:
+        letters = "".join(click.style(a, fg="red", underline=True) if changed else a for a, changed in marked)
+        return [f"{letters} {sample.distance:3}"]
+    return [f"{sample.letters} {sample.distance:3}", "".join("^" if changed else " " for _, changed in marked)]
+
+
+def _length(line: str) -> int:
+    return len(click.unstyle(line))
+
+
+def _cell(value: str | float | None) -> str:
+    if value is None:
+        return "—"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,199 @@
+"""Case study 2: a robot's path of 17 moves on a grid of 15 × 15 cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from dpwords import plots
+from dpwords.levenshtein import Automaton, LevenshteinAutomaton
+from dpwords.mechanisms.base import Mechanism
+from dpwords.mechanisms.exponential import Exponential
+from dpwords.mechanisms.paper_literal import PaperLiteral
+from dpwords.privacy import Inverse, Linear
+from dpwords.studies.study import (
+    Block,
+    Column,
+    Loss,
+    Progress,
+    Seed,
+    Study,
+    Table,
+    column,
+    drawing,
+    timed,
+    without_progress,
+)
+from dpwords.systems import GridWorld, TransitionSystem
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PATH = "SSSSEEESSSSSSENNN"  # the paper does not print its path; this one gives a product of the same size
+START = (1, 2)
+_ZIGZAG = "ESESESESESESESESE"
+EPSILON = 5.0  # of the paper's last figure
+LITERAL, TEXTBOOK, LINEAR = "literal formula", "textbook, paper's utility", "textbook, linear"
+TIMED_EPSILON, TIMED_RUNS = 0.01, 100
+
+PAPER_CELLS = 225
+PAPER_STATES, PAPER_EDGES = 6194, 18762
+PAPER_BUILD, PAPER_DRAW = 193.0, 6.4  # seconds
+
+
+@dataclass(frozen=True)
+class _Labelling:
+    """What a run's symbols are: the moves made, or the cells entered; and the moves of such a word, as letters."""
+
+    name: str
+    language: TransitionSystem
+    secret: list[Any]
+    zigzag: list[Any]
+    letters: Callable[[Any], str]
+
+
+def grid(k: int = 1, seed: Seed = None, progress: Progress = without_progress) -> Study:
+    """Run the study; runs that differ in up to k places are neighbours. Cost: a few seconds."""
+    world = GridWorld(15, 15, start=START)
+    labellings = (
+        _Labelling("moves", world, list(PATH), list(_ZIGZAG), "".join),
+        _Labelling("states", world.by_states(), _cells(world, PATH), _cells(world, _ZIGZAG), partial(_moves, world)),
+    )
+    tasks = [(labelling, name) for labelling in labellings for name in (LITERAL, TEXTBOOK, LINEAR)]
+    columns = {
+        (labelling.name, name): _column(labelling, name, k, seed) for labelling, name in progress(tasks, "drawing runs")
+    }
+    blocks = tuple(
+        Block(
+            f"words of {labelling.name}, claimed ε = {EPSILON:g}, k = {k}",
+            tuple(drawn for (name, _), drawn in columns.items() if name == labelling.name),
+        )
+        for labelling in labellings
+    )
+    figures = {
+        f"runs_{labelling.name}": partial(_figure, labelling, block)
+        for labelling, block in zip(labellings, blocks, strict=True)
+    }
+    return Study(
+        "grid",
+        f"Case study 2: the path {PATH} from cell (1, 2) of a 15×15 grid",
+        {"path": PATH, "start": START, "k": k, "seed": seed},
+        (_sizes_and_times(world, k, seed, progress), _losses(labellings, k)),
+        blocks,
+        (
+            "The paper does not print its path; this one gives a product of the same size.",
+            "Runs are drawn on layers of the system; the product is built to be looked at.",
+            "Runs of both kinds are shown as the moves made; marked are the moves, or the cells, that differ.",
+            "The true ε of the literal formula is bounded from below, by how well an output tells a run that zigzags "
+            "from those that differ from it in one place.",
+        ),
+        figures,
+    )
+
+
+def _mechanism(language: TransitionSystem, name: str, epsilon: float, k: int) -> Mechanism:
+    if name == LITERAL:
+        return PaperLiteral(language, epsilon, k)
+    return Exponential(language, epsilon, k, Inverse(1.0) if name == TEXTBOOK else Linear(), "textbook")
+
+
+def _column(labelling: _Labelling, name: str, k: int, seed: Seed) -> Column:
+    mechanism = _mechanism(labelling.language, name, EPSILON, k)
+    loss = Loss("≥", _least_loss(mechanism, labelling)) if name == LITERAL else Loss("≤", EPSILON)
+    source = drawing(mechanism, seed, labelling.name, name)
+    return column(name, EPSILON, source, loss, labelling.secret, labelling.letters)
+
+
+def _sizes_and_times(world: GridWorld, k: int, seed: Seed, progress: Progress) -> Table:
+    def product() -> Automaton:
+        near = LevenshteinAutomaton(PATH, len(PATH), world.alphabet.symbols, edits="substitutions")
+        return near.product(world)
+
+    def runs(name: str) -> list[str]:
+        return drawing(_mechanism(world, name, TIMED_EPSILON, k), seed).simulate(PATH, TIMED_RUNS)
+
+    built, build = timed(product)
+    names = (LITERAL, TEXTBOOK, LINEAR)
+    seconds = [timed(partial(runs, name))[1] for name in progress(names, "timing")]
+    return Table(
+        ("", "paper", "here"),
+        (
+            ("cells of the grid", PAPER_CELLS, len(world.states)),
+            ("states of the product", PAPER_STATES, len(built.states)),
+            ("edges of the product", PAPER_EDGES, len(built.edges)),
+            ("seconds to build it", PAPER_BUILD, build),
+            *(
+                (
+                    f"seconds for {TIMED_RUNS} runs at ε = {TIMED_EPSILON:g}, {name}",
+                    PAPER_DRAW if name == LITERAL else None,
+                    spent,
+                )
+                for name, spent in zip(names, seconds, strict=True)
+            ),
+        ),
+    )
+
+
+def _losses(labellings: tuple[_Labelling, ...], k: int) -> Table:
+    return Table(
+        ("true ε of the literal formula, at least", *(f"words of {labelling.name}" for labelling in labellings)),
+        tuple(
+            (
+                f"claimed ε = {epsilon:g}",
+                *(_least_loss(PaperLiteral(each.language, epsilon, k), each) for each in labellings),
+            )
+            for epsilon in (TIMED_EPSILON, EPSILON)
+        ),
+    )
+
+
+def _least_loss(mechanism: Mechanism, labelling: _Labelling) -> float:
+    """The largest log-ratio between a run that zigzags and each that differs in one place, at these two as outputs.
+
+    The more runs differ from one in a single place, the more it loses; a zigzag has a corner at every step.
+    """
+    zigzag = labelling.zigzag
+    here = mechanism.given(zigzag)
+    losses = []
+    for other in _neighbours(labelling.language, zigzag):
+        there = mechanism.given(other)
+        losses += [abs(here.log_prob(output) - there.log_prob(output)) for output in (zigzag, other)]
+    return max(losses)
+
+
+def _neighbours(language: TransitionSystem, word: list[Any]) -> Iterator[list[Any]]:
+    """The words of the language that differ in one place."""
+    for place, own in enumerate(word):
+        for symbol in language.alphabet.symbols:
+            other = [*word[:place], symbol, *word[place + 1 :]]
+            if symbol != own and language.accepts(other):
+                yield other
+
+
+def _cells(world: GridWorld, moves: str) -> list[Any]:
+    """The cells that a run enters after the start."""
+    cells, at = [], world.initial
+    for move in moves:
+        at = world.step(at, move)
+        cells.append(at)
+    return cells
+
+
+def _moves(world: GridWorld, cells: list[Any]) -> str:
+    """The moves that enter the cells."""
+    moves = []
+    for at, entered in pairwise([world.initial, *cells]):
+        moves += [str(move) for move, target in world.follow(at) if target == entered]
+    return "".join(moves)
+
+
+def _figure(labelling: _Labelling, block: Block) -> Figure:
+    rows = {
+        f"{column.mechanism}: true ε {column.loss.bound} {column.loss.epsilon:.3g}, "
+        f"expected distance {column.expected_distance:.3g}": [labelling.secret, *(s.word for s in column.samples)]
+        for column in block.columns
+    }
+    return plots.runs(labelling.language, rows, block.title)

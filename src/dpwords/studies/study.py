@@ -1,0 +1,147 @@
+"""What a study finds, in a form that can be printed, drawn and written as JSON."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from dpwords.mechanisms.base import Mechanism
+from dpwords.words import Word
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Made = TypeVar("Made")
+AnyMechanism = TypeVar("AnyMechanism", bound=Mechanism)
+Progress = Callable[[Sequence[Any], str], Iterable[Any]]  # the same items, with a label for a progress bar
+Seed = int | str | None
+
+SAMPLES = 5  # as many as the paper prints
+_TIMED = 5  # runs, of which the median counts
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What a mechanism really loses: exactly so much, at most, or at least."""
+
+    bound: Literal["=", "≤", "≥"]
+    epsilon: float
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A word that was drawn, a letter for each place of it, and which places differ from the secret."""
+
+    word: Word
+    letters: str
+    changed: tuple[bool, ...]
+
+    @property
+    def distance(self) -> int:
+        """The number of places that differ."""
+        return sum(self.changed)
+
+
+@dataclass(frozen=True)
+class Column:
+    """Samples of one mechanism."""
+
+    mechanism: str
+    claimed: float
+    loss: Loss
+    expected_distance: float
+    distance_distribution: tuple[float, ...]
+    samples: tuple[Sample, ...]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Columns of samples that belong side by side."""
+
+    title: str
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of numbers behind a name; None where there is none."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str | float | None, ...], ...]
+
+
+@dataclass(frozen=True)
+class Study:
+    """All that a study shows. `figures` are drawn when they are asked for."""
+
+    name: str
+    title: str
+    facts: Mapping[str, Any]
+    tables: tuple[Table, ...]
+    blocks: tuple[Block, ...]
+    notes: tuple[str, ...]
+    figures: Mapping[str, Callable[[], Figure]]
+
+    def document(self) -> dict[str, Any]:
+        """The results as JSON can hold them."""
+        return {
+            "study": self.name,
+            **self.facts,
+            "tables": [[dict(zip(table.header, row, strict=True)) for row in table.rows] for table in self.tables],
+            "blocks": [
+                {"title": block.title, "columns": [_column(column) for column in block.columns]}
+                for block in self.blocks
+            ],
+            "notes": list(self.notes),
+        }
+
+
+def _column(column: Column) -> dict[str, Any]:
+    return {
+        "mechanism": column.mechanism,
+        "claimed_epsilon": column.claimed,
+        "true_epsilon": {"bound": column.loss.bound, "epsilon": column.loss.epsilon},
+        "expected_distance": column.expected_distance,
+        "distance_distribution": list(column.distance_distribution),
+        "samples": [{"word": sample.word, "distance": sample.distance} for sample in column.samples],
+    }
+
+
+def drawing(mechanism: AnyMechanism, seed: Seed, *purpose: object) -> AnyMechanism:
+    """The mechanism, with draws that the seed repeats if there is one; each purpose has draws of its own."""
+    return mechanism if seed is None else mechanism.seeded(" ".join(map(str, (seed, *purpose))))
+
+
+def column(
+    name: str,
+    claimed: float,
+    mechanism: Mechanism,
+    loss: Loss,
+    secret: Any,
+    letters: Callable[[Any], str] = "".join,
+) -> Column:
+    """Samples of a mechanism at a word, with its distribution of distances."""
+    at = mechanism.given(secret)
+    samples = tuple(
+        Sample(word, letters(word), tuple(own != other for own, other in zip(secret, word, strict=True)))
+        for word in at.simulate(SAMPLES)
+    )
+    return Column(name, claimed, loss, at.expected_distance(), tuple(at.distance_distribution()), samples)
+
+
+def timed(work: Callable[[], Made]) -> tuple[Made, float]:
+    """What the work makes, and the median of the seconds it takes in a warm process."""
+    made, seconds = work(), []
+    for _ in range(_TIMED):
+        begin = time.perf_counter()
+        made = work()
+        seconds.append(time.perf_counter() - begin)
+    return made, statistics.median(seconds)
+
+
+def without_progress(items: Sequence[Any], _label: str) -> Iterable[Any]:
+    """The items, and no progress bar."""
+    return items

@@ -1,0 +1,109 @@
+"""dpwords study: what is printed and written, in a pipe and in a real terminal."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+from fcntl import ioctl
+from pathlib import Path
+
+import pytest
+
+from test_cli import COMMAND, refused, run
+
+WORD = "american control conference 2019"
+
+
+@pytest.fixture(scope="module")
+def printed() -> str:
+    done = run("study", "strings", "--seed", "1")
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_strings_prints_numbers_beside_the_papers(printed: str) -> None:
+    assert re.search(r"^states of the automaton +561 +561$", printed, re.MULTILINE)
+    assert re.search(r"^edges of the automaton +1056 +1056$", printed, re.MULTILINE)
+    assert re.search(r"^seconds to build it +6\.6 +0\.\d+$", printed, re.MULTILINE)
+    assert re.search(r"^claimed ε = 10 +5\.4 +3\.041 +29\.98 +0\.02178$", printed, re.MULTILINE)
+    assert re.search(r"^claimed ε = 1 +6\.674 +87\.95$", printed, re.MULTILINE)
+    assert "nothing printed here is private" in printed
+    assert "Never read an alphabet" in printed
+
+
+def test_without_colours_a_caret_stands_below_each_changed_letter(printed: str) -> None:
+    lines = printed.splitlines()
+    checked = 0
+    for line, carets in itertools.pairwise(lines):
+        if re.match(r".{32} [ \d]{3}( |$)", line) and "^" in carets:
+            changed = carets.ljust(32)[:32]
+            assert [mark == "^" for mark in changed] == [a != b for a, b in zip(line, WORD, strict=False)]
+            assert int(line[33:36]) == changed.count("^")
+            checked += 1
+    assert checked >= 15
+
+
+def test_output_is_written_whole(tmp_path: Path) -> None:
+    done = run("study", "grid", "--seed", "1", "--output", str(tmp_path / "new"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Written: results.json, runs_moves.svg, runs_moves.png, runs_states.svg, runs_states.png" in done.stdout
+    assert len(list((tmp_path / "new").iterdir())) == 5
+    found = json.loads((tmp_path / "new" / "results.json").read_text("utf-8"))
+    assert (found["study"], found["path"], found["k"], found["seed"]) == ("grid", "SSSSEEESSSSSSENNN", 1, "1")
+    assert {"": "states of the product", "paper": 6194, "here": 6194} in found["tables"][0]
+    moves, states = (block["columns"] for block in found["blocks"])
+    assert [len(column["samples"]) for column in (*moves, *states)] == [5] * 6
+    assert moves[2]["true_epsilon"] == {"bound": "≤", "epsilon": 5.0}
+    assert states[0]["samples"][0]["word"][0] in ([1, 1], [1, 3], [0, 2], [2, 2])
+
+
+def in_terminal(columns: int, *arguments: str, **environment: str) -> str:
+    """What a command shows in a terminal of so many columns."""
+    ours, theirs = pty.openpty()
+    ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    clean = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS")}
+    with subprocess.Popen(
+        [*COMMAND, *arguments],
+        stdout=theirs,
+        stderr=theirs,
+        env=clean | {"TERM": "xterm", "PYTHONUTF8": "1"} | environment,
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while part := os.read(ours, 2**16):
+                shown += part
+        except OSError:  # the other side has closed the terminal
+            pass
+        assert process.wait() == 0
+    os.close(ours)
+    return shown.decode().replace("\r\n", "\n")
+
+
+def test_a_terminal_shows_colours_and_progress_and_is_not_overrun() -> None:
+    wide = in_terminal(140, "study", "strings", "--seed", "1")
+    assert "\x1b[4m" in wide  # underlined
+    assert "drawing words" in wide
+    assert re.search(r"literal formula +textbook, paper's utility +tight, linear", wide)
+    narrow = in_terminal(80, "study", "strings", "--seed", "1")
+    assert not re.search(r"literal formula +textbook, paper's utility +tight, linear", narrow)
+    blocks = narrow[narrow.index("claimed ε = 10, k = 1") :]
+    assert max(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) for line in blocks.splitlines()) <= 100
+    plain = in_terminal(140, "study", "strings", "--seed", "1", NO_COLOR="1")
+    assert "\x1b[4m" not in plain
+    assert "^^^" in plain
+
+
+def test_bad_use(tmp_path: Path) -> None:
+    assert "take one of strings, grid" in refused("study", "secret")
+    assert "k is at most" in refused("study", "strings", "-k", "33")
+    assert "k is a whole number" in refused("study", "grid", "-k", "0")
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    assert "cannot be written" in refused("study", "strings", "--output", str(tmp_path / "file"))
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
