@@ -59,7 +59,8 @@ def test_the_papers_figures(tmp_path: Path) -> None:
         "system",
     ]
     assert written == sorted(f"{name}.{form}" for name in names for form in ("svg", "png", "dot"))
-    assert (tmp_path / "new" / "levenshtein.dot").read_text("utf-8") == plots.dot(NEAR)
+    found = (tmp_path / "new" / "levenshtein.dot").read_text("utf-8")
+    assert found == plots.dot(NEAR, "All words within 2 edits of abc")
 
 
 def test_bad_use(tmp_path: Path) -> None:
@@ -74,6 +75,13 @@ def test_bad_use(tmp_path: Path) -> None:
     assert "runs need words" in refused("draw", "ab", "--runs", "--alphabet", "ab", "-o", where)
     assert "the same length" in refused("draw", "EE", "E", "--runs", "--system", "grid:3x3", "-o", where)
     assert "--paper needs a directory" in refused("draw", "--paper")
+    assert "without a suffix" in refused("draw", "--paper", "-o", where)
+    assert "leave out word" in refused("draw", "secret", "--paper", "-o", str(tmp_path / "new"))
+    assert "leave out k, exactly" in refused("draw", "--system", "grid:3x3", "--exactly", "2", "-k", "5")
+    assert "leave out of-length" in refused("draw", "EE", "--runs", "--of-length", "--system", "grid:3x3", "-o", where)
+    assert "not one of the system (symbol 3 of 4" in refused("draw", "EEEE", "--system", "grid:3x3", "-o", where)
+    assert "nothing to draw" in refused("draw", "EE", "--system", "grid:1x3", "--exactly", "2", "-o", where)
+    assert "DOT is for" in refused("draw", "EE", "--runs", "--system", "grid:3x3", "-o", str(tmp_path / "a.dot"))
     assert "at most 400 states and arrows" in refused("draw", "--system", "grid:15x15", "-o", where)
     (tmp_path / "file").write_text("", encoding="utf-8")
     assert "cannot be written" in refused("draw", "ab", "--alphabet", "ab", "-o", str(tmp_path / "file" / "a.svg"))

@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import struct
 import subprocess
 import termios
@@ -31,7 +32,7 @@ def test_strings_prints_numbers_beside_the_papers(printed: str) -> None:
     assert re.search(r"^states of the automaton +561 +561$", printed, re.MULTILINE)
     assert re.search(r"^edges of the automaton +1056 +1056$", printed, re.MULTILINE)
     assert re.search(r"^seconds to build it +6\.6 +0\.\d+$", printed, re.MULTILINE)
-    assert re.search(r"^claimed ε = 10 +5\.4 +3\.041 +29\.98 +0\.02178$", printed, re.MULTILINE)
+    assert re.search(r"^claimed ε = 10 +5\.4 +3\.041 +0\.05222 +29\.98 +0\.02178$", printed, re.MULTILINE)
     assert re.search(r"^claimed ε = 1 +6\.674 +87\.95$", printed, re.MULTILINE)
     assert "nothing printed here is private" in printed
     assert "Never read an alphabet" in printed
@@ -52,11 +53,11 @@ def test_without_colours_a_caret_stands_below_each_changed_letter(printed: str) 
 def test_output_is_written_whole(tmp_path: Path) -> None:
     done = run("study", "grid", "--seed", "1", "--output", str(tmp_path / "new"))
     assert (done.returncode, done.stderr) == (0, "")
-    assert "Written: results.json, runs_moves.svg, runs_moves.png, runs_states.svg, runs_states.png" in done.stdout
+    assert "Written: grid.json, runs_moves.svg, runs_moves.png, runs_states.svg, runs_states.png" in done.stdout
     assert len(list((tmp_path / "new").iterdir())) == 5
-    found = json.loads((tmp_path / "new" / "results.json").read_text("utf-8"))
+    found = json.loads((tmp_path / "new" / "grid.json").read_text("utf-8"))
     assert (found["study"], found["path"], found["k"], found["seed"]) == ("grid", "SSSSEEESSSSSSENNN", 1, "1")
-    assert {"": "states of the product", "paper": 6194, "here": 6194} in found["tables"][0]
+    assert {"size or time": "states of the product", "paper": 6194, "here": 6194} in found["tables"][0]
     moves, states = (block["columns"] for block in found["blocks"])
     assert [len(column["samples"]) for column in (*moves, *states)] == [5] * 6
     assert moves[2]["true_epsilon"] == {"bound": "≤", "epsilon": 5.0}
@@ -93,11 +94,18 @@ def test_a_terminal_shows_colours_and_progress_and_is_not_overrun() -> None:
     assert re.search(r"literal formula +textbook, paper's utility +tight, linear", wide)
     narrow = in_terminal(80, "study", "strings", "--seed", "1")
     assert not re.search(r"literal formula +textbook, paper's utility +tight, linear", narrow)
-    blocks = narrow[narrow.index("claimed ε = 10, k = 1") :]
-    assert max(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) for line in blocks.splitlines()) <= 100
+    printed = narrow[narrow.index("Case study 1") :]
+    assert max(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) for line in printed.splitlines()) <= 80
     plain = in_terminal(140, "study", "strings", "--seed", "1", NO_COLOR="1")
     assert "\x1b[4m" not in plain
     assert "^^^" in plain
+
+
+def test_what_cannot_be_printed_is_not_written_either(tmp_path: Path) -> None:
+    command = f"{shlex.join(COMMAND)} study strings --output {shlex.quote(str(tmp_path / 'new'))} > /dev/full"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert list((tmp_path / "new").iterdir()) == []
 
 
 def test_bad_use(tmp_path: Path) -> None:

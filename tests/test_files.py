@@ -33,6 +33,15 @@ def test_files_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
     files.write_whole({new: b"1", link: b"2"})
     assert (new.read_bytes(), old.read_bytes(), link.is_symlink()) == (b"1", b"2", True)
     assert new.stat().st_mode == old.stat().st_mode  # as the user's mask says
+    old.chmod(0o600)
+    files.write_whole({old: b"2"})
+    assert old.stat().st_mode & 0o777 == 0o600  # as it was
+    circle = tmp_path / "circle"
+    circle.symlink_to(circle)
+    for path in (circle, tmp_path / ("x" * 300), tmp_path / "a\0b"):
+        with pytest.raises(dw.InvalidValue):
+            files.write_whole({path: b"5"})
+    circle.unlink()
     for bad, message in ((tmp_path / "deep", "no plain file"), (old / "x", "cannot be written")):
         with pytest.raises(dw.InvalidValue, match=message):
             files.write_whole({old: b"3", bad: b"4"})

@@ -18,7 +18,7 @@ ROWS = [
     ["studies.strings", "studies.grid", "studies.figures"],
     ["studies.study"],
     ["plots"],
-    ["plots.drawing", "plots.panels", "plots.graphviz"],
+    ["plots.drawing", "plots.boards", "plots.samples", "plots.graphviz"],
     ["plots.layout", "plots.style", "plots.measure"],
     ["plots.structure"],
     ["notation", "audit"],

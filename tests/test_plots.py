@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 import numpy as np
 import pydot
 import pytest
@@ -28,6 +29,11 @@ from zoo import PARALLEL, ROADS
 
 PAPER = {name: drawn for name, (_, drawn) in figures().items()}
 DRAWN: dict[str, Any] = PAPER | {
+    "long names": dw.TransitionSystem(
+        {"a rather long name of a state": {"again": "a rather long name of a state", "go": "b"}, "b": {"back": "b"}},
+        start="b",
+        accepting=["b"],
+    ),
     "grid with stay": dw.GridWorld(3, 3, stay=True),
     "parallel": PARALLEL,
     "any start": ROADS,
@@ -103,8 +109,8 @@ def by_colour(figure: Figure) -> Counter[str]:
 
 
 def coloured(figure: Figure, colour: str) -> list[str]:
-    """Texts of a colour but for the legend, which stands below the picture."""
-    return sorted(t.get_text() for t in figure.axes[0].texts if t.get_color() == colour and t.get_position()[1] > 0)
+    """Texts of a colour but for those of the legend, which has a colon."""
+    return sorted(t.get_text() for t in figure.axes[0].texts if t.get_color() == colour and ":" not in t.get_text())
 
 
 def legend(figure: Figure) -> dict[str, str]:
@@ -161,7 +167,7 @@ def test_dot_has_the_same_nodes_and_arrows(name: str) -> None:
     diagram = Diagram.of(DRAWN[name])
     (graph,) = pydot.graph_from_dot_data(plots.dot(DRAWN[name])) or [None]
     assert graph is not None
-    numbers = {node.get_name() for node in graph.get_nodes()} - {"node", "edge", "start"}
+    numbers = {node.get_name() for node in graph.get_nodes()} - {"graph", "node", "edge", "start"}
     assert numbers == {str(number) for number in range(len(diagram.nodes))}
     edges = Counter((e.get_source(), e.get_destination()) for e in graph.get_edges() if e.get_source() != "start")
     assert edges == Counter((str(arrow.source), str(arrow.target)) for arrow in diagram.arrows)
@@ -188,7 +194,7 @@ def test_files(tmp_path: Path) -> None:
     picture = image.imread(io.BytesIO((tmp_path / "deep" / "policy.png").read_bytes()))
     assert picture.shape[2] == 4
     assert picture[..., :3].std() > 0.05  # not blank
-    assert (tmp_path / "deep" / "policy.dot").read_text("utf-8") == plots.dot(policy)
+    assert (tmp_path / "deep" / "policy.dot").read_text("utf-8") == plots.dot(policy, "title")
     for name in ("policy.gif", "policy"):
         with pytest.raises(dw.InvalidValue, match=r"ends in \.svg, \.png or \.dot"):
             plots.save(policy, tmp_path / name)
@@ -206,19 +212,39 @@ def test_what_is_too_large_for_a_picture_is_said() -> None:
 def test_what_cannot_be_drawn() -> None:
     with pytest.raises(dw.InvalidValue, match="a diagram is of"):
         plots.diagram("abc")  # type: ignore[arg-type]
+    with pytest.raises(dw.InvalidValue, match="nothing to draw"):
+        plots.diagram(dw.LevenshteinAutomaton("aaa", 2, "a", "substitutions").exactly(2))
     with pytest.raises(dw.InvalidValue, match="runs are drawn on grids"):
         plots.runs(PARALLEL, {"": ["xx"]})
+    for empty in (
+        lambda: plots.runs(dw.GridWorld(2, 2), {}),
+        lambda: plots.runs(dw.GridWorld(2, 2), {"": []}),
+        lambda: plots.words("abc", []),
+        lambda: plots.words("abc", [{}]),
+        lambda: plots.words("abc", [{"x": ["abd"]}, {}]),
+        lambda: plots.distances({}),
+        lambda: plots.runs(dw.Words("ab"), {"": ["a"]}),  # type: ignore[arg-type]
+        lambda: plots.save(None, "x.png"),  # type: ignore[arg-type]
+        lambda: plots.save(PAPER["system"], "a\0b.svg"),
+        lambda: plots.encode(plots.diagram(PAPER["system"]), "pdf"),
+    ):
+        with pytest.raises(dw.InvalidValue):
+            empty()
+    with pytest.raises(dw.TooLarge, match="draw fewer"):
+        plots.runs(dw.GridWorld(101, 1), {"": ["S"]})
     with pytest.raises(dw.InvalidValue, match="a word of the system"):
         plots.runs(dw.GridWorld(3, 3), {"": ["EE", "NN"]})
 
 
 def test_without_matplotlib_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    figure = plots.diagram(PAPER["system"])
     monkeypatch.setattr(plots, "find_spec", lambda _: None)
     for draw in (
         lambda: plots.diagram(PAPER["system"]),
         lambda: plots.runs(dw.GridWorld(2, 2), {"": ["E"]}),
         lambda: plots.words("ab", [{"x": ["ab"]}]),
         lambda: plots.distances({"": {"": [1.0]}}),
+        lambda: plots.encode(figure, "svg"),
     ):
         with pytest.raises(dw.MissingExtra, match=r"pip install 'dpwords\[plot\]'"):
             draw()
@@ -260,13 +286,57 @@ def test_runs_show_cells_walls_and_changes() -> None:
     before, after = figure.axes
     assert (before.get_title(), after.get_title()) == ("input", "distance 1")
     assert len(before.patches) == 1  # the wall
-    (path,) = before.collections
-    corners = np.round([segment[0] for segment in path.get_segments()] + [path.get_segments()[-1][1]]).astype(int)
-    assert corners.tolist() == [[0, 0], [0, 1], [1, 1]]  # (column, row)
-    secret, run = after.collections
+    (path,) = drawn(before)
+    assert [step[-1].tolist() for step in path.get_segments()] == [[0, 1], [1, 1]]  # (column, row)
+    secret, run = drawn(after)
     assert len(secret.get_segments()) == len(run.get_segments()) == 2
     colours = [to_hex(colour) for colour in run.get_colors()]
     assert colours[0] == INK
     assert colours[1] != INK
     anywhere = dw.GridWorld(2, 2, start=None).by_states()
-    assert len(plots.runs(anywhere, {"": [[(0, 0), (0, 1)]]}).axes[0].collections[0].get_segments()) == 1
+    (first, second) = plots.runs(anywhere, {"": [[(0, 0), (0, 1)], [(1, 1), (0, 1)]]}).axes
+    assert len(drawn(first)[0].get_segments()) == 1
+    starts = [to_hex(str(line.get_color())) for line in second.lines if line.get_marker() == "o"]
+    assert starts[0] != starts[1] != INK  # the input's, and one that differs from it
+    walled = plots.runs(dw.GridWorld(2, 2, walls={(1, 0), (1, 1)}), {"": ["E"]})
+    assert len(walled.axes[0].patches) == 2
+
+
+def drawn(axes: Any) -> list[Any]:
+    return [collection for collection in axes.collections if collection.get_gid() == "run"]
+
+
+def test_steps_that_are_taken_again_are_drawn_beside_the_first() -> None:
+    (axes,) = plots.runs(dw.GridWorld(1, 3), {"": ["EWEWEE"]}).axes
+    heights = [step[-1][1] for step in drawn(axes)[0].get_segments()[:5]]
+    assert len(set(heights[:5])) == 5
+    assert max(map(abs, heights)) < 0.5
+
+
+def test_the_users_settings_do_not_change_a_figure() -> None:
+    plain = plots.encode(plots.diagram(PAPER["system"]), "svg")
+    with matplotlib.rc_context({"font.size": 30, "text.usetex": True, "axes.titlesize": 50, "font.family": "serif"}):
+        assert plots.encode(plots.diagram(PAPER["system"]), "svg") == plain
+
+
+def test_letters_that_the_font_lacks_are_shown_by_number() -> None:
+    figure = plots.diagram(dw.LevenshteinAutomaton("漢é", 1, "漢é"))
+    assert {"[U+6F22]", "é"} <= {text.get_text() for text in figure.axes[0].texts}
+    assert plots.encode(figure, "png")
+    assert plots.encode(plots.words("漢é", [{"漢": ["é漢"]}]), "png")
+
+
+def test_signs_of_the_legend_that_are_symbols_stand_in_quotes() -> None:
+    reads = {arrow.reads for arrow in Diagram.of(dw.LevenshteinAutomaton("*ε", 1, "*εa")).arrows}
+    assert reads == {"'*'", "'ε'", "≠'*'", "≠'ε'", "*", "ε"}
+
+
+def test_legends_of_products_and_sets() -> None:
+    product = dw.LevenshteinAutomaton("EE", 1, "NESW").of_length().product(dw.GridWorld(2, 3))
+    meanings = set(legend(plots.diagram(product)).values())
+    assert meanings == {KINDS["same errors"].meaning, KINDS["more errors"].meaning}
+    notes = [text.get_text() for text in plots.diagram(PAPER["product"]).axes[0].texts]
+    assert "below i,e: the state of the system" in notes
+    anywhere = dw.GridWorld(2, 2, start=None).by_states()
+    near = dw.LevenshteinAutomaton([(0, 0)], 1, anywhere.alphabet.symbols, "substitutions")
+    assert Diagram.of(near.product(anywhere)).nodes[0].label == ("0,0", "start")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from dpwords.errors import InvalidValue, TooLarge
@@ -30,19 +33,43 @@ def read_text(path: str | os.PathLike[str]) -> str:
 
 def write_whole(contents: Mapping[Path, bytes]) -> None:
     """Write files, each whole or not at all, in directories that are made if need be; files that exist are replaced."""
-    ready: dict[Path, Path] = {}
+    with staged(contents):
+        pass
+
+
+@contextmanager
+def staged(contents: Mapping[Path, bytes]) -> Iterator[None]:
+    """Write files beside their places; they take them when the block ends well, and are removed when it does not."""
+    parts: dict[Path, Path] = {}
     try:
-        for path, content in contents.items():
-            final = path.resolve()
-            if final.exists() and not final.is_file():
-                raise InvalidValue(f"{path.name} exists and is no plain file: write to another path")
-            final.parent.mkdir(parents=True, exist_ok=True)
-            ready[final] = final.with_name(f".{final.name}.{os.getpid()}")
-            ready[final].write_bytes(content)
-        for final, part in ready.items():
-            part.replace(final)
+        with _errors_of_writing():
+            for path, content in contents.items():
+                final = path.resolve()
+                if final.exists() and not final.is_file():
+                    raise InvalidValue(f"{path.name} exists and is no plain file: write to another path")
+                final.parent.mkdir(parents=True, exist_ok=True)
+                part = final.with_name(f".{secrets.token_hex(8)}")
+                with part.open("xb") as file:
+                    parts[final] = part
+                    file.write(content)
+                if final.exists():
+                    shutil.copymode(final, part)
+        yield
+        with _errors_of_writing():
+            for final, part in parts.items():
+                part.replace(final)
+    finally:
+        for part in parts.values():
+            part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _errors_of_writing() -> Iterator[None]:
+    try:
+        yield
+    except InvalidValue:
+        raise
     except OSError as error:
         raise InvalidValue(f"the output cannot be written ({error.strerror}): check the path and the space") from None
-    finally:
-        for part in ready.values():
-            part.unlink(missing_ok=True)
+    except (ValueError, RuntimeError):
+        raise InvalidValue("this path holds a null character or links in a circle: check the path") from None

@@ -9,7 +9,7 @@ import click
 
 from dpwords.cli.options import language_options, public_language
 from dpwords.cli.terminal import emit, shown
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, NotInLanguage
 
 if TYPE_CHECKING:
     from dpwords.levenshtein import Automaton
@@ -56,16 +56,30 @@ def draw(
     """
     from dpwords import plots
 
+    if output is not None and not paper:
+        plots.checked_form(output)
     if paper:
+        _refuse("--paper draws what the paper does", word=words_given, runs=runs, title=title, **options)
         _draw_paper(output)
     elif runs:
+        _refuse("--runs draws words as they are", **{name: options.pop(name) for name in _OF_AUTOMATA})
         _draw_runs(words_given, title, output, **options)
     else:
         drawn = _drawn(words_given, **options)
         if output is None:
-            emit(plots.dot(drawn).splitlines())
+            emit(plots.dot(drawn, title).splitlines())
         else:
             plots.save(drawn, output, title)
+
+
+_OF_AUTOMATA = ("k", "edits", "of_length", "exactly")
+
+
+def _refuse(rule: str, **options: Any) -> None:
+    """Options that have no meaning here are no mere noise: the user expects something of them."""
+    given = [name for name, value in options.items() if value not in (None, False, "", ())]
+    if given:
+        raise InvalidValue(f"{rule}: leave out {', '.join(name.replace('_', '-') for name in given)}")
 
 
 def _drawn(
@@ -85,6 +99,7 @@ def _drawn(
 
     public = public_language(**options)
     if not words_given and isinstance(public, TransitionSystem):
+        _refuse("a system without a word is drawn as it is", k=k, edits=edits, of_length=of_length, exactly=exactly)
         return public
     if len(words_given) != 1:
         raise InvalidValue("an automaton is of one word: give one WORD, or --system alone, or --runs")
@@ -92,6 +107,9 @@ def _drawn(
     if edits == "all" and not free:
         raise InvalidValue("the product with a system is of substitutions: leave out --edits all")
     word = Notation(public, separator).read(words_given[0])
+    fault = None if free else public.fault(tuple(word))
+    if fault is not None:
+        raise NotInLanguage(f"the word is not one of the system ({fault}): draw one that is")
     most = max(exactly or 0, 1) if k is None else k
     whole = LevenshteinAutomaton(word, most, public.alphabet.symbols, edits or ("all" if free else "substitutions"))
     near = whole.of_length() if of_length else whole
@@ -115,10 +133,15 @@ def _draw_runs(
 
 def _draw_paper(output: Path | None) -> None:
     from dpwords import plots
+    from dpwords.files import write_whole
     from dpwords.studies.figures import figures
 
     if output is None:
         raise InvalidValue("--paper needs a directory: say which with --output")
+    if output.suffix:
+        raise InvalidValue("--paper writes a directory: give --output a name without a suffix")
+    contents: dict[Path, bytes] = {}
     for name, (title, drawn) in shown(list(figures().items()), "drawing"):
-        for form in plots.FORMATS:
-            plots.save(drawn, output / f"{name}.{form}", title)
+        paths = [output / f"{name}.{form}" for form in plots.FORMATS]
+        contents |= {path: plots.content_for(drawn, path, title) for path in paths}
+    write_whole(contents)

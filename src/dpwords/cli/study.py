@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpwords.cli.tables import Paper, side_by_side, table
+from dpwords.cli.tables import Terminal, side_by_side, table
 from dpwords.cli.terminal import emit, shown
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _OPTIONS = (
         "--output",
         "-o",
         type=click.Path(path_type=Path),
-        help="A directory for the figures (SVG and PNG) and results.json.",
+        help="A directory for the figures (SVG and PNG) and the results as JSON.",
     ),
 )
 
@@ -81,28 +81,25 @@ def grid(k: int, seed: str | None, output: Path | None) -> None:
 
 
 def _report(run: Callable[..., Study], k: int, seed: str | None, output: Path | None) -> None:
-    """Run a study, write its files, then print it."""
+    """Run a study, print it and write its files: both, or after an error no files."""
     from dpwords import plots
-    from dpwords.files import write_whole
+    from dpwords.files import staged
 
     if output is not None:
         plots.need_matplotlib()
     found = run(k=k, seed=seed, progress=shown)
-    paper = Paper.found()
-    lines = [found.title, *([] if seed is None else [_SEEDED]), ""]
-    lines += [line for each in found.tables for line in (*table(each), "")]
-    lines += [line for block in found.blocks for line in side_by_side(block, paper)]
-    notes = [*found.notes, _PUBLIC]
+    terminal = Terminal.of_output()
+    width = min(terminal.width or 100, 100)
+    lines = [*textwrap.wrap(found.title, width), ""]
+    lines += [line for each in found.tables for line in (*table(each, terminal), "")]
+    lines += [line for block in found.blocks for line in side_by_side(block, terminal)]
+    lines += [line for note in found.notes for line in textwrap.wrap(note, width)]
+    contents: dict[Path, bytes] = {}
     if output is not None:
-        contents = {output / "results.json": json.dumps(found.document(), indent=1, ensure_ascii=False).encode()}
+        contents[output / f"{found.name}.json"] = json.dumps(found.document(), indent=1, ensure_ascii=False).encode()
         for name, draw in shown(list(found.figures.items()), "drawing figures"):
             figure = draw()
             contents |= {output / f"{name}.{form}": plots.encode(figure, form) for form in ("svg", "png")}
-        write_whole(contents)
-        notes.append("Written: " + ", ".join(path.name for path in contents))
-    lines += [line for note in notes for line in textwrap.wrap(note, min(paper.width or 100, 100))]
-    emit(lines)
-
-
-_PUBLIC = "Distances are shown because this secret is public: a release prints the word alone."
-_SEEDED = "With a seed the draws can be repeated by whoever knows it: nothing printed here is private."
+        lines += textwrap.wrap("Written: " + ", ".join(path.name for path in contents), width)
+    with staged(contents):
+        emit(lines)

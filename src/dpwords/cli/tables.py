@@ -18,25 +18,32 @@ _GAP = 3
 
 
 @dataclass(frozen=True)
-class Paper:
-    """What is written on: how wide it is, and whether it shows colours."""
+class Terminal:
+    """How wide the output may be, and whether it shows colours."""
 
     width: int | None  # None: as wide as needed
     colours: bool
 
     @classmethod
-    def found(cls) -> Paper:
-        """Standard output as it is."""
+    def of_output(cls) -> Terminal:
+        """What standard output is."""
         if sys.stdout is None or not sys.stdout.isatty():
             return cls(None, False)
-        colours = "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+        colours = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         return cls(shutil.get_terminal_size().columns, colours)
 
 
-def table(shown: Table) -> list[str]:
-    """The first column to the left, numbers to the right."""
+def table(shown: Table, terminal: Terminal) -> list[str]:
+    """The first column to the left, numbers to the right; where that is too wide, a row at a time."""
     rows = [shown.header, *(tuple(_cell(value) for value in row) for row in shown.rows)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    if terminal.width is not None and sum(widths) + _GAP * (len(widths) - 1) > terminal.width:
+        names, longest = shown.header[1:], max(map(len, shown.header))
+        return [shown.header[0]] + [
+            line
+            for name, *values in rows[1:]
+            for line in (name, *(f"  {n.ljust(longest)} {v}" for n, v in zip(names, values, strict=True)))
+        ]
     return [
         (" " * _GAP)
         .join(
@@ -48,11 +55,11 @@ def table(shown: Table) -> list[str]:
     ]
 
 
-def side_by_side(block: Block, paper: Paper) -> list[str]:
+def side_by_side(block: Block, terminal: Terminal) -> list[str]:
     """Columns of samples beside one another, as many as fit; changed letters are coloured or have a caret below."""
-    columns = [_lines(column, paper) for column in block.columns]
+    columns = [_lines(column, terminal) for column in block.columns]
     width = _GAP + max(_length(line) for column in columns for line in column)
-    abreast = len(columns) if paper.width is None else max((paper.width + _GAP) // width, 1)
+    abreast = len(columns) if terminal.width is None else max((terminal.width + _GAP) // width, 1)
     lines = [block.title]
     for first in range(0, len(columns), abreast):
         together = columns[first : first + abreast]
@@ -61,10 +68,10 @@ def side_by_side(block: Block, paper: Paper) -> list[str]:
     return lines
 
 
-def _lines(column: Column, paper: Paper) -> list[str]:
+def _lines(column: Column, terminal: Terminal) -> list[str]:
     bound = column.loss.bound
     head = [column.mechanism, f"true ε {bound} {column.loss.epsilon:.4g}, mean distance {column.expected_distance:.4g}"]
-    return head + [line for sample in column.samples for line in _sample(sample, paper.colours)] + [""]
+    return head + [line for sample in column.samples for line in _sample(sample, terminal.colours)] + [""]
 
 
 def _sample(sample: Sample, colours: bool) -> Sequence[str]:

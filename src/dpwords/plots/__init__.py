@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,19 +39,19 @@ def diagram(drawn: Automaton | TransitionSystem, title: str = "") -> Figure:
     >>> from dpwords import LevenshteinAutomaton
     >>> figure = diagram(LevenshteinAutomaton("abc", k=2, alphabet="abc"), "at most 2 edits from abc")
     """
-    need_matplotlib()
-    from dpwords.plots.drawing import draw
-
     shown = Diagram.of(drawn)
     if len(shown.nodes) + len(shown.arrows) > LARGEST_PICTURE:
         raise TooLarge(
             f"a picture has at most {LARGEST_PICTURE} states and arrows, and this would have "
             f"{len(shown.nodes) + len(shown.arrows)}: draw a shorter word or a smaller k, or take DOT"
         )
-    return draw(shown, title)
+    with _matplotlib_as_it_comes():
+        from dpwords.plots.drawing import draw
+
+        return draw(shown, _one_line(title))
 
 
-def dot(drawn: Automaton | TransitionSystem) -> str:
+def dot(drawn: Automaton | TransitionSystem, title: str = "") -> str:
     """The same as text in the DOT language, of any size. Cost: its edges.
 
     >>> from dpwords import TransitionSystem
@@ -59,7 +60,7 @@ def dot(drawn: Automaton | TransitionSystem) -> str:
     """
     from dpwords.plots.graphviz import text
 
-    return text(Diagram.of(drawn))
+    return text(Diagram.of(drawn), _one_line(title))
 
 
 def runs(system: TransitionSystem, rows: Mapping[str, Sequence[Word]], title: str = "") -> Figure:
@@ -68,10 +69,13 @@ def runs(system: TransitionSystem, rows: Mapping[str, Sequence[Word]], title: st
     >>> from dpwords import GridWorld
     >>> figure = runs(GridWorld(3, 3), {"by hand": ["EESS", "ESES"]})
     """
-    need_matplotlib()
-    from dpwords.plots import panels
+    if not isinstance(system, TransitionSystem):
+        raise InvalidValue("runs are those of a system: pass a GridWorld, or its by_states()")
+    _check_rows(rows.values())
+    with _matplotlib_as_it_comes():
+        from dpwords.plots import boards
 
-    return panels.runs(system, rows, title)
+        return boards.runs(system, {_one_line(name): words for name, words in rows.items()}, _one_line(title))
 
 
 def words(secret: str, blocks: Sequence[Mapping[str, Sequence[str]]]) -> Figure:
@@ -79,10 +83,13 @@ def words(secret: str, blocks: Sequence[Mapping[str, Sequence[str]]]) -> Figure:
 
     >>> figure = words("gattaca", [{"by hand": ["gattaca", "gactaca"]}])
     """
-    need_matplotlib()
-    from dpwords.plots import panels
+    _check_rows(([secret, *column] for block in blocks for column in block.values()), least=2)
+    if not all(blocks):
+        raise InvalidValue("a block has at least one column: leave out empty blocks")
+    with _matplotlib_as_it_comes():
+        from dpwords.plots import samples
 
-    return panels.words(secret, blocks)
+        return samples.words(secret, blocks)
 
 
 def distances(laws: Mapping[str, Mapping[str, Sequence[float]]]) -> Figure:
@@ -90,37 +97,82 @@ def distances(laws: Mapping[str, Mapping[str, Sequence[float]]]) -> Figure:
 
     >>> figure = distances({"ε = 1": {"fair": [0.5, 0.5], "certain": [1.0, 0.0]}})
     """
-    need_matplotlib()
-    from dpwords.plots import panels
+    if not laws or not all(laws.values()):
+        raise InvalidValue("a figure of distances has at least one panel, and each panel at least one distribution")
+    with _matplotlib_as_it_comes():
+        from dpwords.plots import samples
 
-    return panels.distances(laws)
+        return samples.distances(laws)
 
 
 def encode(figure: Figure, form: str) -> bytes:
     """A figure as the content of an SVG or PNG file, the same for the same figure."""
-    import matplotlib
-
+    if form not in ("svg", "png"):
+        raise InvalidValue("a figure is written as svg or png")
     content = io.BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": "dpwords"}):
-        figure.savefig(content, format=form, dpi=150, metadata={"Date": None} if form == "svg" else {"Software": None})
+    metadata = {"Date": None} if form == "svg" else {"Software": None}
+    with _matplotlib_as_it_comes():
+        figure.savefig(content, format=form, dpi=150, metadata=metadata)
     return content.getvalue()
 
 
 def save(drawn: Figure | Automaton | TransitionSystem, path: str | os.PathLike[str], title: str = "") -> None:
     """Write a figure to an SVG or PNG file, or anything that has a diagram to an SVG, PNG or DOT file."""
+    files.write_whole({Path(path): content_for(drawn, path, title)})
+
+
+def content_for(drawn: Figure | Automaton | TransitionSystem, path: str | os.PathLike[str], title: str = "") -> bytes:
+    """What `save` would write to the path."""
+    form = checked_form(path)
+    if isinstance(drawn, (Automaton, TransitionSystem)):
+        return dot(drawn, title).encode() if form == "dot" else encode(diagram(drawn, title), form)
+    need_matplotlib()
+    from matplotlib.figure import Figure
+
+    if not isinstance(drawn, Figure):
+        raise InvalidValue("what is saved is a figure, an automaton or a system")
+    if form == "dot":
+        raise InvalidValue("DOT is for automata and systems: write this figure to an .svg or .png file")
+    return encode(drawn, form)
+
+
+def checked_form(path: str | os.PathLike[str]) -> str:
+    """The format that a path asks for."""
     form = Path(path).suffix.lower().removeprefix(".")
     if form not in FORMATS:
         raise InvalidValue("a picture is written to a file that ends in .svg, .png or .dot")
-    if isinstance(drawn, (Automaton, TransitionSystem)):
-        content = dot(drawn).encode() if form == "dot" else encode(diagram(drawn, title), form)
-    elif form == "dot":
-        raise InvalidValue("DOT is for automata and systems: write this figure to an .svg or .png file")
-    else:
-        content = encode(drawn, form)
-    files.write_whole({Path(path): content})
+    return form
 
 
 def need_matplotlib() -> None:
-    """Refuse in one line where matplotlib is not installed."""
+    """Refuse in one line where matplotlib is not installed, or does not start."""
     if find_spec("matplotlib") is None:
         raise MissingExtra("pictures need matplotlib: pip install 'dpwords[plot]'")
+    try:
+        import matplotlib as _matplotlib  # noqa: F401
+    except ValueError:
+        raise InvalidValue("matplotlib refuses its settings: check MPLBACKEND and the file matplotlibrc") from None
+
+
+@contextmanager
+def _matplotlib_as_it_comes() -> Iterator[None]:
+    """matplotlib with its own defaults, whatever the user's settings are: a figure looks the same everywhere."""
+    need_matplotlib()
+    import matplotlib
+
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams["svg.hashsalt"] = "dpwords"
+        yield
+
+
+def _check_rows(rows: Iterable[Sequence[Word]], least: int = 1) -> None:
+    seen = list(rows)
+    if not seen or min(map(len, seen)) < least:
+        raise InvalidValue("there is nothing to draw: give at least one word in each row or column")
+    if any(len(word) != len(words[0]) for words in seen for word in words):
+        raise InvalidValue("words that are compared have the same length: leave out those of another length")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

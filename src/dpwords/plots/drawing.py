@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dpwords.plots.layout import LINE, Box, Curve, Layout
-from dpwords.plots.measure import text_width
+from dpwords.plots.measure import drawable, text_width
 from dpwords.plots.structure import Arrow, Diagram, Node
 from dpwords.plots.style import COMPLETIONS, INK, KINDS, SHARE, legend
 
@@ -24,24 +24,25 @@ def draw(diagram: Diagram, title: str) -> Figure:
     from matplotlib.figure import Figure
 
     layout = Layout.of(diagram, _width)
-    notes = legend(diagram)
-    width = max([layout.width, 1.3 * _width(title) + 40, *(_width(note.text) + _STROKE + 50 for note in notes)])
+    notes, page = legend(diagram), layout.page
+    width = max([page.width, 1.3 * _width(title) + 40, *(_width(note.text) + _STROKE + 50 for note in notes)])
     foot, head = _LEGEND_LINE * len(notes) + 8, 2 * LINE if title else 0.0
-    figure = Figure(figsize=(width / 72, (layout.height + foot + head) / 72))
-    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(-foot, layout.height + head))
+    left, bottom, top = page.x - page.width / 2, page.y - page.height / 2, page.y + page.height / 2
+    figure = Figure(figsize=(width / 72, (page.height + foot + head) / 72))
+    axes = figure.add_axes((0, 0, 1, 1), xlim=(left, left + width), ylim=(bottom - foot, top + head))
     axes.set_axis_off()
     patches = [_node(axes, *parts) for parts in zip(diagram.nodes, layout.boxes, strict=True)]
     for arrow, curve, label in zip(diagram.arrows, layout.curves, layout.labels, strict=True):
         _arrow(axes, arrow, curve, patches)
         _label(axes, arrow, label)
     for line, note in enumerate(notes):
-        y = -_LEGEND_LINE * (line + 0.5)
+        x, y = left + 20, bottom - _LEGEND_LINE * (line + 0.5)
         if note.line:
-            axes.plot([20, 20 + _STROKE], [y, y], color=note.colour, linestyle=note.line, linewidth=1.4)
-        left = 28 + _STROKE if note.line else 20
-        axes.text(left, y, note.text, fontsize=TEXT, va="center", color=note.colour)
+            axes.plot([x, x + _STROKE], [y, y], color=note.colour, linestyle=note.line, linewidth=1.4)
+            x += _STROKE + 8
+        axes.text(x, y, note.text, fontsize=TEXT, va="center", color=note.colour)
     if title:
-        axes.text(20, layout.height + LINE / 2, title, fontsize=1.2 * TEXT, color=INK, parse_math=False)
+        axes.text(left + 20, top + LINE / 2, drawable(title), fontsize=1.2 * TEXT, color=INK, parse_math=False)
     return figure
 
 
@@ -110,16 +111,7 @@ def _label(axes: Axes, arrow: Arrow, box: Box) -> None:
 
 def _lines(axes: Axes, lines: list[tuple[str, str]], box: Box, zorder: float) -> None:
     """Lines of text in the middle of a box, each with its colour."""
+    looks: dict[str, Any] = {"fontsize": TEXT, "ha": "center", "va": "center_baseline", "parse_math": False}
     for place, (text, colour) in enumerate(lines):
         y = box.y + ((len(lines) - 1) / 2 - place) * LINE
-        axes.text(
-            box.x,
-            y,
-            text,
-            fontsize=TEXT,
-            color=colour,
-            ha="center",
-            va="center_baseline",
-            zorder=zorder,
-            parse_math=False,
-        )
+        axes.text(box.x, y, drawable(text), color=colour, zorder=zorder, **looks)

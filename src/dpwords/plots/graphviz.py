@@ -8,9 +8,9 @@ from dpwords.plots.structure import Diagram
 from dpwords.plots.style import COMPLETIONS, KINDS, SHARE, legend
 
 
-def text(diagram: Diagram) -> str:
+def text(diagram: Diagram, title: str) -> str:
     """The diagram in the DOT language; states of one column share a rank. Cost: its arrows."""
-    lines = ["digraph {", "  rankdir=LR", '  node [fontname="sans-serif"]', '  edge [fontname="sans-serif"]']
+    lines = ["digraph {", "  rankdir=LR", *(f'  {part} [fontname="sans-serif"]' for part in ("graph", "node", "edge"))]
     columns: dict[float, list[str]] = {}
     for number, node in enumerate(diagram.nodes):
         label = _html(node.label, node.completions, COMPLETIONS)
@@ -24,12 +24,13 @@ def text(diagram: Diagram) -> str:
         kind = KINDS[arrow.kind]
         lines.append(
             f"  {arrow.source} -> {arrow.target} [label={_html((arrow.reads,), arrow.share, SHARE)}, "
-            f'color="{kind.colour}", style={kind.dot}]'
+            f'color="{kind.colour}", fontcolor="{kind.colour}", style={kind.dot}]'
         )
-    notes = "<br align='left'/>".join(
-        f'<font color="{note.colour}">{note.text.translate(_ESCAPES)}</font>' for note in legend(diagram)
-    )
-    return "\n".join([*lines, f"  label=<{notes}<br align='left'/>>", "  labeljust=l", "}", ""])
+    used = {arrow.kind for arrow in diagram.arrows}
+    strokes = {stroke.meaning: f"{stroke.dot} line, " for kind, stroke in KINDS.items() if kind in used}
+    notes = [_font(strokes.get(note.text, "") + note.text, note.colour) for note in legend(diagram)]
+    label = "".join(f"{note}<br align='left'/>" for note in ([title.translate(_ESCAPES)] if title else []) + notes)
+    return "\n".join([*lines, f"  label=<{label}>", "  labeljust=l", "}", ""])
 
 
 _ESCAPES: Mapping[int, str] = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
@@ -39,5 +40,9 @@ def _html(lines: tuple[str, ...], note: str, colour: str) -> str:
     """An HTML-like label: the lines in black, the note in its colour."""
     parts = [line.translate(_ESCAPES) for line in lines]
     if note:
-        parts.append(f'<font color="{colour}">{note.translate(_ESCAPES)}</font>')
+        parts.append(_font(note, colour))
     return f"<{'<br/>'.join(parts)}>"
+
+
+def _font(text: str, colour: str) -> str:
+    return f'<font color="{colour}">{text.translate(_ESCAPES)}</font>'

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ Points = NDArray[np.float64]
 Measure = Callable[[str], float]  # how wide a text is
 
 LINE = 12.0  # from one line of text to the next
-_MARGIN = 44.0
+_MARGIN = 34.0
 _BENDS = (0.0, 0.16, -0.16, 0.32, -0.32, 0.48, -0.48, 0.64, -0.64)
 _ALONG = (0.5, 0.44, 0.56, 0.38, 0.62, 0.32, 0.68, 0.26, 0.74, 0.2, 0.8)  # of an arrow, for its label
 
@@ -57,7 +58,7 @@ class Curve(NamedTuple):
 
     @classmethod
     def rightwards(cls, start: Box, end: Box) -> Curve:
-        """Straight from the right side of a box to the left side of another, where no box is between."""
+        """Straight from the right side of a box to the left side of another."""
         begin, finish = (start.x + start.width / 2, start.y), (end.x - end.width / 2, end.y)
         return cls(begin, ((begin[0] + finish[0]) / 2, (begin[1] + finish[1]) / 2), finish, None)
 
@@ -84,22 +85,28 @@ class Curve(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """A box for each node, a curve and a box of its label for each arrow, and the size of it all."""
+    """A box for each node, a curve and a box of its label for each arrow, and a box around it all."""
 
     boxes: list[Box]
     curves: list[Curve]
     labels: list[Box]
-    width: float
-    height: float
+    page: Box
 
     @classmethod
     def of(cls, diagram: Diagram, measure: Measure) -> Layout:
         """Cost: arrows · (nodes + arrows)."""
         boxes = _boxes(diagram, measure)
         curves = _curves(diagram, boxes)
-        width = max(box.x + box.width / 2 for box in boxes) + _MARGIN
-        height = max(box.y + box.height / 2 for box in boxes) + _MARGIN
-        return cls(boxes, curves, _labels(diagram, boxes, curves, measure), width, height)
+        labels = _labels(diagram, boxes, curves, measure)
+        return cls(boxes, curves, labels, _page([*boxes, *labels], curves))
+
+
+def _page(boxes: list[Box], curves: list[Curve]) -> Box:
+    """A box around boxes and curves, with a margin."""
+    corners = [(box.x + side * box.width / 2, box.y + side * box.height / 2) for box in boxes for side in (-1, 1)]
+    points = np.concatenate([np.array(corners), *(curve.at(np.linspace(0, 1, 60)) for curve in curves)])
+    (left, bottom), (right, top) = points.min(axis=0) - _MARGIN, points.max(axis=0) + _MARGIN
+    return Box(float(left + right) / 2, float(bottom + top) / 2, float(right - left), float(top - bottom))
 
 
 def label_size(arrow: Arrow, measure: Measure) -> tuple[float, float]:
@@ -120,8 +127,8 @@ def _boxes(diagram: Diagram, measure: Measure) -> list[Box]:
     left, bottom = min(node.column for node in nodes), max(node.row for node in nodes)
     return [
         Box(
-            (node.column - left) * across + width / 2 + _MARGIN,
-            (bottom - node.row) * down + height / 2 + _MARGIN,
+            (node.column - left) * across,
+            (bottom - node.row) * down,
             width,
             height,
         )
@@ -130,7 +137,7 @@ def _boxes(diagram: Diagram, measure: Measure) -> list[Box]:
 
 
 def _curves(diagram: Diagram, boxes: list[Box]) -> list[Curve]:
-    """A way for each arrow that meets no box but its own two, and is not that of another arrow between the two."""
+    """A way for each arrow that meets the fewest boxes but its own two, and not that of another arrow between them."""
     pairs = [frozenset((arrow.source, arrow.target)) for arrow in diagram.arrows]
     taken: dict[frozenset[int], set[float]] = {}
     curves = []
@@ -144,8 +151,9 @@ def _curves(diagram: Diagram, boxes: list[Box]) -> list[Curve]:
         bends = _BENDS if pairs.count(pair) == 1 else _BENDS[1:]
         free = [bend for bend in bends if bend * side not in taken.get(pair, ())]
         ways = [Curve.between(start, end, bend) for bend in free]
-        last = Curve.rightwards(start, end) if diagram.layered and start.x < end.x else ways[0]
-        chosen = next((way for way in ways if not _blocked(way, others)), last)
+        if diagram.layered and start.x < end.x:
+            ways.append(Curve.rightwards(start, end))
+        chosen = min(ways, key=partial(_met, others))  # the first, if several are free
         if chosen.bend is not None:
             taken.setdefault(pair, set()).add(chosen.bend * side)
         curves.append(chosen)
@@ -167,9 +175,10 @@ def _free_side(number: int, diagram: Diagram, boxes: list[Box]) -> float:
     return max((math.pi / 2 - turn * math.pi / 4 for turn in range(8)), key=distance)
 
 
-def _blocked(curve: Curve, boxes: list[Box]) -> bool:
+def _met(boxes: list[Box], curve: Curve) -> int:
+    """How many boxes a curve meets or touches nearly."""
     points = curve.at(np.linspace(0, 1, 60))
-    return any(box.holds(points, gap=4.0) for box in boxes)
+    return sum(box.holds(points, gap=4.0) for box in boxes)
 
 
 def _labels(diagram: Diagram, boxes: list[Box], curves: list[Curve], measure: Measure) -> list[Box]:

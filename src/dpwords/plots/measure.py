@@ -1,8 +1,15 @@
-"""How wide texts are."""
+"""How wide texts are, and which letters the font has."""
 
 from __future__ import annotations
 
 from functools import lru_cache
+
+SANS, MONO = "DejaVu Sans", "DejaVu Sans Mono"  # both come with matplotlib
+
+
+def drawable(text: str, family: str = SANS, instead: str = "[U+{:X}]") -> str:
+    """The text with every letter that the font lacks replaced by its number."""
+    return "".join(letter if _has(letter, family) else instead.format(ord(letter)) for letter in text)
 
 
 @lru_cache(maxsize=4096)
@@ -13,5 +20,12 @@ def text_width(text: str, size: float, weight: str = "normal") -> float:
 
     if not text.strip():
         return 0.0
-    path = TextPath((0, 0), text.replace("$", r"\$"), prop=FontProperties(size=size, weight=weight))
-    return float(path.get_extents().width)
+    font = FontProperties(family=SANS, size=size, weight=weight)
+    return float(TextPath((0, 0), drawable(text).replace("$", r"\$"), prop=font).get_extents().width)
+
+
+@lru_cache(maxsize=4096)
+def _has(letter: str, family: str) -> bool:
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    return bool(get_font(findfont(FontProperties(family=family))).get_char_index(ord(letter)))

@@ -18,11 +18,12 @@ from typing import Any, Literal
 from dpwords.automata import Edge
 from dpwords.errors import InvalidValue
 from dpwords.levenshtein import ANY, EMPTY, AnyBut, Automaton, LevenshteinAutomaton, Policy
-from dpwords.systems import TransitionSystem, written
+from dpwords.systems import ANY_START, TransitionSystem, written
 from dpwords.words import Symbol
 
 Kind = Literal["match", "substitution", "insertion", "deletion", "same errors", "more errors", "move"]
 _PAIRS_A_LINE = 3  # of a set of states
+_LONGEST_NAME = 40  # characters of a symbol or state
 _MOST_LISTED = 4  # symbols written out on one arrow
 
 
@@ -56,11 +57,14 @@ class Diagram:
     nodes: tuple[Node, ...]
     arrows: tuple[Arrow, ...]
     layered: bool
+    in_product: bool = False  # whether a label's last line is the state of a system
 
     @classmethod
     def of(cls, drawn: Automaton | TransitionSystem) -> Diagram:
         """The diagram of an automaton, a policy, a product, or a transition system. Cost: its edges."""
         if isinstance(drawn, Automaton):
+            if not drawn.states:
+                raise InvalidValue("there is no word at this distance, hence nothing to draw: ask for another one")
             return _of_automaton(drawn)
         if isinstance(drawn, TransitionSystem):
             return _of_system(drawn)
@@ -80,7 +84,7 @@ def _of_automaton(drawn: Automaton) -> Diagram:
         )
         for state in drawn.states
     )
-    by_sets = any(isinstance(state, frozenset) or isinstance(state[0], frozenset) for state in drawn.states)
+    by_sets = _of_sets(drawn.start)
     return Diagram(
         nodes,
         _arrows(
@@ -90,6 +94,7 @@ def _of_automaton(drawn: Automaton) -> Diagram:
             completions,
         ),
         layered=True,
+        in_product=_in_product(drawn.start),
     )
 
 
@@ -156,6 +161,16 @@ def _errors(state: Any) -> int:
     return int(second) if isinstance(first, int) else _errors(first)
 
 
+def _of_sets(state: Any) -> bool:
+    """Whether a state is a set of pairs (read, errors), or begins with one."""
+    return isinstance(state, frozenset) or (isinstance(state[0], (tuple, frozenset)) and _of_sets(state[0]))
+
+
+def _in_product(state: Any) -> bool:
+    """Whether a state ends with the state of a system."""
+    return isinstance(state, tuple) and isinstance(state[0], tuple)
+
+
 def _label(state: Any) -> tuple[str, ...]:
     """The same states as text: 1,0 or a set of those, with the state of the system on a line of its own."""
     if isinstance(state, frozenset):
@@ -206,21 +221,29 @@ def _reads(labels: Sequence[Any], symbols: Sequence[Symbol]) -> str:
     if len(labels) == 1:
         (label,) = labels
         if isinstance(label, AnyBut):
-            return f"≠{_visible(label.symbol)}"
-        return "*" if label is ANY else "ε" if label is EMPTY else _visible(label)
+            return f"≠{_symbol(label.symbol)}"
+        return "*" if label is ANY else "ε" if label is EMPTY else _symbol(label)
     if len(labels) == len(symbols):
         return "*"
     if len(labels) <= _MOST_LISTED:
-        return ", ".join(map(_visible, labels))
+        return ", ".join(map(_symbol, labels))
     others = [symbol for symbol in symbols if symbol not in set(labels)]
     if len(others) <= _MOST_LISTED:
-        return "≠" + ", ".join(map(_visible, others))
-    return ", ".join(map(_visible, labels[: _MOST_LISTED - 1])) + f", … ({len(labels)})"
+        return "≠" + ", ".join(map(_symbol, others))
+    return ", ".join(map(_symbol, labels[: _MOST_LISTED - 1])) + f", … ({len(labels)})"
+
+
+def _symbol(symbol: Symbol) -> str:
+    """A symbol on an arrow; one that looks like a sign of the legend stands in quotes."""
+    text = _visible(symbol)
+    return f"'{text}'" if text[:1] in ("*", "ε", "≠") else text
 
 
 def _visible(symbol: Symbol) -> str:
-    """A symbol or state as text, blanks shown."""
-    text = written(symbol)
+    """A symbol or state as text, blanks shown, shortened where it is long."""
+    text = "start" if symbol is ANY_START else written(symbol)
+    if len(text) > _LONGEST_NAME:
+        text = text[: _LONGEST_NAME - 1] + "…"
     return "".join("␣" if character == " " else character if character.isprintable() else "�" for character in text)
 
 

@@ -10,6 +10,7 @@ COMPLETIONS = "#0b57d0"  # V
 SHARE = "#c00000"  # μ
 INK = "#222222"
 PALE = "#c9c9c9"
+WALL = "#8d8d8d"
 FAINT = "#ececec"
 CHANGED = "#c24a00"
 MARK = "#fde3cf"  # behind what was changed
@@ -33,7 +34,7 @@ KINDS: dict[Kind, Stroke] = {
     "match": Stroke("match: reads the word's own symbol", *_PLAIN),
     "substitution": Stroke("substitution: reads another symbol", *_ERROR),
     "insertion": Stroke("insertion: reads any symbol", "#7b3fa0", (0.0, (1.5, 1.5)), "dotted"),
-    "deletion": Stroke("deletion: reads nothing", "#009e73", (0.0, (6.0, 2.0, 1.5, 2.0)), "dashed"),
+    "deletion": Stroke("deletion: reads nothing", "#009e73", (0.0, (6.0, 2.0, 1.5, 2.0)), "bold"),
     "same errors": Stroke("the fewest errors stay the same", *_PLAIN),
     "more errors": Stroke("the fewest errors grow by one", *_ERROR),
     "move": Stroke("move of the system", *_PLAIN),
@@ -57,12 +58,15 @@ def legend(diagram: Diagram) -> list[Note]:
     notes = [Note(stroke.meaning, stroke.colour, stroke.line) for kind, stroke in KINDS.items() if kind in used]
     if any(node.completions for node in diagram.nodes):
         notes.append(Note("V, blue: the number of words that lead from a state to the end", COMPLETIONS))
+    if any(arrow.share for arrow in diagram.arrows):
         notes.append(Note("μ, red: the probability of each symbol that an arrow reads", SHARE))
     if diagram.layered:
         reads = "".join(arrow.reads for arrow in diagram.arrows)
         notes += [Note(text) for sign, text in _SIGNS.items() if sign in reads]
         each = "a box lists each i,e that is possible: " if used & {"same errors", "more errors"} else "i,e: "
         notes.append(Note(each + "i symbols of the word are read, e errors are spent"))
+    if diagram.in_product:
+        notes.append(Note("below i,e: the state of the system"))
     if any(node.is_accepting for node in diagram.nodes):
         notes.append(Note("double line: accepting"))
     return notes

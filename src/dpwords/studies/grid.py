@@ -15,6 +15,9 @@ from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.paper_literal import PaperLiteral
 from dpwords.privacy import Inverse, Linear
 from dpwords.studies.study import (
+    ALPHA,
+    LITERAL,
+    TEXTBOOK,
     Block,
     Column,
     Loss,
@@ -22,21 +25,24 @@ from dpwords.studies.study import (
     Seed,
     Study,
     Table,
+    closing_notes,
     column,
-    drawing,
+    seeded,
     timed,
     without_progress,
 )
 from dpwords.systems import GridWorld, TransitionSystem
+from dpwords.words import hamming
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PATH = "SSSSEEESSSSSSENNN"  # the paper does not print its path; this one gives a product of the same size
 START = (1, 2)
-_ZIGZAG = "ESESESESESESESESE"
+_ZIGZAG = "ES" * 8 + "E"
+_TURNED = ["SE" * pairs + "ES" * (8 - pairs) + "E" for pairs in range(1, 9)] + ["SE" * 8 + "S"]
 EPSILON = 5.0  # of the paper's last figure
-LITERAL, TEXTBOOK, LINEAR = "literal formula", "textbook, paper's utility", "textbook, linear"
+LINEAR = "textbook, linear"
 TIMED_EPSILON, TIMED_RUNS = 0.01, 100
 
 PAPER_CELLS = 225
@@ -52,6 +58,7 @@ class _Labelling:
     language: TransitionSystem
     secret: list[Any]
     zigzag: list[Any]
+    turned: list[list[Any]]
     letters: Callable[[Any], str]
 
 
@@ -59,8 +66,15 @@ def grid(k: int = 1, seed: Seed = None, progress: Progress = without_progress) -
     """Run the study; runs that differ in up to k places are neighbours. Cost: a few seconds."""
     world = GridWorld(15, 15, start=START)
     labellings = (
-        _Labelling("moves", world, list(PATH), list(_ZIGZAG), "".join),
-        _Labelling("states", world.by_states(), _cells(world, PATH), _cells(world, _ZIGZAG), partial(_moves, world)),
+        _Labelling("moves", world, list(PATH), list(_ZIGZAG), [list(run) for run in _TURNED], "".join),
+        _Labelling(
+            "states",
+            world.by_states(),
+            _cells(world, PATH),
+            _cells(world, _ZIGZAG),
+            [_cells(world, run) for run in _TURNED],
+            partial(_moves, world),
+        ),
     )
     tasks = [(labelling, name) for labelling in labellings for name in (LITERAL, TEXTBOOK, LINEAR)]
     columns = {
@@ -79,16 +93,29 @@ def grid(k: int = 1, seed: Seed = None, progress: Progress = without_progress) -
     }
     return Study(
         "grid",
-        f"Case study 2: the path {PATH} from cell (1, 2) of a 15×15 grid",
-        {"path": PATH, "start": START, "k": k, "seed": seed},
+        f"Case study 2: the path {PATH} from cell (1, 2) of a 15×15 grid (α = {ALPHA:g})",
+        {
+            "path": PATH,
+            "start": START,
+            "rows": world.rows,
+            "columns": world.columns,
+            "cells": labellings[1].secret,
+            "k": k,
+            "alpha": ALPHA,
+            "seed": seed,
+            "timed_runs": TIMED_RUNS,
+            "timed_epsilon": TIMED_EPSILON,
+        },
         (_sizes_and_times(world, k, seed, progress), _losses(labellings, k)),
         blocks,
         (
             "The paper does not print its path; this one gives a product of the same size.",
             "Runs are drawn on layers of the system; the product is built to be looked at.",
-            "Runs of both kinds are shown as the moves made; marked are the moves, or the cells, that differ.",
+            "Runs of both kinds are shown as the moves made; marked are the moves, or the cells, that differ from the "
+            "path's, and the number behind a run is how many.",
             "The true ε of the literal formula is bounded from below, by how well an output tells a run that zigzags "
-            "from those that differ from it in one place.",
+            "from others within k places of it.",
+            *closing_notes(seed),
         ),
         figures,
     )
@@ -96,14 +123,14 @@ def grid(k: int = 1, seed: Seed = None, progress: Progress = without_progress) -
 
 def _mechanism(language: TransitionSystem, name: str, epsilon: float, k: int) -> Mechanism:
     if name == LITERAL:
-        return PaperLiteral(language, epsilon, k)
-    return Exponential(language, epsilon, k, Inverse(1.0) if name == TEXTBOOK else Linear(), "textbook")
+        return PaperLiteral(language, epsilon, k, ALPHA)
+    return Exponential(language, epsilon, k, Inverse(ALPHA) if name == TEXTBOOK else Linear(), "textbook")
 
 
 def _column(labelling: _Labelling, name: str, k: int, seed: Seed) -> Column:
     mechanism = _mechanism(labelling.language, name, EPSILON, k)
     loss = Loss("≥", _least_loss(mechanism, labelling)) if name == LITERAL else Loss("≤", EPSILON)
-    source = drawing(mechanism, seed, labelling.name, name)
+    source = seeded(mechanism, seed, labelling.name, name)
     return column(name, EPSILON, source, loss, labelling.secret, labelling.letters)
 
 
@@ -113,13 +140,13 @@ def _sizes_and_times(world: GridWorld, k: int, seed: Seed, progress: Progress) -
         return near.product(world)
 
     def runs(name: str) -> list[str]:
-        return drawing(_mechanism(world, name, TIMED_EPSILON, k), seed).simulate(PATH, TIMED_RUNS)
+        return seeded(_mechanism(world, name, TIMED_EPSILON, k), seed).simulate(PATH, TIMED_RUNS)
 
     built, build = timed(product)
     names = (LITERAL, TEXTBOOK, LINEAR)
     seconds = [timed(partial(runs, name))[1] for name in progress(names, "timing")]
     return Table(
-        ("", "paper", "here"),
+        ("size or time", "paper", "here"),
         (
             ("cells of the grid", PAPER_CELLS, len(world.states)),
             ("states of the product", PAPER_STATES, len(built.states)),
@@ -143,7 +170,7 @@ def _losses(labellings: tuple[_Labelling, ...], k: int) -> Table:
         tuple(
             (
                 f"claimed ε = {epsilon:g}",
-                *(_least_loss(PaperLiteral(each.language, epsilon, k), each) for each in labellings),
+                *(_least_loss(PaperLiteral(each.language, epsilon, k, ALPHA), each) for each in labellings),
             )
             for epsilon in (TIMED_EPSILON, EPSILON)
         ),
@@ -151,16 +178,17 @@ def _losses(labellings: tuple[_Labelling, ...], k: int) -> Table:
 
 
 def _least_loss(mechanism: Mechanism, labelling: _Labelling) -> float:
-    """The largest log-ratio between a run that zigzags and each that differs in one place, at these two as outputs.
+    """The largest log-ratio between a run that zigzags and others within k places, at either as output.
 
-    The more runs differ from one in a single place, the more it loses; a zigzag has a corner at every step.
+    The more runs there are at the distance of the two, the more the formula tells them apart.
     """
     zigzag = labelling.zigzag
     here = mechanism.given(zigzag)
     losses = []
-    for other in _neighbours(labelling.language, zigzag):
-        there = mechanism.given(other)
-        losses += [abs(here.log_prob(output) - there.log_prob(output)) for output in (zigzag, other)]
+    for other in (*_neighbours(labelling.language, zigzag), *labelling.turned):
+        if hamming(zigzag, other) <= mechanism.k:
+            there = mechanism.given(other)
+            losses += [abs(here.log_prob(output) - there.log_prob(output)) for output in (zigzag, other)]
     return max(losses)
 
 

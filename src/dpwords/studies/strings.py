@@ -18,6 +18,9 @@ from dpwords.mechanisms.paper_literal import PaperLiteral
 from dpwords.mechanisms.uniform import Uniform
 from dpwords.privacy import Inverse, Linear
 from dpwords.studies.study import (
+    ALPHA,
+    LITERAL,
+    TEXTBOOK,
     Block,
     Column,
     Loss,
@@ -25,8 +28,9 @@ from dpwords.studies.study import (
     Seed,
     Study,
     Table,
+    closing_notes,
     column,
-    drawing,
+    seeded,
     timed,
     without_progress,
 )
@@ -37,7 +41,7 @@ if TYPE_CHECKING:
 WORD = "american control conference 2019"
 ALPHABET = " 0129acefilmnort"  # the symbols of the string, as in the paper
 EPSILONS = (10, 1, 0.1, 0)
-LITERAL, TEXTBOOK, TIGHT, UNIFORM = "literal formula", "textbook, paper's utility", "tight, linear", "uniform word"
+TIGHT, UNIFORM = "tight, linear", "uniform word"
 _TIMED_WORDS = 40
 
 PAPER_STATES, PAPER_EDGES = 561, 1056
@@ -63,28 +67,38 @@ def strings(k: int = 1, seed: Seed = None, progress: Progress = without_progress
     )
     return Study(
         "strings",
-        f"Case study 1: the string '{WORD}', {len(WORD)} letters out of {len(ALPHABET)} symbols",
-        {"word": WORD, "alphabet": ALPHABET, "k": k, "seed": seed},
-        (_sizes_and_times(words, k, seed, progress), _distances(words, blocks), _true_epsilons(words)),
+        f"Case study 1: the string '{WORD}', {len(WORD)} letters out of {len(ALPHABET)} symbols (α = {ALPHA:g})",
+        {
+            "word": WORD,
+            "alphabet": ALPHABET,
+            "k": k,
+            "alpha": ALPHA,
+            "seed": seed,
+            "timed_words": _TIMED_WORDS,
+            "distances_of_the_papers_samples": {str(epsilon): list(each) for epsilon, each in PAPER_DISTANCES.items()},
+        },
+        (_sizes_and_times(words, k, seed, progress), _distances(words, blocks, k), _true_epsilons(words)),
         blocks,
         (
+            "Marked letters differ from the string; the number behind a word is how many.",
             "The literal formula leaves out how many words lie at each distance; its true ε is computed, not claimed.",
             "Words are drawn by distance classes, or letter by letter; the automaton is built to be looked at.",
             "On free words the textbook mechanism loses only half of the ε it claims: the other half is wasted.",
             "The alphabet is the paper's: the symbols that occur in the string. Never read an alphabet off a "
             "private word: that tells which symbols occur in it, whatever ε is. Declare one, such as 'a-z0-9 '.",
+            *closing_notes(seed),
         ),
-        {"samples": lambda: _figure_of_samples(blocks), "distances": lambda: _figure_of_distances(blocks)},
+        {"samples": lambda: _figure_of_samples(blocks, k), "distances": lambda: _figure_of_distances(blocks)},
     )
 
 
 def _mechanisms(words: Words, epsilon: float, k: int) -> dict[str, Mechanism]:
     """The paper's formula to the letter, and the correct ones; all that is correct at ε = 0 is a uniform word."""
-    literal = {LITERAL: PaperLiteral(words, epsilon, k)}
+    literal = {LITERAL: PaperLiteral(words, epsilon, k, ALPHA)}
     if epsilon == 0:
         return literal | {UNIFORM: Uniform(words, k)}
     return literal | {
-        TEXTBOOK: Exponential(words, epsilon, k, Inverse(1.0), "textbook"),
+        TEXTBOOK: Exponential(words, epsilon, k, Inverse(ALPHA), "textbook"),
         TIGHT: Exponential(words, epsilon, k, Linear(), "tight"),
     }
 
@@ -92,7 +106,7 @@ def _mechanisms(words: Words, epsilon: float, k: int) -> dict[str, Mechanism]:
 def _columns(words: Words, epsilon: float, k: int, seed: Seed) -> Iterator[Column]:
     for name, mechanism in _mechanisms(words, epsilon, k).items():
         loss = Loss("=", _true_epsilon(mechanism))
-        yield column(name, epsilon, drawing(mechanism, seed, name, epsilon), loss, WORD)
+        yield column(name, epsilon, seeded(mechanism, seed, name, epsilon), loss, WORD)
 
 
 def _true_epsilon(mechanism: Mechanism) -> float:
@@ -108,11 +122,11 @@ def _sizes_and_times(words: Words, k: int, seed: Seed, progress: Progress) -> Ta
     near, build = timed(lambda: LevenshteinAutomaton(WORD, len(WORD), ALPHABET, edits="substitutions"))
     mechanisms = _mechanisms(words, 1, k)
     draws = [
-        timed(partial(drawing(mechanism, seed).simulate, WORD, _TIMED_WORDS))[1]
+        timed(partial(seeded(mechanism, seed).simulate, WORD, _TIMED_WORDS))[1]
         for mechanism in progress(list(mechanisms.values()), "timing")
     ]
     return Table(
-        ("", "paper", "here"),
+        ("size or time", "paper", "here"),
         (
             ("states of the automaton", PAPER_STATES, len(near.states)),
             ("edges of the automaton", PAPER_EDGES, len(near.edges)),
@@ -125,23 +139,25 @@ def _sizes_and_times(words: Words, k: int, seed: Seed, progress: Progress) -> Ta
     )
 
 
-def _distances(words: Words, blocks: tuple[Block, ...]) -> Table:
+def _distances(words: Words, blocks: tuple[Block, ...], k: int) -> Table:
     """The distances of the paper's samples fit the literal formula with k = 32, and no private mechanism."""
     paper = {epsilon: sum(distances) / len(distances) for epsilon, distances in PAPER_DISTANCES.items()}
+    whole = len(WORD)
     return Table(
         (
             "mean distance",
             "paper's samples",
-            f"literal, k = {len(WORD)}",
-            *(c.mechanism for c in blocks[0].columns[1:]),
+            f"literal, k = {whole}",
+            *(f"{name}, k = {k}" for name in ("literal", "textbook", "tight")),
         ),
         tuple(
             (
                 f"claimed ε = {epsilon:g}",
                 paper[epsilon],
-                PaperLiteral(words, epsilon, len(WORD)).expected_distance(WORD),
+                PaperLiteral(words, epsilon, whole, ALPHA).expected_distance(WORD),
+                block.columns[0].expected_distance,
                 block.columns[1].expected_distance,
-                block.columns[-1].expected_distance,
+                block.columns[-1].expected_distance,  # at ε = 0 both are the uniform word
             )
             for epsilon, block in zip(EPSILONS, blocks, strict=True)
         ),
@@ -154,16 +170,16 @@ def _true_epsilons(words: Words) -> Table:
         tuple(
             (
                 f"claimed ε = {epsilon:g}",
-                *(PaperLiteral(words, epsilon, k).guarantee.true_epsilon(len(WORD)) for k in (1, len(WORD))),
+                *(PaperLiteral(words, epsilon, k, ALPHA).guarantee.true_epsilon(len(WORD)) for k in (1, len(WORD))),
             )
             for epsilon in EPSILONS
         ),
     )
 
 
-def _figure_of_samples(blocks: tuple[Block, ...]) -> Figure:
+def _figure_of_samples(blocks: tuple[Block, ...], k: int) -> Figure:
     def title(column: Column) -> str:
-        return f"{column.mechanism}\nclaims ε = {column.claimed:g}, true ε {column.loss.epsilon:.4g}"
+        return f"{column.mechanism}\nclaims ε = {column.claimed:g}, true ε {column.loss.epsilon:.4g} (k = {k})"
 
     return plots.words(
         WORD, [{title(c): [sample.letters for sample in c.samples] for c in block.columns} for block in blocks]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+import dpwords
 from dpwords.mechanisms.base import Mechanism
 from dpwords.words import Word
 
@@ -19,6 +20,8 @@ AnyMechanism = TypeVar("AnyMechanism", bound=Mechanism)
 Progress = Callable[[Sequence[Any], str], Iterable[Any]]  # the same items, with a label for a progress bar
 Seed = int | str | None
 
+LITERAL, TEXTBOOK = "literal formula", "textbook, paper's utility"
+ALPHA = 1.0  # of the paper's utility; the paper does not say which it took
 SAMPLES = 5  # as many as the paper prints
 _TIMED = 5  # runs, of which the median counts
 
@@ -89,6 +92,8 @@ class Study:
         """The results as JSON can hold them."""
         return {
             "study": self.name,
+            "version": dpwords.__version__,
+            "private": False,
             **self.facts,
             "tables": [[dict(zip(table.header, row, strict=True)) for row in table.rows] for table in self.tables],
             "blocks": [
@@ -106,11 +111,18 @@ def _column(column: Column) -> dict[str, Any]:
         "true_epsilon": {"bound": column.loss.bound, "epsilon": column.loss.epsilon},
         "expected_distance": column.expected_distance,
         "distance_distribution": list(column.distance_distribution),
-        "samples": [{"word": sample.word, "distance": sample.distance} for sample in column.samples],
+        "samples": [
+            {
+                "word": sample.word,
+                "distance": sample.distance,
+                "changed": [place for place, differs in enumerate(sample.changed, start=1) if differs],
+            }
+            for sample in column.samples
+        ],
     }
 
 
-def drawing(mechanism: AnyMechanism, seed: Seed, *purpose: object) -> AnyMechanism:
+def seeded(mechanism: AnyMechanism, seed: Seed, *purpose: object) -> AnyMechanism:
     """The mechanism, with draws that the seed repeats if there is one; each purpose has draws of its own."""
     return mechanism if seed is None else mechanism.seeded(" ".join(map(str, (seed, *purpose))))
 
@@ -140,6 +152,17 @@ def timed(work: Callable[[], Made]) -> tuple[Made, float]:
         made = work()
         seconds.append(time.perf_counter() - begin)
     return made, statistics.median(seconds)
+
+
+def closing_notes(seed: Seed) -> tuple[str, ...]:
+    """What holds for every study: nothing that it shows is private."""
+    shown = "Distances are shown because this secret is public: a release prints the word alone."
+    if seed is None:
+        return (shown,)
+    return (
+        shown,
+        f"The seed is {seed}: whoever knows it can repeat these draws, so nothing printed here is private.",
+    )
 
 
 def without_progress(items: Sequence[Any], _label: str) -> Iterable[Any]:

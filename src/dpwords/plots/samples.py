@@ -1,0 +1,84 @@
+"""Words side by side with what was changed in them, and distributions of the distance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dpwords.plots.measure import MONO, drawable, text_width
+from dpwords.plots.style import CHANGED, INK, MARK
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_SIZE = 8.0  # points
+_LETTER = 0.602 * _SIZE  # the width of a letter of the monospaced font
+_LINE = 1.6 * _SIZE
+_NOTE = "orange: letters that differ from the secret's; the number is how many"
+_SERIES = ((CHANGED, "o"), ("#7570b3", "s"), ("#1b9e77", "^"), ("#4d4d4d", "D"))
+
+
+def words(secret: str, blocks: Sequence[Mapping[str, Sequence[str]]]) -> Figure:
+    """Blocks of named columns of words and their distances; letters that differ from the secret's are marked."""
+    from matplotlib.figure import Figure
+
+    heads = [max(len(name.splitlines()) for name in block) for block in blocks]
+    lines = [head + max(map(len, block.values())) + 1 for head, block in zip(heads, blocks, strict=True)]
+    names = [text_width(text, _SIZE, "bold") for block in blocks for name in block for text in name.splitlines()]
+    column_width = max([(len(secret) + 4) * _LETTER, *names]) + 6 * _LETTER
+    width = max(column_width * max(map(len, blocks)), text_width(_NOTE, _SIZE) + 6 * _LETTER)
+    height = _LINE * (sum(lines) + 1.5)
+    figure = Figure(figsize=(width / 72, height / 72))
+    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
+    axes.set_axis_off()
+    looks: dict[str, Any] = {"fontsize": _SIZE, "va": "center_baseline", "color": INK, "parse_math": False}
+    for number, (block, head) in enumerate(zip(blocks, heads, strict=True)):
+        for column, (name, samples) in enumerate(block.items()):
+            left, top = column * column_width + 3 * _LETTER, _LINE * (sum(lines[:number]) + 1)
+            for row, text in enumerate(name.splitlines()):
+                axes.text(left, top + row * _LINE, drawable(text), weight="bold", **looks)
+            for row, word in enumerate(samples, start=head):
+                _word(axes, secret, word, left, top + row * _LINE)
+    axes.text(3 * _LETTER, height - _LINE, _NOTE, **looks)
+    return figure
+
+
+def distances(panels: Mapping[str, Mapping[str, Sequence[float]]]) -> Figure:
+    """Named panels, each with named distributions of the distance."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(2.6 * len(panels) + 0.6, 3.2), layout="constrained")
+    axes = figure.subplots(1, len(panels), squeeze=False)[0]
+    names = list(dict.fromkeys(name for panel in panels.values() for name in panel))
+    for panel, (title, laws) in zip(axes, panels.items(), strict=True):
+        for name, law in laws.items():
+            colour, marker = _SERIES[names.index(name) % len(_SERIES)]
+            panel.plot(range(len(law)), law, color=colour, marker=marker, markersize=3, linewidth=1, label=name)
+        panel.set_title(drawable(title), parse_math=False)
+        panel.set(xlabel="distance", ylim=(0, None))
+        panel.spines[["top", "right"]].set_visible(False)
+    axes[0].set_ylabel("probability")
+    handles = {str(line.get_label()): line for panel in axes for line in panel.lines}
+    shown = [drawable(name).replace("$", r"\$") for name in handles]
+    figure.legend(list(handles.values()), shown, loc="outside lower center", ncols=len(handles), frameon=False)
+    return figure
+
+
+def _word(axes: Axes, secret: str, word: str, left: float, y: float) -> None:
+    """A word with what differs from the secret marked, and its distance behind it."""
+    from matplotlib.patches import Rectangle
+
+    changed = [own != other for own, other in zip(secret, word, strict=True)]
+    for place in (place for place, differs in enumerate(changed) if differs):
+        corner = (left + place * _LETTER, y - 0.72 * _SIZE)
+        axes.add_patch(Rectangle(corner, _LETTER, 1.44 * _SIZE, facecolor=MARK, edgecolor="none"))
+    letters = drawable(word, MONO, instead="�")
+    kept, other = (
+        "".join(a if differs == shown else " " for a, differs in zip(letters, changed, strict=True))
+        for shown in (False, True)
+    )
+    looks: dict[str, Any] = {"fontsize": _SIZE, "family": MONO, "va": "center_baseline", "parse_math": False}
+    axes.text(left, y, kept, color=INK, **looks)
+    axes.text(left, y, other, color=CHANGED, **looks)
+    axes.text(left + (len(secret) + 1) * _LETTER, y, str(sum(changed)), color=INK, **looks)
