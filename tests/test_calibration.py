@@ -20,7 +20,7 @@ def test_textbook_is_half_of_epsilon_over_the_sensitivity() -> None:
     assert [float(p) for p in powers] == pytest.approx(expected, rel=1e-12)
 
 
-def test_tight_is_all_of_it_on_free_words_and_textbook_elsewhere() -> None:
+def test_tight_is_all_of_it_on_free_words_and_certified_on_systems() -> None:
     free, graph = FreeWords(4), Graph.of(dw.GridWorld(3, 3))
     tight = Calibration.choose("tight", dw.Linear(), 3.0, 2, free)
     assert float(profile(tight, 5).powers[1]) == pytest.approx(1.5, rel=1e-13)
@@ -29,7 +29,9 @@ def test_tight_is_all_of_it_on_free_words_and_textbook_elsewhere() -> None:
     assert Calibration.choose("tight", None, 3.0, 1, free).utility == dw.Linear()
     assert Calibration.choose("textbook", None, 3.0, 2, free).utility == dw.Linear()
     on_graph = Calibration.choose("tight", None, 3.0, 2, graph)
-    assert (on_graph.method, on_graph.utility) == ("textbook", dw.Linear())
+    assert (on_graph.method, on_graph.utility) == ("tight", dw.Linear())
+    assert rate(on_graph, 5) == Fraction(on_graph.certifier(5).c) == profile(on_graph, 5).powers[1]
+    assert Calibration.choose("tight", dw.Inverse(1.0), 3.0, 2, graph).method == "textbook"
 
 
 def test_the_staircase_of_the_notes_steps_first_after_one() -> None:

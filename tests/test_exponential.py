@@ -63,11 +63,27 @@ def test_tight_on_free_words_equals_the_twin(name: str, utility: Any, formula: A
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_the_default_on_systems_is_the_textbook_linear_one(name: str) -> None:
+@pytest.mark.parametrize("epsilon", [0.5, 2.0, 5.0])
+def test_the_default_on_systems_is_linear_and_certified(name: str, epsilon: float) -> None:
     language, length = SYSTEMS[name]
-    mechanism = dw.Exponential(language, 2.0)
-    assert (mechanism.calibration, mechanism.utility) == ("textbook", dw.Linear())
-    contract.check_probabilities(mechanism, length, linear(2.0, 1, 0.5))
+    mechanism = dw.Exponential(language, epsilon)
+    assert (mechanism.calibration, mechanism.utility) == ("tight", dw.Linear())
+    rate = mechanism.certificate(length).c
+    assert epsilon / 2 * (1 - 1e-12) <= rate <= epsilon
+    contract.check_probabilities(mechanism, length, lambda d: math.exp(-rate * d))
+    contract.check_promise(mechanism, length)
+    contract.check_draws(mechanism, length)
+    if language.count(length) <= 16:
+        contract.check_stored_law(mechanism, length)
+
+
+@given(random_systems(), st.floats(0.05, 12), st.integers(1, 3))
+@settings(max_examples=200, deadline=None)
+def test_random_systems_keep_the_promise_with_a_certified_rate(case: tuple[Any, int], epsilon: float, k: int) -> None:
+    (language, length), k = case, min(k, case[1])
+    mechanism = dw.Exponential(language, epsilon, k)
+    rate = mechanism.certificate(length).c
+    contract.check_probabilities(mechanism, length, lambda d: math.exp(-rate * d))
     contract.check_promise(mechanism, length)
 
 
@@ -78,7 +94,7 @@ def test_random_systems_equal_the_twin(
 ) -> None:
     (language, length), (utility, formula) = case, utility_and_formula
     k = min(k, length)
-    mechanism = dw.Exponential(language, epsilon, k, utility)
+    mechanism = dw.Exponential(language, epsilon, k, utility, "textbook")
     contract.check_probabilities(mechanism, length, formula(epsilon, k, 0.5))
     contract.check_promise(mechanism, length)
 
@@ -210,16 +226,17 @@ def test_free_words_of_2000_symbols_over_1000(epsilon: float) -> None:
 
 @pytest.mark.parametrize("epsilon", [0.001, 1.0, 100.0])
 def test_linear_utility_on_a_system_of_2000_steps_and_1000_symbols(epsilon: float) -> None:
-    """From either state any of 1000 actions leads to the other state: free words, as a system."""
+    """From either state any of 1000 actions leads to the other state: free words, as a system, so ε is all spent."""
     n, m = 2000, 1000
     system = dw.TransitionSystem({0: dict.fromkeys(range(m), 1), 1: dict.fromkeys(range(m), 0)}, start=0)
     word = tuple(i % m for i in range(n))
     mechanism = dw.Exponential(system, epsilon)
     distribution = mechanism.given(word)
-    keep = 1 / (1 + (m - 1) * math.exp(-epsilon / 2))
-    assert distribution.expected_distance() == pytest.approx(n * (1 - keep), rel=1e-9)
+    keep = 1 / (1 + (m - 1) * math.exp(-epsilon))
+    assert mechanism.certificate.method == "every word"
+    assert distribution.expected_distance() == pytest.approx(n * (1 - keep), rel=1e-8)
     opposite = tuple((i + 1) % m for i in range(n))
-    assert distribution.log_prob(opposite) == pytest.approx(n * (math.log(keep) - epsilon / 2), rel=1e-10)
+    assert distribution.log_prob(opposite) == pytest.approx(n * (math.log(keep) - epsilon), rel=1e-8)
     assert system.accepts(mechanism.release(word))
 
 

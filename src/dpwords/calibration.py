@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal
 
+from dpwords.certificates import Certifier
 from dpwords.errors import InvalidValue
 from dpwords.laws import Profile
 from dpwords.privacy import Linear, Staircase, Utility, sensitivity
@@ -24,10 +26,10 @@ def rounding_slack(space: Space) -> float:
 
 @dataclass(frozen=True)
 class Calibration:
-    """f(d) = exp(power · (u(d) − u(0)) / Δu); public facts only.
+    """f(d) = exp(power · (u(d) − u(0)) / Δu), or e^(−c·d) with a certified c; public facts only.
 
     The power is ε/2 for the textbook mechanism, which pays the other half for the normaliser, and ε where the
-    normaliser is known to be the same for all words; in both cases less the slack for rounding.
+    normaliser is known to be the same for all words; in all cases less the slack for rounding.
     """
 
     method: Literal["tight", "textbook"]
@@ -35,7 +37,7 @@ class Calibration:
     epsilon: float
     k: int
     slack: float
-    free: FreeWords | None  # the space, if all words are in the language
+    space: Space
 
     @classmethod
     def choose(
@@ -46,40 +48,61 @@ class Calibration:
         k: int,
         space: Space,
     ) -> Calibration:
-        """The best that is proven: on free words tight, and for k > 1 a staircase; textbook and linear elsewhere."""
+        """The best that is proven: tight on free words (for k > 1 a staircase), and with linear utility on systems."""
         if wanted not in ("tight", "textbook"):
             raise InvalidValue("calibration is 'tight' or 'textbook'")
         if utility is not None and not isinstance(utility, Utility):
             raise InvalidValue("utility is Linear(), Inverse(alpha) or Staircase()")
-        free = space if isinstance(space, FreeWords) else None
-        tight = wanted == "tight" and free is not None
-        default = Staircase() if tight and k > 1 else Linear()
+        free = isinstance(space, FreeWords)
+        tight = wanted == "tight" and (free or utility is None or isinstance(utility, Linear))
+        default = Staircase() if tight and free and k > 1 else Linear()
         method: Literal["tight", "textbook"] = "tight" if tight else "textbook"
-        return cls(method, default if utility is None else utility, epsilon, k, rounding_slack(space), free)
+        return cls(method, default if utility is None else utility, epsilon, k, rounding_slack(space), space)
 
     def power(self, length: int) -> Fraction:
         """What of ε is spent on weights: all or half of it, less what rounding may cost at this length."""
+        rest = self.rest(length)
+        return rest if self.method == "tight" else rest / 2
+
+    def rest(self, length: int) -> Fraction:
+        """ε less what rounding may cost at this length."""
         rest = Fraction(self.epsilon) - Fraction(self.slack) * length
         if rest <= 0:
             raise InvalidValue(
                 f"epsilon is no larger than the {self.slack * length:.1g} that rounding may cost at this length: "
                 "take a larger epsilon"
             )
-        return rest if self.method == "tight" else rest / 2
+        return rest
+
+    @cached_property
+    def certifier(self) -> Certifier:
+        """Certificates of c for each length, where the utility is linear."""
+        if not isinstance(self.utility, Linear):
+            raise InvalidValue("a certificate is of c in e^(−c·d), for utility Linear(): leave out the utility")
+        return Certifier(
+            self.space,
+            lambda length: math.nextafter(float(self.rest(length) / self.k), 0.0),
+            textbook_only=self.method == "textbook",
+        )
 
 
 @lru_cache(maxsize=256)
 def rate(calibration: Calibration, length: int) -> Fraction:
     """c, where the utility is linear and f(d) = e^(−c·d): its sensitivity is k."""
+    if calibration.method == "tight" and not isinstance(calibration.space, FreeWords):
+        return Fraction(calibration.certifier(length).c)
     return calibration.power(length) / calibration.k
 
 
 @lru_cache(maxsize=64)
 def profile(calibration: Calibration, length: int) -> Profile:
     """The weights of distances 0, …, length. Cost: length (times k for the best staircase), once per length."""
-    k, power, utility = calibration.k, calibration.power(length), calibration.utility
-    if isinstance(utility, Staircase) and utility.first_step is None and calibration.free is not None:
-        utility = Staircase(best_first_step(length, calibration.free, k, float(power)))
+    k, utility = calibration.k, calibration.utility
+    if isinstance(utility, Linear):
+        return Profile.linear(rate(calibration, length), length)
+    power = calibration.power(length)
+    if isinstance(utility, Staircase) and utility.first_step is None and isinstance(calibration.space, FreeWords):
+        utility = Staircase(best_first_step(length, calibration.space, k, float(power)))
     values = utility.values(length, k)
     change = sensitivity(values, k)
     return Profile(tuple(power * (values[0] - value) / change for value in values))

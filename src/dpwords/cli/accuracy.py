@@ -62,8 +62,6 @@ def _mechanisms(public: Language, epsilon: float, k: int) -> dict[str, Exponenti
 
     default = Exponential(public, epsilon, k)
     inverse = {"inverse (α=1), textbook": Exponential(public, epsilon, k, Inverse(1.0), "textbook")}
-    if default.calibration == "textbook":
-        return {"linear, textbook (default)": default} | inverse
     linear = Exponential(public, epsilon, k, Linear(), "textbook")
     return {"tight (default)": default, "linear, textbook": linear} | inverse
 

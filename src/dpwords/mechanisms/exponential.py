@@ -6,6 +6,7 @@ from typing import Literal
 
 from dpwords.automata import Language
 from dpwords.calibration import Calibration, profile, rate
+from dpwords.certificates import Certifier
 from dpwords.errors import InvalidValue
 from dpwords.laws import Law, ShellLaw, ShellWeights, linear_law
 from dpwords.mechanisms.base import Mechanism
@@ -58,12 +59,20 @@ class Exponential(Mechanism):
 
     @property
     def calibration(self) -> Literal["tight", "textbook"]:
-        """The calibration in force: "textbook" where nothing better is proven yet for the language."""
+        """The calibration in force: "textbook" where nothing better is proven for the utility on the language."""
         return self._calibration.method
 
     @property
     def guarantee(self) -> Guarantee:
         return self._unless_seeded(PureDP(self.epsilon, "hamming", self.k, self._calibration.slack, self.calibration))
+
+    @property
+    def certificate(self) -> Certifier:
+        """How the calibration was proven, for each length: `certificate(18).c`, `.bound`, `.method`; save and load.
+
+        Cost, once for each length: see `Certifier`; a second or so for words of states on a 15 × 15 grid.
+        """
+        return self._calibration.certifier
 
     def release(self, word: AnyWord) -> AnyWord:
         """One private word, of the same kind (str, list or tuple) and length. Each release spends ε.

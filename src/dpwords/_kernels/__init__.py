@@ -1,0 +1,1 @@
+"""Loops over arrays, compiled: arrays in, arrays out, no classes."""

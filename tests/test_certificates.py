@@ -1,0 +1,182 @@
+"""Certified rates against brute force over all pairs of words, and against the rates of the notes."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpwords as dw
+from dpwords import certificates, exhaustive
+from dpwords.certificates import Blocks, Certifier, range_of_normalisers
+from dpwords.lattice import Graph
+from dpwords.systems import TransitionSystem
+from zoo import NO_NEIGHBOURS, SYSTEMS
+
+
+def brute_excess(language: Any, length: int, c: float) -> float:
+    """The largest ln Z(x')/Z(x) per place that differs, over all pairs of words."""
+    words = exhaustive.words(language, length)
+    apart = exhaustive.distances(words).astype(float)
+    logs = np.log(np.exp(-c * apart).sum(axis=1))
+    pairs = apart > 0
+    return float(((logs[:, None] - logs[None, :])[pairs] / apart[pairs]).max(initial=0.0))
+
+
+def brute_rate(language: Any, length: int, epsilon: float) -> float:
+    """The largest c with c + excess ≤ ε, by bisection."""
+    low, high = epsilon / 2, epsilon
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if middle + brute_excess(language, length, middle) <= epsilon else (low, middle)
+    return low
+
+
+@st.composite
+def systems_by_states(draw: st.DrawFn) -> tuple[TransitionSystem, int]:
+    """Words of states of every kind: dead ends, one-way streets, unequal branching, accepting sets, any start."""
+    size = draw(st.integers(2, 7))
+    edges = draw(st.lists(st.tuples(st.integers(0, size - 1), st.integers(0, size - 1)), min_size=2, max_size=24))
+    rows: dict[int, dict[int, int]] = {0: {}}
+    for source, target in edges:
+        rows.setdefault(source, {})[target] = target
+    known = sorted(set(rows) | {target for row in rows.values() for target in row})
+    accepting = draw(st.one_of(st.none(), st.sets(st.sampled_from(known), min_size=1)))
+    system = TransitionSystem(rows, start=draw(st.sampled_from([0, None])), accepting=accepting)
+    lengths = [n for n in range(1, 7) if 2 <= system.count(n) <= 100]
+    return (system, draw(st.sampled_from(lengths))) if lengths else (dw.GridWorld(2, 2).by_states(), 3)
+
+
+@given(systems_by_states(), st.floats(0.1, 7), st.integers(2, 4))
+@settings(max_examples=400, deadline=None)
+def test_bounds_are_never_below_the_truth(case: tuple[TransitionSystem, int], c: float, radius: int) -> None:
+    system, length = case
+    graph = Graph.of(system)
+    truth = brute_excess(system, length, c)
+    blocks = Blocks(graph, length, certificates._near(graph, radius))
+    assert blocks.excess(c) >= truth
+    assert range_of_normalisers(graph, length, c) >= truth
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("c", [0.3, 1.0, 3.0])
+def test_the_range_covers_every_kind_of_word(name: str, c: float) -> None:
+    language, length = SYSTEMS[name]
+    words = exhaustive.words(language, length)
+    sums = np.exp(-c * exhaustive.distances(words)).sum(axis=1)
+    assert range_of_normalisers(Graph.of(language), length, c) >= math.log(sums.max() / sums.min())
+
+
+@pytest.mark.parametrize(("epsilon", "best"), [(2, 1.717), (3, 2.859), (4, 3.946), (6, 5.993)])
+def test_rates_on_the_3x3_grid_are_within_2_percent_of_the_best(epsilon: float, best: float) -> None:
+    cells = dw.GridWorld(3, 3).by_states()
+    assert brute_rate(cells, 4, epsilon) == pytest.approx(best, abs=6e-4)
+    certificate = dw.Exponential(cells, epsilon).certificate(4)
+    assert 0.98 * best <= certificate.c <= best + 5e-4
+    assert certificate.method == "blocks"
+    assert certificate.c < certificate.bound <= epsilon
+
+
+@pytest.mark.parametrize(("epsilon", "least"), [(3, 2.54), (4, 3.87), (5, 4.95), (6, 5.98)])
+def test_rates_on_the_15x15_grid(epsilon: float, least: float) -> None:
+    """From a language of more than 10^9 runs; the notes' sketch reached the least."""
+    cells = dw.GridWorld(15, 15).by_states()
+    mechanism = dw.Exponential(cells, epsilon)
+    certificate = mechanism.certificate(18)
+    assert least <= certificate.c < certificate.bound <= epsilon
+    run = [(i // 2 + i % 2, i // 2) if i % 2 == 0 else (i // 2, i // 2 + 1) for i in range(1, 19)]
+    assert cells.accepts(run)
+    textbook = dw.Exponential(cells, epsilon, calibration="textbook").expected_distance(run)
+    assert textbook == pytest.approx({3: 4.574, 4: 2.409, 5: 1.469, 6: 0.918}[epsilon], abs=6e-4)
+    assert mechanism.expected_distance(run) < {3: 1.405, 4: 0.399, 5: 0.14, 6: 0.051}[epsilon]
+
+
+def test_languages_of_more_than_10_to_the_12_words() -> None:
+    cells = dw.GridWorld(6, 6).by_states()
+    assert cells.count(24) > 10**12
+    mechanism = dw.Exponential(cells, 5)
+    assert mechanism.certificate(24).c > 4.9
+    assert dw.GridWorld(6, 6).count(24) > 10**12
+    assert dw.Exponential(dw.GridWorld(6, 6), 7).certificate(24).c > 6.5
+
+
+def test_without_neighbours_the_release_is_as_noisy_as_epsilon_demands() -> None:
+    """Two words at distance 3: adjacent pairs do not exist, and the bare definition would let the secret out."""
+    mechanism = dw.Exponential(NO_NEIGHBOURS, epsilon=1.0)
+    assert mechanism.certificate(3).c <= 1.0
+    kept = math.exp(mechanism.log_prob("aaa", given="aaa"))
+    assert kept <= 1 / (1 + math.exp(-3.0)) + 1e-12
+    found = dw.audit.exact(mechanism, 3)
+    assert found.holds
+    assert found.worst is not None
+    assert found.worst.distance == 3
+
+
+def test_k_divides_epsilon_among_the_places() -> None:
+    cells = dw.GridWorld(3, 3).by_states()
+    assert dw.Exponential(cells, 6, k=2).certificate(4).c == pytest.approx(
+        dw.Exponential(cells, 3).certificate(4).c, rel=1e-9
+    )
+    assert dw.audit.exact(dw.Exponential(cells, 6, k=2), 4).holds
+
+
+def test_every_word_is_feasible_or_all_are_free() -> None:
+    for language in (dw.Words("abc"), dw.TransitionSystem({0: {"a": 1, "b": 0}, 1: {"a": 0, "b": 1}}, start=0)):
+        certificate = dw.Exponential(language, 2.5).certificate(6)
+        assert certificate.method == "every word"
+        assert certificate.c == pytest.approx(2.5, rel=1e-9)
+    textbook = dw.Exponential(dw.Words("abc"), 2.5, calibration="textbook").certificate(6)
+    assert (textbook.method, textbook.c) == ("textbook", pytest.approx(1.25))
+    with pytest.raises(dw.InvalidValue, match=r"utility Linear\(\)"):
+        _ = dw.Exponential(dw.Words("abc"), 2.5, k=2).certificate
+
+
+def test_save_and_load(tmp_path: Path) -> None:
+    cells, path = dw.GridWorld(3, 3).by_states(), tmp_path / "certificates.json"
+    made = dw.Exponential(cells, 3)
+    with pytest.raises(dw.InvalidValue, match=r"ask for certificate\(18\)"):
+        _ = made.certificate.c
+    first, second = made.certificate(4), made.certificate(5)
+    assert (made.certificate.c, made.certificate.method) == (second.c, "blocks")
+    assert made.certificate.bound == second.bound
+    made.certificate.save(path)
+    loaded = dw.Exponential(cells, 3)
+    loaded.certificate.load(path)
+    assert "2 lengths" in repr(loaded.certificate)
+    assert (loaded.certificate(4), loaded.certificate(5)) == (first, second)
+    for other in (
+        dw.Exponential(cells, 3.5),
+        dw.Exponential(cells, 3, k=2),
+        dw.Exponential(dw.GridWorld(3, 3, start=(1, 1)).by_states(), 3),
+        dw.Exponential(dw.GridWorld(3, 3), 3),
+    ):
+        with pytest.raises(dw.InvalidValue, match="another system or another ε"):
+            other.certificate.load(path)
+    text = path.read_text("utf-8")
+    document = json.loads(text)
+    for change in ({"c": 2.99}, {"c": 9.0}, {"method": "every word"}, {"method": "faith"}):
+        document["certificates"][0] |= change
+        path.write_text(json.dumps(document), encoding="utf-8")
+        with pytest.raises(dw.InvalidValue, match="does not hold"):
+            loaded.certificate.load(path)
+        document = json.loads(text)
+    for broken in (text[:-30], "[]", '{"certificates": [{"c": 1}]}'):
+        path.write_text(broken, encoding="utf-8")
+        with pytest.raises(dw.InvalidValue, match="holds no certificates"):
+            loaded.certificate.load(path)
+
+
+def test_what_does_not_fit_in_memory_is_certified_by_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = Graph.of(dw.GridWorld(6, 6).by_states())
+    found = {}
+    for limit in (10**9, 60_000, 0):
+        monkeypatch.setattr(certificates, "_MEMORY_LIMIT", limit)
+        found[limit] = Certifier(graph, lambda _: 5.0)(8)
+    assert [found[limit].method for limit in found] == ["blocks", "blocks", "range"]
+    assert found[10**9].c >= found[60_000].c > found[0].c > 2.5
