@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import shlex
@@ -196,17 +197,31 @@ def test_accuracy_before_any_data() -> None:
     assert rows[2] == ["10", "0.02178", "2.937", "29.98"]
     assert len(rows) == 4
     done = run("accuracy", "--system", "grid:3x3", "--words", "states", "--length", "4", "-e", "2")
-    tight, textbook = map(float, done.stdout.splitlines()[2].split()[1:3])
+    tight, _, textbook = map(float, done.stdout.splitlines()[2].split()[1:4])
     assert textbook == 1.553
     assert 0.8606 <= tight < 0.9  # that of the best c is 0.8606
     assert "the figure for one word is private" in done.stdout
+
+
+def test_accuracy_finds_epsilon_and_draws(tmp_path: Path) -> None:
+    done = run("accuracy", "--alphabet", "name:dna", "--length", "20", "--target-distance", "1")
+    assert done.returncode == 0
+    assert float(done.stdout.splitlines()[3].split()[0]) == pytest.approx(math.log(57), rel=2e-3)
+    picture = tmp_path / "accuracy.svg"
+    done = run("accuracy", "--alphabet", "ab", "--length", "4", "-e", "2,1", "--plot", str(picture))
+    assert done.returncode == 0
+    assert picture.read_bytes().startswith(b"<?xml")
+    for wrong in (["--plot", "a.gif"], ["--plot", "a.dot"], ["--plot", "a.svg", "--target-distance", "1"]):
+        arguments = ["accuracy", "--alphabet", "ab", "--length", "4", *wrong]
+        assert "ends in .svg" in refused(*arguments, *(["-e", "1"] if len(wrong) == 2 else []))
+    assert "say --epsilon" in refused("accuracy", "--alphabet", "ab", "--length", "4")
 
 
 def test_accuracy_says_what_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lattice, "MEMORY_LIMIT", 20_000)
     done = CliRunner().invoke(cli, ["accuracy", "--system", "grid:3x3", "--length", "10", "-e", "2"])
     assert done.exit_code == 0
-    assert re.match(r" +2 +\d\.\d+ +\d\.\d+ +too large$", done.stdout.splitlines()[2])
+    assert re.match(r" +2 +\d\.\d+ +\d\.\d+ +\d\.\d+ +too large$", done.stdout.splitlines()[2])
 
 
 def test_audit_says_whether_a_claim_holds() -> None:

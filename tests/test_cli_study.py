@@ -59,7 +59,7 @@ def test_output_is_written_whole(tmp_path: Path) -> None:
     assert (found["study"], found["path"], found["k"], found["seed"]) == ("grid", "SSSSEEESSSSSSENNN", 1, "1")
     assert {"size or time": "states of the product", "paper": 6194, "here": 6194} in found["tables"][0]
     moves, states = (block["columns"] for block in found["blocks"])
-    assert [len(column["samples"]) for column in (*moves, *states)] == [5] * 6
+    assert [len(column["samples"]) for column in (*moves, *states)] == [5] * 8
     assert moves[2]["true_epsilon"] == {"bound": "≤", "epsilon": 5.0}
     assert states[0]["samples"][0]["word"][0] in ([1, 1], [1, 3], [0, 2], [2, 2])
 

@@ -21,6 +21,7 @@ PUBLIC = [
     "NotDeterministic",
     "NotInLanguage",
     "NotPrivate",
+    "Online",
     "PaperLiteral",
     "PureDP",
     "Staircase",

@@ -121,7 +121,7 @@ def test_sizes_and_times_of_the_grid_beside_the_papers(runs: Study) -> None:
     assert found["states of the product"] == [6194, 6194]
     assert found["edges of the product"] == [18762, 18762]
     times = {name: values for name, values in found.items() if name.startswith("seconds")}
-    assert [paper for paper, _ in times.values()] == [193.0, 6.4, None, None]
+    assert [paper for paper, _ in times.values()] == [193.0, 6.4, None, None, None]
     assert "100 runs at ε = 0.01" in list(times)[1]
 
 
@@ -165,7 +165,11 @@ def test_runs_of_the_grid(runs: Study, by_states: bool) -> None:
         "textbook, paper's utility": mean(sizes, lambda d: 5 / (d + 1)),
         "textbook, linear": mean(sizes, lambda d: -5 / 2 * d),
     }
-    assert {name: c.expected_distance for name, c in found.items()} == pytest.approx(expected)
+    tight = found["tight, linear"].expected_distance
+    assert {name: c.expected_distance for name, c in found.items()} == pytest.approx(
+        expected | {"tight, linear": tight}
+    )
+    assert mean(sizes, lambda d: -5 * d) < tight < expected["textbook, linear"] / 3  # better than c = ε it cannot be
     world = dw.GridWorld(15, 15, start=(1, 2))
     for column in found.values():
         assert len(column.samples) == 5
@@ -227,8 +231,8 @@ def test_figures_can_be_drawn(words: Study, runs: Study) -> None:
     assert len(words.figures["distances"]().axes) == 4
     for block, draw in zip(runs.blocks, runs.figures.values(), strict=True):
         panels = draw().axes
-        assert len(panels) == 18  # three mechanisms, six panels each
+        assert len(panels) == 24  # four mechanisms, six panels each
         titles = [panel.get_title() for panel in panels]
-        assert titles[::6] == ["input"] * 3
+        assert titles[::6] == ["input"] * 4
         drawn = [f"distance {sample.distance}" for column in block.columns for sample in column.samples]
         assert [title for title in titles if title != "input"] == drawn

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dpwords.errors import TooLarge as TooLarge
     from dpwords.levenshtein import LevenshteinAutomaton as LevenshteinAutomaton
     from dpwords.mechanisms.exponential import Exponential as Exponential
+    from dpwords.mechanisms.online import Online as Online
     from dpwords.mechanisms.paper_literal import PaperLiteral as PaperLiteral
     from dpwords.privacy import Inverse as Inverse
     from dpwords.privacy import Linear as Linear
@@ -45,6 +46,7 @@ _HOMES = {
     "NotDeterministic": "errors",
     "NotInLanguage": "errors",
     "NotPrivate": "privacy",
+    "Online": "mechanisms.online",
     "PaperLiteral": "mechanisms.paper_literal",
     "PureDP": "privacy",
     "Staircase": "privacy",

@@ -197,7 +197,7 @@ def range_of_normalisers(graph: Graph, length: int, c: float) -> float:
     """
     z = math.exp(-c)
     origins = np.flatnonzero(np.diff(graph.first))
-    sources = np.repeat(np.arange(graph.size), np.diff(graph.first))
+    sources = graph.sources
     most = least = graph.accepting.astype(np.float64)
     own = np.where(graph.accepting, 1.0, math.inf)
     logs = np.zeros(3)
@@ -230,11 +230,10 @@ class Blocks:
         self.graph, self.length = graph, length
         self.nf, self.nid = near
         self.sf, self.st = graph.first, graph.target
-        sources = np.repeat(np.arange(graph.size), np.diff(graph.first))
         self.edge_of = np.argsort(graph.target, kind="stable")
-        self.ps = sources[self.edge_of]
+        self.ps = graph.sources[self.edge_of]
         self.pf = np.searchsorted(graph.target[self.edge_of], np.arange(graph.size + 1))
-        self.live = _live(graph, sources, length)
+        self.live = _live(graph, length)
         self.branching = graph.branching
         self.widest = max(self.branching, int(np.diff(self.pf).max()))
         self.ef = _offsets(np.diff(self.nf)[graph.target])
@@ -321,23 +320,22 @@ def _longer(opening: Floats, growth: Floats, closing: Floats) -> float:
     return most
 
 
-def _live(graph: Graph, sources: Integers, length: int) -> Flags:
+def _live(graph: Graph, length: int) -> Flags:
     """Which states a word can be in before each place, and after the last; one layer more, without any."""
-    reached, useful = (np.zeros((length + 2, graph.size), dtype=np.bool_) for _ in range(2))
-    reached[0, graph.start], useful[length] = True, graph.accepting
+    reached = np.zeros((length + 2, graph.size), dtype=np.bool_)
+    reached[0, graph.start] = True
     for layer in range(length):
-        reached[layer + 1, graph.target[reached[layer, sources]]] = True
-    for layer in range(length, 0, -1):
-        useful[layer - 1, sources[useful[layer, graph.target]]] = True
-    return reached & useful
+        reached[layer + 1, graph.target[reached[layer, graph.sources]]] = True
+    reached[: length + 1] &= graph.useful(length)
+    reached[length + 1] = False
+    return reached
 
 
 def _near(graph: Graph, radius: int) -> tuple[Integers, Integers]:
     """The states within so many steps of each state, edges taken both ways; a start that is never entered is alone."""
-    sources = np.repeat(np.arange(graph.size), np.diff(graph.first))
     entered = np.isin(np.arange(graph.size), graph.target)
     beside: list[set[int]] = [set() for _ in range(graph.size)]
-    for source, target in zip(sources.tolist(), graph.target.tolist(), strict=True):
+    for source, target in zip(graph.sources.tolist(), graph.target.tolist(), strict=True):
         if entered[source] or source != graph.start:
             beside[source].add(target)
             beside[target].add(source)

@@ -62,6 +62,19 @@ class Graph:
         """The largest number of edges that leave a state."""
         return int(np.diff(self.first).max())
 
+    @property
+    def sources(self) -> Integers:
+        """The state that each edge leaves."""
+        return np.repeat(np.arange(self.size), np.diff(self.first))
+
+    def useful(self, length: int) -> Flags:
+        """Row i: the states before symbol i from which a word of this length can be completed. Cost: length · edges."""
+        useful = np.zeros((length + 1, self.size), dtype=np.bool_)
+        useful[length] = self.accepting
+        for place in reversed(range(length)):
+            useful[place, self.sources[useful[place + 1, self.target]]] = True
+        return useful
+
 
 class Algebra(Protocol):
     """What a symbol that differs from the word's does to the weight of a completion."""
@@ -194,7 +207,7 @@ class Lattice:
 
     def _edge_shares(self) -> Any:
         """From the last place to the first: each edge's probability at its node, and whether it differs."""
-        sources = np.repeat(np.arange(self.graph.size), np.diff(self.graph.first))
+        sources = self.graph.sources
         for place in reversed(range(len(self.codes))):
             differs = self.graph.symbol != self.codes[place]
             edges = self.algebra.over_edges(self.layers[place + 1], self.graph.target, differs)

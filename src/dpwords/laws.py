@@ -102,7 +102,7 @@ class ShellLaw:
 
     def draw(self, count: int, stream: Stream) -> Integers:
         drawn = sampling.choose(self.weights.shells, count, stream)
-        return np.concatenate([self.shells.draw(drawn[b], stream) for b in _batches(count, self.shells.footprint)])
+        return np.concatenate([self.shells.draw(drawn[b], stream) for b in batches(count, self.shells.footprint)])
 
     def distance_distribution(self) -> Floats:
         return self.weights.probabilities
@@ -133,7 +133,7 @@ class IndependentLaw:
     def draw(self, count: int, stream: Stream) -> Integers:
         length = len(self.codes)
         parts = []
-        for batch in _batches(count, length):
+        for batch in batches(count, length):
             shape = (batch.stop - batch.start, length)
             changed = sampling.choose(self.weights, shape[0] * length, stream).reshape(shape) == 1
             parts.append(with_other_symbols(self.codes, changed, self.space, stream))
@@ -166,8 +166,8 @@ class FoldedLaw:
         return -float(self.rate) * _distance(codes, self.lattice.codes) - self.log_total
 
     def draw(self, count: int, stream: Stream) -> Integers:
-        batches = _batches(count, self.lattice.footprint)
-        return np.concatenate([self.lattice.walk(np.zeros(b.stop - b.start, int), stream) for b in batches])
+        parts = batches(count, self.lattice.footprint)
+        return np.concatenate([self.lattice.walk(np.zeros(b.stop - b.start, int), stream) for b in parts])
 
     def distance_distribution(self) -> Floats:
         return self.lattice.distance_distribution()
@@ -194,6 +194,7 @@ def _distance(one: Integers, other: Integers) -> int:
     return int(np.count_nonzero(one != other))
 
 
-def _batches(count: int, footprint: int) -> Iterator[slice]:
+def batches(count: int, footprint: int) -> Iterator[slice]:
+    """Parts of a count so small that the numbers held for one part stay within bounds."""
     size = max(_BATCH // footprint, 1)
     return (slice(begin, min(begin + size, count)) for begin in range(0, count, size))

@@ -85,7 +85,7 @@ class PureDP:
     distance: Literal["hamming"]
     k: int
     slack: float
-    method: Literal["tight", "textbook"]
+    method: Literal["tight", "textbook", "online"]
 
     def loss(self, distance: int) -> float:
         """The most that one output tells between two words this far apart."""

@@ -4,8 +4,6 @@ Systems and boxes are given as in `boxes`. `live` flags are of the states that a
 after it, and after the next one.
 """
 
-# ruff: noqa: PLR0912 - compiled loops are written out
-
 from __future__ import annotations
 
 import math

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import click
 
@@ -10,14 +13,10 @@ from dpwords.cli.options import language_options, public_language
 from dpwords.cli.terminal import emit, shown
 from dpwords.errors import InvalidValue
 
-if TYPE_CHECKING:
-    from dpwords.automata import Language
-    from dpwords.mechanisms.exponential import Exponential
 
-
-def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) -> list[float]:
+def _numbers(_context: click.Context, _parameter: click.Parameter, text: str | None) -> list[float]:
     try:
-        return [float(part) for part in text.split(",")]
+        return [float(part) for part in text.split(",")] if text is not None else []
     except ValueError:
         raise InvalidValue("--epsilon takes numbers with commas between them, as in 1,2,5,10") from None
 
@@ -25,9 +24,13 @@ def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) ->
 @click.command()
 @language_options
 @click.option("--length", type=int, required=True, help="The length of the words.")
-@click.option("--epsilon", "-e", callback=_numbers, required=True, help="One ε or several, as in 1,2,5,10.")
+@click.option("--epsilon", "-e", callback=_numbers, help="One ε or several, as in 1,2,5,10.")
+@click.option("--target-distance", type=float, help="Find the ε at which this distance is expected.")
 @click.option("-k", default=1, show_default=True, help="Words that differ in up to k places are neighbours.")
-def accuracy(length: int, epsilon: list[float], k: int, **options: Any) -> None:
+@click.option("--plot", type=click.Path(path_type=Path), help="Also draw distance against ε, to a file .svg or .png.")
+def accuracy(
+    length: int, epsilon: list[float], target_distance: float | None, k: int, plot: Path | None, **options: Any
+) -> None:
     """Expected distance between a word and its release, for each mechanism, before any data is touched.
 
     On a system it is averaged over words drawn uniformly from the language: the figure for one word is private.
@@ -35,45 +38,50 @@ def accuracy(length: int, epsilon: list[float], k: int, **options: Any) -> None:
     \b
     Examples:
       dpwords accuracy --alphabet name:dna --length 20 --epsilon 1,2,5,10
-      dpwords accuracy --system grid:15x15 --length 18 --epsilon 2,4,6 -k 2
+      dpwords accuracy --system grid:15x15 --words states --length 18 --epsilon 2,3,4,6 --plot accuracy.svg
+      dpwords accuracy --system grid:6x6 --length 8 --target-distance 1
     """
+    from dpwords import accuracy as measured
+    from dpwords import plots
     from dpwords.automata import Words
+    from dpwords.files import staged
 
+    if not epsilon and target_distance is None:
+        raise InvalidValue("say --epsilon 1,2,5,10, or --target-distance 1, or both")
+    if plot is not None:
+        if not epsilon or plots.checked_form(plot) == "dot":
+            raise InvalidValue("--plot draws the values of --epsilon to a file that ends in .svg or .png")
+        plots.need_matplotlib()
     public = public_language(**options)
-    rows = [_mechanisms(public, one, k) for one in epsilon]
-    figures = [
-        _figure(mechanism, length) for mechanism in shown([m for row in rows for m in row.values()], "averaging")
-    ]
-    names = list(rows[0])
-    lines = [f"expected distance of {length} places, k = {k}"]
-    lines.append("ε".rjust(8) + "".join(name.rjust(len(name) + 3) for name in names))
-    for row, one in enumerate(epsilon):
-        cells = figures[row * len(names) : (row + 1) * len(names)]
-        lines.append(f"{one:g}".rjust(8) + "".join(c.rjust(len(n) + 3) for n, c in zip(names, cells, strict=True)))
+    makers = measured.mechanisms(public, k)
+    lines = [f"expected distance of {length} places, k = {k}", _row("ε", makers)]
+    tasks = [(one, make) for one in epsilon for make in makers.values()]
+    found = [measured.expected_distance(make, one, length) for one, make in shown(tasks, "averaging")]
+    rows = [found[at : at + len(makers)] for at in range(0, len(found), len(makers))]
+    lines += [_row(f"{one:g}", _cells(makers, row)) for one, row in zip(epsilon, rows, strict=True)]
+    if target_distance is not None:
+        searched = shown(list(makers.values()), "searching")
+        least = [measured.least_epsilon(make, target_distance, length) for make in searched]
+        lines.append(f"least ε for an expected distance of {target_distance:g}")
+        lines.append(_row("", _cells(makers, least)))
     if not isinstance(public, Words):
         lines.append("(averaged over words drawn uniformly from the language; the figure for one word is private)")
-    emit(lines)
+    contents = {}
+    if plot is not None:
+        curves = dict(zip(makers, map(list, zip(*rows, strict=True)), strict=True))
+        figure = plots.curves(epsilon, curves, f"expected distance of {length} places, k = {k}")
+        contents[plot] = plots.content_for(figure, plot)
+    with staged(contents):
+        emit(lines)
 
 
-def _mechanisms(public: Language, epsilon: float, k: int) -> dict[str, Exponential]:
-    """The mechanisms that apply, by name, the default first."""
-    from dpwords.mechanisms.exponential import Exponential
-    from dpwords.privacy import Inverse, Linear
-
-    default = Exponential(public, epsilon, k)
-    inverse = {"inverse (α=1), textbook": Exponential(public, epsilon, k, Inverse(1.0), "textbook")}
-    linear = Exponential(public, epsilon, k, Linear(), "textbook")
-    return {"tight (default)": default, "linear, textbook": linear} | inverse
+def _row(name: str, cells: Any) -> str:
+    return name.rjust(8) + "".join(f"   {cell}" for cell in cells)
 
 
-def _figure(mechanism: Exponential, length: int) -> str:
-    """The expected distance; only linear utility, the one that can always be had, says why it cannot."""
-    from dpwords.errors import TooLarge
-    from dpwords.privacy import Linear
-
-    try:
-        return f"{mechanism.expected_distance(length=length):.4g}"
-    except TooLarge:
-        if isinstance(mechanism.utility, Linear):
-            raise
-        return "too large"
+def _cells(names: Any, values: Sequence[float]) -> list[str]:
+    """Numbers as wide as the names above them."""
+    return [
+        ("too large" if math.isnan(value) else f"{value:.4g}").rjust(len(name))
+        for name, value in zip(names, values, strict=True)
+    ]

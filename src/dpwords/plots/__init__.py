@@ -25,7 +25,7 @@ from dpwords.words import Word
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FORMATS", "diagram", "distances", "dot", "encode", "need_matplotlib", "runs", "save", "words"]
+__all__ = ["FORMATS", "curves", "diagram", "distances", "dot", "encode", "need_matplotlib", "runs", "save", "words"]
 
 FORMATS = ("svg", "png", "dot")
 LARGEST_PICTURE = 400  # states and arrows that a figure may show
@@ -103,6 +103,19 @@ def distances(laws: Mapping[str, Mapping[str, Sequence[float]]]) -> Figure:
         from dpwords.plots import samples
 
         return samples.distances(laws)
+
+
+def curves(epsilons: Sequence[float], series: Mapping[str, Sequence[float]], title: str = "") -> Figure:
+    """Named curves of expected distance against ε.
+
+    >>> figure = curves([1, 2, 4], {"tight": [3.0, 1.0, 0.2]})
+    """
+    if not epsilons or not series or any(len(values) != len(epsilons) for values in series.values()):
+        raise InvalidValue("a curve has one value for each ε: give at least one of both")
+    with _matplotlib_as_it_comes():
+        from dpwords.plots import samples
+
+        return samples.curves(epsilons, series, _one_line(title))
 
 
 def encode(figure: Figure, form: str) -> bytes:

@@ -65,6 +65,25 @@ def distances(panels: Mapping[str, Mapping[str, Sequence[float]]]) -> Figure:
     return figure
 
 
+def curves(epsilons: Sequence[float], series: Mapping[str, Sequence[float]], title: str) -> Figure:
+    """Named curves of expected distance against ε."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    axes = figure.subplots()
+    for number, (name, values) in enumerate(series.items()):
+        colour, marker = _SERIES[number % len(_SERIES)]
+        order = sorted(range(len(epsilons)), key=lambda at: epsilons[at])
+        points = [(epsilons[at], values[at]) for at in order]
+        axes.plot(*zip(*points, strict=True), color=colour, marker=marker, markersize=4, linewidth=1.2)
+        axes.lines[-1].set_label(drawable(name).replace("$", r"\$"))
+    axes.set_title(drawable(title), fontsize=10, parse_math=False)
+    axes.set(xlabel="ε", ylabel="expected distance", ylim=(0, None))
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
+    return figure
+
+
 def _word(axes: Axes, secret: str, word: str, left: float, y: float) -> None:
     """A word with what differs from the secret marked, and its distance behind it."""
     from matplotlib.patches import Rectangle

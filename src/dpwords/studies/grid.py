@@ -18,6 +18,7 @@ from dpwords.studies.study import (
     ALPHA,
     LITERAL,
     TEXTBOOK,
+    TIGHT,
     Block,
     Column,
     Loss,
@@ -43,6 +44,7 @@ _ZIGZAG = "ES" * 8 + "E"
 _TURNED = ["SE" * pairs + "ES" * (8 - pairs) + "E" for pairs in range(1, 9)] + ["SE" * 8 + "S"]
 EPSILON = 5.0  # of the paper's last figure
 LINEAR = "textbook, linear"
+NAMES = (LITERAL, TEXTBOOK, LINEAR, TIGHT)
 TIMED_EPSILON, TIMED_RUNS = 0.01, 100
 
 PAPER_CELLS = 225
@@ -76,7 +78,7 @@ def grid(k: int = 1, seed: Seed = None, progress: Progress = without_progress) -
             partial(_moves, world),
         ),
     )
-    tasks = [(labelling, name) for labelling in labellings for name in (LITERAL, TEXTBOOK, LINEAR)]
+    tasks = [(labelling, name) for labelling in labellings for name in NAMES]
     columns = {
         (labelling.name, name): _column(labelling, name, k, seed) for labelling, name in progress(tasks, "drawing runs")
     }
@@ -124,7 +126,8 @@ def grid(k: int = 1, seed: Seed = None, progress: Progress = without_progress) -
 def _mechanism(language: TransitionSystem, name: str, epsilon: float, k: int) -> Mechanism:
     if name == LITERAL:
         return PaperLiteral(language, epsilon, k, ALPHA)
-    return Exponential(language, epsilon, k, Inverse(ALPHA) if name == TEXTBOOK else Linear(), "textbook")
+    utility = Inverse(ALPHA) if name == TEXTBOOK else Linear()
+    return Exponential(language, epsilon, k, utility, "tight" if name == TIGHT else "textbook")
 
 
 def _column(labelling: _Labelling, name: str, k: int, seed: Seed) -> Column:
@@ -143,8 +146,7 @@ def _sizes_and_times(world: GridWorld, k: int, seed: Seed, progress: Progress) -
         return seeded(_mechanism(world, name, TIMED_EPSILON, k), seed).simulate(PATH, TIMED_RUNS)
 
     built, build = timed(product)
-    names = (LITERAL, TEXTBOOK, LINEAR)
-    seconds = [timed(partial(runs, name))[1] for name in progress(names, "timing")]
+    seconds = [timed(partial(runs, name))[1] for name in progress(NAMES, "timing")]
     return Table(
         ("size or time", "paper", "here"),
         (
@@ -158,7 +160,7 @@ def _sizes_and_times(world: GridWorld, k: int, seed: Seed, progress: Progress) -
                     PAPER_DRAW if name == LITERAL else None,
                     spent,
                 )
-                for name, spent in zip(names, seconds, strict=True)
+                for name, spent in zip(NAMES, seconds, strict=True)
             ),
         ),
     )

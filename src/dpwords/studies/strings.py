@@ -21,6 +21,7 @@ from dpwords.studies.study import (
     ALPHA,
     LITERAL,
     TEXTBOOK,
+    TIGHT,
     Block,
     Column,
     Loss,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 WORD = "american control conference 2019"
 ALPHABET = " 0129acefilmnort"  # the symbols of the string, as in the paper
 EPSILONS = (10, 1, 0.1, 0)
-TIGHT, UNIFORM = "tight, linear", "uniform word"
+UNIFORM = "uniform word"
 _TIMED_WORDS = 40
 
 PAPER_STATES, PAPER_EDGES = 561, 1056

@@ -20,7 +20,7 @@ AnyMechanism = TypeVar("AnyMechanism", bound=Mechanism)
 Progress = Callable[[Sequence[Any], str], Iterable[Any]]  # the same items, with a label for a progress bar
 Seed = int | str | None
 
-LITERAL, TEXTBOOK = "literal formula", "textbook, paper's utility"
+LITERAL, TEXTBOOK, TIGHT = "literal formula", "textbook, paper's utility", "tight, linear"
 ALPHA = 1.0  # of the paper's utility; the paper does not say which it took
 SAMPLES = 5  # as many as the paper prints
 _TIMED = 5  # runs, of which the median counts

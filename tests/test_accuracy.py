@@ -1,0 +1,44 @@
+"""What a release will cost: the table, and the way back from a distance to ε."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import dpwords as dw
+from dpwords import accuracy
+from dpwords.mechanisms.uniform import Uniform
+
+
+class AlwaysFar(Uniform):
+    """No ε helps it."""
+
+
+def test_the_mechanisms_that_apply() -> None:
+    assert list(accuracy.mechanisms(dw.Words("ab"), 1)) == [
+        "tight (default)",
+        "linear, textbook",
+        "inverse (α=1), textbook",
+    ]
+    on_grid = accuracy.mechanisms(dw.GridWorld(3, 3).by_states(), 1)
+    assert list(on_grid)[:2] == ["tight (default)", "online"]
+    found = {name: accuracy.expected_distance(make, 3.0, 4) for name, make in on_grid.items()}
+    assert found["online"] == pytest.approx(0.4143, abs=6e-5)
+    assert found["linear, textbook"] == pytest.approx(1.0419, abs=6e-5)
+    assert 0.2904 <= found["tight (default)"] < 0.2935
+
+
+def test_epsilon_from_a_distance() -> None:
+    """On free words m·z/(1 + (m−1)z)-like formulas can be solved: n(m−1)z = d(1 + (m−1)z)."""
+    makers = accuracy.mechanisms(dw.Words("acgt"), 1)
+    n, distance = 20, 1.0
+    z = distance / (3 * (n - distance))
+    assert accuracy.least_epsilon(makers["tight (default)"], distance, n) == pytest.approx(-math.log(z), rel=2e-3)
+    assert accuracy.least_epsilon(makers["linear, textbook"], distance, n) == pytest.approx(-2 * math.log(z), rel=2e-3)
+    found = accuracy.least_epsilon(makers["tight (default)"], distance, n)
+    assert accuracy.expected_distance(makers["tight (default)"], found, n) <= distance
+    assert accuracy.least_epsilon(makers["tight (default)"], 15.1, n) < 0.01
+    assert math.isnan(accuracy.least_epsilon(lambda _: AlwaysFar(dw.Words("ab"), 1), 1.0, n))
+    with pytest.raises(dw.InvalidValue, match="target is a finite number above 0"):
+        accuracy.least_epsilon(makers["tight (default)"], 0.0, n)
