@@ -32,7 +32,8 @@ from dpwords.shells import FreeWords, Space
 
 Method = Literal["blocks", "range", "textbook", "every word"]
 MARGIN = 1e-9  # more than floating point can be off in the bounds
-_RADIUS = 4  # steps within which states have bounds of their own
+_RADII = range(2, 9)  # steps within which states have bounds of their own
+_NEARBY = 48  # states on average that have; more would take longer and gain little
 _MEMORY_LIMIT = 2**30  # bytes for the boxes of all layers; beyond it the radius shrinks, then blocks are given up
 _EVALUATIONS = 16
 _PRECISION = 2e-4  # of ε, in c
@@ -226,28 +227,34 @@ class Blocks:
     Cost of `excess`: length · edges · states nearby · branching; memory: 16 bytes · length · states · states nearby.
     """
 
-    def __init__(self, graph: Graph, length: int, near: tuple[Integers, Integers]) -> None:
-        self.graph, self.length = graph, length
-        self.nf, self.nid = near
+    def __init__(self, graph: Graph, length: int, radius: int) -> None:
+        self.graph, self.length, self.radius = graph, length, radius
+        self.nf, self.nid = _near(graph, radius)
         self.sf, self.st = graph.first, graph.target
         self.edge_of = np.argsort(graph.target, kind="stable")
         self.ps = graph.sources[self.edge_of]
         self.pf = np.searchsorted(graph.target[self.edge_of], np.arange(graph.size + 1))
         self.live = _live(graph, length)
-        self.branching = graph.branching
-        self.widest = max(self.branching, int(np.diff(self.pf).max()))
+        entered = np.isin(np.arange(graph.size), graph.target)
+        self.branching = int(np.diff(graph.first)[entered].max(initial=1))  # of states that a run can be in later on
+        self.entries = int(np.diff(self.pf).max())
+        self.widest = max(graph.branching, self.entries)
         self.ef = _offsets(np.diff(self.nf)[graph.target])
         self.first = _offsets(np.maximum(np.diff(graph.first)[graph.target], 1))
         self.base = _offsets((self.first[graph.first[1:]] - self.first[graph.first[:-1]])[graph.target])
 
     @classmethod
     def of(cls, graph: Graph, length: int) -> Blocks | None:
-        """With the largest radius that memory allows; None if there is none."""
-        for radius in range(_RADIUS, 1, -1):
-            near = _near(graph, radius)
-            if 16 * len(near[1]) * (length + 2) <= _MEMORY_LIMIT:
-                return cls(graph, length, near)
-        return None
+        """With the largest radius that time and memory allow; None if there is none."""
+        found = None
+        for radius in _RADII:
+            blocks = cls(graph, length, radius)
+            if 16 * len(blocks.nid) * (length + 2) > _MEMORY_LIMIT:
+                break
+            if found is not None and len(blocks.nid) > _NEARBY * graph.size:
+                break
+            found = blocks
+        return found
 
     def excess(self, c: float) -> float:
         """A bound on |ln Z(x′)/Z(x)| / d(x, x′) over all pairs of words."""
@@ -259,14 +266,14 @@ class Blocks:
         opening, closing, growth = np.zeros(length + 2), np.zeros(length + 2), np.zeros(length + 2)
         box, outside = np.zeros((2, len(self.nid))), np.zeros(self.graph.size)
         box[:, boxes.place_in_box(self.nf, self.nid, self.graph.start, self.graph.start)] = 1.0
-        earlier, edge_box = (box, outside), np.zeros((2, self.ef[-1]))
+        earlier, edge_box, far_before = (box[0], box[1], 0.0), np.zeros((2, self.ef[-1])), 0.0
         low, high = np.zeros(self.base[-1]), np.zeros(self.base[-1])
         accepting = self.graph.accepting
         for place in range(1, length + 1):
             last = place == length
             ahead = (after[place + 1, 0], after[place + 1, 1], far[place + 1], accepting, last)
             around = (live[place - 1], live[place], live[place + 1])
-            nearby = (box[0], box[1], float(outside.max()))
+            nearby = (box[0], box[1], far_before)
             factor = kernel.one_place(z, factor, *system, *around, *nearby, *ahead, self.widest)
             opening[place] = kernel.openings(*system, *around[:2], *nearby)
             if place > 1:
@@ -274,34 +281,51 @@ class Blocks:
                 within = (live[place - 2], *around)
                 growth[place] = kernel.growth(*system, *within[:3], *edges, nearby[2])
                 kernel.closings(
-                    z, self.branching, *system[:4], self.edge_of, *system[4:], *within, *edges, outside, *ahead,
-                    self.first, self.base, low, high,
+                    z, *system[:4], self.edge_of, *system[4:], *within, *edges, outside, *ahead,
+                    *self._elsewhere(z, place), self.first, self.base, low, high,
                 )  # fmt: skip
                 table = (last, self.first, self.base, low, high)
                 closing[place] = kernel.widest_closing(self.sf, self.st, *within, *table)
-                before = (earlier[0][0], earlier[0][1], float(earlier[1].max()))
-                pairs = max(pairs, kernel.two_places(*system, *within, *before, *table))
-            earlier = (box, outside)
-            box, outside = np.zeros_like(box), np.zeros_like(outside)
-            edge_box = np.zeros_like(edge_box)
+                pairs = max(pairs, kernel.two_places(*system, *within, *earlier, *table))
+            earlier, left = nearby, outside
+            box, outside, edge_box = np.zeros_like(box), np.zeros_like(outside), np.zeros_like(edge_box)
             boxes.forward(
-                z, self.branching, *system, *around[:2], *earlier[0], earlier[1], *box, outside, self.edge_of, self.ef,
-                *edge_box,
-            )  # fmt: skip
+                z, self.branching, *system, *around[:2], *earlier, left, *box, outside, self.edge_of, self.ef, *edge_box
+            )
+            far_before = min(float(outside.max()), z * self.entries * max(1.0, far_before, float(earlier[1].max())))
         return max(math.log(factor), pairs / 2, _longer(opening, growth, closing)) + MARGIN
 
     def _completions(self, z: float) -> tuple[Floats, Floats]:
         """Boxes of completions for each layer, and the bound for states outside of them."""
         kernel = _kernel("boxes")
-        boxes, far = np.zeros((self.length + 2, 2, len(self.nid))), np.ones(self.length + 2)
+        boxes = np.zeros((self.length + 2, 2, len(self.nid)))
+        far = np.ones(self.length + 2)
+        far[:-1] = [self._at_least_apart(z, self.radius + 1, layer) for layer in range(self.length + 1)]
         boxes[self.length] = self.graph.accepting[self.nid]
         for layer in range(self.length - 1, 0, -1):
             after = (*boxes[layer + 1], far[layer + 1])
             kernel.backward(
                 z, self.sf, self.st, self.nf, self.nid, self.live[layer], self.live[layer + 1], *after, *boxes[layer]
             )
-            far[layer] = 1 + z * self.branching * far[layer + 1]
         return boxes, far
+
+    def _at_least_apart(self, z: float, steps: int, place: int) -> float:
+        """The most that the completions of a state so many steps away from the own one weigh, relative to its own.
+
+        One step of both runs brings them nearer by two at most, and costs z while they are not side by side.
+        """
+        side, left = z * self.branching, self.length - place
+        apart = min(max((steps - 1) // 2, 0), left)
+        return float(min(side**apart, 1.0) * sum(side**layer for layer in range(left - apart + 1)))
+
+    def _elsewhere(self, z: float, place: int) -> tuple[float, float]:
+        """Bounds for closings: the completions of a state outside the box of q, and what one outside that of p adds."""
+        side = z * self.branching
+        if place == self.length:
+            return 1.0, side
+        beside = side * self._at_least_apart(z, self.radius - 3, place + 1)
+        adds = beside if self.radius > 3 else self._at_least_apart(z, 0, place)
+        return side * self._at_least_apart(z, self.radius, place + 1), side * adds
 
 
 def _kernel(name: str) -> Any:
@@ -332,7 +356,10 @@ def _live(graph: Graph, length: int) -> Flags:
 
 
 def _near(graph: Graph, radius: int) -> tuple[Integers, Integers]:
-    """The states within so many steps of each state, edges taken both ways; a start that is never entered is alone."""
+    """The states within so many steps of each state, edges taken both ways.
+
+    A start that is never entered has nobody nearby, and is near everybody: its mass is known, 0 after the first step.
+    """
     entered = np.isin(np.arange(graph.size), graph.target)
     beside: list[set[int]] = [set() for _ in range(graph.size)]
     for source, target in zip(graph.sources.tolist(), graph.target.tolist(), strict=True):
@@ -345,7 +372,8 @@ def _near(graph: Graph, radius: int) -> tuple[Integers, Integers]:
         for _ in range(radius):
             edge = {other for each in edge for other in beside[each]} - found
             found |= edge
-        rows.append(sorted(found))
+        alone = {graph.start} if not entered[graph.start] and state != graph.start else set()
+        rows.append(sorted(found | alone))
     return _offsets(np.array([len(row) for row in rows])), np.array([s for row in rows for s in row], dtype=np.int64)
 
 

@@ -153,13 +153,10 @@ def one_place(
 
 @njit(cache=True)
 def _completions(
-    z: float, branching: int, sf: Array, st: Array, nf: Array, nid: Array, lo: Array, hi: Array, far: float, q: int,
-    low: Array, high: Array,
-) -> float:  # fmt: skip
-    """The completions of each state near q when q is the next symbol; the result bounds those of all other states."""
-    largest = max(far, 1.0)
-    for m in range(nf[q], nf[q + 1]):
-        largest = max(largest, hi[m])
+    z: float, sf: Array, st: Array, nf: Array, nid: Array, lo: Array, hi: Array, far: float, q: int, low: Array,
+    high: Array,
+) -> None:  # fmt: skip
+    """Bounds on the completions of each state near q when q is the next symbol."""
     for m in range(nf[q], nf[q + 1]):
         low[m - nf[q]], high[m - nf[q]] = 0.0, 0.0
         for k in range(sf[nid[m]], sf[nid[m] + 1]):
@@ -167,7 +164,6 @@ def _completions(
             weight = 1.0 if st[k] == q else z
             low[m - nf[q]] += weight * below
             high[m - nf[q]] += weight * above
-    return z * branching * largest
 
 
 @njit(cache=True)
@@ -203,7 +199,6 @@ def growth(
 @njit(cache=True)
 def closings(
     z: float,
-    branching: int,
     sf: Array,
     st: Array,
     pf: Array,
@@ -224,6 +219,8 @@ def closings(
     after_far: float,
     accepting: Array,
     is_last: bool,
+    elsewhere: float,
+    rest: float,
     first: Array,
     base: Array,
     low: Array,
@@ -232,7 +229,8 @@ def closings(
     """Logarithms of the whole mass relative to that of p, where the own run goes o → p → y → q, bounded on both sides.
 
     The number for o → p (place k of the successors), p → y (place j) and the i-th successor q of y stands at
-    base[k] + first[j] − first[sf[p]] + i; at the last place of a word i = 0 is the end.
+    base[k] + first[j] − first[sf[p]] + i; at the last place of a word i = 0 is the end. `elsewhere` bounds the
+    completions of states outside the box of q, `rest` what a state outside the box of p contributes.
     """
     widest = 0
     for s in range(len(live)):
@@ -242,10 +240,8 @@ def closings(
     for q in range(1 if is_last else len(live)):
         if not is_last and not live_after[q]:
             continue
-        elsewhere, most = 1.0, 1.0
         if not is_last:
-            elsewhere = _completions(z, branching, sf, st, nf, nid, after_lo, after_hi, after_far, q, some_lo, some_hi)
-            most = max(elsewhere, some_hi[: nf[q + 1] - nf[q]].max())
+            _completions(z, sf, st, nf, nid, after_lo, after_hi, after_far, q, some_lo, some_hi)
         for r in range(len(live) if is_last else pf[q + 1] - pf[q]):
             y = r if is_last else ps[pf[q] + r]
             if not live[y]:
@@ -274,13 +270,12 @@ def closings(
                         else:
                             above += weight * elsewhere
                     onward_lo[m - nf[p]], onward_hi[m - nf[p]] = below, above
-                rest = z * branching * most * outside[p]
                 slot = first[edge_of[n]] - first[sf[p]] + successor
                 for i in range(pf[p], pf[p + 1]):
                     if not live_first[ps[i]]:
                         continue
                     k = edge_of[i]
-                    below, above = 0.0, rest
+                    below, above = 0.0, rest * outside[p]
                     for m in range(nf[p + 1] - nf[p]):
                         below += edge_lo[ef[k] + m] * onward_lo[m]
                         above += edge_hi[ef[k] + m] * onward_hi[m]

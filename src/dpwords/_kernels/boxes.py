@@ -101,6 +101,7 @@ def forward(
     live: Array,
     lo: Array,
     hi: Array,
+    far: float,
     outside: Array,
     new_lo: Array,
     new_hi: Array,
@@ -112,11 +113,10 @@ def forward(
 ) -> None:
     """The boxes of one layer from those of the layer before it.
 
-    `outside[p]` bounds the mass of all states that are not in the box of p together; no single one of them has more.
+    `outside[p]` bounds the mass of all states that are not in the box of p together, `far` that of each.
     A run that enters q from p has a narrower box than all runs that enter q: that of the edge from p to q, which has
     number edge_of[k] for place k of the predecessors, begins at ef[edge_of[k]].
     """
-    far = outside.max()
     for q in range(len(live)):
         if not live[q]:
             continue
