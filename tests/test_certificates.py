@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpwords as dw
-from dpwords import certificates, exhaustive
-from dpwords.certificates import Blocks, Certifier, range_of_normalisers
+from dpwords import bounds, exhaustive
+from dpwords.bounds import Blocks, range_of_normalisers
+from dpwords.certificates import Certifier
 from dpwords.lattice import Graph
 from dpwords.systems import TransitionSystem
 from zoo import NO_NEIGHBOURS, SYSTEMS
@@ -175,7 +176,7 @@ def test_what_does_not_fit_in_memory_is_certified_by_less(monkeypatch: pytest.Mo
     graph = Graph.of(dw.GridWorld(6, 6).by_states())
     found = {}
     for limit in (10**9, 60_000, 0):
-        monkeypatch.setattr(certificates, "_MEMORY_LIMIT", limit)
+        monkeypatch.setattr(bounds, "_MEMORY_LIMIT", limit)
         found[limit] = Certifier(graph, lambda _: 5.0)(8)
     assert [found[limit].method for limit in found] == ["blocks", "blocks", "range"]
     assert found[10**9].c >= found[60_000].c > found[0].c > 2.5

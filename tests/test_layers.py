@@ -29,6 +29,7 @@ ROWS = [
     ["stepwise"],
     ["privacy", "laws"],
     ["shells"],
+    ["bounds"],
     ["lattice", "exhaustive"],
     ["bridges"],
     ["levenshtein", "systems"],

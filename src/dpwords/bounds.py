@@ -1,0 +1,233 @@
+"""How much the normaliser of e^(−c·d) can change with the word, from public facts only (docs/theory.md, section 9)."""
+
+from __future__ import annotations
+
+import math
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from dpwords.lattice import Flags, Graph
+from dpwords.scaled import Floats, Integers
+
+MARGIN = 1e-9  # more than floating point can be off in the bounds
+_ALL_OF_IT = 500.0  # a c at which 1 ≤ Z ≤ (1 + D·e^(−c))^n leaves nothing of the order of the margin
+_RADII = range(2, 9)  # steps within which states have bounds of their own
+_NEARBY = 48  # states on average that have; more would take longer and gain little,
+_NEARBY_ANY_START = 130  # but where runs start anywhere, all other starts have mass outside
+_MEMORY_LIMIT = 2**30  # bytes for the boxes of all layers; beyond it the radius shrinks, then blocks are given up
+
+
+def accepts_every_word(graph: Graph) -> bool:
+    """Whether every state has every symbol and accepts: then Z is the same for all words."""
+    full = np.all(np.diff(graph.first) == len(graph.alphabet))
+    return bool(full and graph.accepting.all())
+
+
+def names_targets(graph: Graph) -> bool:
+    """Whether symbols and the states they lead to determine each other: words of states."""
+    pairs = np.unique(np.stack([graph.symbol, graph.target]), axis=1)
+    return bool(len(np.unique(pairs[0])) == len(np.unique(pairs[1])) == pairs.shape[1])
+
+
+def range_of_normalisers(graph: Graph, length: int, c: float) -> float:
+    """ln of the largest Z that a word can have, less ln of the least. Cost: length · edges · symbols.
+
+    Backwards, layer by layer: the most and the least that completions of a state can weigh for any symbols to come,
+    and, for states on the word's own run, the least for symbols that the run can take.
+    """
+    if c > _ALL_OF_IT:
+        return MARGIN
+    z = math.exp(-c)
+    origins = np.flatnonzero(np.diff(graph.first))
+    sources = graph.sources
+    most = least = graph.accepting.astype(np.float64)
+    own = np.where(graph.accepting, 1.0, math.inf)
+    logs = np.zeros(3)
+    for _ in range(length):
+        high, low, run = most[graph.target], least[graph.target], own[graph.target]
+        sums = np.zeros((2, graph.size))
+        sums[:, origins] = np.add.reduceat(np.stack([high, low]), graph.first[origins], axis=1)
+        best, worst, straight = np.zeros(graph.size), np.zeros(graph.size), np.full(graph.size, math.inf)
+        np.maximum.at(best, sources, high)
+        everywhere = np.diff(graph.first) == len(graph.alphabet)
+        np.minimum.at(straight, sources, low)
+        worst = np.where(everywhere, np.where(np.isfinite(straight), straight, 0.0), 0.0)
+        most, least = z * sums[0] + (1 - z) * best, z * sums[1] + (1 - z) * worst
+        own_run = np.full(graph.size, math.inf)
+        np.minimum.at(own_run, sources, run + z * (sums[1][sources] - low))
+        own = own_run
+        scale = np.array([most.max(), most.max(), most.max()])
+        most, least, own = most / scale[0], least / scale[1], own / scale[2]
+        logs += np.log(scale)
+    return math.log(most[graph.start]) - math.log(own[graph.start]) + MARGIN
+
+
+class Blocks:
+    """The bound for words of states, from boxes around every own state.
+
+    Cost of `excess`: length · edges · states nearby · branching; memory: 16 bytes · length · states · states nearby.
+    """
+
+    def __init__(self, graph: Graph, length: int, radius: int) -> None:
+        self.graph, self.length, self.radius = graph, length, radius
+        self.nf, self.nid = _near(graph, radius)
+        self.sf, self.st = graph.first, graph.target
+        self.edge_of = np.argsort(graph.target, kind="stable")
+        self.ps = graph.sources[self.edge_of]
+        self.pf = np.searchsorted(graph.target[self.edge_of], np.arange(graph.size + 1))
+        self.live = _live(graph, length)
+        self.branching = int(
+            np.diff(graph.first)[_entered(graph)].max(initial=1)
+        )  # of states that a run can be in later on
+        self.entries = int(np.diff(self.pf).max())
+        self.widest = max(graph.branching, self.entries)
+        self.ef = _offsets(np.diff(self.nf)[graph.target])
+        self.first = _offsets(np.maximum(np.diff(graph.first)[graph.target], 1))
+        self.base = _offsets((self.first[graph.first[1:]] - self.first[graph.first[:-1]])[graph.target])
+
+    @classmethod
+    def of(cls, graph: Graph, length: int) -> Blocks | None:
+        """With the largest radius that time and memory allow; None if there is none."""
+        found = None
+        nearby = _NEARBY if _entered(graph)[graph.start] else _NEARBY_ANY_START
+        for radius in _RADII:
+            blocks = cls(graph, length, radius)
+            if 16 * len(blocks.nid) * (length + 2) > _MEMORY_LIMIT:
+                break
+            if found is not None and len(blocks.nid) > nearby * graph.size:
+                break
+            found = blocks
+        return found
+
+    def excess(self, c: float) -> float:
+        """A bound on |ln Z(x′)/Z(x)| / d(x, x′) over all pairs of words."""
+        if c > _ALL_OF_IT:
+            return MARGIN
+        kernel, boxes = _kernel("blocks"), _kernel("boxes")
+        z, length, live = math.exp(-c), self.length, self.live
+        system = (self.sf, self.st, self.pf, self.ps, self.nf, self.nid)
+        after, far = self._completions(z)
+        factor, pairs = 1.0, 0.0
+        opening, closing, growth = np.zeros(length + 2), np.zeros(length + 2), np.zeros(length + 2)
+        box, outside = np.zeros((2, len(self.nid))), np.zeros(self.graph.size)
+        box[:, boxes.place_in_box(self.nf, self.nid, self.graph.start, self.graph.start)] = 1.0
+        earlier, edge_box, far_before = (box[0], box[1], 0.0), np.zeros((2, self.ef[-1])), 0.0
+        low, high = np.zeros(self.base[-1]), np.zeros(self.base[-1])
+        accepting = self.graph.accepting
+        for place in range(1, length + 1):
+            last = place == length
+            ahead = (after[place + 1, 0], after[place + 1, 1], far[place + 1], accepting, last)
+            around = (live[place - 1], live[place], live[place + 1])
+            nearby = (box[0], box[1], far_before)
+            factor = kernel.one_place(z, factor, *system, *around, *nearby, *ahead, self.widest)
+            opening[place] = kernel.openings(*system, *around[:2], *nearby)
+            if place > 1:
+                edges = (self.ef, edge_box[0], edge_box[1])
+                within = (live[place - 2], *around)
+                growth[place] = kernel.growth(*system, *within[:3], *edges, nearby[2])
+                kernel.closings(
+                    z, *system[:4], self.edge_of, *system[4:], *within, *edges, outside, *ahead,
+                    *self._elsewhere(z, place), self.first, self.base, low, high,
+                )  # fmt: skip
+                table = (last, self.first, self.base, low, high)
+                closing[place] = kernel.widest_closing(self.sf, self.st, *within, *table)
+                pairs = max(pairs, kernel.two_places(*system, *within, *earlier, *table))
+            earlier, left = nearby, outside
+            box, outside, edge_box = np.zeros_like(box), np.zeros_like(outside), np.zeros_like(edge_box)
+            boxes.forward(
+                z, self.branching, *system, *around[:2], *earlier, left, *box, outside, self.edge_of, self.ef, *edge_box
+            )
+            far_before = min(float(outside.max()), z * self.entries * max(1.0, far_before, float(earlier[1].max())))
+        return max(math.log(factor), pairs / 2, _longer(opening, growth, closing)) + MARGIN
+
+    def _completions(self, z: float) -> tuple[Floats, Floats]:
+        """Boxes of completions for each layer, and the bound for states outside of them."""
+        kernel = _kernel("boxes")
+        boxes = np.zeros((self.length + 2, 2, len(self.nid)))
+        far = np.ones(self.length + 2)
+        far[:-1] = [self._at_least_apart(z, self.radius + 1, layer) for layer in range(self.length + 1)]
+        boxes[self.length] = self.graph.accepting[self.nid]
+        for layer in range(self.length - 1, 0, -1):
+            after = (*boxes[layer + 1], far[layer + 1])
+            kernel.backward(
+                z, self.sf, self.st, self.nf, self.nid, self.live[layer], self.live[layer + 1], *after, *boxes[layer]
+            )
+        return boxes, far
+
+    def _at_least_apart(self, z: float, steps: int, place: int) -> float:
+        """The most that the completions of a state so many steps away from the own one weigh, relative to its own.
+
+        One step of both runs brings them nearer by two at most, and costs z while they are not side by side.
+        """
+        side, left = z * self.branching, self.length - place
+        apart = min(max((steps - 1) // 2, 0), left)
+        return float(min(side**apart, 1.0) * sum(side**layer for layer in range(left - apart + 1)))
+
+    def _elsewhere(self, z: float, place: int) -> tuple[float, float]:
+        """Bounds for closings: the completions of a state outside the box of q, and what one outside that of p adds."""
+        side = z * self.branching
+        if place == self.length:
+            return 1.0, side
+        beside = side * self._at_least_apart(z, self.radius - 3, place + 1)
+        adds = beside if self.radius > 3 else self._at_least_apart(z, 0, place)
+        return side * self._at_least_apart(z, self.radius, place + 1), side * adds
+
+
+def _kernel(name: str) -> Any:
+    """Compiled loops; importing the compiler takes half a second, so only who needs them does."""
+    return import_module(f"dpwords._kernels.{name}")
+
+
+def _longer(opening: Floats, growth: Floats, closing: Floats) -> float:
+    """The largest bound for a block of three places or more, for each place of it. Cost: length²."""
+    length, total = len(opening) - 2, np.cumsum(growth)
+    most = 0.0
+    for last in range(3, length + 1):
+        first = np.arange(1, last - 1)
+        change = opening[first] - total[first] + total[last - 1] + closing[last]
+        most = max(most, float((change / (last - first + 1)).max()))
+    return most
+
+
+def _live(graph: Graph, length: int) -> Flags:
+    """Which states a word can be in before each place, and after the last; one layer more, without any."""
+    reached = np.zeros((length + 2, graph.size), dtype=np.bool_)
+    reached[0, graph.start] = True
+    for layer in range(length):
+        reached[layer + 1, graph.target[reached[layer, graph.sources]]] = True
+    reached[: length + 1] &= graph.useful(length)
+    reached[length + 1] = False
+    return reached
+
+
+def _near(graph: Graph, radius: int) -> tuple[Integers, Integers]:
+    """The states within so many steps of each state, edges taken both ways.
+
+    A start that is never entered has nobody nearby, and is near everybody: its mass is known, 0 after the first step.
+    """
+    entered = _entered(graph)
+    beside: list[set[int]] = [set() for _ in range(graph.size)]
+    for source, target in zip(graph.sources.tolist(), graph.target.tolist(), strict=True):
+        if entered[source] or source != graph.start:
+            beside[source].add(target)
+            beside[target].add(source)
+    rows = []
+    for state in range(graph.size):
+        found, edge = {state}, {state}
+        for _ in range(radius):
+            edge = {other for each in edge for other in beside[each]} - found
+            found |= edge
+        alone = {graph.start} if not entered[graph.start] and state != graph.start else set()
+        rows.append(sorted(found | alone))
+    return _offsets(np.array([len(row) for row in rows])), np.array([s for row in rows for s in row], dtype=np.int64)
+
+
+def _entered(graph: Graph) -> Flags:
+    """Which states some edge leads to."""
+    return np.isin(np.arange(graph.size), graph.target)
+
+
+def _offsets(sizes: Any) -> Integers:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
