@@ -160,13 +160,24 @@ def test_save_and_load(tmp_path: Path) -> None:
             other.certificate.load(path)
     text = path.read_text("utf-8")
     document = json.loads(text)
-    for change in ({"c": 2.99}, {"c": 9.0}, {"method": "every word"}, {"method": "faith"}):
+    for change in (
+        {"c": 2.99},
+        {"c": 9.0},
+        {"c": -1.0},
+        {"c": math.nan},
+        {"c": 1.0},
+        {"method": "every word"},
+        {"method": "faith"},
+    ):
         document["certificates"][0] |= change
         path.write_text(json.dumps(document), encoding="utf-8")
         with pytest.raises(dw.InvalidValue, match="does not hold"):
             loaded.certificate.load(path)
         document = json.loads(text)
-    for broken in (text[:-30], "[]", '{"certificates": [{"c": 1}]}'):
+    wrong = [json.dumps({"certificates": [document["certificates"][0] | change]}) for change in (
+        {"c": "2"}, {"c": None}, {"c": 10**400}, {"c": True}, {"length": 4.0}, {"length": "4"}, {"method": ["blocks"]},
+    )]  # fmt: skip
+    for broken in (text[:-30], "[]", '{"certificates": [{"c": 1}]}', "[" * 10**5, *wrong):
         path.write_text(broken, encoding="utf-8")
         with pytest.raises(dw.InvalidValue, match="holds no certificates"):
             loaded.certificate.load(path)
@@ -175,8 +186,64 @@ def test_save_and_load(tmp_path: Path) -> None:
 def test_what_does_not_fit_in_memory_is_certified_by_less(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = Graph.of(dw.GridWorld(6, 6).by_states())
     found = {}
-    for limit in (10**9, 60_000, 0):
+    for limit in (10**9, 100_000, 0):
         monkeypatch.setattr(bounds, "_MEMORY_LIMIT", limit)
         found[limit] = Certifier(graph, lambda _: 5.0)(8)
     assert [found[limit].method for limit in found] == ["blocks", "blocks", "range"]
-    assert found[10**9].c >= found[60_000].c > found[0].c > 2.5
+    assert found[10**9].c >= found[100_000].c > found[0].c > 2.5
+
+
+def test_a_loaded_certificate_is_used_from_then_on(tmp_path: Path) -> None:
+    cells, path = dw.GridWorld(3, 3).by_states(), tmp_path / "certificates.json"
+    mechanism = dw.Exponential(cells, 3)
+    run = exhaustive.words(cells, 4)[0]
+    before = mechanism.log_prob(run, given=run)
+    mechanism.certificate.save(path)
+    document = json.loads(path.read_text("utf-8"))
+    document["certificates"][0]["c"] = 2.0
+    path.write_text(json.dumps(document), encoding="utf-8")
+    mechanism.certificate.load(path)
+    assert mechanism.certificate(4).c == 2.0
+    assert mechanism.log_prob(run, given=run) < before
+
+
+def test_words_that_no_run_reaches_do_not_count() -> None:
+    """A part more than n steps away that grows faster than the language must not drown its numbers."""
+    n, wide = 1500, 20
+    system: dict[Any, dict[Any, Any]] = {"s": {0: "P", 1: "Q"}, "P": {0: 0}, "Q": dict.fromkeys(range(wide), 0)}
+    system |= {i: {0: i + 1} for i in range(n)}
+    system[n] = dict.fromkeys(range(6), n)
+    mechanism = dw.Exponential(dw.TransitionSystem(system, start="s"), 2.0)
+    assert dw.audit.exact(mechanism, n).holds
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 2.0])
+def test_long_words_with_many_ways_at_small_rates(epsilon: float) -> None:
+    """Bounds that overflow are given up, not ignored."""
+    many = [f"R{i}" for i in range(20)]
+    edges = [("s", "P"), ("s", "Q"), ("P", "P2"), ("P2", "h"), ("h", "h")]
+    edges += [("Q", each) for each in many] + [(each, "h") for each in many]
+    mechanism = dw.Exponential(dw.from_edges(edges, start="s"), epsilon)
+    assert dw.audit.exact(mechanism, 700).holds
+
+
+def test_extreme_rates_and_shapes() -> None:
+    cells = dw.GridWorld(3, 3).by_states()
+    for epsilon in (1e-3, 199.0, 1000.0, 1e6):
+        certificate = dw.Exponential(cells, epsilon).certificate(4)
+        assert epsilon / 2 * (1 - 1e-9) <= certificate.c <= certificate.bound <= epsilon
+    clique = dw.from_edges([(a, b) for a in range(40) for b in range(40)] + [(40, 0)], start=0)
+    assert dw.Exponential(clique, 2.0).certificate(5).method != "blocks"  # it would take hours
+    with pytest.raises(dw.InvalidValue, match="radius is 2 or more"):
+        Blocks(Graph.of(cells), 4, 1)
+
+
+def test_bad_lengths() -> None:
+    ends = dw.from_edges([("a", "b"), ("b", "c")], start="a")
+    with pytest.raises(dw.InvalidValue, match="no word of length 5"):
+        dw.Exponential(ends, 2.0).certificate(5)
+    for length in (0, -1, True, 4.0, "4", None):
+        with pytest.raises(dw.InvalidValue, match="length is a whole number"):
+            dw.Exponential(ends, 2.0).certificate(length)  # type: ignore[arg-type]
+    with pytest.raises(dw.TooLarge, match="take shorter words"):
+        dw.Exponential(dw.GridWorld(3, 3), 2.0).certificate(10**9)

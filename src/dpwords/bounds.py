@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from dpwords.errors import InvalidValue
 from dpwords.lattice import Flags, Graph
 from dpwords.scaled import Floats, Integers
 
-MARGIN = 1e-9  # more than floating point can be off in the bounds
-_ALL_OF_IT = 500.0  # a c at which 1 ≤ Z ≤ (1 + D·e^(−c))^n leaves nothing of the order of the margin
+_ALL_OF_IT = 200.0  # a c at which 1 ≤ Z ≤ (1 + D·e^(−c))^n leaves nothing of the order of the margin
+_LEAST, _MOST = 1e-100, 1e100  # upper bounds are kept in between: no product of them underflows or overflows
 _RADII = range(2, 9)  # steps within which states have bounds of their own
 _NEARBY = 48  # states on average that have; more would take longer and gain little,
 _NEARBY_ANY_START = 130  # but where runs start anywhere, all other starts have mass outside
 _MEMORY_LIMIT = 2**30  # bytes for the boxes of all layers; beyond it the radius shrinks, then blocks are given up
+_WORK_LIMIT = 1e11  # steps of one evaluation of blocks, some minutes
 
 
 def accepts_every_word(graph: Graph) -> bool:
@@ -31,37 +33,50 @@ def names_targets(graph: Graph) -> bool:
     return bool(len(np.unique(pairs[0])) == len(np.unique(pairs[1])) == pairs.shape[1])
 
 
+def live_states(graph: Graph, length: int) -> Flags:
+    """Row i: the states that a word of this length can be in after i symbols. Cost: length · edges."""
+    reached = np.zeros((length + 1, graph.size), dtype=np.bool_)
+    reached[0, graph.start] = True
+    for layer in range(length):
+        reached[layer + 1, graph.target[reached[layer, graph.sources]]] = True
+    return reached & graph.useful(length)
+
+
+def margin(graph: Graph, length: int) -> float:
+    """More than floating point can be off in the bounds."""
+    return 1e-9 + 8 * length * (graph.branching + 4) * 2.0**-53
+
+
 def range_of_normalisers(graph: Graph, length: int, c: float) -> float:
-    """ln of the largest Z that a word can have, less ln of the least. Cost: length · edges · symbols.
+    """ln of the largest Z that a word can have, less ln of the least. Cost: length · edges.
 
     Backwards, layer by layer: the most and the least that completions of a state can weigh for any symbols to come,
-    and, for states on the word's own run, the least for symbols that the run can take.
+    and, for states on the word's own run, the least for symbols that the run can take. Infinite where the numbers of
+    one layer span too much.
     """
     if c > _ALL_OF_IT:
-        return MARGIN
-    z = math.exp(-c)
-    origins = np.flatnonzero(np.diff(graph.first))
-    sources = graph.sources
+        return margin(graph, length)
+    z, live = math.exp(-c), live_states(graph, length)
+    edges, sources = np.diff(graph.first), graph.sources
+    has_all = edges == len(graph.alphabet)
     most = least = graph.accepting.astype(np.float64)
     own = np.where(graph.accepting, 1.0, math.inf)
-    logs = np.zeros(3)
-    for _ in range(length):
+    total = 0.0
+    for layer in reversed(range(length)):
         high, low, run = most[graph.target], least[graph.target], own[graph.target]
-        sums = np.zeros((2, graph.size))
-        sums[:, origins] = np.add.reduceat(np.stack([high, low]), graph.first[origins], axis=1)
-        best, worst, straight = np.zeros(graph.size), np.zeros(graph.size), np.full(graph.size, math.inf)
+        sum_high, sum_low = np.bincount(sources, high, graph.size), np.bincount(sources, low, graph.size)
+        best, worst, own = np.zeros(graph.size), np.full(graph.size, math.inf), np.full(graph.size, math.inf)
         np.maximum.at(best, sources, high)
-        everywhere = np.diff(graph.first) == len(graph.alphabet)
-        np.minimum.at(straight, sources, low)
-        worst = np.where(everywhere, np.where(np.isfinite(straight), straight, 0.0), 0.0)
-        most, least = z * sums[0] + (1 - z) * best, z * sums[1] + (1 - z) * worst
-        own_run = np.full(graph.size, math.inf)
-        np.minimum.at(own_run, sources, run + z * (sums[1][sources] - low))
-        own = own_run
-        scale = np.array([most.max(), most.max(), most.max()])
-        most, least, own = most / scale[0], least / scale[1], own / scale[2]
-        logs += np.log(scale)
-    return math.log(most[graph.start]) - math.log(own[graph.start]) + MARGIN
+        np.minimum.at(worst, sources, low)
+        np.minimum.at(own, sources, run + z * (sum_low[sources] - low))
+        least = z * sum_low + (1 - z) * np.where(has_all, worst, 0.0)
+        most = np.where(live[layer] & (best > 0), z * sum_high + (1 - z) * best, 0.0)
+        scale = most.max()
+        most = np.where(most > 0, np.maximum(most / scale, _LEAST), 0.0)
+        least, own, total = least / scale, own / scale, total + math.log(scale)
+    if not (most[graph.start] > _LEAST and 0.0 < own[graph.start] < math.inf):
+        return math.inf
+    return math.log(most[graph.start]) - math.log(own[graph.start]) + margin(graph, length)
 
 
 class Blocks:
@@ -71,13 +86,15 @@ class Blocks:
     """
 
     def __init__(self, graph: Graph, length: int, radius: int) -> None:
+        if radius < _RADII[0]:
+            raise InvalidValue(f"a radius is {_RADII[0]} or more: what is outside may not touch the own run")
         self.graph, self.length, self.radius = graph, length, radius
         self.nf, self.nid = _near(graph, radius)
         self.sf, self.st = graph.first, graph.target
         self.edge_of = np.argsort(graph.target, kind="stable")
         self.ps = graph.sources[self.edge_of]
         self.pf = np.searchsorted(graph.target[self.edge_of], np.arange(graph.size + 1))
-        self.live = _live(graph, length)
+        self.live = np.concatenate([live_states(graph, length), np.zeros((1, graph.size), dtype=np.bool_)])
         self.branching = int(
             np.diff(graph.first)[_entered(graph)].max(initial=1)
         )  # of states that a run can be in later on
@@ -90,11 +107,13 @@ class Blocks:
     @classmethod
     def of(cls, graph: Graph, length: int) -> Blocks | None:
         """With the largest radius that time and memory allow; None if there is none."""
+        if length * _work(graph) > _WORK_LIMIT:
+            return None
         found = None
         nearby = _NEARBY if _entered(graph)[graph.start] else _NEARBY_ANY_START
         for radius in _RADII:
             blocks = cls(graph, length, radius)
-            if 16 * len(blocks.nid) * (length + 2) > _MEMORY_LIMIT:
+            if 16 * (len(blocks.nid) * (length + 2) + int(blocks.base[-1])) > _MEMORY_LIMIT:
                 break
             if found is not None and len(blocks.nid) > nearby * graph.size:
                 break
@@ -104,11 +123,13 @@ class Blocks:
     def excess(self, c: float) -> float:
         """A bound on |ln Z(x′)/Z(x)| / d(x, x′) over all pairs of words."""
         if c > _ALL_OF_IT:
-            return MARGIN
+            return margin(self.graph, self.length)
         kernel, boxes = _kernel("blocks"), _kernel("boxes")
         z, length, live = math.exp(-c), self.length, self.live
         system = (self.sf, self.st, self.pf, self.ps, self.nf, self.nid)
         after, far = self._completions(z)
+        if not max(float(after.max()), float(far.max())) < _MOST:
+            return math.inf
         factor, pairs = 1.0, 0.0
         opening, closing, growth = np.zeros(length + 2), np.zeros(length + 2), np.zeros(length + 2)
         box, outside = np.zeros((2, len(self.nid))), np.zeros(self.graph.size)
@@ -139,8 +160,11 @@ class Blocks:
             boxes.forward(
                 z, self.branching, *system, *around[:2], *earlier, left, *box, outside, self.edge_of, self.ef, *edge_box
             )
+            if not max(float(box[1].max()), float(outside.max())) < _MOST:
+                return math.inf
             far_before = min(float(outside.max()), z * self.entries * max(1.0, far_before, float(earlier[1].max())))
-        return max(math.log(factor), pairs / 2, _longer(opening, growth, closing)) + MARGIN
+            far_before = max(far_before, _LEAST)
+        return max(math.log(factor), pairs / 2, _longer(opening, growth, closing)) + margin(self.graph, length)
 
     def _completions(self, z: float) -> tuple[Floats, Floats]:
         """Boxes of completions for each layer, and the bound for states outside of them."""
@@ -162,8 +186,11 @@ class Blocks:
         One step of both runs brings them nearer by two at most, and costs z while they are not side by side.
         """
         side, left = z * self.branching, self.length - place
-        apart = min(max((steps - 1) // 2, 0), left)
-        return float(min(side**apart, 1.0) * sum(side**layer for layer in range(left - apart + 1)))
+        if side < 1:
+            apart = min(max((steps - 1) // 2, 0), left)
+            sums = min((1 - side ** (left - apart + 1)) / (1 - side) * (1 + 1e-9), left - apart + 1.0)
+            return max(side**apart * sums, _LEAST)
+        return (left + 1) * side**left if left * math.log(side) < math.log(_MOST) else math.inf
 
     def _elsewhere(self, z: float, place: int) -> tuple[float, float]:
         """Bounds for closings: the completions of a state outside the box of q, and what one outside that of p adds."""
@@ -191,15 +218,20 @@ def _longer(opening: Floats, growth: Floats, closing: Floats) -> float:
     return most
 
 
-def _live(graph: Graph, length: int) -> Flags:
-    """Which states a word can be in before each place, and after the last; one layer more, without any."""
-    reached = np.zeros((length + 2, graph.size), dtype=np.bool_)
-    reached[0, graph.start] = True
-    for layer in range(length):
-        reached[layer + 1, graph.target[reached[layer, graph.sources]]] = True
-    reached[: length + 1] &= graph.useful(length)
-    reached[length + 1] = False
-    return reached
+def _work(graph: Graph) -> float:
+    """About how many steps all pairs of successors of one layer take, with all ways past each of them."""
+    out = np.diff(graph.first).astype(np.float64)
+    ways = np.bincount(graph.sources, out[graph.target], graph.size)  # of two steps from a state
+    past = np.bincount(graph.target, ways[graph.sources], graph.size)[
+        graph.target
+    ]  # those, from all before a successor
+    ahead = out[graph.target]
+    n, o, oo, a, oa, ooa = (
+        np.bincount(graph.sources, each, graph.size)
+        for each in (np.ones_like(ahead), ahead, ahead**2, past, ahead * past, ahead**2 * past)
+    )
+    layer = n * ooa + 2 * o * oa + oo * a
+    return float(layer[_entered(graph)].sum())
 
 
 def _near(graph: Graph, radius: int) -> tuple[Integers, Integers]:

@@ -86,21 +86,23 @@ class Calibration:
         )
 
 
-@lru_cache(maxsize=256)
 def rate(calibration: Calibration, length: int) -> Fraction:
     """c, where the utility is linear and f(d) = e^(−c·d): its sensitivity is k."""
     if calibration.method == "tight" and not isinstance(calibration.space, FreeWords):
-        return Fraction(calibration.certifier(length).c)
+        return Fraction(calibration.certifier(length).c)  # not kept here: a certificate may be loaded later
     return calibration.power(length) / calibration.k
 
 
-@lru_cache(maxsize=64)
 def profile(calibration: Calibration, length: int) -> Profile:
     """The weights of distances 0, …, length. Cost: length (times k for the best staircase), once per length."""
-    k, utility = calibration.k, calibration.utility
-    if isinstance(utility, Linear):
+    if isinstance(calibration.utility, Linear):
         return Profile.linear(rate(calibration, length), length)
-    power = calibration.power(length)
+    return _profile(calibration, length)
+
+
+@lru_cache(maxsize=64)
+def _profile(calibration: Calibration, length: int) -> Profile:
+    k, utility, power = calibration.k, calibration.utility, calibration.power(length)
     if isinstance(utility, Staircase) and utility.first_step is None and isinstance(calibration.space, FreeWords):
         utility = Staircase(best_first_step(length, calibration.space, k, float(power)))
     values = utility.values(length, k)

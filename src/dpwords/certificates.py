@@ -24,7 +24,8 @@ from typing import Literal
 import numpy as np
 
 from dpwords.bounds import Blocks, accepts_every_word, names_targets, range_of_normalisers
-from dpwords.errors import InvalidValue
+from dpwords.checks import whole_number
+from dpwords.errors import InvalidValue, TooLarge
 from dpwords.files import read_text, write_whole
 from dpwords.lattice import Graph
 from dpwords.shells import FreeWords, Space
@@ -32,6 +33,7 @@ from dpwords.shells import FreeWords, Space
 Method = Literal["blocks", "range", "textbook", "every word"]
 _EVALUATIONS = 16
 _SHORT = 10  # symbols; the search for longer words starts where it ended for these
+_LARGEST = 2**31  # states · symbols
 _PRECISION = 2e-4  # of ε, in c
 
 
@@ -61,9 +63,10 @@ class Certifier:
         self._last: Certificate | None = None
 
     def __call__(self, length: int) -> Certificate:
-        if length not in self._known:
-            self._known[length] = self._best(length)
-        self._last = self._known[length]
+        places = whole_number(length, "length", 1)
+        if places not in self._known:
+            self._known[places] = self._best(places)
+        self._last = self._known[places]
         return self._last
 
     def __repr__(self) -> str:
@@ -97,14 +100,15 @@ class Certifier:
 
     def load(self, path: str | os.PathLike[str]) -> None:
         """Read certificates and check each of them again. Cost: one evaluation of each, instead of several."""
-        for certificate in _read(path):
-            if certificate.system != self._system or certificate.epsilon != self._epsilon(certificate.length):
+        for found in _read(path):
+            if found.system != self._system or found.epsilon != self._epsilon(found.length):
                 raise InvalidValue("the certificate is for another system or another ε: make a new one with save")
-            bounds = self._bounds(certificate.length).get(certificate.method)
-            excess = math.inf if bounds is None else bounds(certificate.c)
-            if not certificate.epsilon / 2 <= certificate.c <= certificate.epsilon - excess:
+            bound = self._bounds(found.length).get(found.method)
+            usable = bound is not None and found.epsilon / 2 <= found.c <= found.epsilon
+            excess = bound(found.c) if bound is not None and usable else math.inf
+            if not found.c + excess <= found.epsilon:
                 raise InvalidValue("the certificate does not hold: make a new one with save")
-            self._known[certificate.length] = replace(certificate, bound=certificate.c + excess)
+            self._known[found.length] = replace(found, bound=found.c + excess)
 
     def _best(self, length: int) -> Certificate:
         epsilon = self._epsilon(length)
@@ -122,6 +126,11 @@ class Certifier:
         """For each method that applies, the excess as a function of c."""
         bounds: dict[Method, Callable[[float], float]] = {"textbook": lambda c: c}
         graph = self.space
+        if isinstance(graph, Graph):
+            if graph.size * length > _LARGEST:
+                raise TooLarge(f"certificates are for up to {_LARGEST} states · symbols: take shorter words")
+            if not graph.useful(length)[0, graph.start]:
+                raise InvalidValue(f"the language has no word of length {length}: choose another length")
         if self._textbook_only:
             return bounds
         if isinstance(graph, FreeWords) or accepts_every_word(graph):
@@ -144,14 +153,18 @@ class Certifier:
 
 
 def _read(path: str | os.PathLike[str]) -> list[Certificate]:
+    """The certificates of a file, each with fields of the right kinds."""
     try:
-        return [Certificate(**each) for each in json.loads(read_text(path))["certificates"]]
-    except (ValueError, KeyError, TypeError) as error:
-        if isinstance(error, InvalidValue):
-            raise
-        raise InvalidValue(
-            f"{Path(path).name} holds no certificates, or is cut off: make a new one with save"
-        ) from None
+        document = json.loads(read_text(path))
+        found = [Certificate(**each) for each in document["certificates"]]
+    except InvalidValue:
+        raise
+    except (ValueError, KeyError, TypeError, RecursionError):
+        found = []
+    kinds = {"c": float, "bound": float, "method": str, "epsilon": float, "length": int, "system": str}
+    if not found or any(type(getattr(each, name)) is not kind for each in found for name, kind in kinds.items()):
+        raise InvalidValue(f"{Path(path).name} holds no certificates, or is cut off: make a new one with save")
+    return found
 
 
 def _largest(epsilon: float, excess: Callable[[float], float], start: float) -> tuple[float, float]:

@@ -125,12 +125,12 @@ def one_place(
                     if q >= 0 and not (live_after[q] and has_edge(sf, st, new, q)):
                         continue
                     low, high = factor, factor
-                    while (
+                    while not (
                         _surplus(
                             z, high, sf, st, pf, ps, nf, nid, lo, hi, far, after_lo, after_hi, after_far, accepting,
                             p, old, new, q, sources, targets,
                         )
-                        > 0.0
+                        <= 0.0
                     ):  # fmt: skip
                         low, high = high, 1.0 + 2.0 * (high - 1.0) + 1e-6
                         if high > 1.0 / z:
@@ -139,14 +139,14 @@ def one_place(
                         middle = 0.5 * (low + high)
                         if (
                             _surplus(
-                                z, middle, sf, st, pf, ps, nf, nid, lo, hi, far, after_lo, after_hi, after_far,
-                                accepting, p, old, new, q, sources, targets,
-                            )
-                            > 0.0
+                            z, middle, sf, st, pf, ps, nf, nid, lo, hi, far, after_lo, after_hi, after_far, accepting,
+                            p, old, new, q, sources, targets,
+                        )
+                            <= 0.0
                         ):  # fmt: skip
-                            low = middle
-                        else:
                             high = middle
+                        else:
+                            low = middle
                     factor = high
     return factor
 

@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 
 Array = Any
+LEAST = 1e-100  # an upper bound that is positive stays so: nothing is lost to underflow
 
 
 @njit(cache=True)
@@ -135,6 +136,8 @@ def forward(
                 if nid[m] != q:
                     low, high = quotient(nf, nid, lo, hi, far, p, pf, ps, nid[m], q, 1.0, -1)
                     low, high = z * low, z * high
+                    if high > 0.0:
+                        high = max(high, LEAST)
                 edge_lo[edge + m], edge_hi[edge + m] = low, high
                 new_lo[m] = min(new_lo[m], low)
                 new_hi[m] = max(new_hi[m], high)
@@ -144,7 +147,8 @@ def forward(
                     for j in range(sf[nid[m]], sf[nid[m] + 1]):
                         if place_in_box(nf, nid, q, st[j]) < 0:
                             leaving += hi[m]
-            new_outside[q] = max(new_outside[q], z * leaving / own)
+            if leaving > 0.0:
+                new_outside[q] = max(new_outside[q], z * leaving / own, LEAST)
 
 
 @njit(cache=True)
@@ -175,5 +179,7 @@ def backward(
                 low, high = 1.0, 1.0
                 if nid[m] != q:
                     low, high = quotient(nf, nid, lo, hi, far, r, sf, st, nid[m], q, z, r)
+                    if high > 0.0:
+                        high = max(high, LEAST)
                 new_lo[m] = min(new_lo[m], low)
                 new_hi[m] = max(new_hi[m], high)
