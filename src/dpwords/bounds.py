@@ -14,6 +14,7 @@ from dpwords.scaled import Floats, Integers
 
 _ALL_OF_IT = 200.0  # a c at which 1 ≤ Z ≤ (1 + D·e^(−c))^n leaves nothing of the order of the margin
 _LEAST, _MOST = 1e-100, 1e100  # upper bounds are kept in between: no product of them underflows or overflows
+_MOST_LISTED = 1024  # words that are compared pair by pair
 _RADII = range(2, 9)  # steps within which states have bounds of their own
 _NEARBY = 48  # states on average that have; more would take longer and gain little,
 _NEARBY_ANY_START = 130  # but where runs start anywhere, all other starts have mass outside
@@ -77,6 +78,38 @@ def range_of_normalisers(graph: Graph, length: int, c: float) -> float:
     if not (most[graph.start] > _LEAST and 0.0 < own[graph.start] < math.inf):
         return math.inf
     return math.log(most[graph.start]) - math.log(own[graph.start]) + margin(graph, length)
+
+
+class Listed:
+    """The exact excess, over all pairs of words of a language so small that they can be listed. Cost: words²."""
+
+    def __init__(self, rows: Integers) -> None:
+        self.apart = np.zeros((len(rows), len(rows)))
+        for column in rows.T:
+            self.apart += column[:, None] != column[None, :]
+
+    @classmethod
+    def of(cls, graph: Graph, length: int) -> Listed | None:
+        """None if there are more than 1,024 words."""
+        useful = graph.useful(length)
+        rows, states = np.zeros((1, 0), dtype=np.int64), np.array([graph.start])
+        for place in range(length):
+            sizes = graph.first[states + 1] - graph.first[states]
+            parents = np.repeat(np.arange(len(states)), sizes)
+            edges = graph.first[states][parents] + np.arange(len(parents)) - (np.cumsum(sizes) - sizes)[parents]
+            kept = useful[place + 1, graph.target[edges]]
+            parents, edges = parents[kept], edges[kept]
+            if len(edges) > _MOST_LISTED:
+                return None
+            rows = np.concatenate([rows[parents], graph.symbol[edges][:, None]], axis=1)
+            states = graph.target[edges]
+        return cls(rows)
+
+    def excess(self, c: float) -> float:
+        """The largest |ln Z(x′)/Z(x)| / d(x, x′)."""
+        logs = np.log(np.exp(-c * self.apart).sum(axis=1))
+        pairs = self.apart > 0
+        return float((np.subtract.outer(logs, logs)[pairs] / self.apart[pairs]).max(initial=0.0)) + 1e-9
 
 
 class Blocks:
