@@ -76,6 +76,15 @@ def test_release_with_each_utility(utility: str, language: tuple[str, str]) -> N
     assert len(done.stdout) == 5
 
 
+def test_release_and_audit_symbol_by_symbol() -> None:
+    done = run("release", "SSEE", "--system", "grid:15x15", "--epsilon", "200", "--mechanism", "online")
+    assert done.stdout == "SSEE\n"
+    online = ["--system", "grid:3x3", "-e", "2", "--mechanism", "online"]
+    done = run("audit", "--length", "3", *online)
+    assert (done.returncode, "the claim holds" in done.stdout) == (0, True)
+    assert "leave out --utility" in refused("release", "SSEE", *online, "--utility", "linear")
+
+
 @pytest.mark.parametrize("epsilon", ["0", "-1", "nan", "inf", "abc"])
 def test_bad_epsilon(epsilon: str) -> None:
     for command in (["release", "ab"], ["audit", "--length", "2"], ["accuracy", "--length", "2"]):
@@ -118,7 +127,7 @@ SECRET = "gattaca"
         ([SECRET, "--alphabet", "acgt", "-e", "1"], "take one of release, accuracy, audit, draw, study"),
         (
             ["audit", "--literal", "--utility", "linear", "--alphabet", "ab", "--length", "2", "-e", "1"],
-            "leave out --utility",
+            "leave out --mechanism, --utility",
         ),
         (["release", "ab", "--alphabet", "ab", "-e", "1", "--separator", ""], "a separator has at least"),
         (["accuracy", "--alphabet", "ab", "--length", "1" + "0" * 25, "-e", "1"], "a word may have"),

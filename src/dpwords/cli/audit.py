@@ -6,9 +6,11 @@ from typing import Any
 
 import click
 
-from dpwords.cli.options import exponential, language_options, mechanism_options, public_language
+from dpwords.cli.options import described, language_options, mechanism_options, public_language
 from dpwords.cli.terminal import emit
 from dpwords.errors import InvalidValue
+
+_DEFAULTS = ("exponential", "best", "tight")
 
 
 @click.command()
@@ -35,15 +37,13 @@ def audit(length: int, epsilon: float, literal: bool, **options: Any) -> int:
     from dpwords.mechanisms.paper_literal import PaperLiteral
     from dpwords.notation import Notation
 
-    if literal and (options["utility"], options["calibration"]) != ("best", "tight"):
-        raise InvalidValue(
-            "--literal has a utility and a calibration of its own: leave out --utility and --calibration"
-        )
+    if literal and (options["mechanism"], options["utility"], options["calibration"]) != _DEFAULTS:
+        raise InvalidValue("--literal is a mechanism of its own: leave out --mechanism, --utility and --calibration")
     notation = Notation(public_language(**options))
     mechanism: Mechanism = (
         PaperLiteral(notation.language, epsilon, k=options["k"], alpha=options["alpha"])
         if literal
-        else exponential(notation.language, epsilon, **options)
+        else described(notation.language, epsilon, **options)
     )
     found = audits.exact(mechanism, length)
     lines = [

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from dpwords.errors import InvalidValue
+
 if TYPE_CHECKING:
     from dpwords.automata import Language
     from dpwords.mechanisms.exponential import Exponential
+    from dpwords.mechanisms.online import Online
     from dpwords.privacy import Utility
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -33,6 +36,13 @@ _LANGUAGE = (
     click.option("--start", help="Where runs on a CSV edge list start.  [default: anywhere]"),
 )
 _MECHANISM = (
+    click.option(
+        "--mechanism",
+        type=click.Choice(["exponential", "online"]),
+        default="exponential",
+        show_default=True,
+        help="'online' releases symbol by symbol; 'dpwords accuracy' tells which is nearer.",
+    ),
     click.option("-k", default=1, show_default=True, help="Words that differ in up to k places are neighbours."),
     click.option(
         "--utility",
@@ -58,7 +68,7 @@ def language_options(command: Command) -> Command:
 
 
 def mechanism_options(command: Command) -> Command:
-    """-k, --utility, --alpha, --calibration."""
+    """--mechanism, -k, --utility, --alpha, --calibration."""
     return _with(command, _MECHANISM)
 
 
@@ -69,12 +79,25 @@ def public_language(alphabet: str | None, system: str | None, words: Any, start:
     return language(alphabet, system, words, start)
 
 
-def exponential(
-    language: Language, epsilon: float, k: int, utility: str, alpha: float, calibration: Any, **_other: Any
-) -> Exponential:
+def described(
+    language: Language,
+    epsilon: float,
+    mechanism: str,
+    k: int,
+    utility: str,
+    alpha: float,
+    calibration: Any,
+    **_other: Any,
+) -> Exponential | Online:
     """The mechanism that the options describe."""
     from dpwords.mechanisms.exponential import Exponential
+    from dpwords.mechanisms.online import Online
     from dpwords.privacy import Inverse, Linear, Staircase
+
+    if mechanism == "online":
+        if (utility, calibration) != ("best", "tight"):
+            raise InvalidValue("--mechanism online has no utility to calibrate: leave out --utility and --calibration")
+        return Online(language, epsilon, k)
 
     chosen: dict[str, Utility | None] = {
         "best": None,

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from dpwords.cli.options import exponential, language_options, mechanism_options, public_language
+from dpwords.cli.options import described, language_options, mechanism_options, public_language
 from dpwords.cli.terminal import emit, lines_of_stdin, shown
 from dpwords.errors import DPWordsError, NotInLanguage
 
@@ -29,12 +29,13 @@ def release(words_given: tuple[str, ...], separator: str | None, epsilon: float,
       dpwords release SSEE EESS --system grid:15x15 --epsilon 5
       dpwords release "0,1 0,2 1,2" --system grid:15x15 --words states --epsilon 5
       dpwords release --system roads.csv --epsilon 5 < routes.txt
+      dpwords release SSEE --system grid:15x15 --epsilon 2 --mechanism online
       dpwords release --alphabet @activities.txt --separator ";" --epsilon 3 < traces.txt
     """
     from dpwords.notation import Notation
 
     notation = Notation(public_language(**options), separator)
-    mechanism = exponential(notation.language, epsilon, **options)
+    mechanism = described(notation.language, epsilon, **options)
     released: list[str] = []
     texts = list(words_given) if words_given else list(lines_of_stdin())
     for number, text in enumerate(shown(texts, "releasing", least=1000), start=1):
