@@ -85,6 +85,16 @@ def test_release_and_audit_symbol_by_symbol() -> None:
     assert "leave out --utility" in refused("release", "SSEE", *online, "--utility", "linear")
 
 
+def test_release_keeps_certificates(tmp_path: Path) -> None:
+    file = tmp_path / "kept.json"
+    arguments = ["release", "0,1 0,2 1,2", "--system", "grid:3x3", "--words", "states", "--certificates", str(file)]
+    for _ in range(2):
+        assert run(*arguments, "-e", "200").stdout == "0,1 0,2 1,2\n"
+    assert len(json.loads(file.read_text("utf-8"))["certificates"]) == 1
+    assert "another ε" in refused(*arguments, "-e", "100")
+    assert "leave the option out" in refused(*arguments, "-e", "200", "--mechanism", "online")
+
+
 @pytest.mark.parametrize("epsilon", ["0", "-1", "nan", "inf", "abc"])
 def test_bad_epsilon(epsilon: str) -> None:
     for command in (["release", "ab"], ["audit", "--length", "2"], ["accuracy", "--length", "2"]):

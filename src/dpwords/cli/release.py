@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
 from dpwords.cli.options import described, language_options, mechanism_options, public_language
 from dpwords.cli.terminal import emit, lines_of_stdin, shown
-from dpwords.errors import DPWordsError, NotInLanguage
+from dpwords.errors import DPWordsError, InvalidValue, NotInLanguage
 
 
 @click.command()
@@ -17,7 +18,14 @@ from dpwords.errors import DPWordsError, NotInLanguage
 @click.option("--epsilon", "-e", type=float, required=True, help="The privacy budget that each word spends.")
 @mechanism_options
 @click.option("--separator", help="What stands between symbols.  [default: nothing, or a space if symbols are longer]")
-def release(words_given: tuple[str, ...], separator: str | None, epsilon: float, **options: Any) -> None:
+@click.option(
+    "--certificates",
+    type=click.Path(path_type=Path),
+    help="A file that keeps the certificates of a system for next time; what is in it is checked again.",
+)
+def release(
+    words_given: tuple[str, ...], separator: str | None, epsilon: float, certificates: Path | None, **options: Any
+) -> None:
     """Release a private version of each WORD, or of each line of a file or pipe on standard input.
 
     One line comes out for each word that goes in, of the same length; all of them, or after an error none. The
@@ -32,16 +40,25 @@ def release(words_given: tuple[str, ...], separator: str | None, epsilon: float,
       dpwords release SSEE --system grid:15x15 --epsilon 2 --mechanism online
       dpwords release --alphabet @activities.txt --separator ";" --epsilon 3 < traces.txt
     """
+    from dpwords.mechanisms.exponential import Exponential
     from dpwords.notation import Notation
 
     notation = Notation(public_language(**options), separator)
     mechanism = described(notation.language, epsilon, **options)
+    if certificates is not None:
+        if not isinstance(mechanism, Exponential):
+            raise InvalidValue("--certificates are of the exponential mechanism: leave the option out")
+        if certificates.exists():
+            mechanism.certificate.load(certificates)
     released: list[str] = []
     texts = list(words_given) if words_given else list(lines_of_stdin())
-    for number, text in enumerate(shown(texts, "releasing", least=1000), start=1):
+    few = 2 if options["system"] is not None else 1000  # on systems each new length takes a while
+    for number, text in enumerate(shown(texts, "releasing", least=few), start=1):
         try:
             released.append(notation.write(mechanism.release(notation.read(text))))
         except DPWordsError as error:
             reading = f", read {notation.manner}" if isinstance(error, NotInLanguage) else ""
             raise type(error)(f"word {number}{reading}: {error}") from None
+    if certificates is not None and isinstance(mechanism, Exponential):
+        mechanism.certificate.save(certificates)
     emit(released)
