@@ -86,7 +86,7 @@ def test_rates_on_the_3x3_grid(epsilon: float, best: float) -> None:
     assert certificate.c == pytest.approx(best, abs=6e-4 + 3e-4 * epsilon)
     assert certificate.c < certificate.bound <= epsilon
     if epsilon >= 2:
-        blocks = Blocks.of(Graph.of(cells), 4)
+        blocks = Blocks.of(Graph.of(cells), 4, epsilon)
         assert blocks is not None
         c, loss = _largest(epsilon, blocks.excess, epsilon)
         assert 0.98 * best <= c <= best + 5e-4
@@ -257,3 +257,9 @@ def test_bad_lengths() -> None:
             dw.Exponential(ends, 2.0).certificate(length)  # type: ignore[arg-type]
     with pytest.raises(dw.TooLarge, match="take shorter words"):
         dw.Exponential(dw.GridWorld(3, 3), 2.0).certificate(10**9)
+
+
+def test_a_rate_does_not_depend_on_what_was_asked_before() -> None:
+    cells = dw.GridWorld(5, 5).by_states()
+    one, other = dw.Exponential(cells, 4), dw.Exponential(cells, 4)
+    assert [one.certificate(n) for n in (14, 12, 9)] == [other.certificate(n) for n in (9, 12, 14)][::-1]

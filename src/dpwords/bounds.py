@@ -17,7 +17,7 @@ _LEAST, _MOST = 1e-100, 1e100  # upper bounds are kept in between: no product of
 _MOST_LISTED = 1024  # words that are compared pair by pair
 _RADII = range(2, 9)  # steps within which states have bounds of their own
 _NEARBY = 48  # states on average that have; more would take longer and gain little,
-_NEARBY_ANY_START = 130  # but where runs start anywhere, all other starts have mass outside
+_NEARBY_ANY_START = 130  # unless runs start anywhere, and all other starts have much mass outside
 _MEMORY_LIMIT = 2**30  # bytes for the boxes of all layers; beyond it the radius shrinks, then blocks are given up
 _WORK_LIMIT = 1e11  # steps of one evaluation of blocks, some minutes
 
@@ -138,12 +138,14 @@ class Blocks:
         self.base = _offsets((self.first[graph.first[1:]] - self.first[graph.first[:-1]])[graph.target])
 
     @classmethod
-    def of(cls, graph: Graph, length: int) -> Blocks | None:
-        """With the largest radius that time and memory allow; None if there is none."""
+    def of(cls, graph: Graph, length: int, epsilon: float) -> Blocks | None:
+        """With the largest radius that time and memory allow at rates near ε; None if there is none."""
         if length * _work(graph) > _WORK_LIMIT:
             return None
         found = None
-        nearby = _NEARBY if _entered(graph)[graph.start] else _NEARBY_ANY_START
+        side = math.exp(-epsilon) * cls(graph, 1, _RADII[0]).branching
+        starts = 0.0 if _entered(graph)[graph.start] else graph.size * math.exp(-epsilon)
+        nearby = _NEARBY if starts * side**2 < 0.1 else _NEARBY_ANY_START
         for radius in _RADII:
             blocks = cls(graph, length, radius)
             if 16 * (len(blocks.nid) * (length + 2) + int(blocks.base[-1])) > _MEMORY_LIMIT:

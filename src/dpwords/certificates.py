@@ -113,15 +113,25 @@ class Certifier:
 
     def _best(self, length: int) -> Certificate:
         epsilon = self._epsilon(length)
-        start = epsilon
-        if length > _SHORT and isinstance(self.space, Graph) and self.space.useful(_SHORT)[0, self.space.start]:
-            shorter = self._bounds(_SHORT)  # what holds for long words hardly differs from what holds for short ones
-            start = max(_largest(epsilon, excess, epsilon)[0] for excess in shorter.values())
         found = [
-            Certificate(*_largest(epsilon, excess, start), method, epsilon, length, self._system)
+            Certificate(*_largest(epsilon, excess, self._start(length)), method, epsilon, length, self._system)
             for method, excess in self._bounds(length).items()
         ]
         return max(found, key=lambda certificate: certificate.c)
+
+    def _start(self, length: int) -> float:
+        """Where to start the search: for long words the rate of shorter ones, always of the same length.
+
+        What was asked for before plays no part, so that a system, a length and an ε always give the same rate.
+        """
+        space = self.space
+        if length <= _SHORT or isinstance(space, FreeWords) or not space.useful(_SHORT)[0, space.start]:
+            return self._epsilon(length)
+        return self._short_rate
+
+    @cached_property
+    def _short_rate(self) -> float:
+        return self._best(_SHORT).c
 
     def _bounds(self, length: int) -> dict[Method, Callable[[float], float]]:
         """For each method that applies, the excess as a function of c."""
@@ -141,7 +151,7 @@ class Certifier:
             return bounds | {"listed": listed.excess}  # nothing else can be better
         bounds["range"] = lambda c: range_of_normalisers(graph, length, c)
         if names_targets(graph):
-            blocks = Blocks.of(graph, length)
+            blocks = Blocks.of(graph, length, self._epsilon(length))
             if blocks is not None:
                 bounds["blocks"] = blocks.excess
         return bounds
