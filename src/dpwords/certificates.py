@@ -127,7 +127,7 @@ class Certifier:
         space = self.space
         if length <= _SHORT or isinstance(space, FreeWords) or not space.useful(_SHORT)[0, space.start]:
             return self._epsilon(length)
-        return self._short_rate
+        return min(self._short_rate, self._epsilon(length))
 
     @cached_property
     def _short_rate(self) -> float:
