@@ -107,6 +107,14 @@ def test_rates_on_the_15x15_grid(epsilon: float, least: float) -> None:
     assert mechanism.expected_distance(run) < {3: 1.405, 4: 0.399, 5: 0.14, 6: 0.051}[epsilon]
 
 
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_listed_rates_are_the_best_ones(name: str, epsilon: float) -> None:
+    language, length = SYSTEMS[name]
+    found = dw.Exponential(language, epsilon).certificate(length).c
+    assert found == pytest.approx(brute_rate(language, length, epsilon), abs=1e-3 * epsilon)
+
+
 def test_languages_of_more_than_10_to_the_12_words() -> None:
     cells = dw.GridWorld(6, 6).by_states()
     assert cells.count(24) > 10**12

@@ -32,7 +32,7 @@ from dpwords.lattice import Graph
 from dpwords.shells import FreeWords, Space
 
 Method = Literal["listed", "blocks", "range", "textbook", "every word"]
-_EVALUATIONS = 16
+_TRIES = 12  # more, where an evaluation is quick
 _SHORT = 10  # symbols; the search for longer words starts where it ended for these
 _LARGEST = 2**31  # states · symbols
 _PRECISION = 2e-4  # of ε, in c
@@ -114,7 +114,13 @@ class Certifier:
     def _best(self, length: int) -> Certificate:
         epsilon = self._epsilon(length)
         found = [
-            Certificate(*_largest(epsilon, excess, self._start(length)), method, epsilon, length, self._system)
+            Certificate(
+                *_largest(epsilon, excess, self._start(length), tries=0 if method == "blocks" else _TRIES),
+                method,
+                epsilon,
+                length,
+                self._system,
+            )
             for method, excess in self._bounds(length).items()
         ]
         return max(found, key=lambda certificate: certificate.c)
@@ -181,26 +187,31 @@ def _read(path: str | os.PathLike[str]) -> list[Certificate]:
     return found
 
 
-def _largest(epsilon: float, excess: Callable[[float], float], start: float) -> tuple[float, float]:
+def _largest(epsilon: float, excess: Callable[[float], float], start: float, tries: int = 0) -> tuple[float, float]:
     """The largest c found with c + excess(c) ≤ ε, and c + excess(c); ε/2 if there is none, which is always allowed.
 
     Any c that passes is certified, however it was found: `start`, if it does, else less. The excess falls about like
-    e^(−c), hence the first steps; then the gap to the last c that failed is halved.
+    e^(−c), hence the first steps; if they miss, some `tries` between ε and ε/2. Then the gap to what failed is halved.
     """
-    fails, holds, c = math.inf, None, start
-    for _ in range(_EVALUATIONS):
-        if c <= epsilon / 2:
-            break
+    fails, c = math.inf, start
+    steps = [epsilon * (1 - share / (2 * tries)) for share in range(1, tries)]
+    while c > epsilon / 2:
         more = excess(c)
         over = c + more - epsilon
-        if over > 0:
-            fails = c
-        else:
-            holds = c, c + more
-        if holds is None:
-            c -= over / max(1 - more, 0.1) + _PRECISION * epsilon / 2
-        elif math.isfinite(fails) and fails - holds[0] > _PRECISION * epsilon:
-            c = (holds[0] + fails) / 2
-        else:
+        if over <= 0:
             break
-    return holds if holds is not None else (epsilon / 2, epsilon)
+        fails = c
+        c -= over / max(1 - more, 0.1) + _PRECISION * epsilon / 2
+        if c <= epsilon / 2 and steps:
+            c = steps.pop(0)
+    else:
+        return epsilon / 2, epsilon
+    holds = c, c + more
+    while math.isfinite(fails) and fails - holds[0] > _PRECISION * epsilon:
+        c = (holds[0] + fails) / 2
+        more = excess(c)
+        if c + more <= epsilon:
+            holds = c, c + more
+        else:
+            fails = c
+    return holds
