@@ -257,9 +257,7 @@ def _work(graph: Graph) -> float:
     """About how many steps all pairs of successors of one layer take, with all ways past each of them."""
     out = np.diff(graph.first).astype(np.float64)
     ways = np.bincount(graph.sources, out[graph.target], graph.size)  # of two steps from a state
-    past = np.bincount(graph.target, ways[graph.sources], graph.size)[
-        graph.target
-    ]  # those, from all before a successor
+    past = np.bincount(graph.target, ways[graph.sources], graph.size)[graph.target]  # from all before a successor
     ahead = out[graph.target]
     n, o, oo, a, oa, ooa = (
         np.bincount(graph.sources, each, graph.size)
