@@ -8,6 +8,7 @@ complete a word from there; an *algebra* says what a symbol that differs from th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -62,7 +63,7 @@ class Graph:
         """The largest number of edges that leave a state."""
         return int(np.diff(self.first).max())
 
-    @property
+    @cached_property
     def sources(self) -> Integers:
         """The state that each edge leaves."""
         return np.repeat(np.arange(self.size), np.diff(self.first))

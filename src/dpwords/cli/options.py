@@ -64,12 +64,12 @@ _MECHANISM = (
 
 def language_options(command: Command) -> Command:
     """--alphabet, --system, --words, --start."""
-    return _with(command, _LANGUAGE)
+    return with_options(command, _LANGUAGE)
 
 
 def mechanism_options(command: Command) -> Command:
     """--mechanism, -k, --utility, --alpha, --calibration."""
-    return _with(command, _MECHANISM)
+    return with_options(command, _MECHANISM)
 
 
 def public_language(alphabet: str | None, system: str | None, words: Any, start: str | None, **_other: Any) -> Language:
@@ -108,7 +108,8 @@ def described(
     return Exponential(language, epsilon, k=k, utility=chosen[utility], calibration=calibration)
 
 
-def _with(command: Command, options: tuple[Callable[[Command], Command], ...]) -> Command:
+def with_options(command: Command, options: tuple[Callable[[Command], Command], ...]) -> Command:
+    """The command with these options, in this order."""
     for option in reversed(options):
         command = option(command)
     return command

@@ -6,10 +6,11 @@ import json
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from dpwords.cli.options import Command, with_options
 from dpwords.cli.tables import Terminal, side_by_side, table
 from dpwords.cli.terminal import emit, shown
 
@@ -28,10 +29,9 @@ _OPTIONS = (
 )
 
 
-def _with_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+def _options(command: Command) -> Command:
+    """-k, --seed, --output."""
+    return with_options(command, _OPTIONS)
 
 
 @click.group(invoke_without_command=True)
@@ -49,7 +49,7 @@ def study(context: click.Context) -> None:
 
 
 @study.command()
-@_with_options
+@_options
 def strings(k: int, seed: str | None, output: Path | None) -> None:
     """Case study 1: "american control conference 2019" at ε = 10, 1, 0.1 and 0.
 
@@ -66,7 +66,7 @@ def strings(k: int, seed: str | None, output: Path | None) -> None:
 
 
 @study.command()
-@_with_options
+@_options
 def grid(k: int, seed: str | None, output: Path | None) -> None:
     """Case study 2: a path of 17 moves on a 15×15 grid, at ε = 5, as words of moves and of states.
 
