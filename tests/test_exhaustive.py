@@ -44,3 +44,10 @@ def test_pair_losses_by_hand() -> None:
     losses = exhaustive.pair_losses(np.array([[-1, -2, never], [-3, -1, never], [-1, -2, -5]]))
     assert losses.tolist() == [[0, 2, math.inf], [2, 0, math.inf], [math.inf, math.inf, 0]]
     assert exhaustive.distances([("a", 1), ("a", 2), ("b", 2)]).tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
+
+
+def test_words_up_to_a_length() -> None:
+    assert exhaustive.words_up_to(dw.Words("ab"), 2) == [(), *(tuple(w) for w in ("a", "b", "aa", "ab", "ba", "bb"))]
+    assert len(exhaustive.words_up_to(dw.Words("abc"), 3)) == 1 + 3 + 9 + 27
+    with pytest.raises(dw.TooLarge, match="there are 15 words of length 3 or less"):
+        exhaustive.words_up_to(dw.Words("ab"), 4, limit=14)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 import dpwords as dw
-from dpwords.words import Alphabet, hamming, same_kind, symbols_of
+from dpwords.words import Alphabet, Word, hamming, levenshtein, same_kind, symbols_of
 
 
 def test_alphabets_keep_their_order_and_each_symbol_once() -> None:
@@ -33,3 +33,12 @@ def test_kinds() -> None:
     assert hamming("karolin", "kathrin") == 3
     with pytest.raises(ValueError, match="argument"):
         hamming("ab", "abc")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "edits"),
+    [("", "", 0), ("", "abc", 3), ("kitten", "sitting", 3), ("intention", "execution", 5), ([-1, 3], [-2, 3], 1)],
+)
+def test_levenshtein(one: Word, other: Word, edits: int) -> None:
+    """Textbook values; −1 and −2 have the same hash in CPython, and are different symbols."""
+    assert levenshtein(one, other) == levenshtein(other, one) == edits

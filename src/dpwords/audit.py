@@ -13,7 +13,7 @@ from dpwords.automata import Language
 from dpwords.checks import positive_number, whole_number
 from dpwords.errors import InvalidValue
 from dpwords.exhaustive import HasLogProb, Symbols
-from dpwords.privacy import NotPrivate
+from dpwords.privacy import Distance, NotPrivate
 
 
 class Audited(Protocol):
@@ -54,8 +54,12 @@ def exact(
     language: Language | None = None,
     claimed: float | None = None,
     k: int | None = None,
+    outputs_up_to: int | None = None,
 ) -> ExactAudit:
     """Measure ε over every pair of words of one length and every output.
+
+    Under Levenshtein distance the words are all of at most this length, and the outputs all of at most
+    `outputs_up_to` symbols, by default two more.
 
     The measured ε is the largest |ln p(w;x)/p(w;x′)| / ceil(d(x, x′)/k): the promise for every pair, not only for
     neighbours. It holds if that is at most the claim (for a `NotPrivate` one, the ε that was asked for). Language,
@@ -75,18 +79,25 @@ def exact(
     if not isinstance(language, Language):
         raise InvalidValue("the language is a Words, a TransitionSystem, … : pass for example Words('abc')")
     claimed = positive_number(claimed, "claimed", "claimed=1.0", zero_allowed=True)
-    words = exhaustive.words(language, length, limit=exhaustive.PAIRS_LIMIT)
+    distance: Distance = getattr(mechanism, "distance", "hamming")
+    if distance == "hamming" and outputs_up_to is not None:
+        raise InvalidValue("outputs keep their length under Hamming distance: leave out outputs_up_to")
+    if distance == "hamming":
+        words = outputs = exhaustive.words(language, length, limit=exhaustive.PAIRS_LIMIT)
+    else:
+        words = exhaustive.words_up_to(language, length, limit=exhaustive.PAIRS_LIMIT)
+        outputs = exhaustive.words_up_to(language, length + 2 if outputs_up_to is None else outputs_up_to)
     if not words:
         raise InvalidValue(f"the language has no word of length {length}: choose another length")
     laws = [_law(mechanism, word) for word in words]
-    apart = exhaustive.distances(words)
-    logs = exhaustive.log_probs(laws, words)
+    apart = exhaustive.distances(words, distance)
+    logs = exhaustive.log_probs(laws, outputs, complete=distance == "hamming")
     losses = exhaustive.pair_losses(logs)
     rates = losses / np.maximum(np.ceil(apart / k), 1)
     measured = float(rates.max())
     one, other = (int(index) for index in np.unravel_index(rates.argmax(), rates.shape))
     with np.errstate(invalid="ignore"):  # −inf − −inf is no number, and no difference
-        output = words[int(np.nanargmax(np.abs(logs[one] - logs[other])))]
+        output = outputs[int(np.nanargmax(np.abs(logs[one] - logs[other])))]
     worst = Worst(words[one], words[other], output, int(apart[one, other]), float(losses[one, other]))
     holds = measured <= claimed * (1 + 1e-9) + 1e-12  # what the measurement itself may be off, in floating point
     return ExactAudit(measured, claimed, holds, worst if measured > 0 else None, len(words))

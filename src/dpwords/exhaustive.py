@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from dpwords.automata import Language
 from dpwords.checks import whole_number
 from dpwords.errors import InvalidValue, TooLarge
-from dpwords.words import hamming
+from dpwords.privacy import Distance
+from dpwords.words import hamming, levenshtein
 
 Symbols = tuple[Any, ...]
 LONGEST_LISTED = 4096  # symbols of a word that is listed
@@ -30,19 +31,19 @@ class HasLogProb(Protocol):
 
 def words(language: Language, length: int, limit: int = 4096) -> list[Symbols]:
     """All words of one length, as tuples; `TooLarge` before more than `limit` would be listed."""
-    if whole_number(length, "a length", 0) > LONGEST_LISTED:
-        raise TooLarge(f"words of more than {LONGEST_LISTED} symbols are not listed one by one: take a shorter length")
-    number = language.count(length)
-    if number > limit:
-        raise TooLarge(
-            f"there are {_rounded(number)} words of length {length}, and {limit} is the most that are listed one by "
-            "one: take a shorter length or a smaller language"
-        )
+    _refuse_many(language, range(_listed_length(length), length + 1), limit)
     layers = _alive(language, length)
     found: list[tuple[Symbols, Any]] = [((), state) for state in layers[0]]
     for ahead in layers[1:]:
         found = [((*w, symbol), t) for w, state in found for symbol, t in language.follow(state) if t in ahead]
     return [word for word, _ in found]
+
+
+def words_up_to(language: Language, length: int, limit: int = 4096) -> list[Symbols]:
+    """All words of at most this length, shorter ones first; `TooLarge` before more than `limit` would be listed."""
+    lengths = range(_listed_length(length) + 1)
+    _refuse_many(language, lengths, limit)
+    return [word for each in lengths for word in words(language, each, limit)]
 
 
 def law(language: Language, word: Symbols, weight: Callable[[int], float]) -> dict[Symbols, float]:
@@ -60,18 +61,20 @@ def distance_counts(language: Language, word: Symbols) -> list[int]:
     return counts
 
 
-def distances(listed: Sequence[Symbols]) -> NDArray[np.int64]:
-    """The distance between any two of the words, all of one length."""
+def distances(listed: Sequence[Symbols], distance: Distance = "hamming") -> NDArray[np.int64]:
+    """The distance between any two of the words; for Hamming distance all of one length."""
+    if distance == "levenshtein":
+        return np.array([[levenshtein(one, other) for other in listed] for one in listed])
     codes: dict[Any, int] = {}
     table = np.array([[codes.setdefault(symbol, len(codes)) for symbol in word] for word in listed])
     return np.array([(table != row).sum(axis=1) for row in table])
 
 
-def log_probs(laws: Sequence[HasLogProb], outputs: Sequence[Symbols]) -> NDArray[np.float64]:
-    """ln p(w) for each distribution (row) and output; refused if these are not all of its outputs."""
+def log_probs(laws: Sequence[HasLogProb], outputs: Sequence[Symbols], complete: bool = True) -> NDArray[np.float64]:
+    """ln p(w) for each distribution (row) and output; refused if they have to be complete, and are not."""
     logs = np.array([[one.log_prob(output) for output in outputs] for one in laws])
     missing = float(np.abs(1 - np.exp(logs).sum(axis=1)).max())
-    if not missing <= 1e-9:
+    if complete and not missing <= 1e-9:
         raise InvalidValue(
             f"the probabilities of the words of the language do not sum to 1 (off by {missing:.2g}): an exact audit "
             "needs every output in the language"
@@ -88,6 +91,23 @@ def pair_losses(logs: NDArray[np.float64]) -> NDArray[np.float64]:
             np.abs(np.subtract(logs, row, out=ratios), out=ratios)
             losses[index] = np.fmax.reduce(ratios, axis=1, initial=0.0)
     return losses
+
+
+def _listed_length(length: int) -> int:
+    if whole_number(length, "a length", 0) > LONGEST_LISTED:
+        raise TooLarge(f"words of more than {LONGEST_LISTED} symbols are not listed one by one: take a shorter length")
+    return length
+
+
+def _refuse_many(language: Language, lengths: range, limit: int) -> None:
+    number = 0
+    for length in lengths:
+        number += language.count(length)
+        if number > limit:
+            raise TooLarge(
+                f"there are {_rounded(number)} words of length {length}{' or less' if len(lengths) > 1 else ''}, and "
+                f"{limit} is the most that are listed one by one: take a shorter length or a smaller language"
+            )
 
 
 def _alive(language: Language, length: int) -> list[set[Any]]:

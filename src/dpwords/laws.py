@@ -47,17 +47,21 @@ class Profile:
         return np.array([-float(power) for power in self.powers])
 
 
+Rows = Integers | list[Integers]
+"""Words as rows of symbol codes, of one length or of several."""
+
+
 class Law(Protocol):
-    """A distribution over words of one length, as rows of symbol codes."""
+    """A distribution over words."""
 
     def log_prob(self, codes: Integers) -> float:
         """The logarithm of the probability of a word of the language."""
 
-    def draw(self, count: int, stream: Stream) -> Integers:
-        """Independent words, one a row."""
+    def draw(self, count: int, stream: Stream) -> Rows:
+        """Independent words."""
 
     def distance_distribution(self) -> Floats:
-        """The probability of each distance 0, …, n."""
+        """The probability of each distance 0, 1, 2, …."""
 
     def expected_distance(self) -> float:
         """The mean distance."""

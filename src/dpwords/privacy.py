@@ -12,6 +12,8 @@ from dpwords.checks import positive_number, whole_number
 from dpwords.errors import InvalidValue
 
 LARGEST_EPSILON = 1e6
+Distance = Literal["hamming", "levenshtein"]
+_APART = {"hamming": "that differ in d places", "levenshtein": "d edits apart (insertions, deletions, substitutions)"}
 
 
 @dataclass(frozen=True)
@@ -82,10 +84,10 @@ class PureDP:
     """
 
     epsilon: float
-    distance: Literal["hamming"]
+    distance: Distance
     k: int
     slack: float
-    method: Literal["tight", "textbook", "online"]
+    method: Literal["tight", "textbook", "online", "channel"]
 
     def loss(self, distance: int) -> float:
         """The most that one output tells between two words this far apart."""
@@ -93,7 +95,7 @@ class PureDP:
 
     def __str__(self) -> str:
         return (
-            f"ε = {self.epsilon:g}, k = {self.k}: two words that differ in d places give any output with "
+            f"ε = {self.epsilon:g}, k = {self.k}: two words {_APART[self.distance]} give any output with "
             f"probabilities within a factor e^(ε·ceil(d/k)) ({self.method})"
         )
 

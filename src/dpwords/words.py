@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, TypeVar, cast
 
+from rapidfuzz.distance import Levenshtein
+
 from dpwords.errors import InvalidValue
 
 Symbol = Hashable
@@ -66,3 +68,10 @@ def same_kind(word: AnyWord, symbols: Iterable[Symbol]) -> AnyWord:
 def hamming(one: Sequence[Any], other: Sequence[Any]) -> int:
     """The number of places where two words of the same length differ."""
     return sum(a != b for a, b in zip(one, other, strict=True))
+
+
+def levenshtein(one: Sequence[Any], other: Sequence[Any]) -> int:
+    """The least number of insertions, deletions and substitutions that turn one word into the other."""
+    numbers: dict[Any, int] = {}  # symbols that only share a hash, as −1 and −2 do, must not count as equal
+    rows = [[numbers.setdefault(symbol, len(numbers)) for symbol in word] for word in (one, other)]
+    return Levenshtein.distance(*rows)

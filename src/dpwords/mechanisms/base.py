@@ -15,7 +15,7 @@ from dpwords.checks import whole_number
 from dpwords.errors import InvalidValue, NotInLanguage, TooLarge
 from dpwords.lattice import Graph
 from dpwords.laws import Law
-from dpwords.privacy import Guarantee, NotPrivate, PureDP
+from dpwords.privacy import Distance, Guarantee, NotPrivate, PureDP
 from dpwords.randomness import SeededSource, Source, SystemSource
 from dpwords.scaled import Integers
 from dpwords.shells import FreeWords, Space
@@ -28,13 +28,17 @@ _STEPS_OF_A_LAYER = 1000  # what a layer costs however few its edges, in edges
 
 
 class Mechanism(ABC):
-    """A randomised map from words of a public language to words of the same language and length."""
+    """A randomised map from words of a public language to words of the same language.
 
-    def __init__(self, language: Language, k: int) -> None:
+    Under Hamming distance words keep their length; under Levenshtein distance they need not.
+    """
+
+    def __init__(self, language: Language, k: int, distance: Distance = "hamming") -> None:
         if not isinstance(language, Language):
             raise InvalidValue("the language is a Words, a TransitionSystem, … : pass for example Words('abc')")
         self.language = language
         self.k = whole_number(k, "k", 1)
+        self.distance = distance
         free = isinstance(language, Words)
         self._space: Space = FreeWords(len(language.alphabet)) if free else Graph.of(language)
         self._source: Source = SystemSource()
@@ -57,7 +61,7 @@ class Mechanism(ABC):
         """The exact output distribution at a word, prepared once; for the owner of the word, not for release."""
         symbols = self._checked(word)
         codes = np.array([self.language.alphabet.codes[symbol] for symbol in symbols], dtype=np.int64)
-        return Distribution(word, self._law(codes), self.language, self._source)
+        return Distribution(word, self._law(codes), self.language, self._source, self.distance == "hamming")
 
     def simulate(self, word: AnyWord, draws: int) -> list[AnyWord]:
         """Independent draws for studies; publishing r of them spends r·ε."""
@@ -126,7 +130,7 @@ class Mechanism(ABC):
         return symbols
 
     def _checked_length(self, length: int) -> int:
-        if length == 0:
+        if length == 0 and self.distance == "hamming":
             raise InvalidValue("the empty word has nothing to hide: pass a word of at least one symbol")
         if length > _LONGEST_WORD:
             raise TooLarge(f"a word may have {_LONGEST_WORD} symbols: split it into shorter ones")
@@ -138,7 +142,7 @@ class Mechanism(ABC):
             raise InvalidValue(
                 f"words of this language have at most {self.language.max_length} symbols: this one is longer"
             )
-        if length < self.k:
+        if length < self.k and self.distance == "hamming":
             raise InvalidValue(f"k is at most the word's length, and here k = {self.k} is beyond it: take a smaller k")
         return length
 
@@ -146,8 +150,8 @@ class Mechanism(ABC):
 class Distribution(Generic[AnyWord]):
     """The output distribution at one private word. Everything here depends on the word: for its owner only."""
 
-    def __init__(self, word: AnyWord, law: Law, language: Language, source: Source) -> None:
-        self.law = law
+    def __init__(self, word: AnyWord, law: Law, language: Language, source: Source, same_length: bool = True) -> None:
+        self.law, self._same_length = law, same_length
         self._kind: AnyWord = word[:0]  # type: ignore[assignment]  # not the word itself: its owner may change it
         self._length, self._language, self._source = len(word), language, source
 
@@ -155,9 +159,9 @@ class Distribution(Generic[AnyWord]):
         return f"<Distribution at a word of {self._length} symbols>"
 
     def log_prob(self, output: Word) -> float:
-        """ln of the probability of an output; −inf outside the language or for another length. Cost: its length."""
+        """ln of the probability of an output; −inf where it cannot come out. Cost: mostly its length."""
         symbols = symbols_of(output)
-        if len(symbols) != self._length or self._language.fault(symbols) is not None:
+        if (self._same_length and len(symbols) != self._length) or self._language.fault(symbols) is not None:
             return -math.inf
         codes = self._language.alphabet.codes
         return self.law.log_prob(np.array([codes[symbol] for symbol in symbols], dtype=np.int64))
@@ -168,11 +172,11 @@ class Distribution(Generic[AnyWord]):
         if not count:
             return []
         symbols = self._language.alphabet.symbols
-        rows = self.law.draw(count, self._source.open()).tolist()
-        return [same_kind(self._kind, (symbols[code] for code in row)) for row in rows]
+        rows = self.law.draw(count, self._source.open())
+        return [same_kind(self._kind, (symbols[code] for code in row.tolist())) for row in rows]
 
     def distance_distribution(self) -> list[float]:
-        """The probability of each distance 0, 1, …, n. Cost: length² · edges on systems, length² / 64 on free words."""
+        """The probability of each distance 0, 1, 2, …. Cost: length² · edges on systems, length² / 64 on free words."""
         return [float(probability) for probability in self.law.distance_distribution()]
 
     def expected_distance(self) -> float:
