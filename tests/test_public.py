@@ -11,6 +11,7 @@ import dpwords as dw
 
 PUBLIC = [
     "DPWordsError",
+    "EditChannel",
     "Exponential",
     "GridWorld",
     "InvalidValue",

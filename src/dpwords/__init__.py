@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dpwords.errors import NotInLanguage as NotInLanguage
     from dpwords.errors import TooLarge as TooLarge
     from dpwords.levenshtein import LevenshteinAutomaton as LevenshteinAutomaton
+    from dpwords.mechanisms.edit_channel import EditChannel as EditChannel
     from dpwords.mechanisms.exponential import Exponential as Exponential
     from dpwords.mechanisms.online import Online as Online
     from dpwords.mechanisms.paper_literal import PaperLiteral as PaperLiteral
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "DPWordsError": "errors",
+    "EditChannel": "mechanisms.edit_channel",
     "Exponential": "mechanisms.exponential",
     "GridWorld": "systems",
     "InvalidValue": "errors",

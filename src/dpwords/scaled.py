@@ -77,6 +77,16 @@ def from_integers(values: Iterable[int]) -> Scaled:
     return normalised(np.array(mantissas), np.array(exponents, dtype=np.int64))
 
 
+def from_fractions(values: Iterable[Fraction]) -> Scaled:
+    """Fractions ≥ 0, each rounded once."""
+    mantissas, exponents = [], []
+    for value in values:
+        shift = value.numerator.bit_length() - value.denominator.bit_length()
+        mantissas.append(float(value / Fraction(2) ** shift))
+        exponents.append(shift)
+    return normalised(np.array(mantissas), np.array(exponents, dtype=np.int64))
+
+
 def exp_minus(powers: Iterable[Fraction]) -> Scaled:
     """e^(−power) for each power ≥ 0, rounded once, the same on every machine and in every decimal context."""
     mantissas, exponents = [], []
