@@ -36,6 +36,7 @@ ROWS = [
     ["laws"],
     ["shells"],
     ["bounds"],
+    ["nearest"],
     ["lattice", "exhaustive", "channel"],
     ["privacy"],
     ["bridges"],
@@ -43,7 +44,7 @@ ROWS = [
     ["automata", "sampling"],
     ["words", "scaled", "randomness", "files"],
     ["_kernels.blocks"],
-    ["_kernels.boxes", "_kernels.alignments"],
+    ["_kernels.boxes", "_kernels.alignments", "_kernels.nearest"],
     ["checks"],
     ["errors"],
 ]

@@ -1,0 +1,134 @@
+"""The nearest word of a language: least numbers of edits from every state, and the first word that attains them.
+
+The edges of state s are `symbol[first[s]:first[s+1]]` in ascending order, with their targets in `target`; its
+predecessors are `before[bf[s]:bf[s+1]]`. `cost[j, s]` is the least number of edits that turn the input from place j on
+into a word that is accepted from s.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+Array = Any
+
+
+@njit(cache=True)
+def steps_to_the_end(before: Array, bf: Array, accepting: Array) -> Array:
+    """The least number of symbols from each state to an accepting one, −1 if there is none. Cost: edges."""
+    steps = np.full(len(accepting), -1, dtype=np.int32)
+    queue = np.empty(len(accepting), dtype=np.int32)
+    size = 0
+    for s in range(len(accepting)):
+        if accepting[s]:
+            steps[s] = 0
+            queue[size] = s
+            size += 1
+    done = 0
+    while done < size:
+        t = queue[done]
+        done += 1
+        for k in range(bf[t], bf[t + 1]):
+            if steps[before[k]] < 0:
+                steps[before[k]] = steps[t] + 1
+                queue[size] = before[k]
+                size += 1
+    return steps
+
+
+@njit(cache=True)
+def costs(codes: Array, symbol: Array, target: Array, first: Array, before: Array, bf: Array, steps: Array) -> Array:
+    """The table `cost`, from `steps`, its last row. Cost: length · edges.
+
+    An insertion that leads to state t costs here[t] + 1, a substitution after[t] + 1: insertions can save something
+    only into states that are lower than in the row after, and these are lower by exactly 1, since one symbol more in
+    the input changes the least number of edits by at most 1. So they can be followed up in any order, each once.
+    """
+    places, states = len(codes), len(steps)
+    cost = np.empty((places + 1, states), dtype=np.int32)
+    cost[places] = steps
+    lower = np.empty(states, dtype=np.int32)
+    for j in range(places - 1, -1, -1):
+        here, after, code, count = cost[j], cost[j + 1], codes[j], 0
+        for s in range(states):
+            least = after[s] + 1
+            for k in range(first[s], first[s + 1]):
+                least = min(least, after[target[k]] + (symbol[k] != code))
+            here[s] = least
+            if least < after[s]:
+                lower[count] = s
+                count += 1
+        while count > 0:
+            count -= 1
+            t = lower[count]
+            for k in range(bf[t], bf[t + 1]):
+                s = before[k]
+                if here[t] + 1 < here[s]:
+                    here[s] = here[t] + 1
+                    if here[s] < after[s]:
+                        lower[count] = s
+                        count += 1
+    return cost
+
+
+@njit(cache=True)
+def _with_deletions(cost: Array, state: int, places: Array, count: int, result: Array) -> int:
+    """The places, and those that the deletion of what follows leads to without loss; all in ascending order."""
+    size, end = 0, -1
+    for i in range(count):
+        j = places[i]
+        while j > end:
+            result[size] = j
+            size += 1
+            end = j
+            if j + 1 < len(cost) and cost[j, state] == cost[j + 1, state] + 1:
+                j += 1
+    return size
+
+
+@njit(cache=True)
+def first_nearest(
+    cost: Array, codes: Array, symbol: Array, target: Array, first: Array, accepting: Array, start: int
+) -> Array:
+    """The first word in the order of symbols, a word before its continuations, that cost[0, start] edits lead to.
+
+    What is kept are the places of the input at which the word chosen so far can stand without loss; a symbol can be
+    next if it leads on, without loss, from one of them. Cost: for each symbol of the result, places · edges of a state.
+    """
+    length = len(codes)
+    word = np.empty(length + cost[0, start], dtype=np.int64)
+    places, ahead = np.empty(length + 1, dtype=np.int32), np.empty(length + 1, dtype=np.int32)
+    size, state = 0, start
+    ahead[0] = 0
+    count = _with_deletions(cost, state, ahead, 1, places)
+    while not (accepting[state] and places[count - 1] == length):
+        edge = first[state + 1]
+        for i in range(count):
+            j = places[i]
+            for k in range(first[state], edge):
+                t = target[k]
+                if cost[j, state] == cost[j, t] + 1 or (
+                    j < length and cost[j, state] == cost[j + 1, t] + (symbol[k] != codes[j])
+                ):
+                    edge = k
+                    break
+            if edge == first[state]:
+                break
+        t, found, end = target[edge], 0, -1
+        for i in range(count):
+            j = places[i]
+            if j > end and cost[j, state] == cost[j, t] + 1:
+                ahead[found] = j
+                found += 1
+                end = j
+            if j < length and cost[j, state] == cost[j + 1, t] + (symbol[edge] != codes[j]):
+                ahead[found] = j + 1
+                found += 1
+                end = j + 1
+        word[size] = symbol[edge]
+        size += 1
+        state = t
+        count = _with_deletions(cost, state, ahead, found, places)
+    return word[:size]
