@@ -137,7 +137,7 @@ SECRET = "gattaca"
         ([SECRET, "--alphabet", "acgt", "-e", "1"], "take one of release, accuracy, audit, draw, study"),
         (
             ["audit", "--literal", "--utility", "linear", "--alphabet", "ab", "--length", "2", "-e", "1"],
-            "leave out --mechanism, --utility",
+            "leave out --edits, --mechanism, --utility",
         ),
         (["release", "ab", "--alphabet", "ab", "-e", "1", "--separator", ""], "a separator has at least"),
         (["accuracy", "--alphabet", "ab", "--length", "1" + "0" * 25, "-e", "1"], "a word may have"),

@@ -3,23 +3,47 @@
 from __future__ import annotations
 
 import math
+import statistics
+import warnings
 from collections.abc import Callable
+from typing import Literal
 
 from dpwords.automata import Language, Words
-from dpwords.checks import positive_number
-from dpwords.errors import TooLarge
+from dpwords.channel import LEAST_EPSILON
+from dpwords.checks import positive_number, whole_number
+from dpwords.errors import InvalidValue, TooLarge
+from dpwords.lattice import Graph
+from dpwords.laws import uniform
 from dpwords.mechanisms.base import Mechanism
+from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.online import Online
 from dpwords.privacy import Inverse, Linear
+from dpwords.randomness import SeededSource
+from dpwords.words import levenshtein
 
 Maker = Callable[[float], Mechanism]  # from ε
 _LEAST, _MOST = 2.0**-7, 2.0**10  # ε that are searched
 _STEPS = 14
+_MEASURED = 400  # releases of which the mean distance is taken where it is not known
+Edits = Literal["substitutions", "all"]
 
 
-def mechanisms(language: Language, k: int) -> dict[str, Maker]:
+def edit_channel(language: Language, epsilon: float, k: int) -> EditChannel:
+    """The channel over the symbols of a language, and onto it where not every word belongs to it."""
+    every = isinstance(language, Words) and language.max_length is None
+    return EditChannel(language.alphabet.symbols, epsilon, k, onto=None if every else language)
+
+
+def mechanisms(language: Language, k: int, edits: Edits = "substitutions") -> dict[str, Maker]:
     """The mechanisms that apply to a language, by name, the default first; each is made from an ε."""
+    if edits == "all":
+        channels: dict[str, Maker] = {
+            "channel, edits made": lambda epsilon: EditChannel(language.alphabet.symbols, epsilon, k)
+        }
+        if edit_channel(language, _MOST, k).onto is not None:
+            channels["channel onto the language"] = lambda epsilon: edit_channel(language, epsilon, k)
+        return channels
     tight: dict[str, Maker] = {"tight (default)": lambda epsilon: Exponential(language, epsilon, k)}
     if not isinstance(language, Words):
         tight["online"] = lambda epsilon: Online(language, epsilon, k)
@@ -29,9 +53,21 @@ def mechanisms(language: Language, k: int) -> dict[str, Maker]:
     }
 
 
+def lowest_epsilon(k: int, edits: Edits = "substitutions") -> float:
+    """The lowest ε that is searched; for the edit channel the lowest at which there is one."""
+    return LEAST_EPSILON * k if edits == "all" else _LEAST
+
+
 def expected_distance(make: Maker, epsilon: float, length: int) -> float:
-    """The public expected distance at an ε; NaN where it is too large to compute, but for linear utility."""
-    mechanism = make(epsilon)
+    """The public expected distance at an ε; NaN where it is too large to compute, but for linear utility.
+
+    Of the edit channel onto a language it is measured, on words drawn uniformly from the language, the same each time.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that little survives: the figure tells
+        mechanism = make(epsilon)
+    if isinstance(mechanism, EditChannel) and mechanism.onto is not None:
+        return _measured(mechanism, mechanism.onto, length)
     try:
         return mechanism.expected_distance(length=length)
     except TooLarge:
@@ -40,18 +76,29 @@ def expected_distance(make: Maker, epsilon: float, length: int) -> float:
         return math.nan
 
 
-def least_epsilon(make: Maker, target: float, length: int) -> float:
+def least_epsilon(make: Maker, target: float, length: int, lowest: float = _LEAST) -> float:
     """The least ε at which the expected distance is no larger than the target, to 1 part in 1,000; NaN if none is.
 
-    Cost: that of the expected distance, about 16 times.
+    Searched from `lowest` on. Cost: that of the expected distance, about 16 times.
     """
     positive_number(target, "target", "target=1.0")
-    low, high = math.log(_LEAST), math.log(_MOST)
+    low, high = math.log(lowest), math.log(_MOST)
     if not expected_distance(make, _MOST, length) <= target:
         return math.nan
-    if expected_distance(make, _LEAST, length) <= target:
-        return _LEAST
+    if expected_distance(make, lowest, length) <= target:
+        return lowest
     for _ in range(_STEPS):
         middle = (low + high) / 2
         low, high = (low, middle) if expected_distance(make, math.exp(middle), length) <= target else (middle, high)
     return math.exp(high)
+
+
+def _measured(channel: EditChannel, language: Language, length: int) -> float:
+    """The mean Levenshtein distance of one release each, of words of one length."""
+    every = uniform(Graph.of(language), whole_number(length, "length", 1))
+    if every.log_total == -math.inf:
+        raise InvalidValue(f"the language has no word of length {length}: choose another length")
+    symbols, draws = language.alphabet.symbols, channel.seeded("releases")
+    rows = every.draw(_MEASURED, SeededSource("words").open()).tolist()
+    words = [[symbols[code] for code in row] for row in rows]
+    return statistics.fmean(levenshtein(word, draws.release(word)) for word in words)

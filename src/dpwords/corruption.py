@@ -1,15 +1,16 @@
-"""The distribution of what the edit channel makes of one word."""
+"""The distribution of what the edit channel makes of one word, and of its projection onto a language."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from importlib import import_module
 
 import numpy as np
 
 from dpwords import sampling
 from dpwords.channel import Channel
-from dpwords.errors import TooLarge
+from dpwords.errors import InvalidValue, TooLarge
 from dpwords.laws import batches
 from dpwords.randomness import Stream
 from dpwords.scaled import Floats, Integers
@@ -20,6 +21,7 @@ _PIECE = 2**18  # symbols of a word that are handled at a time
 _MOST_ALIGNED = 10**11  # steps of one probability, some minutes
 _MOST_EDITS = 2**24  # numbers of edits of which the distribution is computed
 _NEGLIGIBLE = 1e-13  # probability of more edits than are listed
+_MEASURE = "how far projected words are is not computed: measure it on words from simulate"
 
 
 class CorruptedLaw:
@@ -112,6 +114,29 @@ class CorruptedLaw:
         if size > _MOST_EDITS:
             raise TooLarge(f"the distribution of up to {size} edits is too much to list: expected_distance is enough")
         return size
+
+
+class ProjectedLaw:
+    """The nearest words of a language to those that the edit channel makes of one; they can be drawn, and no more."""
+
+    def __init__(self, law: CorruptedLaw, project: Callable[[Integers], Integers]) -> None:
+        self.law, self.project = law, project
+
+    def log_prob(self, codes: Integers) -> float:
+        raise InvalidValue(
+            "the probability of a projected word is not computed, being a sum over all words that it is nearest to: "
+            "ask the channel without_projection()"
+        )
+
+    def draw(self, count: int, stream: Stream) -> list[Integers]:
+        """Cost: that of the channel, and of the projection for each word."""
+        return [self.project(word) for word in self.law.draw(count, stream)]
+
+    def distance_distribution(self) -> Floats:
+        raise InvalidValue(_MEASURE)
+
+    def expected_distance(self) -> float:
+        raise InvalidValue(_MEASURE)
 
 
 def _tree_sizes(channel: Channel, count: int, stream: Stream) -> Integers:

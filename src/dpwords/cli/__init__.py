@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import sys
+import warnings
 from contextlib import suppress
+from typing import Any
 
 import click
 
@@ -44,6 +46,7 @@ _KINDS = {"float": "a number", "integer": "a whole number", "text": "a text", "p
 
 def main() -> None:
     """Run a command: exit 0 when done, 1 when a check failed, 2 after one line about bad use or bad input."""
+    warnings.showwarning = _warn
     try:
         code = _run(sys.argv[1:])
     except click.ClickException as error:
@@ -84,6 +87,11 @@ def _without_arguments(error: click.ClickException) -> str:
     if context is not None and isinstance(context.command, click.Group):
         return f"there is no such command: take one of {', '.join(context.command.commands)}"
     return f"the arguments do not fit the command: {remedy}"
+
+
+def _warn(message: Warning | str, *_where: Any, **_more: Any) -> None:
+    """A warning as one line, without the place in the code that it comes from."""
+    _complain(f"note: {message}")
 
 
 def _complain(message: str) -> int:

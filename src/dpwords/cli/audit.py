@@ -10,7 +10,7 @@ from dpwords.cli.options import described, language_options, mechanism_options, 
 from dpwords.cli.terminal import emit
 from dpwords.errors import InvalidValue
 
-_DEFAULTS = ("exponential", "best", "tight")
+_DEFAULTS = ("substitutions", None, "best", "tight")
 
 
 @click.command()
@@ -24,30 +24,38 @@ _DEFAULTS = ("exponential", "best", "tight")
 def audit(length: int, epsilon: float, literal: bool, **options: Any) -> int:
     """Measure ε over every pair of words and every output, and compare it with the claim.
 
-    Exit code 1 if the claim is broken.
+    With --edits all over all words of at most this length, and outputs of up to two symbols more; of a channel onto a
+    system before the projection, which cannot add to it. Exit code 1 if the claim is broken.
 
     \b
     Examples:
       dpwords audit --alphabet ab --length 5 --epsilon 1
       dpwords audit --system grid:3x3 --words states --length 4 --epsilon 2
+      dpwords audit --alphabet ab --length 4 --epsilon 2 --edits all
       dpwords audit --alphabet abc --length 4 --epsilon 1 --literal
     """
     from dpwords import audit as audits
     from dpwords.mechanisms.base import Mechanism
+    from dpwords.mechanisms.edit_channel import EditChannel
     from dpwords.mechanisms.paper_literal import PaperLiteral
     from dpwords.notation import Notation
 
-    if literal and (options["mechanism"], options["utility"], options["calibration"]) != _DEFAULTS:
-        raise InvalidValue("--literal is a mechanism of its own: leave out --mechanism, --utility and --calibration")
+    if literal and tuple(options[name] for name in ("edits", "mechanism", "utility", "calibration")) != _DEFAULTS:
+        raise InvalidValue(
+            "--literal is a mechanism of its own: leave out --edits, --mechanism, --utility and --calibration"
+        )
     notation = Notation(public_language(**options))
     mechanism: Mechanism = (
         PaperLiteral(notation.language, epsilon, k=options["k"], alpha=options["alpha"])
         if literal
         else described(notation.language, epsilon, **options)
     )
+    if isinstance(mechanism, EditChannel):
+        mechanism = mechanism.without_projection()
     found = audits.exact(mechanism, length)
+    shorter = " or less" if mechanism.distance == "levenshtein" else ""
     lines = [
-        f"words       {found.words} of length {length}",
+        f"words       {found.words} of length {length}{shorter}",
         f"claimed ε   {found.claimed:.9g}",
         f"measured ε  {found.epsilon:.9g}",
     ]

@@ -11,6 +11,7 @@ from dpwords.errors import InvalidValue
 
 if TYPE_CHECKING:
     from dpwords.automata import Language
+    from dpwords.mechanisms.edit_channel import EditChannel
     from dpwords.mechanisms.exponential import Exponential
     from dpwords.mechanisms.online import Online
     from dpwords.privacy import Utility
@@ -35,15 +36,23 @@ _LANGUAGE = (
     ),
     click.option("--start", help="Where runs on a CSV edge list start.  [default: anywhere]"),
 )
+K = click.option("-k", default=1, show_default=True, help="Words up to k places or edits apart are neighbours.")
+EDITS = click.option(
+    "--edits",
+    type=click.Choice(["substitutions", "all"]),
+    default="substitutions",
+    show_default=True,
+    help="What is hidden: changed symbols at equal length, or insertions and deletions too (Levenshtein distance).",
+)
 _MECHANISM = (
+    EDITS,
     click.option(
         "--mechanism",
-        type=click.Choice(["exponential", "online"]),
-        default="exponential",
-        show_default=True,
-        help="'online' releases symbol by symbol; 'dpwords accuracy' tells which is nearer.",
+        type=click.Choice(["exponential", "online", "channel"]),
+        help="'online' releases symbol by symbol, 'channel' makes random edits; 'dpwords accuracy' tells which is "
+        "nearer.  [default: exponential; with --edits all, channel]",
     ),
-    click.option("-k", default=1, show_default=True, help="Words that differ in up to k places are neighbours."),
+    K,
     click.option(
         "--utility",
         type=click.Choice(["best", "linear", "inverse", "staircase"]),
@@ -68,7 +77,7 @@ def language_options(command: Command) -> Command:
 
 
 def mechanism_options(command: Command) -> Command:
-    """--mechanism, -k, --utility, --alpha, --calibration."""
+    """--edits, --mechanism, -k, --utility, --alpha, --calibration."""
     return with_options(command, _MECHANISM)
 
 
@@ -82,21 +91,30 @@ def public_language(alphabet: str | None, system: str | None, words: Any, start:
 def described(
     language: Language,
     epsilon: float,
-    mechanism: str,
+    edits: str,
+    mechanism: str | None,
     k: int,
     utility: str,
     alpha: float,
     calibration: Any,
     **_other: Any,
-) -> Exponential | Online:
+) -> Exponential | Online | EditChannel:
     """The mechanism that the options describe."""
+    from dpwords.accuracy import edit_channel
     from dpwords.mechanisms.exponential import Exponential
     from dpwords.mechanisms.online import Online
     from dpwords.privacy import Inverse, Linear, Staircase
 
-    if mechanism == "online":
-        if (utility, calibration) != ("best", "tight"):
-            raise InvalidValue("--mechanism online has no utility to calibrate: leave out --utility and --calibration")
+    name = mechanism or ("channel" if edits == "all" else "exponential")
+    if name != "exponential" and (utility, calibration) != ("best", "tight"):
+        raise InvalidValue(f"--mechanism {name} has no utility to calibrate: leave out --utility and --calibration")
+    if name == "channel":
+        if edits != "all":
+            raise InvalidValue("--mechanism channel makes edits of every kind: say --edits all")
+        return edit_channel(language, epsilon, k)
+    if edits == "all":
+        raise InvalidValue(f"--mechanism {name} is for words that keep their length: leave out --edits all")
+    if name == "online":
         return Online(language, epsilon, k)
 
     chosen: dict[str, Utility | None] = {

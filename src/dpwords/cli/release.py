@@ -28,8 +28,9 @@ def release(
 ) -> None:
     """Release a private version of each WORD, or of each line of a file or pipe on standard input.
 
-    One line comes out for each word that goes in, of the same length; all of them, or after an error none. The
-    alphabet or system is public: declare it, never read it off the data.
+    One line comes out for each word that goes in; all of them, or after an error none. Words keep their length, unless
+    --edits all hides insertions and deletions too. The alphabet or system is public: declare it, never read it off the
+    data.
 
     \b
     Examples:
@@ -38,6 +39,7 @@ def release(
       dpwords release "0,1 0,2 1,2" --system grid:15x15 --words states --epsilon 5
       dpwords release --system roads.csv --epsilon 5 < routes.txt
       dpwords release SSEE --system grid:15x15 --epsilon 2 --mechanism online
+      dpwords release "meet me at noon" --alphabet "a-z " --epsilon 8 --edits all
       dpwords release --alphabet @activities.txt --separator ";" --epsilon 3 < traces.txt
     """
     from dpwords.mechanisms.exponential import Exponential

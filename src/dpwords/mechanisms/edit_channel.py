@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
+from typing import Self
 
-from dpwords.automata import Words
+import numpy as np
+
+from dpwords.automata import Language, Words
 from dpwords.channel import best_channel
-from dpwords.corruption import CorruptedLaw
+from dpwords.corruption import CorruptedLaw, ProjectedLaw
+from dpwords.errors import InvalidValue
+from dpwords.laws import Law
 from dpwords.mechanisms.base import Mechanism
+from dpwords.nearest import nearest_in
 from dpwords.privacy import Guarantee, PureDP, checked_epsilon
 from dpwords.scaled import Integers
-from dpwords.words import AnyWord, Symbol
+from dpwords.words import Alphabet, AnyWord, Symbol
 
 
 class EditChannel(Mechanism):
     """Release a word with random insertions, deletions and substitutions, so that any edit of it stays hidden.
 
     Two words within `k` edits (insertions, deletions, substitutions) of each other are told apart by at most
-    `epsilon`. Words of any length over the alphabet go in, the empty one too, and come out. All probabilities follow
-    from ε, k and the number of symbols. Cost of a release: the length of the word, and nothing that depends on ε, but
-    for ε/k near its least value, 0.7.
+    `epsilon`. Words of any length over the alphabet go in, the empty one too, and come out; `onto` a public language
+    only words of that language come out: of those nearest to the noisy word the first in the order of the language's
+    alphabet. All probabilities follow from ε, k and the number of symbols. Cost of a release: the length of the word,
+    and nothing that depends on ε, but for ε/k near its least value, 0.7; with `onto`, that of `Nearest`.
 
     >>> from dpwords import EditChannel
     >>> private = EditChannel("abc", epsilon=4).release("abacab")
@@ -29,9 +37,10 @@ class EditChannel(Mechanism):
     True
     """
 
-    def __init__(self, alphabet: Iterable[Symbol], epsilon: float, k: int = 1) -> None:
+    def __init__(self, alphabet: Iterable[Symbol], epsilon: float, k: int = 1, onto: Language | None = None) -> None:
         super().__init__(Words(alphabet), k, "levenshtein")
-        self.epsilon = checked_epsilon(epsilon)
+        self.epsilon, self.onto = checked_epsilon(epsilon), onto
+        self._project = None if onto is None else _projection(self.language.alphabet, onto)
         self._channel = best_channel(len(self.language.alphabet), Fraction(self.epsilon) / self.k)
         if self.kept < 0.5:
             warnings.warn(
@@ -41,7 +50,8 @@ class EditChannel(Mechanism):
             )
 
     def __repr__(self) -> str:
-        return f"EditChannel(<{len(self.language.alphabet)} symbols>, epsilon={self.epsilon:g}, k={self.k})"
+        onto = "" if self.onto is None else f", onto={self.onto!r}"
+        return f"EditChannel(<{len(self.language.alphabet)} symbols>, epsilon={self.epsilon:g}, k={self.k}{onto})"
 
     @property
     def guarantee(self) -> Guarantee:
@@ -67,6 +77,12 @@ class EditChannel(Mechanism):
         """The expected number of symbols inserted before, between and after the symbols, each time."""
         return self._channel.inserted
 
+    def without_projection(self) -> Self:
+        """The same channel over all words: what is private about the projected one, and can be audited."""
+        other = copy.copy(self)
+        other.onto = other._project = None
+        return other
+
     def release(self, word: AnyWord) -> AnyWord:
         """One private word, of the same kind (str, list or tuple). Each release spends ε. Cost: the length."""
         return self.simulate(word, 1)[0]
@@ -75,5 +91,18 @@ class EditChannel(Mechanism):
     def _by_distance(self) -> bool:
         return False
 
-    def _law(self, codes: Integers) -> CorruptedLaw:
-        return CorruptedLaw(codes, self._channel)
+    def _law(self, codes: Integers) -> Law:
+        law = CorruptedLaw(codes, self._channel)
+        return law if self._project is None else ProjectedLaw(law, self._project)
+
+
+def _projection(alphabet: Alphabet, language: Language) -> Callable[[Integers], Integers]:
+    """From any word to the nearest one of the language, both in codes of the alphabet."""
+    if not isinstance(language, Language):
+        raise InvalidValue("onto is a Words, a TransitionSystem, … : pass for example Words('abc', max_length=12)")
+    if not set(language.alphabet.symbols) <= set(alphabet.symbols):
+        raise InvalidValue("words onto a language have its symbols: pass an alphabet that holds all of them")
+    inside = np.array([language.alphabet.codes.get(symbol, -1) for symbol in alphabet.symbols], dtype=np.int64)
+    outside = np.array([alphabet.codes[symbol] for symbol in language.alphabet.symbols], dtype=np.int64)
+    nearest = nearest_in(language)
+    return lambda codes: outside[nearest(inside[codes])]

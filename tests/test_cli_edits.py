@@ -1,0 +1,72 @@
+"""--edits all on the command line."""
+
+from __future__ import annotations
+
+import math
+
+import dpwords as dw
+from test_cli import refused, run
+
+
+def test_words_may_change_their_length() -> None:
+    done = run("release", "--alphabet", "ab", "-e", "2", "--edits", "all", stdin="abba\n" * 200)
+    lengths = {len(line) for line in done.stdout.split("\n")[:-1]}
+    assert done.returncode == 0
+    assert len(done.stdout.split("\n")) == 201
+    assert len(lengths) > 3
+    assert done.stderr == ""
+
+
+def test_the_empty_word_goes_in() -> None:
+    assert run("release", "", "acgt", "--alphabet", "acgt", "-e", "100", "--edits", "all").stdout == "\nacgt\n"
+    assert "empty word" in refused("release", "", "--alphabet", "acgt", "-e", "100")
+
+
+def test_runs_come_out_as_runs() -> None:
+    done = run("release", "--system", "grid:4x4", "-e", "2.5", "--edits", "all", stdin="EESS\n" * 30)
+    grid = dw.GridWorld(4, 4)
+    assert all(grid.accepts(line) for line in done.stdout.split("\n")[:-1])
+    cells = run("release", "0,1 0,2 1,2", "--system", "grid:4x4", "--words", "states", "-e", "90", "--edits", "all")
+    assert cells.stdout == "0,1 0,2 1,2\n"
+
+
+def test_little_that_survives_is_noted() -> None:
+    done = run("release", "abc", "--alphabet", "a-z", "-e", "3", "--edits", "all")
+    assert done.returncode == 0
+    assert done.stderr.startswith("dpwords: note: of each word only ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_accuracy_tells_the_edits() -> None:
+    """20·(1 − κ) + 21·insertions, with numbers worked out by a search of its own: 0.0174456 for each symbol."""
+    done = run("accuracy", "--alphabet", "a-z", "--length", "20", "-e", "8", "--edits", "all", "--target-distance", "1")
+    lines = done.stdout.splitlines()
+    found = float(lines[2].split()[-1])
+    assert 20 * 0.0174456 < found < 21 * 0.0174456
+    assert 6.5 < float(lines[-1]) < 7.5
+    onto = run("accuracy", "--system", "grid:4x4", "--length", "6", "-e", "2,6", "--edits", "all").stdout.splitlines()
+    made, projected = (list(map(float, column)) for column in zip(*(row.split()[1:] for row in onto[2:4]), strict=True))
+    assert made[0] > made[1]
+    assert all(math.isfinite(p) and p <= 2 * m + 0.5 for m, p in zip(made, projected, strict=True))
+
+
+def test_audit_measures_the_claim() -> None:
+    done = run("audit", "--alphabet", "ab", "--length", "3", "-e", "2", "--edits", "all")
+    assert done.returncode == 0
+    assert "15 of length 3 or less" in done.stdout
+    assert "measured ε  2\n" in done.stdout
+    before_projection = run("audit", "--system", "grid:2x2", "--length", "1", "-e", "4", "--edits", "all")
+    assert "5 of length 1 or less" in before_projection.stdout
+    assert before_projection.stdout.endswith("the claim holds\n")
+
+
+def test_bad_use() -> None:
+    word = ("release", "ab", "--alphabet", "ab")
+    assert "say --edits all" in refused(*word, "-e", "2", "--mechanism", "channel")
+    assert "leave out --utility" in refused(*word, "-e", "2", "--edits", "all", "--utility", "linear")
+    assert "leave out --edits all" in refused(*word, "-e", "2", "--edits", "all", "--mechanism", "online")
+    assert "at least 0.7" in refused(*word, "-e", "0.6", "--edits", "all")
+    assert "at least 0.7" in refused("accuracy", "--alphabet", "ab", "--length", "4", "-e", "0.6,2", "--edits", "all")
+    assert "a mechanism of its own" in refused(
+        "audit", "--alphabet", "ab", "--length", "2", "-e", "2", "--edits", "all", "--literal"
+    )
