@@ -9,5 +9,7 @@ say "Release a private version of a text:" \
     release 'american control conference 2019' --alphabet 'a-z0-9 ' --epsilon 6
 say "Release a private version of a robot's plan, one that the robot can carry out:" \
     release EEEESSSSEEEE --system grid:15x15 --epsilon 6
+say "Hide insertions and deletions too:" \
+    release 'meet me at noon' --alphabet 'a-z ' --epsilon 8 --edits all
 say "Is the claim true? Measure it over every pair of words and every output:" \
     audit --system grid:3x3 --words states --length 4 --epsilon 2
