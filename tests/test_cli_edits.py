@@ -33,7 +33,7 @@ def test_runs_come_out_as_runs() -> None:
 def test_little_that_survives_is_noted() -> None:
     done = run("release", "abc", "--alphabet", "a-z", "-e", "3", "--edits", "all")
     assert done.returncode == 0
-    assert done.stderr.startswith("dpwords: note: of each word only ")
+    assert done.stderr.startswith("dpwords: note: of each word ")
     assert done.stderr.count("\n") == 1
 
 
@@ -54,6 +54,8 @@ def test_audit_measures_the_claim() -> None:
     done = run("audit", "--alphabet", "ab", "--length", "3", "-e", "2", "--edits", "all")
     assert done.returncode == 0
     assert "15 of length 3 or less" in done.stdout
+    many = run("audit", "--alphabet", "a-z", "--length", "1", "-e", "8", "--edits", "all")
+    assert "measured ε  8\n" in many.stdout
     assert "measured ε  2\n" in done.stdout
     before_projection = run("audit", "--system", "grid:2x2", "--length", "1", "-e", "4", "--edits", "all")
     assert "5 of length 1 or less" in before_projection.stdout
@@ -66,6 +68,11 @@ def test_bad_use() -> None:
     assert "leave out --utility" in refused(*word, "-e", "2", "--edits", "all", "--utility", "linear")
     assert "leave out --edits all" in refused(*word, "-e", "2", "--edits", "all", "--mechanism", "online")
     assert "at least 0.7" in refused(*word, "-e", "0.6", "--edits", "all")
+    assert "take a longer length" in refused("audit", "--alphabet", "ab", "--length", "0", "-e", "2", "--edits", "all")
+    assert (
+        run("accuracy", "--alphabet", "ab", "--length", "5", "-e", "9000", "-k", "2000", "--edits", "all").returncode
+        == 0
+    )
     assert "at least 0.7" in refused("accuracy", "--alphabet", "ab", "--length", "4", "-e", "0.6,2", "--edits", "all")
     assert "a mechanism of its own" in refused(
         "audit", "--alphabet", "ab", "--length", "2", "-e", "2", "--edits", "all", "--literal"

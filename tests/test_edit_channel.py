@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -16,11 +18,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import dpwords as dw
-from dpwords import exhaustive, scaled
+from dpwords import accuracy, exhaustive, scaled
 from dpwords.channel import LEAST_EPSILON, Channel, best_channel
+from dpwords.corruption import CorruptedLaw
 from dpwords.words import levenshtein
 
-LITTLE = pytest.mark.filterwarnings("ignore:of each word only")
+LITTLE = pytest.mark.filterwarnings("ignore:of each word")
 CASES = [("a", 1.0), ("ab", 1.0), ("ab", 2.0), ("abc", 3.5), ("abcd", 2.5), ("abcd", 6.0), ("abcdefgh", 4.0)]
 
 
@@ -99,11 +102,20 @@ def test_the_exact_audit_finds_just_what_is_claimed(alphabet: str, epsilon: floa
     assert found.words == sum(len(alphabet) ** n for n in range(length + 1))
 
 
-@LITTLE
-def test_the_audit_sees_outputs_longer_than_the_words() -> None:
-    mechanism = dw.EditChannel("ab", 1.5)
-    found = [dw.audit.exact(mechanism, 2, outputs_up_to=longest).epsilon for longest in (0, 2, 7)]
-    assert found[0] < found[1] <= found[2] == pytest.approx(1.5, abs=1e-9)
+def test_the_audit_sees_what_long_outputs_tell() -> None:
+    class LeaksLate:
+        """Runs of one symbol; only outputs of five symbols and more depend on the word."""
+
+        language, distance, guarantee = dw.Words("a"), "levenshtein", dw.PureDP(1.0, "levenshtein", 1, 0.0, "channel")
+
+        def log_prob(self, output: str, given: str) -> float:
+            return -len(output) * (1.0 if len(output) < 5 else 1.0 + len(given))
+
+    assert dw.audit.exact(LeaksLate(), 2).epsilon == 0
+    assert dw.audit.exact(LeaksLate(), 2, outputs_up_to=6).epsilon == pytest.approx(6)
+    assert dw.audit.exact(LeaksLate(), 3).epsilon == pytest.approx(5)
+    with pytest.raises(dw.InvalidValue, match="leave out outputs_up_to"):
+        dw.audit.exact(dw.Exponential(dw.Words("ab"), 1.0), 2, outputs_up_to=3)
 
 
 @LITTLE
@@ -192,19 +204,63 @@ def test_parameters_are_safe_as_stored_and_hardly_more(m: int, epsilon: float) -
     channel, rate = best_channel(m, Fraction(epsilon)), Fraction(epsilon)
     assert channel.keeps(rate)
     assert not channel.keeps(rate - Fraction(1, 10**12))
+    spoilt = Fraction(1, 10**11)
     deleted, kept, replaced = channel.operations.exact()
-    less = scaled.from_fractions([deleted * (1 - Fraction(1, 10**11)), kept, replaced])
-    assert not replace(channel, operations=less).keeps(rate)
+    empty, double, around = channel.growth.exact()
+    for operations in ([deleted * (1 - spoilt), kept, replaced], [deleted, kept * (1 + spoilt), replaced]):
+        assert not replace(channel, operations=scaled.from_fractions(operations)).keeps(rate)
+    for growth in ([empty, double * (1 - spoilt), around], [empty, double, around * (1 - spoilt)]):
+        assert not replace(channel, growth=scaled.from_fractions(growth)).keeps(rate)
+
+
+def test_a_channel_is_refused_for_each_condition_by_itself() -> None:
+    """Probabilities that satisfy all conditions amply but one, by hand for m = 4, E = e^3 = 20.09."""
+
+    def channel(operations: list[float], growth: list[float]) -> Channel:
+        return Channel(4, *(scaled.from_fractions(map(Fraction, each)) for each in (operations, growth)))
+
+    rate = Fraction(3)
+    good = channel([0.07, 0.70, 0.23], [0.84, 0.005, 0.155])
+    assert good.keeps(rate)
+    assert not channel([0.07, 0.70, 0.23], [0.842, 0.003, 0.155]).keeps(rate)  # p1·E = 0.060 < δ
+    assert not channel([0.07, 0.70, 0.23], [0.865, 0.005, 0.13]).keeps(rate)  # p2·E = 2.61 < 4κ
+    assert not channel([0.05, 0.70, 0.25], [0.84, 0.005, 0.155]).keeps(rate)  # δ·h(0)·E = 0.85
+    assert not channel([0.07, 0.85, 0.08], [0.815, 0.005, 0.18]).keeps(rate)  # κ = 0.85 > 20·0.0267 + 0.09
+    assert not channel([0.07, 0.01, 0.92], [0.84, 0.005, 0.155]).keeps(rate)  # κ′ = 0.307 > 20·κ
+    assert not channel([0.07, 0.70, 0.23], [0.39, 0.305, 0.305]).keeps(rate)  # trees that never end
+
+
+def test_shares_of_epsilon_are_exact() -> None:
+    """2.1/3 in floats is not 2.1 divided by 3."""
+    assert Fraction(2.1) / 3 != Fraction(2.1 / 3)
+    channel = dw.EditChannel("abc", 8.1, k=3)._channel
+    assert channel.operations.exact() == best_channel(3, Fraction(8.1) / 3).operations.exact()
+    assert channel.keeps(Fraction(8.1) / 3)
 
 
 @LITTLE
-@pytest.mark.parametrize(("alphabet", "epsilon"), [("a", 1.0), ("ab", 2.0), ("abc", 3.0)])
-@pytest.mark.parametrize("word", ["", "a", "aaa"])
-def test_draws_follow_the_probabilities(alphabet: str, epsilon: float, word: str) -> None:
+@pytest.mark.parametrize(
+    ("alphabet", "epsilon", "word"),
+    [
+        ("a", 1.0, "aaa"),
+        ("ab", 2.0, ""),
+        ("ab", 4.0, "b"),
+        ("ab", 2.0, "abba"),
+        ("abc", 3.0, "cab"),
+        ("abcd", 4.0, "d"),
+    ],
+)
+@pytest.mark.parametrize(("piece", "batch"), [(2**18, 2**20), (1, 7), (3, 64)])
+def test_draws_follow_the_probabilities(
+    alphabet: str, epsilon: float, word: str, piece: int, batch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where words are corrupted in small pieces and drawn in small batches."""
+    monkeypatch.setattr("dpwords.corruption._PIECE", piece)
+    monkeypatch.setattr("dpwords.laws._BATCH", batch)
     given_word = dw.EditChannel(alphabet, epsilon).seeded(5).given(word)
-    draws = 20_000
+    draws = 20_000 if batch > 64 else 3000
     seen = Counter(given_word.simulate(draws))
-    listed = exhaustive.words_up_to(dw.Words(alphabet), 4 if len(alphabet) > 1 else 12)
+    listed = exhaustive.words_up_to(dw.Words(alphabet), 5 if len(alphabet) > 1 else 12)
     expected = {"".join(w): draws * math.exp(given_word.log_prob("".join(w))) for w in listed}
     common = {w: number for w, number in expected.items() if number >= 5}
     found = [seen[w] for w in common]
@@ -253,8 +309,17 @@ def test_the_number_of_edits(alphabet: str, epsilon: float, word: str) -> None:
     assert mechanism.expected_distance(word) == pytest.approx(expected, rel=1e-12)
     if word:
         assert mechanism.expected_distance(length=len(word)) == mechanism.expected_distance(word)
-    nothing = math.exp(mechanism.log_prob("", given=""))
+    nothing = math.exp(mechanism.log_prob("", given=""))  # the chance that a gap stays empty
     assert shares[0] == pytest.approx(mechanism.kept ** len(word) * nothing ** (len(word) + 1), rel=1e-9)
+
+
+@pytest.mark.parametrize(("length", "epsilon"), [(10**6, 5.0), (10**7, 30.0), (10**6, 100.0)])
+def test_the_number_of_edits_of_long_words(length: int, epsilon: float) -> None:
+    law = CorruptedLaw(np.zeros(length, dtype=np.int64), best_channel(4, Fraction(epsilon)))
+    shares = law.distance_distribution()
+    assert math.fsum(shares) == pytest.approx(1, abs=1e-10)
+    mean = float(shares @ np.arange(len(shares)))
+    assert mean == pytest.approx(law.expected_distance(), rel=1e-8, abs=1e-13)
 
 
 def test_the_promise_is_in_terms_of_levenshtein_distance() -> None:
@@ -273,8 +338,37 @@ def test_beyond_a_hundred_no_more_is_spent() -> None:
 
 
 def test_little_of_a_word_survives_a_small_epsilon() -> None:
-    with pytest.warns(UserWarning, match=r"only \d+% of the symbols"):
-        dw.EditChannel("abcdefghijklmnopqrstuvwxyz", 3)
+    with pytest.warns(UserWarning, match=r"only 32% of the symbols"):
+        dw.EditChannel("abcdefghijklmnopqrstuvwxyz", 4)
+    with pytest.warns(UserWarning, match=r"nothing but its length will show"):
+        flat = dw.EditChannel("ab", 1)
+    assert flat.log_prob("ab", given="aa") == pytest.approx(flat.log_prob("ab", given="bb"), abs=1e-12)
+
+
+@LITTLE
+@pytest.mark.parametrize("k", range(1, 40))
+def test_the_least_epsilon_is_accepted_for_any_k(k: int) -> None:
+    assert dw.EditChannel("ab", 0.7 * k, k).kept > 0
+    assert accuracy.least_epsilon(lambda e: dw.EditChannel("ab", e, k), 1e9, 5, accuracy.lowest_epsilon(k, "all")) > 0
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "getcontext().traps[Inexact] = True",
+        "getcontext().prec = 1",
+        "getcontext().Emin = -20",
+        "DefaultContext.Emax = 50",
+    ],
+)
+def test_the_callers_decimal_context_plays_no_part(setting: str) -> None:
+    script = (
+        f"from decimal import *; {setting}; import dpwords as dw; "
+        "print(dw.EditChannel('abcd', 5)._channel.operations.exact(), dw.EditChannel('abcd', 1e6).kept)"
+    )
+    channel = dw.EditChannel("abcd", 5)._channel
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{channel.operations.exact()} 1.0\n"
 
 
 @pytest.mark.parametrize(("epsilon", "k"), [(0.5, 1), (0.69, 1), (1.3, 2), (6.9, 10)])
@@ -303,6 +397,15 @@ def test_too_long_for_a_probability() -> None:
     mechanism = dw.EditChannel("ab", 3)
     with pytest.raises(dw.TooLarge, match="take shorter ones"):
         mechanism.log_prob("ab" * 5000, given="ab" * 5000)
+    with pytest.raises(dw.TooLarge, match="take shorter ones"):
+        mechanism.log_prob("ab" * 100_000, given="")
+
+
+def test_a_projection_that_is_too_large_says_that_a_word_was_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    channel = dw.EditChannel("NSEW", 5, onto=dw.GridWorld(3, 3))
+    monkeypatch.setattr("dpwords.nearest.MEMORY_LIMIT", 10)
+    with pytest.raises(dw.TooLarge, match="what it spends is spent"):
+        channel.release("EESS")
 
 
 SMALL = {
@@ -341,11 +444,12 @@ def test_a_projection_tells_no_more_than_the_channel(alphabet: str, longest: int
     language = dw.Words(alphabet, max_length=1)
     channel = dw.EditChannel(alphabet, 3.0, onto=language)
     plain, noisy = channel.without_projection(), exhaustive.words_up_to(dw.Words(alphabet), longest, limit=10**4)
-    nearest = [min(exhaustive.words_up_to(language, 1), key=lambda w: (levenshtein(v, w), w)) for v in noisy]
+    assert channel._project is not None
+    nearest = [tuple(channel._project(np.array([alphabet.index(s) for s in v], dtype=np.int64))) for v in noisy]
     logs = {}
     for word in ("", "a", "aa", "aaa"):
         given_word = plain.given(word)
-        shares: Counter[tuple[str, ...]] = Counter()
+        shares: Counter[tuple[int, ...]] = Counter()
         for v, w in zip(noisy, nearest, strict=True):
             shares[w] += math.exp(given_word.log_prob(v))  # type: ignore[assignment]
         assert sum(shares.values()) == pytest.approx(1, abs=1e-3)
@@ -371,6 +475,8 @@ def test_what_is_not_known_of_projected_words_is_said() -> None:
 def test_bad_languages_are_refused() -> None:
     with pytest.raises(dw.InvalidValue, match="an alphabet that holds all of them"):
         dw.EditChannel("NSE", 5, onto=dw.GridWorld(3, 3))
+    with pytest.raises(dw.InvalidValue, match=r"pass language\.alphabet\.symbols, and onto=language"):
+        dw.EditChannel(dw.GridWorld(3, 3), 5)  # type: ignore[arg-type]
     with pytest.raises(dw.InvalidValue, match="onto is a Words"):
         dw.EditChannel("ab", 5, onto="ab")  # type: ignore[arg-type]
     with pytest.raises(dw.InvalidValue, match="no word at all"):

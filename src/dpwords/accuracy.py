@@ -31,8 +31,8 @@ Edits = Literal["substitutions", "all"]
 
 def edit_channel(language: Language, epsilon: float, k: int) -> EditChannel:
     """The channel over the symbols of a language, and onto it where not every word belongs to it."""
-    every = isinstance(language, Words) and language.max_length is None
-    return EditChannel(language.alphabet.symbols, epsilon, k, onto=None if every else language)
+    onto = None if _has_every_word(language) else language
+    return EditChannel(language.alphabet.symbols, epsilon, k, onto=onto)
 
 
 def mechanisms(language: Language, k: int, edits: Edits = "substitutions") -> dict[str, Maker]:
@@ -41,7 +41,7 @@ def mechanisms(language: Language, k: int, edits: Edits = "substitutions") -> di
         channels: dict[str, Maker] = {
             "channel, edits made": lambda epsilon: EditChannel(language.alphabet.symbols, epsilon, k)
         }
-        if edit_channel(language, _MOST, k).onto is not None:
+        if not _has_every_word(language):
             channels["channel onto the language"] = lambda epsilon: edit_channel(language, epsilon, k)
         return channels
     tight: dict[str, Maker] = {"tight (default)": lambda epsilon: Exponential(language, epsilon, k)}
@@ -82,8 +82,9 @@ def least_epsilon(make: Maker, target: float, length: int, lowest: float = _LEAS
     Searched from `lowest` on. Cost: that of the expected distance, about 16 times.
     """
     positive_number(target, "target", "target=1.0")
-    low, high = math.log(lowest), math.log(_MOST)
-    if not expected_distance(make, _MOST, length) <= target:
+    highest = max(_MOST, 100 * lowest)
+    low, high = math.log(lowest), math.log(highest)
+    if not expected_distance(make, highest, length) <= target:
         return math.nan
     if expected_distance(make, lowest, length) <= target:
         return lowest
@@ -102,3 +103,7 @@ def _measured(channel: EditChannel, language: Language, length: int) -> float:
     rows = every.draw(_MEASURED, SeededSource("words").open()).tolist()
     words = [[symbols[code] for code in row] for row in rows]
     return statistics.fmean(levenshtein(word, draws.release(word)) for word in words)
+
+
+def _has_every_word(language: Language) -> bool:
+    return isinstance(language, Words) and language.max_length is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -11,7 +12,7 @@ import numpy as np
 from dpwords import exhaustive
 from dpwords.automata import Language
 from dpwords.checks import positive_number, whole_number
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, TooLarge
 from dpwords.exhaustive import HasLogProb, Symbols
 from dpwords.privacy import Distance, NotPrivate
 
@@ -59,7 +60,7 @@ def exact(
     """Measure ε over every pair of words of one length and every output.
 
     Under Levenshtein distance the words are all of at most this length, and the outputs all of at most
-    `outputs_up_to` symbols, by default two more.
+    `outputs_up_to` symbols, by default two more, or as many as can be listed.
 
     The measured ε is the largest |ln p(w;x)/p(w;x′)| / ceil(d(x, x′)/k): the promise for every pair, not only for
     neighbours. It holds if that is at most the claim (for a `NotPrivate` one, the ε that was asked for). Language,
@@ -86,9 +87,14 @@ def exact(
         words = outputs = exhaustive.words(language, length, limit=exhaustive.PAIRS_LIMIT)
     else:
         words = exhaustive.words_up_to(language, length, limit=exhaustive.PAIRS_LIMIT)
-        outputs = exhaustive.words_up_to(language, length + 2 if outputs_up_to is None else outputs_up_to)
+        outputs = words if outputs_up_to is None else exhaustive.words_up_to(language, outputs_up_to)
+        for longest in (length + 1, length + 2) if outputs_up_to is None else ():
+            with suppress(TooLarge):
+                outputs = exhaustive.words_up_to(language, longest)
     if not words:
         raise InvalidValue(f"the language has no word of length {length}: choose another length")
+    if length == 0 and distance == "levenshtein":
+        raise InvalidValue("there is only one word of length 0, and nothing to compare it with: take a longer length")
     laws = [_law(mechanism, word) for word in words]
     apart = exhaustive.distances(words, distance)
     logs = exhaustive.log_probs(laws, outputs, complete=distance == "hamming")

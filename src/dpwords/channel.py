@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from decimal import Context, Decimal, localcontext
+from decimal import ROUND_HALF_EVEN, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
@@ -21,9 +21,11 @@ from dpwords.scaled import Floats, Scaled
 
 LEAST_EPSILON = 0.7  # for one edit; ln 2 is where trees stop being finite
 _MOST = Fraction(100)  # a larger ε is not spent: at e^(−100) nobody would ever see an edit
-_DIGITS = Context(prec=150)  # e^200 and what is left of 1 after e^(−200), to 60 digits
-_FIRST_MARGIN = Decimal(2) ** -44  # of e^ε, for the rounding of probabilities
-_CERTAIN = Decimal(10) ** -50  # more than these digits can be off
+_FIRST_MARGIN = Decimal("5e-14")  # of e^ε, for the rounding of probabilities
+_CERTAIN = Decimal("1e-50")  # more than these digits can be off
+_DIGITS = Context(  # e^200 and what is left of 1 after e^(−200), to 60 digits; spelled out, whatever the caller has set
+    prec=150, rounding=ROUND_HALF_EVEN, Emin=-(10**9), Emax=10**9, capitals=1, clamp=0, flags=[], traps=[]
+)
 _BISECTIONS = 150
 
 
@@ -46,6 +48,12 @@ class Channel:
         """The probabilities that an inserted word is empty, two copies, two copies around a symbol."""
         empty, double, around = (float(share) for share in _exact_shares(self.growth))
         return empty, double, around
+
+    @property
+    def only_length_shows(self) -> bool:
+        """Whether a symbol is kept no more often than replaced by any given other one."""
+        _, kept, replaced = self.shares
+        return self.symbols > 1 and kept <= replaced / (self.symbols - 1) * (1 + 1e-9)
 
     @cached_property
     def inserted(self) -> float:
@@ -97,7 +105,7 @@ class Channel:
                 and double * limit >= deleted
                 and around * limit >= self.symbols * max(kept, other)
                 and deleted * nothing * limit >= 1
-                and (self.symbols == 1 or kept - limit * other <= spread)
+                and (self.symbols == 1 or (kept - limit * other <= spread and other <= limit * kept))
             )
 
     @cached_property
@@ -108,7 +116,7 @@ class Channel:
 @lru_cache(maxsize=64)
 def best_channel(symbols: int, rate: Fraction) -> Channel:
     """The channel with the fewest expected edits that hides one edit at ε = rate. Cost: a few milliseconds."""
-    if rate < Fraction(LEAST_EPSILON):
+    if rate < Fraction(LEAST_EPSILON) * (1 - Fraction(1, 2**40)):  # 0.7 · k is a little less than that in floats
         raise InvalidValue(
             f"epsilon is at least {LEAST_EPSILON} for each edit that it hides, {LEAST_EPSILON} times k: below that "
             "nothing of the word would be left"

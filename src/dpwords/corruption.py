@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 
@@ -36,27 +37,32 @@ class CorruptedLaw:
 
     def log_prob(self, codes: Integers) -> float:
         """Cost: length of the word · (length of the output)²."""
-        steps = len(self.codes) * len(codes) ** 2
+        steps = max(len(self.codes), 4) * len(codes) ** 2
         if steps > _MOST_ALIGNED:
             raise TooLarge(
                 f"the probability of an output of {len(codes)} symbols at a word of {len(self.codes)} would take "
                 f"{steps:.0e} steps, the limit is {_MOST_ALIGNED:.0e}: take shorter ones"
             )
-        if len(codes) >= len(self._inserted):
-            self._inserted = self.channel.log_insertions(2 * len(codes))
-        inserted = self._inserted[: len(codes) + 1]
+        inserted = self._inserted  # a table of its own: another thread may put a shorter one in its place
+        if len(codes) >= len(inserted):
+            inserted = self._inserted = self.channel.log_insertions(2 * len(codes))
         kernel = import_module("dpwords._kernels.alignments")
-        return float(kernel.log_prob(self.codes, codes, *self.channel.log_operations().tolist(), inserted))
+        operations = self.channel.log_operations().tolist()
+        return float(kernel.log_prob(self.codes, codes, *operations, inserted[: len(codes) + 1]))
 
     def draw(self, count: int, stream: Stream) -> list[Integers]:
         """Cost: the length of each word drawn."""
         return [word for part in batches(count, len(self.codes) + 1) for word in self._drawn(part, stream)]
 
     def distance_distribution(self) -> Floats:
-        """The probability of 0, 1, 2, … edits, until what is left is below 1e-13. Cost: edits · log edits."""
+        """The probability of 0, 1, 2, … edits, each to about 1e-15, until what is left is below 1e-13.
+
+        Cost: edits · log edits.
+        """
         size = self._listed_edits()
-        circle = np.exp(2j * np.pi * np.arange(size) / size)
-        transform = self._edit_series(circle)
+        angle = 2 * np.pi * np.arange(size) / size
+        circle = -2 * np.sin(angle / 2) ** 2 + 1j * np.sin(angle)  # less 1
+        transform = np.exp(self._log_edit_series(circle))
         return np.maximum(np.fft.fft(transform).real / size, 0.0)
 
     def expected_distance(self) -> float:
@@ -95,21 +101,22 @@ class CorruptedLaw:
         result[~own] = sampling.below(self.channel.symbols, (int((~own).sum()),), stream)
         return sizes, result
 
-    def _edit_series(self, s: Floats) -> Floats:
-        """Σ over edits of probability · s^edits: for each symbol 1 or s, for each gap the series of a tree's size."""
-        return np.asarray(np.exp(self._log_edit_series(s)))
+    def _log_edit_series(self, more: Any) -> Any:
+        """ln of Σ over edits of probability · s^edits, at s = 1 + more.
 
-    def _log_edit_series(self, s: Floats) -> Floats:
-        deleted, kept, replaced = self.channel.shares
+        For each symbol 1 or s, for each gap the series of a tree's size: 1 + G(s) − G(1), without cancellation.
+        """
+        deleted, _, replaced = self.channel.shares
         empty, double, around = self.channel.tree
-        symbol = np.log(kept + (deleted + replaced) * s)
-        gap = np.log(2 * empty / (1 + np.sqrt(1 - 4 * empty * (double + around * s))))
-        return np.asarray(len(self.codes) * symbol + (len(self.codes) + 1) * gap)
+        root = np.sqrt(1 - 4 * empty * (double + around * (1 + more)))
+        grown = 4 * empty * around * more / (1 - 2 * double - 2 * around + root) / (1 + root)
+        length = len(self.codes)
+        return length * _log_of_one_and((deleted + replaced) * more) + (length + 1) * _log_of_one_and(grown)
 
     def _listed_edits(self) -> int:
         """A power of 2 beyond which there is next to nothing: P(edits ≥ T) ≤ Σ probability · s^(edits − T)."""
         logs = np.linspace(0.0, min(self.channel.log_radius, 40.0), 66)[1:-1]
-        bound = (self._log_edit_series(np.exp(logs)) - math.log(_NEGLIGIBLE)) / logs
+        bound = (self._log_edit_series(np.expm1(logs)) - math.log(_NEGLIGIBLE)) / logs
         size = 1 << max(math.ceil(float(bound.min())), 1).bit_length()
         if size > _MOST_EDITS:
             raise TooLarge(f"the distribution of up to {size} edits is too much to list: expected_distance is enough")
@@ -130,13 +137,23 @@ class ProjectedLaw:
 
     def draw(self, count: int, stream: Stream) -> list[Integers]:
         """Cost: that of the channel, and of the projection for each word."""
-        return [self.project(word) for word in self.law.draw(count, stream)]
+        try:
+            return [self.project(word) for word in self.law.draw(count, stream)]
+        except TooLarge as error:  # about the noisy word; whoever tries until it fits chooses among draws
+            raise TooLarge(f"{error} (a word was drawn: what it spends is spent)") from None
 
     def distance_distribution(self) -> Floats:
         raise InvalidValue(_MEASURE)
 
     def expected_distance(self) -> float:
         raise InvalidValue(_MEASURE)
+
+
+def _log_of_one_and(x: Any) -> Any:
+    """ln(1 + x), for complex x as well, where NumPy's own loses digits."""
+    if not np.iscomplexobj(x):
+        return np.log1p(x)
+    return np.log1p(2 * x.real + np.abs(x) ** 2) / 2 + 1j * np.arctan2(x.imag, 1 + x.real)
 
 
 def _tree_sizes(channel: Channel, count: int, stream: Stream) -> Integers:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from decimal import Context, Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -20,7 +20,9 @@ Integers = NDArray[np.int64]
 
 ZERO_EXPONENT = -(2**62)  # below every exponent that can occur, and far from overflow
 _LOWEST_SHIFT = -1100  # a float shifted this far down is 0
-_DECIMAL = Context(prec=60, Emin=-(10**15), Emax=10**15)
+_DECIMAL = Context(  # spelled out, whatever the caller has set
+    prec=60, rounding=ROUND_HALF_EVEN, Emin=-(10**15), Emax=10**15, capitals=1, clamp=0, flags=[], traps=[]
+)
 _LN2 = Decimal(2).ln(_DECIMAL)
 
 

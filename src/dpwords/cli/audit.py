@@ -24,8 +24,9 @@ _DEFAULTS = ("substitutions", None, "best", "tight")
 def audit(length: int, epsilon: float, literal: bool, **options: Any) -> int:
     """Measure ε over every pair of words and every output, and compare it with the claim.
 
-    With --edits all over all words of at most this length, and outputs of up to two symbols more; of a channel onto a
-    system before the projection, which cannot add to it. Exit code 1 if the claim is broken.
+    With --edits all over all words of at most this length, and outputs of up to two symbols more where they can be
+    listed; of a channel onto a system before the projection, which cannot add to it. Exit code 1 if the claim is
+    broken.
 
     \b
     Examples:

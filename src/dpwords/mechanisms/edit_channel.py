@@ -28,8 +28,8 @@ class EditChannel(Mechanism):
     Two words within `k` edits (insertions, deletions, substitutions) of each other are told apart by at most
     `epsilon`. Words of any length over the alphabet go in, the empty one too, and come out; `onto` a public language
     only words of that language come out: of those nearest to the noisy word the first in the order of the language's
-    alphabet. All probabilities follow from ε, k and the number of symbols. Cost of a release: the length of the word,
-    and nothing that depends on ε, but for ε/k near its least value, 0.7; with `onto`, that of `Nearest`.
+    alphabet. All probabilities follow from ε, k and the number of symbols. Cost of a release: the length of the word;
+    near the least ε/k, 0.7, many times more, since insertions are long there; with `onto`, that of `Nearest`.
 
     >>> from dpwords import EditChannel
     >>> private = EditChannel("abc", epsilon=4).release("abacab")
@@ -38,14 +38,19 @@ class EditChannel(Mechanism):
     """
 
     def __init__(self, alphabet: Iterable[Symbol], epsilon: float, k: int = 1, onto: Language | None = None) -> None:
+        if isinstance(alphabet, Language):
+            raise InvalidValue("the alphabet comes first: pass language.alphabet.symbols, and onto=language")
         super().__init__(Words(alphabet), k, "levenshtein")
         self.epsilon, self.onto = checked_epsilon(epsilon), onto
         self._project = None if onto is None else _projection(self.language.alphabet, onto)
         self._channel = best_channel(len(self.language.alphabet), Fraction(self.epsilon) / self.k)
         if self.kept < 0.5:
+            left = f"only {self.kept:.0%} of the symbols will be kept"
+            if self._channel.only_length_shows:
+                left = "nothing but its length will show: a symbol comes out as itself no more often than as another"
             warnings.warn(
-                f"of each word only {self.kept:.0%} of the symbols will be kept: at this alphabet size ε = "
-                f"{self.epsilon:g} with k = {self.k} hides nearly everything; take a larger epsilon or fewer symbols",
+                f"of each word {left}, since ε = {self.epsilon:g} with k = {self.k} is small for this alphabet: take a "
+                "larger epsilon",
                 stacklevel=2,
             )
 
