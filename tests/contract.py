@@ -21,30 +21,60 @@ from dpwords.words import hamming
 
 HIGH = Context(prec=60, Emin=-(10**9), Emax=10**9)
 Weight = Callable[[int], float]
+Symbols = tuple[Any, ...]
+
+
+def words_of(mechanism: Mechanism, length: int) -> list[Symbols]:
+    """What can go in and come out: words of one length, or, under Levenshtein distance, up to that of the longest."""
+    listed = exhaustive.words if mechanism.distance == "hamming" else exhaustive.words_up_to
+    return listed(mechanism.language, length)
+
+
+def apart(mechanism: Mechanism, one: Symbols, other: Symbols) -> int:
+    """The mechanism's distance, by the plain definition."""
+    return hamming(one, other) if mechanism.distance == "hamming" else edits(one, other)
+
+
+def edits(one: Symbols, other: Symbols) -> int:
+    """Levenshtein distance, row by row."""
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, start=1):
+        before, row = row, [i]
+        for j, b in enumerate(other, start=1):
+            row.append(min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b)))
+    return row[-1]
 
 
 def check_probabilities(mechanism: Mechanism, length: int, weight: Weight, by_shell: bool = False) -> None:
     """Every probability equals the twin's to 1e-12, they sum to 1, and no word of the language has none."""
-    words = exhaustive.words(mechanism.language, length)
+    words = words_of(mechanism, length)
     for word in words:
-        twin = shell_law(mechanism, word, weight) if by_shell else exhaustive.law(mechanism.language, word, weight)
+        twin = shell_law(mechanism, word, weight) if by_shell else twin_law(mechanism, word, words, weight)
         given = mechanism.given(word)
         found = {output: math.exp(given.log_prob(output)) for output in words}
         assert found == pytest.approx(twin, rel=1e-12, abs=0)
         assert math.fsum(found.values()) == pytest.approx(1, abs=1e-12)
         by_distance = [0.0] * (length + 1)
         for output, probability in twin.items():
-            by_distance[hamming(word, output)] += probability
+            by_distance[apart(mechanism, word, output)] += probability
         assert given.distance_distribution() == pytest.approx(by_distance, abs=1e-12)
         mean = math.fsum(d * p for d, p in enumerate(by_distance))
         assert given.expected_distance() == pytest.approx(mean, abs=1e-12)
         assert mechanism.expected_distance(word) == given.expected_distance()
         assert mechanism.log_prob(words[0], given=word) == given.log_prob(words[0])
-    average = math.fsum(mechanism.expected_distance(word) for word in words) / len(words)
-    assert mechanism.expected_distance(length=length) == pytest.approx(average, abs=1e-12)
+    for each in {len(word) for word in words} - {0}:
+        means = [mechanism.expected_distance(word) for word in words if len(word) == each]
+        assert mechanism.expected_distance(length=each) == pytest.approx(math.fsum(means) / len(means), abs=1e-12)
 
 
-def shell_law(mechanism: Mechanism, word: tuple[Any, ...], weight: Weight) -> dict[tuple[Any, ...], float]:
+def twin_law(mechanism: Mechanism, word: Symbols, outputs: list[Symbols], weight: Weight) -> dict[Symbols, float]:
+    """Each output in proportion to the weight of its distance."""
+    weights = {output: weight(apart(mechanism, word, output)) for output in outputs}
+    total = math.fsum(weights.values())
+    return {output: value / total for output, value in weights.items()}
+
+
+def shell_law(mechanism: Mechanism, word: Symbols, weight: Weight) -> dict[Symbols, float]:
     """The twin of a law that draws the distance first, and then one of the words there."""
     counts = exhaustive.distance_counts(mechanism.language, word)
     total = math.fsum(weight(d) for d, number in enumerate(counts) if number)
@@ -55,7 +85,7 @@ def shell_law(mechanism: Mechanism, word: tuple[Any, ...], weight: Weight) -> di
 
 def check_draws(mechanism: Mechanism, length: int, draws: int = 4000) -> None:
     """The sampler agrees with `log_prob` (chi-square; seeds are fixed, so the verdict is too)."""
-    words = exhaustive.words(mechanism.language, length)
+    words = words_of(mechanism, length)
     given = mechanism.seeded(7).given(words[len(words) // 2])
     seen = Counter(given.simulate(draws))
     assert set(seen) <= set(words)
@@ -86,25 +116,24 @@ def check_stored_law(mechanism: Mechanism, length: int) -> None:
     and lie within half the slack of the ideal law at the calibrated weights."""
     guarantee = mechanism.guarantee
     assert isinstance(guarantee, dw.PureDP)
-    words = exhaustive.words(mechanism.language, length)
-    laws = {word: stored_law(mechanism, word) for word in words}
+    words = words_of(mechanism, length)
+    laws = {word: stored_law(mechanism, word, words) for word in words}
     reserve = Decimal(guarantee.slack) * length
     for word, law in laws.items():
         assert sum(law.values()) == 1
-        ideal = ideal_law(mechanism, word)
+        ideal = ideal_law(mechanism, word, words)
         for output in words:
             assert abs(log(law[output]) - log(ideal[output])) <= reserve / 2
     for word, law in laws.items():
         for other, other_law in laws.items():
-            bound = Decimal(guarantee.epsilon) * math.ceil(hamming(word, other) / guarantee.k)
+            bound = Decimal(guarantee.epsilon) * math.ceil(apart(mechanism, word, other) / guarantee.k)
             for output in words:
                 assert abs(log(law[output] / other_law[output])) <= bound
 
 
-def stored_law(mechanism: Mechanism, word: tuple[Any, ...]) -> dict[tuple[Any, ...], Fraction]:
+def stored_law(mechanism: Mechanism, word: Symbols, outputs: list[Symbols]) -> dict[Symbols, Fraction]:
     """The exact probability with which the program draws each word, from its stored thresholds."""
     law = mechanism.given(word).law
-    outputs = exhaustive.words(mechanism.language, len(word))
     codes = mechanism.language.alphabet.codes
     if isinstance(law, FoldedLaw):
         return {w: _walked(law.lattice, [codes[s] for s in w], 0) for w in outputs}
@@ -115,24 +144,21 @@ def stored_law(mechanism: Mechanism, word: tuple[Any, ...]) -> dict[tuple[Any, .
     assert isinstance(law, ShellLaw)
     shells = _shares(law.weights.shells)
     lattice = getattr(law.shells, "lattice", None)
-    counts = exhaustive.distance_counts(mechanism.language, word)
+    counts = Counter(apart(mechanism, word, output) for output in outputs)
     return {
         w: shells[d] * (Fraction(1, counts[d]) if lattice is None else _walked(lattice, [codes[s] for s in w], d))
         for w in outputs
-        for d in [hamming(word, w)]
+        for d in [apart(mechanism, word, w)]
     }
 
 
-def ideal_law(mechanism: Mechanism, word: tuple[Any, ...]) -> dict[tuple[Any, ...], Fraction]:
+def ideal_law(mechanism: Mechanism, word: Symbols, outputs: list[Symbols]) -> dict[Symbols, Fraction]:
     """The law in 60 digits, from the exact powers that calibration chose."""
-    from dpwords.calibration import profile
-
     assert isinstance(mechanism, dw.Exponential)
-    powers = profile(mechanism._calibration, len(word)).powers
+    powers = mechanism._profile(len(word)).powers
     weights = [Fraction(HIGH.exp(HIGH.divide(Decimal(-p.numerator), Decimal(p.denominator)))) for p in powers]
-    outputs = exhaustive.words(mechanism.language, len(word))
-    total = sum(weights[hamming(word, w)] for w in outputs)
-    return {w: weights[hamming(word, w)] / total for w in outputs}
+    total = sum(weights[apart(mechanism, word, w)] for w in outputs)
+    return {w: weights[apart(mechanism, word, w)] / total for w in outputs}
 
 
 def log(value: Fraction) -> Decimal:

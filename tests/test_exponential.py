@@ -427,7 +427,7 @@ def test_other_bad_arguments_are_refused() -> None:
     with pytest.raises(dw.InvalidValue, match="the language is"):
         dw.Exponential("ab", 1.0)  # type: ignore[arg-type]
     with pytest.raises(dw.InvalidValue, match="distance is 'hamming'"):
-        dw.Exponential(words, 1.0, distance="levenshtein")  # type: ignore[arg-type]
+        dw.Exponential(words, 1.0, distance="edits")  # type: ignore[arg-type]
     with pytest.raises(dw.InvalidValue, match="length is a whole number, 1 or more"):
         dw.Exponential(words, 1.0).expected_distance(length=0)
     with pytest.raises(dw.InvalidValue, match="a seed is"):

@@ -17,6 +17,7 @@ PUBLIC = [
     "InvalidValue",
     "Inverse",
     "LevenshteinAutomaton",
+    "Lexicon",
     "Linear",
     "MissingExtra",
     "NotDeterministic",

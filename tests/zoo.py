@@ -36,6 +36,8 @@ SYSTEMS: dict[str, tuple[Language, int]] = {
     "walls": (dw.GridWorld(3, 3, start=(0, 0), walls={(1, 1), (0, 2)}), 4),
     "grid with stay": (dw.GridWorld(2, 2, stay=True), 3),
     "grid from anywhere": (dw.GridWorld(2, 2, start=None).by_states(), 3),
+    "lexicon": (dw.Lexicon(["bern", "bonn", "kiel", "born", "köln", "riga", "rom", "baku", "bahn", "bart"]), 4),
+    "up to a length": (dw.GridWorld(2, 3).up_to(3), 3),
 }
 FREE: dict[str, tuple[Language, int]] = {
     "two letters": (dw.Words("ab"), 5),
@@ -44,6 +46,29 @@ FREE: dict[str, tuple[Language, int]] = {
     "bounded": (dw.Words("xyz", max_length=3), 3),
 }
 ALL = SYSTEMS | FREE
+
+FINITE: dict[str, tuple[Language, int]] = {  # with the length of the longest word, for Levenshtein distance
+    "cities": (dw.Lexicon(["bern", "berlin", "bonn", "basel", "born", "b", "ulm", "köln", "a"]), 6),
+    "with the empty word": (dw.Lexicon(["", "a", "ab", "abc", "ba", "c"]), 3),
+    "one word": (dw.Lexicon(["only"]), 4),
+    "other symbols": (dw.Lexicon([(-1, -2), (-2, -1, None), [-1], ((0, 1), (0, 2)), [(0, 1)]]), 3),
+    "far apart": (dw.Lexicon(["aaaa", "bbbbbb", "c"]), 6),
+    "bounded words": (dw.Words("ab", max_length=3), 3),
+    "dead ends, bounded": (CORRIDOR.up_to(4), 4),
+    "accepting set, bounded": (ENDING.up_to(3), 3),
+    "no cycles": (NO_NEIGHBOURS, 3),
+    "any start, bounded": (ROADS.up_to(3), 3),
+    "grid, bounded": (dw.GridWorld(2, 2).up_to(3), 3),
+}
+
+
+@st.composite
+def random_lexicons(draw: st.DrawFn) -> tuple[dw.Lexicon, int]:
+    """A few random words over two or three letters, and the length of the longest; the empty word may be among them."""
+    letters = "abc"[: draw(st.integers(2, 3))]
+    words = draw(st.sets(st.text(letters, max_size=6), min_size=1, max_size=24))
+    lexicon = dw.Lexicon(words, alphabet=letters)
+    return lexicon, max(map(len, words))
 
 
 @st.composite

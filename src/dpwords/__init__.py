@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dpwords.errors import NotInLanguage as NotInLanguage
     from dpwords.errors import TooLarge as TooLarge
     from dpwords.levenshtein import LevenshteinAutomaton as LevenshteinAutomaton
+    from dpwords.lexicon import Lexicon as Lexicon
     from dpwords.mechanisms.edit_channel import EditChannel as EditChannel
     from dpwords.mechanisms.exponential import Exponential as Exponential
     from dpwords.mechanisms.online import Online as Online
@@ -43,6 +44,7 @@ _HOMES = {
     "InvalidValue": "errors",
     "Inverse": "privacy",
     "LevenshteinAutomaton": "levenshtein",
+    "Lexicon": "lexicon",
     "Linear": "privacy",
     "MissingExtra": "errors",
     "NotDeterministic": "errors",

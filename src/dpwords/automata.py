@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any
 
 from dpwords.checks import whole_number
+from dpwords.errors import TooLarge
 from dpwords.words import Alphabet, Symbol, Word, is_hashable, symbols_of
 
 State = Hashable
@@ -15,8 +16,10 @@ Edge = tuple[Any, Any, Any]  # state, label, state
 Follow = Callable[[Any], Iterable[tuple[Any, Any]]]
 
 
-def explore(starts: Iterable[State], follow: Follow) -> tuple[tuple[Any, ...], tuple[Edge, ...]]:
-    """All states reachable from `starts`, breadth first, and all edges between them.
+def explore(
+    starts: Iterable[State], follow: Follow, most: int | None = None
+) -> tuple[tuple[Any, ...], tuple[Edge, ...]]:
+    """All states reachable from `starts`, breadth first, and all edges between them; `TooLarge` beyond `most` states.
 
     `follow(state)` yields (label, next state). Cost: one call of `follow` for each state reached.
     """
@@ -24,6 +27,8 @@ def explore(starts: Iterable[State], follow: Follow) -> tuple[tuple[Any, ...], t
     waiting, edges = deque(found), []
     while waiting:
         state = waiting.popleft()
+        if most is not None and len(found) > most:
+            raise TooLarge(f"this needs a language of at most {most} states: take a smaller one or shorter words")
         for label, successor in follow(state):
             edges.append((state, label, successor))
             if successor not in found:
@@ -68,6 +73,14 @@ class Language(ABC):
             if state is None:
                 return f"symbol {place} of {size} cannot follow the ones before it"
         return None if self.is_accepting(state) else "it ends where no word of the language may end"
+
+    def up_to(self, max_length: int) -> Language:
+        """The words of at most this length.
+
+        >>> Words("ab").up_to(3).accepts("abab")
+        False
+        """
+        return _UpTo(self, max_length)
 
     def count(self, length: int) -> int:
         """The exact number of words of this length. Cost: length · edges, in integers of any size."""
@@ -117,6 +130,11 @@ class Words(Language):
     def is_accepting(self, state: int) -> bool:
         return True
 
+    def up_to(self, max_length: int) -> Words:
+        """The words of at most this length."""
+        most = whole_number(max_length, "max_length", 0)
+        return Words(self.alphabet.symbols, most if self.max_length is None else min(most, self.max_length))
+
     def fault(self, symbols: tuple[Any, ...]) -> str | None:
         if self.max_length is None and all(map(is_hashable, symbols)) and self.alphabet.codes.keys() >= set(symbols):
             return None
@@ -126,3 +144,31 @@ class Words(Language):
         """The exact number of words of this length. Cost: one power."""
         places = whole_number(length, "a length", 0)
         return 0 if self.max_length is not None and places > self.max_length else len(self.alphabet) ** places
+
+
+class _UpTo(Language):
+    """The words of a language of at most `max_length` symbols; a state is that of the language, and symbols read."""
+
+    def __init__(self, language: Language, max_length: int) -> None:
+        self.language, self.alphabet = language, language.alphabet
+        self.max_length = whole_number(max_length, "max_length", 0)
+
+    def __repr__(self) -> str:
+        return f"<{self.language!r} up to {self.max_length} symbols>"
+
+    @property
+    def initial(self) -> tuple[Any, int]:
+        return self.language.initial, 0
+
+    def follow(self, state: tuple[Any, int]) -> Iterator[tuple[Symbol, Any]]:
+        at, read = state
+        if read < self.max_length:
+            yield from ((symbol, (successor, read + 1)) for symbol, successor in self.language.follow(at))
+
+    def step(self, state: tuple[Any, int], symbol: Any) -> Any:
+        at, read = state
+        successor = self.language.step(at, symbol) if read < self.max_length else None
+        return None if successor is None else (successor, read + 1)
+
+    def is_accepting(self, state: tuple[Any, int]) -> bool:
+        return self.language.is_accepting(state[0])

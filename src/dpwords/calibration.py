@@ -11,16 +11,20 @@ from typing import Literal
 from dpwords.certificates import Certifier
 from dpwords.errors import InvalidValue
 from dpwords.laws import Profile
+from dpwords.list_certificates import ListCertifier
+from dpwords.listing import Surroundings
 from dpwords.privacy import Linear, Staircase, Utility, sensitivity
 from dpwords.shells import FreeWords, Space, best_first_step
 
 
-def rounding_slack(space: Space) -> float:
+def rounding_slack(space: Space | Surroundings) -> float:
     """What rounding may cost for each symbol of a word.
 
     On free words only a few weights are rounded, the same ones for all words; on a graph the weights of all nodes
-    are, with at most D terms to a sum.
+    are, with at most D terms to a sum; on lists only those of the distances.
     """
+    if isinstance(space, Surroundings):
+        return 2.0**-49
     return 2.0**-50 if isinstance(space, FreeWords) else 4 * (space.branching + 3) * 2.0**-53
 
 
@@ -37,7 +41,7 @@ class Calibration:
     epsilon: float
     k: int
     slack: float
-    space: Space
+    space: Space | Surroundings
 
     @classmethod
     def choose(
@@ -46,7 +50,7 @@ class Calibration:
         utility: Utility | None,
         epsilon: float,
         k: int,
-        space: Space,
+        space: Space | Surroundings,
     ) -> Calibration:
         """The best that is proven: tight on free words (for k > 1 a staircase), and with linear utility on systems."""
         if wanted not in ("tight", "textbook"):
@@ -79,17 +83,26 @@ class Calibration:
         """Certificates of c for each length, where the utility is linear."""
         if not isinstance(self.utility, Linear):
             raise InvalidValue("a certificate is of c in e^(−c·d), for utility Linear(): leave out the utility")
-        return Certifier(
-            self.space,
-            lambda length: math.nextafter(float(self.rest(length) / self.k), 0.0),
-            textbook_only=self.method == "textbook",
-        )
+
+        def epsilon(length: int) -> float:
+            return math.nextafter(float(self.rest(length) / self.k), 0.0)
+
+        textbook_only = self.method == "textbook"
+        if isinstance(self.space, Surroundings):
+            return ListCertifier(self.space, epsilon, textbook_only)
+        return Certifier(self.space, epsilon, textbook_only)
+
+    @property
+    def in_force(self) -> Literal["tight", "textbook"]:
+        """The method, but for lists whose certificate is still to be asked for."""
+        waits = self.method == "tight" and isinstance(self.space, Surroundings) and not self.certifier.complete
+        return "textbook" if waits else self.method
 
 
 def rate(calibration: Calibration, length: int) -> Fraction:
     """c, where the utility is linear and f(d) = e^(−c·d): its sensitivity is k."""
     if calibration.method == "tight" and not isinstance(calibration.space, FreeWords):
-        return Fraction(calibration.certifier(length).c)  # not kept here: a certificate may be loaded later
+        return Fraction(calibration.certifier.in_force(length).c)  # not kept here: a certificate may be loaded later
     return calibration.power(length) / calibration.k
 
 

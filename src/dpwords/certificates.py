@@ -63,12 +63,21 @@ class Certifier:
         self._known: dict[int, Certificate] = {}
         self._last: Certificate | None = None
 
-    def __call__(self, length: int) -> Certificate:
+    def __call__(self, length: int | None = None) -> Certificate:
         places = whole_number(length, "length", 1)
         if places not in self._known:
             self._known[places] = self._best(places)
         self._last = self._known[places]
         return self._last
+
+    def in_force(self, length: int) -> Certificate:
+        """The certificate that a release of words of this length uses."""
+        return self(length)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every length has, or gets when it is first used, the best rate that can be proven."""
+        return True
 
     def __repr__(self) -> str:
         return f"<Certifier: {len(self._known)} lengths certified>"
@@ -104,12 +113,16 @@ class Certifier:
         for found in _read(path):
             if found.system != self._system or found.epsilon != self._epsilon(found.length):
                 raise InvalidValue("the certificate is for another system or another ε: make a new one with save")
-            bound = self._bounds(found.length).get(found.method)
-            usable = bound is not None and found.epsilon / 2 <= found.c <= found.epsilon
-            excess = bound(found.c) if bound is not None and usable else math.inf
+            usable = found.epsilon / 2 <= found.c <= found.epsilon
+            excess = self._excess_again(found) if usable else math.inf
             if not found.c + excess <= found.epsilon:
                 raise InvalidValue("the certificate does not hold: make a new one with save")
             self._known[found.length] = replace(found, bound=found.c + excess)
+
+    def _excess_again(self, found: Certificate) -> float:
+        """The excess of a certificate that was read, computed anew; infinite where its method does not apply."""
+        bound = self._bounds(found.length).get(found.method)
+        return bound(found.c) if bound is not None else math.inf
 
     def _best(self, length: int) -> Certificate:
         epsilon = self._epsilon(length)

@@ -6,7 +6,7 @@ It knows nothing of lattices or closed forms, and is what they are tested agains
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -44,13 +44,6 @@ def words_up_to(language: Language, length: int, limit: int = 4096) -> list[Symb
     lengths = range(_listed_length(length) + 1)
     _refuse_many(language, lengths, limit)
     return [word for each in lengths for word in words(language, each, limit)]
-
-
-def law(language: Language, word: Symbols, weight: Callable[[int], float]) -> dict[Symbols, float]:
-    """The probability of each word w in proportion to weight(distance from `word` to w)."""
-    weights = {output: weight(hamming(word, output)) for output in words(language, len(word))}
-    total = math.fsum(weights.values())
-    return {output: value / total for output, value in weights.items()}
 
 
 def distance_counts(language: Language, word: Symbols) -> list[int]:

@@ -39,9 +39,9 @@ class Graph:
     accepting: Flags
 
     @classmethod
-    def of(cls, language: Language) -> Graph:
-        """Explore a language from its initial state. Cost: its reachable edges."""
-        states, edges = explore([language.initial], language.follow)
+    def of(cls, language: Language, most: int | None = None) -> Graph:
+        """Explore a language of at most so many states from its initial one. Cost: its reachable edges."""
+        states, edges = explore([language.initial], language.follow, most)
         number = {state: index for index, state in enumerate(states)}
         sources = np.array([number[source] for source, _, _ in edges], dtype=np.int64)
         return cls(  # breadth-first order lists the edges of each state together, states in order

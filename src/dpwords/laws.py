@@ -20,7 +20,7 @@ from dpwords import sampling, scaled
 from dpwords.lattice import Discount, Graph, Lattice
 from dpwords.randomness import Stream
 from dpwords.scaled import Floats, Integers, Scaled
-from dpwords.shells import FreeWords, Shells, Space, free_sizes, with_other_symbols
+from dpwords.shells import FreeWords, Rows, Shells, Space, free_sizes, hamming, with_other_symbols
 
 _BATCH = 2**20  # numbers held at a time while drawing, to bound memory
 
@@ -36,6 +36,10 @@ class Profile:
         """f(d) = e^(−rate · d)."""
         return cls(tuple(rate * d for d in range(length + 1)))
 
+    def up_to(self, distance: int) -> Profile:
+        """The profile of distances 0, …, distance."""
+        return self if distance == len(self.powers) - 1 else Profile(self.powers[: distance + 1])
+
     @cached_property
     def weights(self) -> Scaled:
         """f(0), …, f(n), each rounded once."""
@@ -45,10 +49,6 @@ class Profile:
     def logs(self) -> Floats:
         """ln f(0), …, ln f(n)."""
         return np.array([-float(power) for power in self.powers])
-
-
-Rows = Integers | list[Integers]
-"""Words as rows of symbol codes, of one length or of several."""
 
 
 class Law(Protocol):
@@ -102,11 +102,11 @@ class ShellLaw:
     weights: ShellWeights
 
     def log_prob(self, codes: Integers) -> float:
-        return float(self.weights.log_probs[_distance(codes, self.shells.codes)])
+        return float(self.weights.log_probs[self.shells.distance(codes)])
 
-    def draw(self, count: int, stream: Stream) -> Integers:
+    def draw(self, count: int, stream: Stream) -> Rows:
         drawn = sampling.choose(self.weights.shells, count, stream)
-        return np.concatenate([self.shells.draw(drawn[b], stream) for b in batches(count, self.shells.footprint)])
+        return [word for b in batches(count, self.shells.footprint) for word in self.shells.draw(drawn[b], stream)]
 
     def distance_distribution(self) -> Floats:
         return self.weights.probabilities
@@ -132,7 +132,7 @@ class IndependentLaw:
         self._odds = float(self.weights.relative_to(np.zeros(2, dtype=np.int64))[1])  # of being replaced
 
     def log_prob(self, codes: Integers) -> float:
-        return -float(self.rate) * _distance(codes, self.codes) - len(codes) * math.log1p(self._odds)
+        return -float(self.rate) * hamming(codes, self.codes) - len(codes) * math.log1p(self._odds)
 
     def draw(self, count: int, stream: Stream) -> Integers:
         length = len(self.codes)
@@ -167,7 +167,7 @@ class FoldedLaw:
         self.log_total = float(self.lattice.at_start().logs()[0])
 
     def log_prob(self, codes: Integers) -> float:
-        return -float(self.rate) * _distance(codes, self.lattice.codes) - self.log_total
+        return -float(self.rate) * hamming(codes, self.lattice.codes) - self.log_total
 
     def draw(self, count: int, stream: Stream) -> Integers:
         parts = batches(count, self.lattice.footprint)
@@ -192,10 +192,6 @@ def loss_by_distance(logs: Floats, k: int) -> float:
     """
     gaps = (np.abs(logs[lag:] - logs[:-lag]).max() for lag in range(1, min(k, len(logs) - 1) + 1))
     return float(max(gaps, default=0.0))
-
-
-def _distance(one: Integers, other: Integers) -> int:
-    return int(np.count_nonzero(one != other))
 
 
 def batches(count: int, footprint: int) -> Iterator[slice]:

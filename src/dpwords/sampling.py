@@ -71,6 +71,14 @@ def below(bound: int, shape: tuple[int, ...], stream: Stream) -> Integers:
     return (drawn % np.uint64(bound)).astype(np.int64)
 
 
+def integer_below(bound: int, stream: Stream) -> int:
+    """One integer of any size, exactly uniform on 0..bound−1; what is too large is drawn again."""
+    unused = -bound.bit_length() % 8
+    while (drawn := integer(stream, bound.bit_length() + unused) >> unused) >= bound:
+        pass
+    return drawn
+
+
 def subsets(sizes: Integers, universe: int, stream: Stream) -> NDArray[np.bool_]:
     """For each size an exactly uniform subset of 0..universe−1, as a row of flags.
 

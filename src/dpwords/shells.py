@@ -27,6 +27,8 @@ class FreeWords:
 
 
 Space = FreeWords | Graph
+Rows = Integers | list[Integers]
+"""Words as rows of symbol codes, of one length or of several."""
 
 
 class Shells(Protocol):
@@ -36,7 +38,10 @@ class Shells(Protocol):
     sizes: Scaled  # the number of words at distance 0, …, n
     footprint: int  # numbers held at a time for each word drawn
 
-    def draw(self, distances: Integers, stream: Stream) -> Integers:
+    def distance(self, codes: Integers) -> int:
+        """How far a word of the space is from the private one."""
+
+    def draw(self, distances: Integers, stream: Stream) -> Rows:
         """For each distance a uniform word at exactly that distance."""
 
 
@@ -53,6 +58,9 @@ class FreeShells:
         self.sizes = free_sizes(len(codes), space)
         self.footprint = len(codes)
 
+    def distance(self, codes: Integers) -> int:
+        return hamming(codes, self.codes)
+
     def draw(self, distances: Integers, stream: Stream) -> Integers:
         changed = sampling.subsets(distances, len(self.codes), stream)
         return with_other_symbols(self.codes, changed, self.space, stream)
@@ -67,8 +75,16 @@ class LatticeShells:
         self.sizes = self.lattice.at_start()
         self.footprint = self.lattice.footprint
 
+    def distance(self, codes: Integers) -> int:
+        return hamming(codes, self.codes)
+
     def draw(self, distances: Integers, stream: Stream) -> Integers:
         return self.lattice.walk(distances, stream)
+
+
+def hamming(one: Integers, other: Integers) -> int:
+    """The number of places where two words of the same length differ."""
+    return int(np.count_nonzero(one != other))
 
 
 def with_other_symbols(codes: Integers, changed: NDArray[np.bool_], space: FreeWords, stream: Stream) -> Integers:

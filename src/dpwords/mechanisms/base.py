@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any, Generic, Self
 
 import numpy as np
@@ -18,7 +19,7 @@ from dpwords.laws import Law
 from dpwords.privacy import Distance, Guarantee, NotPrivate, PureDP
 from dpwords.randomness import SeededSource, Source, SystemSource
 from dpwords.scaled import Integers
-from dpwords.shells import FreeWords, Space
+from dpwords.shells import FreeWords, Rows, Space
 from dpwords.words import AnyWord, Word, same_kind, symbols_of
 
 _MOST_AVERAGED, _FEWEST_AVERAGED = 256, 8  # words that stand for a language in its public expected distance
@@ -39,9 +40,13 @@ class Mechanism(ABC):
         self.language = language
         self.k = whole_number(k, "k", 1)
         self.distance = distance
-        free = isinstance(language, Words)
-        self._space: Space = FreeWords(len(language.alphabet)) if free else Graph.of(language)
         self._source: Source = SystemSource()
+
+    @cached_property
+    def _space(self) -> Space:
+        """What a law is computed on. Cost: for a system its edges, once."""
+        language = self.language
+        return FreeWords(len(language.alphabet)) if isinstance(language, Words) else Graph.of(language)
 
     @property
     @abstractmethod
@@ -101,7 +106,7 @@ class Mechanism(ABC):
         other._source = source
         return other
 
-    def _typical_words(self, length: int) -> tuple[Integers, Integers]:
+    def _typical_words(self, length: int) -> tuple[Rows, Integers]:
         """Words (rows of codes) that stand for all of one length, by public facts only, and how often each counts."""
         places = self._checked_length(whole_number(length, "length", 1))
         if isinstance(self._space, FreeWords):
