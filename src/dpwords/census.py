@@ -1,4 +1,4 @@
-"""How much the normaliser of e^(−c·d) changes between the words of a list, over all pairs (docs/theory.md, 12)."""
+"""How much the normaliser of e^(−c·d) changes between the words of a list, over all pairs (docs/theory.md, "Lists of words")."""
 
 from __future__ import annotations
 

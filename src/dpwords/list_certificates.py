@@ -1,10 +1,11 @@
-"""How large c may be on a finite language whose words can be compared one by one. Proofs: docs/theory.md, 12."""
+"""How large c may be on a finite language whose words can be compared one by one. Proofs: docs/theory.md, "Lists of words"."""
 
 from __future__ import annotations
 
 import math
 import os
 from collections.abc import Callable
+from weakref import WeakKeyDictionary
 
 from dpwords.census import Census, Progress, sampled_excess
 from dpwords.certificates import Certificate, Certifier, Method
@@ -15,13 +16,26 @@ from dpwords.randomness import SystemSource
 
 AUTOMATIC = 2_000  # words of a class that is certified without being asked for; it takes a second or less
 
+_MADE: WeakKeyDictionary[Listing, Census] = WeakKeyDictionary()  # it does not depend on ε
+
+
+def _census(listing: Listing, progress: Progress | None) -> Census:
+    """The census of a list, made once as long as the list is in use."""
+    found = _MADE.get(listing)
+    if found is None:
+        found = _MADE[listing] = Census(listing, progress)
+    elif progress is not None:
+        progress(1.0)
+    return found
+
 
 class ListCertifier(Certifier):
     """Certificates for a finite language: one for each length under Hamming distance, else one for all words.
 
     Classes of up to 2,000 words are certified when they are first used. For larger ones `certifier()` (under Hamming
     distance `certifier(7)`) makes the certificate, and until then the textbook rate is in force. Cost: words² / 2
-    distances, a minute or two for 100,000 words, whose share done goes to `progress`, from 0 to 1.
+    distances, a minute or two for 100,000 words, whose share done goes to `progress`, from 0 to 1; mechanisms with
+    another ε on the same lexicon reuse them.
     """
 
     def __init__(self, around: Surroundings, epsilon: Callable[[int], float], textbook_only: bool = False) -> None:
@@ -84,7 +98,7 @@ class ListCertifier(Certifier):
         listing = self._around.listing(length)
         if self._textbook_only or listing is None:
             return bounds
-        return bounds | {"listed": Census(listing, self._progress).excess}
+        return bounds | {"listed": _census(listing, self._progress).excess}
 
     def _excess_again(self, found: Certificate) -> float:
         if found.length not in self._around.classes:

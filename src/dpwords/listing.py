@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -136,6 +136,12 @@ class Surroundings(ABC):
 
 class Table(Surroundings):
     """A lexicon under one of the distances."""
+
+    @classmethod
+    @lru_cache(maxsize=4)
+    def of(cls, lexicon: Lexicon, distance: Distance) -> Table:
+        """The table of a lexicon, which mechanisms at several ε share."""
+        return cls(lexicon, distance)
 
     def __init__(self, lexicon: Lexicon, distance: Distance) -> None:
         self.distance, self._lexicon = distance, lexicon

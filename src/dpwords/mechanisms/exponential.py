@@ -119,5 +119,5 @@ class Exponential(Mechanism):
 def _surroundings(language: Language, distance: Distance) -> Surroundings | None:
     """What lies around the words of a language, where that is listed or counted."""
     if isinstance(language, Lexicon):
-        return Table(language, distance)
+        return Table.of(language, distance)
     return Edits(language) if distance == "levenshtein" else None
