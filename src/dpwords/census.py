@@ -1,4 +1,4 @@
-"""How much the normaliser of e^(−c·d) changes between the words of a list, over all pairs (docs/theory.md, "Lists of words")."""
+"""How much the normaliser of e^(−c·d) changes between the words of a list (docs/theory.md, 13)."""
 
 from __future__ import annotations
 

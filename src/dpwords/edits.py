@@ -170,14 +170,15 @@ def _measured(graph: Graph) -> tuple[Graph, int, int]:
 def _counted(codes: Integers, graph: Graph, reach: int, kind: type) -> list[_Layer]:
     """All layers, the first one first."""
     length, held = len(codes), 0
+    size = 1 if kind is np.int64 else 6  # of a count, in numbers of 8 bytes
     states, rows = np.array([graph.start]), np.arange(length + 1, dtype=np.int32)[None, :]
     steps = []
     while len(states):
         ends = np.where(graph.accepting[states], rows[:, -1], -1)
         fan = graph.first[states + 1] - graph.first[states]
         first = np.concatenate([[0], np.cumsum(fan)])
-        held += len(states) * (reach + 1) + first[-1]
-        _refuse_beyond_limit(held + int(first[-1]) * (4 * (length + 2) + reach + 1), length)
+        held += len(states) * (reach + 1) * size + int(first[-1])
+        _refuse_beyond_limit(held + int(first[-1]) * (4 * (length + 2) + (reach + 1) * size), length)
         source = np.repeat(np.arange(len(states)), fan)
         edge = np.arange(first[-1]) - first[source] + graph.first[states][source]
         after = np.column_stack([graph.target[edge], _next_rows(rows[source], codes != graph.symbol[edge][:, None])])

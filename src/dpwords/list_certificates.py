@@ -1,4 +1,4 @@
-"""How large c may be on a finite language whose words can be compared one by one. Proofs: docs/theory.md, "Lists of words"."""
+"""How large c may be on a finite language whose words can be compared one by one. Proofs: docs/theory.md, 13."""
 
 from __future__ import annotations
 
@@ -98,15 +98,13 @@ class ListCertifier(Certifier):
         listing = self._around.listing(length)
         if self._textbook_only or listing is None:
             return bounds
-        return bounds | {"listed": _census(listing, self._progress).excess}
+        return bounds | {"listed": lambda c: _census(listing, self._progress).excess(c)}
 
     def _excess_again(self, found: Certificate) -> float:
         if found.length not in self._around.classes:
             return math.inf
         listing = self._around.listing(found.length)
-        if found.method != "listed" or self._textbook_only or not isinstance(listing, Listing):
-            return super()._excess_again(found)
-        if len(listing) <= AUTOMATIC:
+        if found.method != "listed" or self._textbook_only or listing is None or len(listing) <= AUTOMATIC:
             return super()._excess_again(found)
         stated = found.bound - found.c
         return stated if sampled_excess(listing, found.c, SystemSource().open()) <= stated else math.inf

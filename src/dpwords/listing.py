@@ -172,7 +172,13 @@ class Table(Surroundings):
         return hashlib.sha256((self.distance + "".join(words)).encode()).hexdigest()
 
     def _of_length(self, length: int) -> list[str]:
-        found = [text for text in self._lexicon.table if len(text) == length]
-        if not found:
+        if length not in self._by_length:
             raise InvalidValue(f"the language has no word of length {length}: choose another length")
+        return self._by_length[length]
+
+    @cached_property
+    def _by_length(self) -> dict[int, list[str]]:
+        found: dict[int, list[str]] = {}
+        for text in self._lexicon.table:
+            found.setdefault(len(text), []).append(text)
         return found

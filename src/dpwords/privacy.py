@@ -79,8 +79,9 @@ def sensitivity(values: list[Fraction], k: int) -> Fraction:
 class PureDP:
     """For every pair of words x, x′ of the language and every output: |ln p(w;x)/p(w;x′)| ≤ ε · ceil(d(x, x′)/k).
 
-    The claim is for the program as it runs. `slack` is what rounding may cost for each symbol of the word; slack ·
-    length is taken off ε before the weights are chosen, so it is inside the claim, not on top of it.
+    The claim is for the program as it runs. `slack` is what rounding may cost for each symbol of the word (under
+    Levenshtein distance, of the longest word); slack · length is taken off ε before the weights are chosen, so it is
+    inside the claim, not on top of it.
     """
 
     epsilon: float
