@@ -12,28 +12,32 @@ from numpy.typing import NDArray
 
 from dpwords import sampling
 from dpwords.errors import TooLarge
-from dpwords.listing import Listing
+from dpwords.listing import Listing, distances
 from dpwords.randomness import Stream
-from dpwords.scaled import Floats
+from dpwords.scaled import Floats, Integers
 
 MARGIN = 1e-9  # more than floating point can be off in a difference of logarithms, for words of up to 10^6 symbols
 _MOST_COUNTS = 2**28
 _SAMPLED = 8  # words, and words near each of them
-_MOST_PAIRS = 2**24  # that are kept one by one; pairs farther apart are bounded by their lengths
+_MOST_PAIRS = 2**24  # that are kept; those farther apart are compared where they can matter,
+_MOST_COMPARED = 2**29  # if these are not too many
+_BLOCK = 2**22  # distances held at a time
 Progress = Callable[[float], None]  # from 0 to 1
 
 
 class Census:
     """The number of words at each distance from each word of a list, and the pairs that are nearest to each other.
 
-    All pairs of up to 5,793 words are kept; of larger lists those up to a radius. Cost: words² / 2 distances, once, a
+    All pairs of up to 5,793 words are kept; of larger lists those up to a radius, and others are compared when they can
+    matter. Cost: words² / 2 distances, once, a
     minute or two for 100,000 words; memory 150 MB for pairs, 4 bytes · words · longest for counts.
     """
 
     def __init__(self, listing: Listing, progress: Progress | None = None) -> None:
         if len(listing) * (listing.longest + 1) > _MOST_COUNTS:
             raise TooLarge(f"a certificate counts at most {_MOST_COUNTS} words · distances: leave out long words")
-        self._lengths = listing.lengths
+        self._texts, self._distance = listing.texts, listing.distance
+        self._by_length = {int(n): np.flatnonzero(listing.lengths == n) for n in np.unique(listing.lengths)}
         self.radius = listing.longest  # pairs at this distance or nearer are kept, all of them
         self.counts = np.zeros((len(listing), listing.longest + 1), dtype=np.int32)
         self.counts[:, 0] = 1
@@ -56,28 +60,47 @@ class Census:
         self._one, self._other, self._apart = (np.concatenate(part) for part in zip(*kept, strict=True))
 
     def excess(self, c: float) -> float:
-        """The largest ln Z(x′)/Z(x) for each unit of distance, or, with pairs beyond the radius, a bound of it.
+        """The largest ln Z(x′)/Z(x) for each unit of distance; a bound of it where too many pairs would be compared.
 
-        Cost: words · longest + pairs kept.
+        Cost: words · longest + pairs kept, and seconds where far pairs may be the worst.
         """
         logs = self.log_normalisers(c)
-        near = np.abs(logs[self._one] - logs[self._other]) / self._apart
-        return max(float(near.max(initial=0.0)), self._beyond(logs)) + MARGIN
+        largest = float((np.abs(logs[self._one] - logs[self._other]) / self._apart).max(initial=0.0))
+        if self.radius < self.counts.shape[1] - 1:
+            largest = self._beyond(logs, largest)
+        return largest + MARGIN
 
     def log_normalisers(self, c: float) -> Floats:
         """ln Z of each word."""
         return np.asarray(np.log(self.counts @ np.exp(-c * np.arange(self.counts.shape[1]))))
 
-    def _beyond(self, logs: Floats) -> float:
-        """A bound for pairs beyond the radius: two words are at least as far apart as their lengths are."""
-        if self.radius == self.counts.shape[1] - 1:
-            return 0.0
-        most, least = np.full(self.counts.shape[1], -math.inf), np.full(self.counts.shape[1], math.inf)
-        np.maximum.at(most, self._lengths, logs)
-        np.minimum.at(least, self._lengths, logs)
-        lengths = np.arange(len(most))
-        apart = np.maximum(np.abs(lengths[:, None] - lengths), self.radius + 1)
-        return float(((most[:, None] - least) / apart).max())
+    def _beyond(self, logs: Floats, largest: float) -> float:
+        """The largest ratio, given that of the pairs kept. Two words are at least as far apart as their lengths are.
+
+        So a pair can have a larger one only if its difference is more than `largest` times that, or times the radius
+        and one more. Between two lengths such a pair is of a word well above the least and one well below the most.
+        """
+        bound, suspects = largest, []
+        for a, ones in self._by_length.items():
+            for b, others in self._by_length.items():
+                apart = max(abs(a - b), self.radius + 1)
+                most, least = logs[ones].max(), logs[others].min()
+                if most - least > largest * apart:
+                    bound = max(bound, float(most - least) / apart)
+                    high, low = least + largest * apart, most - largest * apart
+                    suspects.append((ones[logs[ones] >= high], others[logs[others] <= low]))
+        if sum(len(ones) * len(others) for ones, others in suspects) > _MOST_COMPARED:
+            return bound
+        return max([largest, *(self._compared(logs, ones, others) for ones, others in suspects)])
+
+    def _compared(self, logs: Floats, ones: Integers, others: Integers) -> float:
+        """The largest ratio between some words and others."""
+        largest, texts = 0.0, [self._texts[index] for index in others]
+        for block in np.array_split(ones, len(ones) * len(others) // _BLOCK + 1):
+            apart = distances([self._texts[i] for i in block], texts, self._distance, self.counts.shape[1] - 1)
+            ratios = (logs[block][:, None] - logs[others]) / np.maximum(apart, 1)
+            largest = max(largest, float(ratios.max(initial=0.0)))
+        return largest
 
 
 def sampled_excess(listing: Listing, c: float, stream: Stream) -> float:

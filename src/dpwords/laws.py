@@ -106,7 +106,9 @@ class ShellLaw:
 
     def draw(self, count: int, stream: Stream) -> Rows:
         drawn = sampling.choose(self.weights.shells, count, stream)
-        return [word for b in batches(count, self.shells.footprint) for word in self.shells.draw(drawn[b], stream)]
+        parts = [self.shells.draw(drawn[b], stream) for b in batches(count, self.shells.footprint)]
+        same_length = [part for part in parts if isinstance(part, np.ndarray)]
+        return np.concatenate(same_length) if same_length else [word for part in parts for word in part]
 
     def distance_distribution(self) -> Floats:
         return self.weights.probabilities

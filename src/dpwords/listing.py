@@ -41,6 +41,12 @@ def codes_of(text: str) -> Integers:
     return np.array([ord(mark) for mark in text], dtype=np.int64)
 
 
+def distances(ones: Sequence[str], others: Sequence[str], distance: Distance, longest: int) -> NDArray[Any]:
+    """From each of some words to each of others, none of more than `longest` symbols; on all cores."""
+    kind = np.uint8 if longest < 2**8 else np.uint32
+    return np.asarray(process.cdist(ones, others, scorer=_SCORERS[distance], dtype=kind, workers=-1))
+
+
 class Listing:
     """Some words, all of one length under Hamming distance."""
 
@@ -54,7 +60,7 @@ class Listing:
 
     def from_word(self, text: str) -> NDArray[Any]:
         """The distance of each word of the list from a word. Cost: 10 milliseconds for 100,000 words."""
-        return np.asarray(self._distances([text], self.texts)[0])
+        return np.asarray(distances([text], self.texts, self.distance, self.longest)[0])
 
     def blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
         """The number of a word, and the distances from it and some after it (rows) to it and all after it.
@@ -64,12 +70,9 @@ class Listing:
         first = 0
         while first < len(self):
             rows = max(_BLOCK // (len(self) - first), 1)
-            yield first, self._distances(self.texts[first : first + rows], self.texts[first:])
+            block = self.texts[first : first + rows]
+            yield first, distances(block, self.texts[first:], self.distance, self.longest)
             first += rows
-
-    def _distances(self, ones: Sequence[str], others: Sequence[str]) -> NDArray[Any]:
-        kind = np.uint8 if self.longest < 2**8 else np.uint32
-        return np.asarray(process.cdist(ones, others, scorer=_SCORERS[self.distance], dtype=kind, workers=-1))
 
 
 class ListedShells:

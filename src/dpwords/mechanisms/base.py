@@ -38,6 +38,7 @@ class Mechanism(ABC):
         if not isinstance(language, Language):
             raise InvalidValue("the language is a Words, a TransitionSystem, … : pass for example Words('abc')")
         self.language = language
+        _ = language.initial  # a system without a start is refused here, not when it is first used
         self.k = whole_number(k, "k", 1)
         self.distance = distance
         self._source: Source = SystemSource()
