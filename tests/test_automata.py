@@ -65,3 +65,34 @@ def test_bad_lengths_are_refused(length: Any) -> None:
     for language in (dw.Words("ab"), dw.GridWorld(2, 2)):
         with pytest.raises(dw.InvalidValue, match="length is a whole number"):
             language.count(length)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_words_up_to_a_length(name: str) -> None:
+    language, length = ALL[name]
+    short = language.up_to(length - 1)
+    assert [short.count(n) for n in range(length)] == [language.count(n) for n in range(length)]
+    assert short.count(length) == 0
+    for n in range(min(length, 3) + 1):
+        for word in itertools.product(language.alphabet.symbols, repeat=n):
+            assert short.accepts(word) == (n < length and language.accepts(word))
+
+
+def test_the_shorter_bound_counts() -> None:
+    assert dw.Words("ab").up_to(5).up_to(3).max_length == 3
+    assert dw.Words("ab", max_length=2).up_to(5).max_length == 2
+    grid = dw.GridWorld(2, 2)
+    assert grid.up_to(5).up_to(3).count(4) == grid.up_to(3).up_to(5).count(4) == 0
+    assert "up to 3 symbols" in repr(grid.up_to(3))
+    for bound in (-1, 1.5, "2", None):
+        for language in (dw.Words("ab"), grid, dw.Lexicon(["ab"])):
+            with pytest.raises(dw.InvalidValue, match="max_length is a whole number, 0 or more"):
+                language.up_to(bound)  # type: ignore[arg-type]
+    with pytest.raises(dw.InvalidValue, match="at least one word"):
+        dw.Lexicon(["ab"]).up_to(1)
+
+
+def test_exploring_stops_at_a_limit() -> None:
+    with pytest.raises(dw.TooLarge, match="at most 100 states"):
+        explore([0], lambda state: [("a", state + 1)], most=100)
+    assert len(explore([0], lambda state: [("a", (state + 1) % 100)], most=100)[0]) == 100

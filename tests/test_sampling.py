@@ -133,3 +133,34 @@ def test_subsets_with_equal_keys_are_drawn_again() -> None:
     flags = sampling.subsets(np.array([1, 2]), 3, stream)
     assert stream.calls == 2
     assert flags.tolist() == [[False, False, True], [False, True, True]]
+
+
+class Bytes:
+    """A stream of chosen bytes."""
+
+    def __init__(self, content: bytes) -> None:
+        self.content = content
+
+    def take(self, count: int) -> bytes:
+        head, self.content = self.content[:count], self.content[count:]
+        return head
+
+
+@pytest.mark.parametrize("bound", [1, 2, 5, 128, 200, 255, 257, 40_000])
+def test_integers_below_any_bound_are_equally_likely(bound: int) -> None:
+    """Every start of a stream is tried; what is too large is followed by zeros, so it becomes 0."""
+    size = -(-bound.bit_length() // 8)
+    drawn = Counter(
+        sampling.integer_below(bound, Bytes(start.to_bytes(size, "big") + bytes(size))) for start in range(256**size)
+    )
+    each = 2 ** (8 * size - bound.bit_length())
+    assert set(drawn) == set(range(bound))
+    assert all(drawn[value] == each for value in range(1, bound))
+    assert drawn[0] == 256**size - each * (bound - 1)
+
+
+def test_integers_below_large_bounds() -> None:
+    stream, bound = SeededSource(3).open(), 3**200
+    drawn = [sampling.integer_below(bound, stream) for _ in range(2000)]
+    shares = Counter(value * 10 // bound for value in drawn)
+    assert stats.chisquare([shares[tenth] for tenth in range(10)]).pvalue > 1e-4
