@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import contract
 import dpwords as dw
 from dpwords import edits, exhaustive
-from dpwords.edits import Edits, EditShells
+from dpwords.edits import Edits, EditShells, rows_at_most
 from test_levenshtein import count
 from zoo import FINITE, random_systems
 
@@ -73,15 +73,15 @@ def test_random_systems_keep_the_promise(case: tuple[Any, int], epsilon: float, 
 
 def test_more_words_than_64_bits_count() -> None:
     """From the empty word the distance is the length."""
-    words = dw.Words("abc", max_length=60)
-    assert around(words, "").counts == [3**n for n in range(61)]
-    shells = around(words, "abcabcabc")
-    assert sum(shells.counts) == (3**61 - 1) // 2
-    mechanism = dw.Exponential(words, 3.0, distance="levenshtein")
-    assert words.accepts(mechanism.release("abcabcabc"))
+    words = dw.Words(range(3000), max_length=6)
+    assert around(words, []).counts == [3000**n for n in range(7)]
+    shells = around(words, [5, 7, 5])
+    assert sum(shells.counts) == sum(3000**n for n in range(7)) > 2**63
+    mechanism = dw.Exponential(words, 30.0, distance="levenshtein")
+    assert words.accepts(mechanism.release([5, 7, 5]))
     assert mechanism.calibration == "textbook"
-    probabilities = mechanism.given("abcabcabc").distance_distribution()
-    weights = [count * np.exp(-1.5 * d) for d, count in enumerate(shells.counts)]
+    probabilities = mechanism.given([5, 7, 5]).distance_distribution()
+    weights = [count * np.exp(-15.0 * d) for d, count in enumerate(shells.counts)]
     assert probabilities == pytest.approx([weight / sum(weights) for weight in weights], rel=1e-9)
 
 
@@ -103,9 +103,8 @@ def test_more_than_1024_words_are_textbook_and_say_so() -> None:
 def test_infinite_languages_are_refused(language: Any) -> None:
     with pytest.raises(dw.InvalidValue, match=r"has to be finite.*\.up_to\(12\)"):
         dw.Exponential(language, 1.0, distance="levenshtein")
-    assert dw.Exponential(language.up_to(12), 1.0, distance="levenshtein").calibration == "textbook" or (
-        language.up_to(12).count(12) == 1
-    )
+    bounded = dw.Exponential(language.up_to(12), 1.0, distance="levenshtein")
+    assert bounded.language.accepts(bounded.release(exhaustive.words(bounded.language, 1)[0]))
 
 
 def test_cycles_that_lead_to_no_word_do_not_count() -> None:
@@ -116,15 +115,30 @@ def test_cycles_that_lead_to_no_word_do_not_count() -> None:
         dw.Exponential(never, 1.0, distance="levenshtein")
 
 
-def test_limits_are_said_before_memory_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+@given(st.text("abc", max_size=6), st.integers(0, 2))
+@settings(max_examples=60)
+def test_no_word_takes_more_rows_than_the_language_was_admitted_for(word: str, more: int) -> None:
+    """Else a word might be refused, and the refusal would tell about it."""
+    longest = len(word) + more
+    for layer, found in enumerate(around(dw.Words("abcd", max_length=longest), word)._layers):
+        assert len(found.ends) <= rows_at_most(layer, longest)
+
+
+def test_limits_are_said_before_a_word_goes_in(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(dw.TooLarge, match="at most 1000000 states"):
         dw.Exponential(dw.Words("ab", max_length=10**9), 1.0, distance="levenshtein")
-    wide = dw.Exponential(dw.Words(range(2000), max_length=200), 1.0, distance="levenshtein")
-    with pytest.raises(dw.TooLarge, match="from one of 150 symbols takes more than"):
-        wide.release(list(range(150)))
+    for language in (
+        dw.Words("ab", max_length=40),
+        dw.Words(range(99), max_length=200),
+        dw.GridWorld(9, 9).up_to(30),
+    ):
+        with pytest.raises(dw.TooLarge, match="list its words in a Lexicon"):
+            dw.Exponential(language, 1.0, distance="levenshtein")
+    chain = dw.Words("a", max_length=300)
+    assert chain.accepts(dw.Exponential(chain, 1.0, distance="levenshtein").release("a" * 200))
     monkeypatch.setattr(edits, "MOST_NUMBERS", 10)
-    with pytest.raises(dw.TooLarge, match="list its words in a Lexicon"):
-        dw.Exponential(dw.Words("ab", max_length=5), 1.0, distance="levenshtein").release("ab")
+    with pytest.raises(dw.TooLarge, match="bound it by fewer symbols"):
+        dw.Exponential(dw.Words("ab", max_length=5), 1.0, distance="levenshtein")
 
 
 def test_the_public_average_is_over_words_of_one_length() -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
@@ -28,7 +28,8 @@ from dpwords.scaled import Integers, Scaled
 from dpwords.words import levenshtein
 
 MOST_STATES = 10**6  # of the language
-MOST_NUMBERS = 2**26  # in all tables of one word; half a gigabyte
+_ROWS_MATTER = 64  # symbols, beyond which there are more rows than there can be prefixes within the limit
+MOST_NUMBERS = 2**28  # in all tables of one word; 2 GiB
 _AVERAGED = 8  # words that stand for all of a length in the public expected distance
 
 
@@ -46,13 +47,12 @@ class _Layer:
 class EditShells:
     """The words of a language by their distance from a word of it: exact counts, exactly uniform draws.
 
-    Cost: edges · length for each pair (state, row), of which there may be many: `TooLarge` is said before more than
-    2^26 numbers are held. A word drawn costs its length times the branching.
+    Cost: edges · length for each pair (state, row), see `Edits`. A word drawn costs its length times the branching.
     """
 
     def __init__(self, codes: Integers, graph: Graph, reach: int, words: int) -> None:
         self.codes = codes
-        self._layers = _counted(codes, graph, reach, np.int64 if words < 2**63 else object)
+        self._layers = _counted(codes, graph, reach, _kind(words))
         self.counts: list[int] = [int(number) for number in self._layers[0].completions[0]]
         self.sizes: Scaled = scaled.from_integers(self.counts)
         self.footprint = reach + 1
@@ -86,13 +86,19 @@ class EditShells:
 
 
 class Edits(Surroundings):
-    """A finite language under Levenshtein distance. Cost: its edges."""
+    """A finite language under Levenshtein distance.
+
+    `TooLarge` is said here, if for any word of the language the tables might take more than 2 GiB, and never when a
+    word goes in: how many numbers a word really takes, often far fewer, would tell about it. Within the limit are words
+    of up to 20 symbols out of 2, 13 out of 4, 11 out of 26, and 12 steps on a grid. Cost: longest word · edges.
+    """
 
     distance = "levenshtein"
 
     def __init__(self, language: Language) -> None:
         self._graph, reach, self.words = _measured(Graph.of(language, most=MOST_STATES))
         self.classes = [reach]
+        _refuse_beyond_limit(self._graph, reach, _kind(self.words))
 
     def shells(self, codes: Integers) -> EditShells:
         return EditShells(codes, self._graph, self.classes[0], self.words)
@@ -169,22 +175,18 @@ def _measured(graph: Graph) -> tuple[Graph, int, int]:
 
 def _counted(codes: Integers, graph: Graph, reach: int, kind: type) -> list[_Layer]:
     """All layers, the first one first."""
-    length, held = len(codes), 0
-    size = 1 if kind is np.int64 else 6  # of a count, in numbers of 8 bytes
-    states, rows = np.array([graph.start]), np.arange(length + 1, dtype=np.int32)[None, :]
+    states, rows = np.array([graph.start]), np.arange(len(codes) + 1, dtype=np.int32)[None, :]
     steps = []
     while len(states):
         ends = np.where(graph.accepting[states], rows[:, -1], -1)
         fan = graph.first[states + 1] - graph.first[states]
         first = np.concatenate([[0], np.cumsum(fan)])
-        held += len(states) * (reach + 1) * size + int(first[-1])
-        _refuse_beyond_limit(held + int(first[-1]) * (4 * (length + 2) + (reach + 1) * size), length)
         source = np.repeat(np.arange(len(states)), fan)
         edge = np.arange(first[-1]) - first[source] + graph.first[states][source]
-        after = np.column_stack([graph.target[edge], _next_rows(rows[source], codes != graph.symbol[edge][:, None])])
-        pairs, target = np.unique(after, axis=0, return_inverse=True)
-        steps.append((first, graph.symbol[edge], target.reshape(-1), ends))
-        states, rows = pairs[:, 0].astype(np.int64), pairs[:, 1:].astype(np.int32)
+        after = _next_rows(rows[source], codes != graph.symbol[edge][:, None])
+        kept, target = _distinct(graph.target[edge], after)
+        steps.append((first, graph.symbol[edge], target, ends))
+        states, rows = graph.target[edge][kept], after[kept]
     layers: list[_Layer] = []
     for first, symbol, target, ends in reversed(steps):
         completions: NDArray[Any] = np.zeros((len(ends), reach + 1), dtype=kind)
@@ -197,6 +199,14 @@ def _counted(codes: Integers, graph: Graph, reach: int, kind: type) -> list[_Lay
     return layers[::-1]
 
 
+def _distinct(states: Integers, rows: NDArray[np.int32]) -> tuple[Integers, Integers]:
+    """Where each pair (state, row) is found first, and for each place which of these it is."""
+    whole = np.column_stack([states.astype(np.int32), rows])  # compared as bytes
+    keys = whole.view(np.dtype((np.void, 4 * whole.shape[1])))[:, 0]
+    _, kept, target = np.unique(keys, return_index=True, return_inverse=True)
+    return kept, target
+
+
 def _next_rows(rows: NDArray[np.int32], differs: NDArray[np.bool_]) -> NDArray[np.int32]:
     """The rows after one more symbol, which differs from some symbols of the private word and equals others."""
     places = np.arange(rows.shape[1], dtype=np.int32)
@@ -205,9 +215,41 @@ def _next_rows(rows: NDArray[np.int32], differs: NDArray[np.bool_]) -> NDArray[n
     return np.minimum.accumulate(after - places, axis=1) + places  # symbols of the private word are deleted
 
 
-def _refuse_beyond_limit(needed: int, length: int) -> None:
-    if needed > MOST_NUMBERS:
-        raise TooLarge(
-            f"counting words by Levenshtein distance from one of {length} symbols takes more than {MOST_NUMBERS} "
-            "numbers on this language: bound it by fewer symbols, or list its words in a Lexicon"
-        )
+def _kind(words: int) -> type:
+    """The kind of integers that count up to so many words exactly."""
+    return np.int64 if words < 2**63 else object
+
+
+def _refuse_beyond_limit(graph: Graph, reach: int, kind: type) -> None:
+    """Bound the numbers held for any private word: a layer has no more pairs than prefixes, nor than states · rows."""
+    size = 1 if kind is np.int64 else 6  # of a count, in numbers of 8 bytes
+    prefixes, held, peak = np.zeros(graph.size), 0.0, 0.0
+    prefixes[graph.start] = 1.0
+    for layer in range(reach + 1):
+        pairs = np.minimum(prefixes, rows_at_most(layer, reach) if reach <= _ROWS_MATTER else math.inf)
+        edges = float(pairs @ np.diff(graph.first))
+        held += float(pairs.sum()) * (reach + 1) * size + edges
+        peak = max(peak, edges * (4 * (reach + 2) + (reach + 1) * size))
+        if held + peak > MOST_NUMBERS:
+            raise TooLarge(
+                f"counting words by Levenshtein distance might take more than {MOST_NUMBERS} numbers on this language: "
+                "bound it by fewer symbols, list its words in a Lexicon, or take an EditChannel"
+            )
+        prefixes = np.bincount(graph.target, prefixes[graph.sources], graph.size).astype(np.float64)
+
+
+@cache
+def rows_at_most(layer: int, length: int) -> float:
+    """More than the rows that prefixes of `layer` symbols can have, against words of at most `length` symbols.
+
+    A row starts at `layer` and changes by at most 1 from place to place; at place j it is at least |layer − j| and at
+    most the larger of both. Rows of shorter words are beginnings of such rows.
+    """
+    ways = {layer: 1.0}
+    for place in range(1, length + 1):
+        ahead: dict[int, float] = {}
+        for distance, number in ways.items():
+            for after in range(max(distance - 1, abs(layer - place)), min(distance + 1, max(layer, place)) + 1):
+                ahead[after] = ahead.get(after, 0.0) + number
+        ways = ahead
+    return sum(ways.values())
