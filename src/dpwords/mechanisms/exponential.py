@@ -87,9 +87,9 @@ class Exponential(Mechanism):
         return self._calibration.certifier
 
     def release(self, word: AnyWord) -> AnyWord:
-        """One private word, of the same kind (str, list or tuple) and length. Each release spends ε.
+        """One private word, of the same kind (str, list or tuple); under Hamming distance of the same length.
 
-        Cost: that of `given`, and the length times the branching.
+        Each release spends ε. Cost: that of `given`, and the length times the branching.
         """
         return self.simulate(word, 1)[0]
 
