@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import dpwords as dw
 from test_cli import refused, run
@@ -67,6 +68,7 @@ def test_bad_use() -> None:
     assert "say --edits all" in refused(*word, "-e", "2", "--mechanism", "channel")
     assert "leave out --utility" in refused(*word, "-e", "2", "--edits", "all", "--utility", "linear")
     assert "leave out --edits all" in refused(*word, "-e", "2", "--edits", "all", "--mechanism", "online")
+    assert "up_to" in refused(*word, "-e", "2", "--edits", "all", "--mechanism", "exponential")
     assert "at least 0.7" in refused(*word, "-e", "0.6", "--edits", "all")
     assert "take a longer length" in refused("audit", "--alphabet", "ab", "--length", "0", "-e", "2", "--edits", "all")
     assert (
@@ -77,3 +79,29 @@ def test_bad_use() -> None:
     assert "a mechanism of its own" in refused(
         "audit", "--alphabet", "ab", "--length", "2", "-e", "2", "--edits", "all", "--literal"
     )
+
+
+def test_words_of_a_list(tmp_path: Path) -> None:
+    cities = ["basel", "berlin", "bern", "bonn", "milan", "paris", "rome"]
+    file = tmp_path / "cities.txt"
+    file.write_text("\n".join(cities) + "\n", encoding="utf-8")
+    given = ("--lexicon", str(file), "-e")
+    for more in (("--edits", "all"), ("--edits", "all", "--mechanism", "channel"), ()):
+        out = run("release", *given, "1", *more, stdin="bern\n" * 60)
+        assert set(out.stdout.split()) <= set(cities)
+        assert len(set(out.stdout.split())) > 1
+        assert run("release", "bern", *given, "90", *more).stdout == "bern\n"
+    assert {len(line) for line in run("release", *given, "1", stdin="bern\n" * 60).stdout.split()} == {4}
+    table = run("accuracy", *given, "2,4", "--length", "5", "--edits", "all").stdout.splitlines()
+    assert table[1].split("   ")[-4:] == [
+        "tight (default)", "linear, textbook", "channel, edits made", "channel onto the language"
+    ]  # fmt: skip
+    first, textbook, *_ = map(float, table[2].split()[1:])
+    assert first < textbook
+    audit = run("audit", *given, "2", "--length", "6", "--edits", "all")
+    assert audit.returncode == 0
+    assert "7 of length 6 or less" in audit.stdout
+    assert "not in the language" in refused("release", "zurich", *given, "1")
+    assert "3 are given" in refused("release", "a", *given, "1", "--alphabet", "a", "--system", "grid:2x2")
+    file.write_text("basel\n\nbern\n", encoding="utf-8")
+    assert "line 2 of cities.txt is empty" in refused("release", "bern", *given, "1")

@@ -14,6 +14,7 @@ from dpwords import nearest
 from dpwords.automata import Language
 from dpwords.lattice import Graph
 from dpwords.nearest import Nearest, nearest_in
+from dpwords.words import levenshtein
 from zoo import ALL, SYSTEMS
 
 Codes = tuple[int, ...]
@@ -207,3 +208,21 @@ def test_a_table_beyond_the_limit_is_refused_before_it_is_built(monkeypatch: pyt
     assert len(find(np.full(7, -1))) <= 7
     with pytest.raises(dw.TooLarge, match=r"9 states and 8 symbols would take .* GiB"):
         find(np.full(8, -1))
+
+
+@given(st.data())
+def test_the_nearest_word_of_a_lexicon(data: st.DataObject) -> None:
+    """Against all words of the list; the alphabet's order, not that of the list, settles ties."""
+    words = data.draw(st.lists(st.text("cab", max_size=5), min_size=1, max_size=12))
+    lexicon = dw.Lexicon(words, alphabet="cab")
+    codes = np.array(data.draw(st.lists(st.integers(-1, 2), max_size=8)), dtype=np.int64)
+    order = {symbol: code for code, symbol in enumerate("cab")}
+    listed = [tuple(order[symbol] for symbol in word) for word in words]
+    expected = min(listed, key=lambda word: (levenshtein(codes.tolist(), word), word))
+    assert tuple(nearest_in(lexicon)(codes)) == expected
+
+
+def test_a_noisy_word_may_be_much_longer_than_those_of_a_lexicon() -> None:
+    lexicon = dw.Lexicon(["a", "b" * 300])
+    assert len(nearest_in(lexicon)(np.full(1000, 1))) == 300
+    assert len(nearest_in(lexicon)(np.full(1000, 0))) == 1

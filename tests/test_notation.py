@@ -74,8 +74,8 @@ def test_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((None, None), "either --alphabet or --system .neither"),
-        (("ab", "grid:2x2"), "either --alphabet or --system .both"),
+        ((None, None), "either --alphabet or --system or --lexicon .0 are"),
+        (("ab", "grid:2x2"), "either --alphabet or --system or --lexicon .2 are"),
         ((None, "roads.csv", "moves"), "leave out --words moves"),
         (("ab", None, "states"), "belong to --system"),
         ((None, "grid:2"), "a grid is written"),

@@ -14,6 +14,7 @@ from dpwords.checks import positive_number, whole_number
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.lattice import Graph
 from dpwords.laws import uniform
+from dpwords.lexicon import Lexicon
 from dpwords.mechanisms.base import Mechanism
 from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.exponential import Exponential
@@ -43,9 +44,18 @@ def mechanisms(language: Language, k: int, edits: Edits = "substitutions") -> di
         }
         if not _has_every_word(language):
             channels["channel onto the language"] = lambda epsilon: edit_channel(language, epsilon, k)
+        if isinstance(language, Lexicon):
+            default = Exponential(language, 1.0, k, distance="levenshtein").calibration
+            return {
+                f"{default} (default)": lambda epsilon: Exponential(language, epsilon, k, distance="levenshtein"),
+                "linear, textbook": lambda epsilon: Exponential(
+                    language, epsilon, k, Linear(), "textbook", "levenshtein"
+                ),
+                **channels,
+            }
         return channels
     tight: dict[str, Maker] = {"tight (default)": lambda epsilon: Exponential(language, epsilon, k)}
-    if not isinstance(language, Words):
+    if not isinstance(language, Words | Lexicon):
         tight["online"] = lambda epsilon: Online(language, epsilon, k)
     return tight | {
         "linear, textbook": lambda epsilon: Exponential(language, epsilon, k, Linear(), "textbook"),

@@ -14,6 +14,8 @@ import numpy as np
 from dpwords.automata import Language, Words
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.lattice import MEMORY_LIMIT, Flags, Graph
+from dpwords.lexicon import Lexicon
+from dpwords.listing import codes_of, distances, text_of
 from dpwords.scaled import Integers
 
 _BYTES = 4  # of one number of edits
@@ -22,11 +24,13 @@ _BYTES = 4  # of one number of edits
 def nearest_in(language: Language) -> Callable[[Integers], Integers]:
     """What finds the nearest word of a language, as codes; −1 stands for a symbol that the language does not have.
 
-    Cost: nothing for `Words`, whose nearest words take time linear in the length; else as of `Nearest`, after an
-    exploration of the language.
+    Cost: nothing for `Words`, whose nearest words take time linear in the length, and for a `Lexicon`, whose take one
+    distance for each word of it; else as of `Nearest`, after an exploration of the language.
     """
     if isinstance(language, Words):
         return partial(_nearest_free, language.max_length)
+    if isinstance(language, Lexicon):
+        return partial(_nearest_listed, language)
     return Nearest(Graph.of(language))
 
 
@@ -95,6 +99,13 @@ def _nearest_free(max_length: int | None, codes: Integers) -> Integers:
     kept = known.copy()
     kept[np.flatnonzero(~known[:last])[:room]] = True
     return np.maximum(codes, 0)[kept]
+
+
+def _nearest_listed(lexicon: Lexicon, codes: Integers) -> Integers:
+    """The nearest of the words of a lexicon, which are in the order of the alphabet. Cost: one distance for each."""
+    text = text_of(np.where(codes < 0, len(lexicon.alphabet), codes))
+    apart = distances([text], lexicon.table, "levenshtein", longest=max(len(text), *lexicon.lengths))
+    return codes_of(lexicon.table[int(apart[0].argmin())])
 
 
 def _first_subsequence(codes: Integers, length: int) -> Integers:

@@ -13,6 +13,7 @@ from dpwords.automata import Language, Words
 from dpwords.bridges import from_edges, from_json
 from dpwords.errors import InvalidValue
 from dpwords.files import read_text
+from dpwords.lexicon import Lexicon
 from dpwords.systems import GridWorld, TransitionSystem, written
 from dpwords.words import Word
 
@@ -61,18 +62,21 @@ def language(
     system: str | None,
     words: Literal["moves", "states"] | None = None,
     start: str | None = None,
+    lexicon: str | None = None,
 ) -> Language:
-    """The language that an alphabet or a system stands for.
+    """The language that an alphabet, a system or a file with a word on each line stands for.
 
     A system is `grid:15x15` (start 0,0), `grid:15x15@1,2`, `grid:15x15@any`, a JSON file, or a CSV edge list.
     """
-    if (alphabet_text is None) == (system is None):
-        given = "neither is given" if system is None else "both are given"
-        raise InvalidValue(f"say what may be released, with either --alphabet or --system ({given})")
+    given = [each for each in (alphabet_text, system, lexicon) if each is not None]
+    if len(given) != 1:
+        raise InvalidValue(
+            f"say what may be released, with either --alphabet or --system or --lexicon ({len(given)} are given)"
+        )
     if system is None:
         if words is not None or start is not None:
             raise InvalidValue("--words and --start belong to --system")
-        return Words(alphabet(alphabet_text or ""))
+        return Words(alphabet(alphabet_text or "")) if lexicon is None else _lexicon(Path(lexicon))
     suffix = Path(system).suffix.lower()
     is_edge_list = suffix == ".csv"
     if start is not None and not is_edge_list:
@@ -142,6 +146,13 @@ def _symbols_of_file(path: Path) -> list[str]:
     if "" in lines:
         raise InvalidValue(f"line {lines.index('') + 1} of {path.name} is empty: write one symbol on each line")
     return lines
+
+
+def _lexicon(path: Path) -> Lexicon:
+    words = read_text(path).splitlines()
+    if "" in words:
+        raise InvalidValue(f"line {words.index('') + 1} of {path.name} is empty: write one word on each line")
+    return Lexicon(words)
 
 
 def _unprintable(text: str) -> bool:

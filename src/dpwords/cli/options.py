@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dpwords.mechanisms.edit_channel import EditChannel
     from dpwords.mechanisms.exponential import Exponential
     from dpwords.mechanisms.online import Online
-    from dpwords.privacy import Utility
+    from dpwords.privacy import Distance, Utility
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -34,6 +34,7 @@ _LANGUAGE = (
         type=click.Choice(["moves", "states"]),
         help="What a run's symbols are.  [default: moves; of CSV, states]",
     ),
+    click.option("--lexicon", help="Words of a list: a file with a word on each line. Public."),
     click.option("--start", help="Where runs on a CSV edge list start.  [default: anywhere]"),
 )
 K = click.option("-k", default=1, show_default=True, help="Words up to k places or edits apart are neighbours.")
@@ -50,7 +51,7 @@ _MECHANISM = (
         "--mechanism",
         type=click.Choice(["exponential", "online", "channel"]),
         help="'online' releases symbol by symbol, 'channel' makes random edits; 'dpwords accuracy' tells which is "
-        "nearer.  [default: exponential; with --edits all, channel]",
+        "nearer.  [default: exponential; with --edits all, channel, but for a lexicon]",
     ),
     K,
     click.option(
@@ -72,7 +73,7 @@ _MECHANISM = (
 
 
 def language_options(command: Command) -> Command:
-    """--alphabet, --system, --words, --start."""
+    """--alphabet, --system, --words, --lexicon, --start."""
     return with_options(command, _LANGUAGE)
 
 
@@ -81,11 +82,13 @@ def mechanism_options(command: Command) -> Command:
     return with_options(command, _MECHANISM)
 
 
-def public_language(alphabet: str | None, system: str | None, words: Any, start: str | None, **_other: Any) -> Language:
+def public_language(
+    alphabet: str | None, system: str | None, words: Any, start: str | None, lexicon: str | None, **_other: Any
+) -> Language:
     """The language that the options describe."""
     from dpwords.notation import language
 
-    return language(alphabet, system, words, start)
+    return language(alphabet, system, words, start, lexicon)
 
 
 def described(
@@ -101,20 +104,22 @@ def described(
 ) -> Exponential | Online | EditChannel:
     """The mechanism that the options describe."""
     from dpwords.accuracy import edit_channel
+    from dpwords.lexicon import Lexicon
     from dpwords.mechanisms.exponential import Exponential
     from dpwords.mechanisms.online import Online
     from dpwords.privacy import Inverse, Linear, Staircase
 
-    name = mechanism or ("channel" if edits == "all" else "exponential")
+    listed = isinstance(language, Lexicon)
+    name = mechanism or ("channel" if edits == "all" and not listed else "exponential")
     if name != "exponential" and (utility, calibration) != ("best", "tight"):
         raise InvalidValue(f"--mechanism {name} has no utility to calibrate: leave out --utility and --calibration")
     if name == "channel":
         if edits != "all":
             raise InvalidValue("--mechanism channel makes edits of every kind: say --edits all")
         return edit_channel(language, epsilon, k)
-    if edits == "all":
-        raise InvalidValue(f"--mechanism {name} is for words that keep their length: leave out --edits all")
     if name == "online":
+        if edits == "all":
+            raise InvalidValue("--mechanism online is for words that keep their length: leave out --edits all")
         return Online(language, epsilon, k)
 
     chosen: dict[str, Utility | None] = {
@@ -123,7 +128,8 @@ def described(
         "inverse": Inverse(alpha),
         "staircase": Staircase(),
     }
-    return Exponential(language, epsilon, k=k, utility=chosen[utility], calibration=calibration)
+    distance: Distance = "levenshtein" if edits == "all" else "hamming"
+    return Exponential(language, epsilon, k, chosen[utility], calibration, distance)
 
 
 def with_options(command: Command, options: tuple[Callable[[Command], Command], ...]) -> Command:

@@ -40,6 +40,7 @@ def release(
       dpwords release --system roads.csv --epsilon 5 < routes.txt
       dpwords release SSEE --system grid:15x15 --epsilon 2 --mechanism online
       dpwords release "meet me at noon" --alphabet "a-z " --epsilon 8 --edits all
+      dpwords release bern --lexicon cities.txt --epsilon 6 --edits all
       dpwords release --alphabet @activities.txt --separator ";" --epsilon 3 < traces.txt
     """
     from dpwords.mechanisms.exponential import Exponential
