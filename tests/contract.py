@@ -48,8 +48,11 @@ def edits(one: Symbols, other: Symbols) -> int:
 def check_probabilities(mechanism: Mechanism, length: int, weight: Weight, by_shell: bool = False) -> None:
     """Every probability equals the twin's to 1e-12, they sum to 1, and no word of the language has none."""
     words = words_of(mechanism, length)
+    base = {word: float(share) for word, share in base_measure(mechanism, words).items()}
     for word in words:
         twin = shell_law(mechanism, word, weight) if by_shell else twin_law(mechanism, word, words, weight)
+        total = math.fsum(base[w] * twin[w] for w in words)
+        twin = {w: base[w] * twin[w] / total for w in words}
         given = mechanism.given(word)
         found = {output: math.exp(given.log_prob(output)) for output in words}
         assert found == pytest.approx(twin, rel=1e-12, abs=0)
@@ -65,6 +68,22 @@ def check_probabilities(mechanism: Mechanism, length: int, weight: Weight, by_sh
     for each in {len(word) for word in words} - {0}:
         means = [mechanism.expected_distance(word) for word in words if len(word) == each]
         assert mechanism.expected_distance(length=each) == pytest.approx(math.fsum(means) / len(means), abs=1e-12)
+
+
+def base_measure(mechanism: Mechanism, words: list[Symbols]) -> dict[Symbols, Fraction]:
+    """The public weight of each word: 1, or the product over the places of 1/(1 + a·z), where a counts the words that
+    differ at this place only."""
+    found, length = dict.fromkeys(words, Fraction(1)), len(words[0])
+    listed = isinstance(mechanism.language, dw.Lexicon) or mechanism.distance != "hamming"
+    linear = isinstance(mechanism, dw.Exponential) and isinstance(mechanism.utility, dw.Linear)
+    if listed or not linear or "levelled" not in mechanism.certificate(length).method:
+        return found
+    z = Fraction(HIGH.exp(-Decimal(mechanism.certificate(length).c)))
+    for place in range(length):
+        fitting = Counter((word[:place], word[place + 1 :]) for word in words)
+        for word in words:
+            found[word] /= 1 + (fitting[word[:place], word[place + 1 :]] - 1) * z
+    return found
 
 
 def twin_law(mechanism: Mechanism, word: Symbols, outputs: list[Symbols], weight: Weight) -> dict[Symbols, float]:
@@ -157,8 +176,9 @@ def ideal_law(mechanism: Mechanism, word: Symbols, outputs: list[Symbols]) -> di
     assert isinstance(mechanism, dw.Exponential)
     powers = mechanism._profile(len(word)).powers
     weights = [Fraction(HIGH.exp(HIGH.divide(Decimal(-p.numerator), Decimal(p.denominator)))) for p in powers]
-    total = sum(weights[apart(mechanism, word, w)] for w in outputs)
-    return {w: weights[apart(mechanism, word, w)] / total for w in outputs}
+    base = base_measure(mechanism, outputs)
+    total = sum(base[w] * weights[apart(mechanism, word, w)] for w in outputs)
+    return {w: base[w] * weights[apart(mechanism, word, w)] / total for w in outputs}
 
 
 def log(value: Fraction) -> Decimal:

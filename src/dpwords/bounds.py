@@ -10,15 +10,16 @@ import numpy as np
 
 from dpwords.errors import InvalidValue
 from dpwords.lattice import Flags, Graph
+from dpwords.levelling import Levelling
 from dpwords.scaled import Floats, Integers
 
-_ALL_OF_IT = 200.0  # a c at which 1 ≤ Z ≤ (1 + D·e^(−c))^n leaves nothing of the order of the margin
+ALL_OF_IT = 200.0  # a c at which 1 ≤ Z ≤ (1 + D·e^(−c))^n leaves nothing of the order of the margin
 _LEAST, _MOST = 1e-100, 1e100  # upper bounds are kept in between: no product of them underflows or overflows
 _MOST_LISTED = 1024  # words that are compared pair by pair
 _RADII = range(2, 9)  # steps within which states have bounds of their own
 _NEARBY = 48  # states on average that have; more would take longer and gain little,
 _NEARBY_ANY_START = 130  # unless runs start anywhere, and all other starts have much mass outside
-_MEMORY_LIMIT = 2**30  # bytes for the boxes of all layers; beyond it the radius shrinks, then blocks are given up
+MEMORY_LIMIT = 2**30  # bytes for the boxes of all layers; beyond it the radius shrinks, then blocks are given up
 _WORK_LIMIT = 1e11  # steps of one evaluation of blocks, some minutes
 
 
@@ -55,7 +56,7 @@ def range_of_normalisers(graph: Graph, length: int, c: float) -> float:
     and, for states on the word's own run, the least for symbols that the run can take. Infinite where the numbers of
     one layer span too much.
     """
-    if c > _ALL_OF_IT:
+    if c > ALL_OF_IT:
         return margin(graph, length)
     z, live = math.exp(-c), live_states(graph, length)
     edges, sources = np.diff(graph.first), graph.sources
@@ -83,16 +84,18 @@ def range_of_normalisers(graph: Graph, length: int, c: float) -> float:
 class Listed:
     """The exact excess, over all pairs of words of a language so small that they can be listed. Cost: words²."""
 
-    def __init__(self, rows: Integers) -> None:
+    def __init__(self, rows: Integers, others: Integers) -> None:
         self.apart = np.zeros((len(rows), len(rows)))
         for column in rows.T:
             self.apart += column[:, None] != column[None, :]
+        self.others = others  # for each word, how many others fit at each place; only `levelled` results need them
 
     @classmethod
-    def of(cls, graph: Graph, length: int) -> Listed | None:
+    def of(cls, graph: Graph, length: int, levelling: Levelling | None) -> Listed | None:
         """None if there are more than 1,024 words."""
+        graph = graph if levelling is None else levelling.line
         useful = graph.useful(length)
-        rows, states = np.zeros((1, 0), dtype=np.int64), np.array([graph.start])
+        taken, states = np.zeros((1, 0), dtype=np.int64), np.array([graph.start])
         for place in range(length):
             sizes = graph.first[states + 1] - graph.first[states]
             parents = np.repeat(np.arange(len(states)), sizes)
@@ -101,15 +104,40 @@ class Listed:
             parents, edges = parents[kept], edges[kept]
             if len(edges) > _MOST_LISTED:
                 return None
-            rows = np.concatenate([rows[parents], graph.symbol[edges][:, None]], axis=1)
+            taken = np.concatenate([taken[parents], edges[:, None]], axis=1)
             states = graph.target[edges]
-        return cls(rows)
+        if levelling is None:
+            return cls(graph.symbol[taken], np.zeros((len(taken), 1), dtype=np.int64))
+        others = np.concatenate([levelling.others[taken], levelling.others_at_end[states][:, None]], axis=1)
+        return cls(graph.symbol[taken], others)
 
     def excess(self, c: float) -> float:
-        """The largest |ln Z(x′)/Z(x)| / d(x, x′)."""
-        logs = np.log(np.exp(-c * self.apart).sum(axis=1))
+        """The largest |ln Z(x′)/Z(x)| / d(x, x′) with equal weights."""
+        return self._excess(c, levelled=False)
+
+    def levelled_excess(self, c: float) -> float:
+        """The same with the weights of `levelling`."""
+        return self._excess(c, levelled=True)
+
+    def mean_distance(self, c: float, levelled: bool) -> float:
+        """The expected distance from a uniform word."""
+        powers = self._log_weights(c, levelled) - c * self.apart
+        shares = np.exp(powers - powers.max(axis=1, keepdims=True))
+        return float(((shares * self.apart).sum(axis=1) / shares.sum(axis=1)).mean())
+
+    def _log_weights(self, c: float, levelled: bool) -> Floats:
+        if not levelled:
+            return np.zeros(len(self.apart))
+        return np.asarray(-np.log1p(self.others * math.exp(-c)).sum(axis=1))
+
+    def _excess(self, c: float, levelled: bool) -> float:
+        weights = self._log_weights(c, levelled)
+        powers = weights - c * self.apart
+        top = powers.max(axis=1)
+        logs = top + np.log(np.exp(powers - top[:, None]).sum(axis=1))
         pairs = self.apart > 0
-        return float((np.subtract.outer(logs, logs)[pairs] / self.apart[pairs]).max(initial=0.0)) + 1e-9
+        rounding = 1e-9 + 2.0**-50 * self.apart.max(initial=1.0) * float(np.abs(weights).max() + 1)
+        return float((np.subtract.outer(logs, logs)[pairs] / self.apart[pairs]).max(initial=0.0) + rounding)
 
 
 class Blocks:
@@ -133,9 +161,9 @@ class Blocks:
         )  # of states that a run can be in later on
         self.entries = int(np.diff(self.pf).max())
         self.widest = max(graph.branching, self.entries)
-        self.ef = _offsets(np.diff(self.nf)[graph.target])
-        self.first = _offsets(np.maximum(np.diff(graph.first)[graph.target], 1))
-        self.base = _offsets((self.first[graph.first[1:]] - self.first[graph.first[:-1]])[graph.target])
+        self.ef = offsets(np.diff(self.nf)[graph.target])
+        self.first = offsets(np.maximum(np.diff(graph.first)[graph.target], 1))
+        self.base = offsets((self.first[graph.first[1:]] - self.first[graph.first[:-1]])[graph.target])
 
     @classmethod
     def of(cls, graph: Graph, length: int, epsilon: float) -> Blocks | None:
@@ -148,7 +176,7 @@ class Blocks:
         nearby = _NEARBY if starts * side**2 < 0.1 else _NEARBY_ANY_START
         for radius in _RADII:
             blocks = cls(graph, length, radius)
-            if 16 * (len(blocks.nid) * (length + 2) + int(blocks.base[-1])) > _MEMORY_LIMIT:
+            if 16 * (len(blocks.nid) * (length + 2) + int(blocks.base[-1])) > MEMORY_LIMIT:
                 break
             if found is not None and len(blocks.nid) > nearby * graph.size:
                 break
@@ -157,9 +185,9 @@ class Blocks:
 
     def excess(self, c: float) -> float:
         """A bound on |ln Z(x′)/Z(x)| / d(x, x′) over all pairs of words."""
-        if c > _ALL_OF_IT:
+        if c > ALL_OF_IT:
             return margin(self.graph, self.length)
-        kernel, boxes = _kernel("blocks"), _kernel("boxes")
+        blocks, boxes = kernel("blocks"), kernel("boxes")
         z, length, live = math.exp(-c), self.length, self.live
         system = (self.sf, self.st, self.pf, self.ps, self.nf, self.nid)
         after, far = self._completions(z)
@@ -177,19 +205,19 @@ class Blocks:
             ahead = (after[place + 1, 0], after[place + 1, 1], far[place + 1], accepting, last)
             around = (live[place - 1], live[place], live[place + 1])
             nearby = (box[0], box[1], far_before)
-            factor = kernel.one_place(z, factor, *system, *around, *nearby, *ahead, self.widest)
-            opening[place] = kernel.openings(*system, *around[:2], *nearby)
+            factor = blocks.one_place(z, factor, *system, *around, *nearby, *ahead, self.widest)
+            opening[place] = blocks.openings(*system, *around[:2], *nearby)
             if place > 1:
                 edges = (self.ef, edge_box[0], edge_box[1])
                 within = (live[place - 2], *around)
-                growth[place] = kernel.growth(*system, *within[:3], *edges, nearby[2])
-                kernel.closings(
+                growth[place] = blocks.growth(*system, *within[:3], *edges, nearby[2])
+                blocks.closings(
                     z, *system[:4], self.edge_of, *system[4:], *within, *edges, outside, *ahead,
                     *self._elsewhere(z, place), self.first, self.base, low, high,
                 )  # fmt: skip
                 table = (last, self.first, self.base, low, high)
-                closing[place] = kernel.widest_closing(self.sf, self.st, *within, *table)
-                pairs = max(pairs, kernel.two_places(*system, *within, *earlier, *table))
+                closing[place] = blocks.widest_closing(self.sf, self.st, *within, *table)
+                pairs = max(pairs, blocks.two_places(*system, *within, *earlier, *table))
             earlier, left = nearby, outside
             box, outside, edge_box = np.zeros_like(box), np.zeros_like(outside), np.zeros_like(edge_box)
             boxes.forward(
@@ -199,18 +227,18 @@ class Blocks:
                 return math.inf
             far_before = min(float(outside.max()), z * self.entries * max(1.0, far_before, float(earlier[1].max())))
             far_before = max(far_before, _LEAST)
-        return max(math.log(factor), pairs / 2, _longer(opening, growth, closing)) + margin(self.graph, length)
+        return max(math.log(factor), pairs / 2, longer_blocks(opening, growth, closing)) + margin(self.graph, length)
 
     def _completions(self, z: float) -> tuple[Floats, Floats]:
         """Boxes of completions for each layer, and the bound for states outside of them."""
-        kernel = _kernel("boxes")
+        backward = kernel("boxes").backward
         boxes = np.zeros((self.length + 2, 2, len(self.nid)))
         far = np.ones(self.length + 2)
         far[:-1] = [self._at_least_apart(z, self.radius + 1, layer) for layer in range(self.length + 1)]
         boxes[self.length] = self.graph.accepting[self.nid]
         for layer in range(self.length - 1, 0, -1):
             after = (*boxes[layer + 1], far[layer + 1])
-            kernel.backward(
+            backward(
                 z, self.sf, self.st, self.nf, self.nid, self.live[layer], self.live[layer + 1], *after, *boxes[layer]
             )
         return boxes, far
@@ -237,12 +265,12 @@ class Blocks:
         return side * self._at_least_apart(z, self.radius, place + 1), side * adds
 
 
-def _kernel(name: str) -> Any:
+def kernel(name: str) -> Any:
     """Compiled loops; importing the compiler takes half a second, so only who needs them does."""
     return import_module(f"dpwords._kernels.{name}")
 
 
-def _longer(opening: Floats, growth: Floats, closing: Floats) -> float:
+def longer_blocks(opening: Floats, growth: Floats, closing: Floats) -> float:
     """The largest bound for a block of three places or more, for each place of it. Cost: length²."""
     length, total = len(opening) - 2, np.cumsum(growth)
     most = 0.0
@@ -273,6 +301,19 @@ def _near(graph: Graph, radius: int) -> tuple[Integers, Integers]:
     A start that is never entered has nobody nearby, and is near everybody: its mass is known, 0 after the first step.
     """
     entered = _entered(graph)
+    rows = []
+    for state, found in enumerate(neighbourhood(graph, radius)):
+        alone = {graph.start} if not entered[graph.start] and state != graph.start else set()
+        rows.append(sorted(found.keys() | alone))
+    return offsets(np.array([len(row) for row in rows])), np.array([s for row in rows for s in row], dtype=np.int64)
+
+
+def neighbourhood(graph: Graph, radius: int) -> list[dict[int, int]]:
+    """For each state those within so many steps, edges taken both ways, in ascending order, and how far they are.
+
+    Edges from a start that is never entered do not count.
+    """
+    entered = _entered(graph)
     beside: list[set[int]] = [set() for _ in range(graph.size)]
     for source, target in zip(graph.sources.tolist(), graph.target.tolist(), strict=True):
         if entered[source] or source != graph.start:
@@ -280,13 +321,12 @@ def _near(graph: Graph, radius: int) -> tuple[Integers, Integers]:
             beside[target].add(source)
     rows = []
     for state in range(graph.size):
-        found, edge = {state}, {state}
-        for _ in range(radius):
-            edge = {other for each in edge for other in beside[each]} - found
-            found |= edge
-        alone = {graph.start} if not entered[graph.start] and state != graph.start else set()
-        rows.append(sorted(found | alone))
-    return _offsets(np.array([len(row) for row in rows])), np.array([s for row in rows for s in row], dtype=np.int64)
+        found, edge = {state: 0}, {state}
+        for step in range(1, radius + 1):
+            edge = {other for each in edge for other in beside[each]} - found.keys()
+            found |= dict.fromkeys(edge, step)
+        rows.append({each: found[each] for each in sorted(found)})
+    return rows
 
 
 def _entered(graph: Graph) -> Flags:
@@ -294,5 +334,5 @@ def _entered(graph: Graph) -> Flags:
     return np.isin(np.arange(graph.size), graph.target)
 
 
-def _offsets(sizes: Any) -> Integers:
+def offsets(sizes: Any) -> Integers:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

@@ -106,6 +106,13 @@ def rate(calibration: Calibration, length: int) -> Fraction:
     return calibration.power(length) / calibration.k
 
 
+def weighted_space(calibration: Calibration, space: Space, length: int) -> Space:
+    """The space, with the public weights of words that go with the rate, where the utility is linear."""
+    if calibration.method == "tight" and not isinstance(space, FreeWords):
+        return calibration.certifier.weighted_space(length)
+    return space
+
+
 def profile(calibration: Calibration, length: int) -> Profile:
     """The weights of distances 0, …, length. Cost: length (times k for the best staircase), once per length."""
     if isinstance(calibration.utility, Linear):

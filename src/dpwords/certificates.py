@@ -6,6 +6,7 @@ without listing words; then c + excess ≤ ε is enough. The best of several win
 
 - *listed*, languages of at most 1,024 words: the exact value, over all pairs;
 - *blocks*, words of states: places that differ form blocks, which can be changed one at a time;
+- *listed, levelled* and *blocks, levelled*: the same where words have the weights of `levelling`, which are public;
 - *range*, any words: the largest and the least value of Z;
 - *textbook*: ln Z(x′)/Z(x) ≤ c·d always, so c = ε/2.
 """
@@ -18,6 +19,7 @@ import math
 import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -29,13 +31,17 @@ from dpwords.checks import whole_number
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.files import read_text, write_whole
 from dpwords.lattice import Graph
+from dpwords.levelled_bounds import LevelledBlocks
+from dpwords.levelling import Levelling
 from dpwords.shells import FreeWords, Space
 
-Method = Literal["listed", "blocks", "range", "textbook", "every word"]
+Method = Literal["listed", "listed, levelled", "blocks", "blocks, levelled", "range", "textbook", "every word"]
+LEVELLED: tuple[Method, ...] = ("listed, levelled", "blocks, levelled")
 _TRIES = 12  # more, where an evaluation is quick
 _SHORT = 10  # symbols; the search for longer words starts where it ended for these
 _LARGEST = 2**31  # states · symbols
 _PRECISION = 2e-4  # of ε, in c
+_GOOD = 0.9  # of ε: a rate from which on equal weights are not tried any more
 
 
 @dataclass(frozen=True)
@@ -55,7 +61,7 @@ class Certifier:
 
     `certifier(18)` is the certificate for words of 18 symbols; `save` writes all that were made, `load` reads them and
     checks them again. `c`, `bound` and `method` are those of the length that was used last. Cost of making one: on a
-    system, a few evaluations of `Blocks.excess` for words of states, of `range_of_normalisers` for others.
+    system, a few evaluations of `LevelledBlocks.excess` for words of states, of `range_of_normalisers` for others.
     """
 
     def __init__(self, space: Space, epsilon: Callable[[int], float], textbook_only: bool = False) -> None:
@@ -78,6 +84,13 @@ class Certifier:
     def complete(self) -> bool:
         """Whether every length has, or gets when it is first used, the best rate that can be proven."""
         return True
+
+    def weighted_space(self, length: int) -> Space:
+        """The space with the weights for which c is certified at this length."""
+        found = self(length)
+        if found.method not in LEVELLED or self._levelling is None:
+            return self.space
+        return self._levelling.weighted(Fraction(found.c))
 
     def __repr__(self) -> str:
         return f"<Certifier: {len(self._known)} lengths certified>"
@@ -121,22 +134,22 @@ class Certifier:
 
     def _excess_again(self, found: Certificate) -> float:
         """The excess of a certificate that was read, computed anew; infinite where its method does not apply."""
-        bound = self._bounds(found.length).get(found.method)
+        bound = self._bounds(found.length)[0].get(found.method)
         return bound(found.c) if bound is not None else math.inf
 
     def _best(self, length: int) -> Certificate:
         epsilon = self._epsilon(length)
-        found = [
-            Certificate(
-                *_largest(epsilon, excess, self._start(length), tries=0 if method == "blocks" else _TRIES),
-                method,
-                epsilon,
-                length,
-                self._system,
-            )
-            for method, excess in self._bounds(length).items()
-        ]
-        return max(found, key=lambda certificate: certificate.c)
+        bounds, listed = self._bounds(length)
+        found: list[Certificate] = []
+        for method, excess in bounds.items():
+            if method == "blocks" and any(each.method in LEVELLED and each.c >= _GOOD * epsilon for each in found):
+                continue  # it would take time, and hardly be better
+            tries = 0 if "blocks" in method else _TRIES
+            c, bound = _largest(epsilon, excess, self._start(length), tries)
+            found.append(Certificate(c, bound, method, epsilon, length, self._system))
+        if listed is not None:
+            return min(found, key=lambda each: listed.mean_distance(each.c, each.method in LEVELLED))
+        return max(found, key=lambda each: each.c)
 
     def _start(self, length: int) -> float:
         """Where to start the search: for long words the rate of shorter ones, always of the same length.
@@ -152,8 +165,8 @@ class Certifier:
     def _short_rate(self) -> float:
         return self._best(_SHORT).c
 
-    def _bounds(self, length: int) -> dict[Method, Callable[[float], float]]:
-        """For each method that applies, the excess as a function of c."""
+    def _bounds(self, length: int) -> tuple[dict[Method, Callable[[float], float]], Listed | None]:
+        """For each method that applies, the excess as a function of c; and the words, where they can be listed."""
         bounds: dict[Method, Callable[[float], float]] = {"textbook": lambda c: c}
         graph = self.space
         if isinstance(graph, Graph):
@@ -162,18 +175,30 @@ class Certifier:
             if not graph.useful(length)[0, graph.start]:
                 raise InvalidValue(f"the language has no word of length {length}: choose another length")
         if self._textbook_only:
-            return bounds
+            return bounds, None
         if isinstance(graph, FreeWords) or accepts_every_word(graph):
-            return bounds | {"every word": lambda _: 0.0}
-        listed = Listed.of(graph, length)
-        if listed is not None:
-            return bounds | {"listed": listed.excess}  # nothing else can be better
+            return bounds | {"every word": lambda _: 0.0}, None
+        listed = Listed.of(graph, length, self._levelling)
+        if listed is not None:  # nothing else can be better
+            bounds["listed"] = listed.excess
+            if self._levelling is not None:
+                bounds["listed, levelled"] = listed.levelled_excess
+            return bounds, listed
         bounds["range"] = lambda c: range_of_normalisers(graph, length, c)
         if names_targets(graph):
+            levelled = None if self._levelling is None else LevelledBlocks.of(graph, length, self._levelling)
+            if levelled is not None:
+                bounds["blocks, levelled"] = levelled.excess
             blocks = Blocks.of(graph, length, self._epsilon(length))
             if blocks is not None:
                 bounds["blocks"] = blocks.excess
-        return bounds
+        return bounds, None
+
+    @cached_property
+    def _levelling(self) -> Levelling | None:
+        """For words of states."""
+        graph = self.space
+        return Levelling.of(graph) if isinstance(graph, Graph) and names_targets(graph) else None
 
     @cached_property
     def _system(self) -> str:
@@ -220,7 +245,7 @@ def _largest(epsilon: float, excess: Callable[[float], float], start: float, tri
     else:
         return epsilon / 2, epsilon
     holds = c, c + more
-    while math.isfinite(fails) and fails - holds[0] > _PRECISION * epsilon:
+    while math.isfinite(fails) and min(fails - holds[0], epsilon - holds[1]) > _PRECISION * epsilon:
         c = (holds[0] + fails) / 2
         more = excess(c)
         if c + more <= epsilon:

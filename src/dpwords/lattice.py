@@ -7,6 +7,7 @@ complete a word from there; an *algebra* says what a symbol that differs from th
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -29,7 +30,10 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """A language as arrays: edges ordered by source, those of state s from first[s] to first[s+1]."""
+    """A language as arrays: edges ordered by source, those of state s from first[s] to first[s+1].
+
+    A word's weight is the product of those of its edges and of the state where it ends; left out, they are 1.
+    """
 
     alphabet: Alphabet
     start: int
@@ -37,6 +41,8 @@ class Graph:
     target: Integers
     first: Integers
     accepting: Flags
+    weight: Scaled | None = None  # of each edge
+    ending: Scaled | None = None  # of each state, where a word ends in it
 
     @classmethod
     def of(cls, language: Language, most: int | None = None) -> Graph:
@@ -67,6 +73,17 @@ class Graph:
     def sources(self) -> Integers:
         """The state that each edge leaves."""
         return np.repeat(np.arange(self.size), np.diff(self.first))
+
+    def log_weight(self, codes: Integers) -> float:
+        """ln of the weight of a word of the language. Cost: its length times the branching."""
+        if self.weight is None or self.ending is None:
+            return 0.0
+        state, taken = self.start, []
+        for code in codes:
+            begin = self.first[state]
+            taken.append(begin + int(np.flatnonzero(self.symbol[begin : self.first[state + 1]] == code)[0]))
+            state = self.target[taken[-1]]
+        return math.fsum([*self.weight.take(taken).logs(), float(self.ending.take(state).logs())])
 
     def useful(self, length: int) -> Flags:
         """Row i: the states before symbol i from which a word of this length can be completed. Cost: length · edges."""
@@ -148,10 +165,11 @@ class Lattice:
         self.footprint = max(len(codes), graph.branching)  # numbers held at a time for each word drawn
         _refuse_beyond_limit(_table_bytes(graph, len(codes), algebra), graph, len(codes))
         origins = np.flatnonzero(np.diff(graph.first))  # states with at least one edge
-        self.layers = [indicator(graph.accepting[:, None])]
+        ends = indicator(graph.accepting) if graph.ending is None else graph.ending
+        self.layers = [ends.take((slice(None), None))]
         for place in reversed(range(len(codes))):
             below = self.layers[-1]
-            edges = algebra.over_edges(below, graph.target, graph.symbol != codes[place])
+            edges = self._over_edges(below, graph.symbol != codes[place])
             sums = group_sums(edges, graph.first[origins])
             width = sums.mantissa.shape[1]
             here = Scaled(np.zeros((graph.size, width)), np.full((graph.size, width), ZERO_EXPONENT))
@@ -174,6 +192,8 @@ class Lattice:
         edges[padding] = 0
         differs = self.graph.symbol[edges] != self.codes[place]
         weights = self.algebra.of_choices(self.layers[place + 1], self.graph.target[edges], differs, budgets)
+        if self.graph.weight is not None:
+            weights = weights.times(self.graph.weight.take(edges))
         weights.mantissa[padding], weights.exponent[padding] = 0.0, ZERO_EXPONENT
         return edges, differs, weights
 
@@ -211,10 +231,14 @@ class Lattice:
         sources = self.graph.sources
         for place in reversed(range(len(self.codes))):
             differs = self.graph.symbol != self.codes[place]
-            edges = self.algebra.over_edges(self.layers[place + 1], self.graph.target, differs)
+            edges = self._over_edges(self.layers[place + 1], differs)
             node = self.layers[place].take(sources)
             share = np.where(node.mantissa > 0, edges.relative_to(node.exponent), 0.0)
             yield share / np.where(node.mantissa > 0, node.mantissa, 1.0), differs
+
+    def _over_edges(self, below: Scaled, differs: Flags) -> Scaled:
+        edges = self.algebra.over_edges(below, self.graph.target, differs)
+        return edges if self.graph.weight is None else edges.times(self.graph.weight.take((slice(None), None)))
 
     def _averaged(self, share: Floats, values: Floats) -> Floats:
         origins = np.flatnonzero(np.diff(self.graph.first))

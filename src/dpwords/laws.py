@@ -118,7 +118,7 @@ class ShellLaw:
 
 
 def linear_law(codes: Integers, space: Space, rate: Fraction) -> FoldedLaw | IndependentLaw:
-    """Words in proportion to e^(−rate · distance)."""
+    """Words in proportion to e^(−rate · distance), times their weight in a graph that has weights."""
     return IndependentLaw(codes, space, rate) if isinstance(space, FreeWords) else FoldedLaw(codes, space, rate)
 
 
@@ -161,7 +161,7 @@ def _kept_and_replaced(space: FreeWords, rate: Fraction) -> Scaled:
 
 
 class FoldedLaw:
-    """Words of a graph in proportion to e^(−rate · distance), without distance classes. Cost: length · edges."""
+    """Words of a graph in proportion to e^(−rate · distance) times their weight in the graph. Cost: length · edges."""
 
     def __init__(self, codes: Integers, graph: Graph, rate: Fraction) -> None:
         self.rate = rate
@@ -169,7 +169,8 @@ class FoldedLaw:
         self.log_total = float(self.lattice.at_start().logs()[0])
 
     def log_prob(self, codes: Integers) -> float:
-        return -float(self.rate) * hamming(codes, self.lattice.codes) - self.log_total
+        weight = self.lattice.graph.log_weight(codes)
+        return weight - float(self.rate) * hamming(codes, self.lattice.codes) - self.log_total
 
     def draw(self, count: int, stream: Stream) -> Integers:
         parts = batches(count, self.lattice.footprint)

@@ -93,12 +93,12 @@ class ListCertifier(Certifier):
     def _start(self, length: int) -> float:
         return self._epsilon(length)
 
-    def _bounds(self, length: int) -> dict[Method, Callable[[float], float]]:
+    def _bounds(self, length: int) -> tuple[dict[Method, Callable[[float], float]], None]:
         bounds: dict[Method, Callable[[float], float]] = {"textbook": lambda c: c}
         listing = self._around.listing(length)
         if self._textbook_only or listing is None:
-            return bounds
-        return bounds | {"listed": lambda c: _census(listing, self._progress).excess(c)}
+            return bounds, None
+        return bounds | {"listed": lambda c: _census(listing, self._progress).excess(c)}, None
 
     def _excess_again(self, found: Certificate) -> float:
         if found.length not in self._around.classes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from dpwords.automata import Language
-from dpwords.calibration import Calibration, profile, rate
+from dpwords.calibration import Calibration, profile, rate, weighted_space
 from dpwords.certificates import Certifier
 from dpwords.checks import whole_number
 from dpwords.edits import Edits
@@ -21,7 +21,10 @@ from dpwords.words import AnyWord
 
 
 class Exponential(Mechanism):
-    """Release words of a language with probability f(distance from the private word) / normaliser.
+    """Release words of a language with probability π(word) · f(distance from the private word) / normaliser.
+
+    π is 1, or, where that is proven to allow more, a public weight that makes the normalisers of words of states
+    nearly equal (`certificate(length).method` tells).
 
     `epsilon` is spent on words that differ in at most `k` places; see `guarantee` for all pairs. `utility` is
     `Linear()`, `Inverse(alpha)`, `Staircase()` or, by default, the best that is proven for the language;
@@ -82,7 +85,7 @@ class Exponential(Mechanism):
         """How the calibration was proven, for each length: `certificate(18).c`, `.bound`, `.method`; save and load.
 
         Under Levenshtein distance there is one for all words, `certificate()`. Cost, once for each length: see
-        `Certifier`; a second or so for words of states on a 15 × 15 grid; minutes for a lexicon of 100,000 words.
+        `Certifier`; seconds for words of states on a 15 × 15 grid; minutes for a lexicon of 100,000 words.
         """
         return self._calibration.certifier
 
@@ -99,7 +102,8 @@ class Exponential(Mechanism):
 
     def _law(self, codes: Integers) -> Law:
         if self._around is None and not self._by_distance:
-            return linear_law(codes, self._space, rate(self._calibration, len(codes)))
+            space = weighted_space(self._calibration, self._space, len(codes))
+            return linear_law(codes, space, rate(self._calibration, len(codes)))
         shells = shells_around(codes, self._space) if self._around is None else self._around.shells(codes)
         return ShellLaw(shells, ShellWeights.by_profile(shells.sizes, self._profile(len(codes))))
 

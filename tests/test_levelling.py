@@ -1,0 +1,54 @@
+"""The public base measure against its definition."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import dpwords as dw
+from dpwords import exhaustive, levelling
+from dpwords.lattice import Graph
+from dpwords.levelling import Levelling
+from test_certificates import systems_by_states
+
+
+def check_weights(language: Any, length: int, rate: float) -> None:
+    """At each place 1/(1 + a·e^(−rate)), where a counts the words that differ there only."""
+    found = Levelling.of(Graph.of(language))
+    if found is None:
+        return
+    graph = found.weighted(Fraction(rate))
+    words = exhaustive.words(language, length)
+    expected = dict.fromkeys(words, 0.0)
+    for place in range(length):
+        fitting = Counter((word[:place], word[place + 1 :]) for word in words)
+        for word in words:
+            expected[word] -= math.log1p((fitting[word[:place], word[place + 1 :]] - 1) * math.exp(-rate))
+    for word in words:
+        codes = np.array([language.alphabet.codes[symbol] for symbol in word])
+        assert graph.log_weight(codes) == pytest.approx(expected[word], abs=1e-12)
+
+
+@given(systems_by_states())
+@settings(max_examples=100, deadline=None)
+def test_weights_count_the_words_that_differ_in_one_place(case: tuple[Any, int]) -> None:
+    check_weights(*case, rate=1.0)
+
+
+def test_weights_on_grids() -> None:
+    check_weights(dw.GridWorld(3, 3).by_states(), 5, 0.5)
+    graph = Graph.of(dw.GridWorld(3, 3).by_states())
+    assert graph.log_weight(np.zeros(4, dtype=np.int64)) == 0.0  # without weights every word has weight 1
+
+
+def test_systems_with_too_many_steps_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(levelling, "_MOST_STEPS", 10)
+    mechanism = dw.Exponential(dw.GridWorld(3, 3).by_states(), 3)
+    assert mechanism.certificate(4).method == "listed"
+    assert mechanism.certificate(8).method == "blocks"
