@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import contract
 import dpwords as dw
-from dpwords import bounds, exhaustive, levelled_bounds
+from dpwords import bounds, certificates, exhaustive, levelled_bounds
 from dpwords.bounds import Blocks, Listed, range_of_normalisers
 from dpwords.certificates import Certifier, _largest
 from dpwords.lattice import Graph
@@ -111,9 +111,9 @@ def test_rates_on_the_3x3_grid(epsilon: float, best: float) -> None:
     assert 0.98 * certificate.c <= c <= certificate.c + 3e-4 * epsilon
 
 
-@pytest.mark.parametrize(("epsilon", "least"), [(3, 2.94), (4, 3.99), (5, 4.99), (6, 5.99)])
+@pytest.mark.parametrize(("epsilon", "least"), [(3, 2.94), (4, 3.99), (5, 4.95), (6, 5.98)])
 def test_rates_on_the_15x15_grid(epsilon: float, least: float) -> None:
-    """From a language of more than 10^9 runs; with equal weights blocks reach 2.634, 3.884, 4.958 and 5.984."""
+    """From a language of more than 10^9 runs; equal weights reach 2.634, 3.884, 4.958 and 5.984, enough for ε ≥ 5."""
     cells = dw.GridWorld(15, 15).by_states()
     mechanism = dw.Exponential(cells, epsilon)
     certificate = mechanism.certificate(18)
@@ -122,7 +122,7 @@ def test_rates_on_the_15x15_grid(epsilon: float, least: float) -> None:
     assert cells.accepts(run)
     textbook = dw.Exponential(cells, epsilon, calibration="textbook").expected_distance(run)
     assert textbook == pytest.approx({3: 4.574, 4: 2.409, 5: 1.469, 6: 0.918}[epsilon], abs=6e-4)
-    assert mechanism.expected_distance(run) < {3: 1.03, 4: 0.367, 5: 0.135, 6: 0.0496}[epsilon]
+    assert mechanism.expected_distance(run) < {3: 1.03, 4: 0.367, 5: 0.14, 6: 0.0505}[epsilon]
 
 
 def test_a_small_epsilon_on_the_15x15_grid() -> None:
@@ -177,12 +177,14 @@ def test_k_divides_epsilon_among_the_places() -> None:
 
 @pytest.mark.parametrize("epsilon", [1.5, 3.0, 6.0])
 @pytest.mark.parametrize("name", ["grid by states", "any start"])
-def test_blocks_keep_the_promise(name: str, epsilon: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the rate that blocks alone certify, where all pairs of words can be compared."""
+@pytest.mark.parametrize("good", [0.985, 2.0])
+def test_blocks_keep_the_promise(name: str, epsilon: float, good: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the rate that blocks alone certify, where all pairs can be compared; levelled where it pays, and always."""
     monkeypatch.setattr(bounds, "_MOST_LISTED", 0)
+    monkeypatch.setattr(certificates, "_GOOD", good)
     language, length = SYSTEMS[name]
     mechanism = dw.Exponential(language, epsilon)
-    assert mechanism.certificate(length).method == "blocks, levelled"
+    assert mechanism.certificate(length).method.startswith("blocks, levelled" if good > 1 else "blocks")
     contract.check_probabilities(mechanism, length, lambda d: math.exp(-mechanism.certificate(length).c * d))
     contract.check_promise(mechanism, length)
     if language.count(length) <= 16:
@@ -256,9 +258,9 @@ def test_what_does_not_fit_in_memory_is_certified_by_less(monkeypatch: pytest.Mo
     for limit in (10**9, 100_000, 0):
         monkeypatch.setattr(bounds, "MEMORY_LIMIT", limit)
         monkeypatch.setattr(levelled_bounds, "MEMORY_LIMIT", limit)
-        found[limit] = Certifier(graph, lambda _: 5.0)(8)
+        found[limit] = Certifier(graph, lambda _: 4.0)(8)
     assert [found[limit].method for limit in found] == ["blocks, levelled", "blocks", "range"]
-    assert found[10**9].c >= found[100_000].c > found[0].c > 2.5
+    assert found[10**9].c >= found[100_000].c > found[0].c >= 2.0
 
 
 def test_a_loaded_certificate_is_used_from_then_on(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ _TRIES = 12  # more, where an evaluation is quick
 _SHORT = 10  # symbols; the search for longer words starts where it ended for these
 _LARGEST = 2**31  # states · symbols
 _PRECISION = 2e-4  # of ε, in c
-_GOOD = 0.9  # of ε: a rate from which on equal weights are not tried any more
+_GOOD = 0.985  # of ε: a rate that needs no better one
 
 
 @dataclass(frozen=True)
@@ -141,29 +141,28 @@ class Certifier:
         epsilon = self._epsilon(length)
         bounds, listed = self._bounds(length)
         found: list[Certificate] = []
+        short = self._short if length > _SHORT else None
         for method, excess in bounds.items():
-            if method == "blocks" and any(each.method in LEVELLED and each.c >= _GOOD * epsilon for each in found):
+            good = max((each.c for each in found), default=0.0) >= _GOOD * epsilon
+            if method == "blocks, levelled" and (good or (short is not None and short.method == "blocks")):
                 continue  # it would take time, and hardly be better
             tries = 0 if "blocks" in method else _TRIES
-            c, bound = _largest(epsilon, excess, self._start(length), tries)
+            c, bound = _largest(epsilon, excess, epsilon if short is None else min(short.c, epsilon), tries)
             found.append(Certificate(c, bound, method, epsilon, length, self._system))
         if listed is not None:
             return min(found, key=lambda each: listed.mean_distance(each.c, each.method in LEVELLED))
         return max(found, key=lambda each: each.c)
 
-    def _start(self, length: int) -> float:
-        """Where to start the search: for long words the rate of shorter ones, always of the same length.
+    @cached_property
+    def _short(self) -> Certificate | None:
+        """What is certified for short words, always of the same length: where the search for longer ones starts.
 
         What was asked for before plays no part, so that a system, a length and an ε always give the same rate.
         """
         space = self.space
-        if length <= _SHORT or isinstance(space, FreeWords) or not space.useful(_SHORT)[0, space.start]:
-            return self._epsilon(length)
-        return min(self._short_rate, self._epsilon(length))
-
-    @cached_property
-    def _short_rate(self) -> float:
-        return self._best(_SHORT).c
+        if isinstance(space, FreeWords) or not space.useful(_SHORT)[0, space.start]:
+            return None
+        return self._best(_SHORT)
 
     def _bounds(self, length: int) -> tuple[dict[Method, Callable[[float], float]], Listed | None]:
         """For each method that applies, the excess as a function of c; and the words, where they can be listed."""
@@ -186,12 +185,12 @@ class Certifier:
             return bounds, listed
         bounds["range"] = lambda c: range_of_normalisers(graph, length, c)
         if names_targets(graph):
-            levelled = None if self._levelling is None else LevelledBlocks.of(graph, length, self._levelling)
-            if levelled is not None:
-                bounds["blocks, levelled"] = levelled.excess
             blocks = Blocks.of(graph, length, self._epsilon(length))
             if blocks is not None:
                 bounds["blocks"] = blocks.excess
+            levelled = None if self._levelling is None else LevelledBlocks.of(graph, length, self._levelling)
+            if levelled is not None:
+                bounds["blocks, levelled"] = levelled.excess
         return bounds, None
 
     @cached_property
