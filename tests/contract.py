@@ -194,13 +194,12 @@ def _shares(weights: Any) -> list[Fraction]:
 
 
 def _walked(lattice: Any, codes: list[int], budget: int) -> Fraction:
-    probability, state = Fraction(1), lattice.graph.start
+    probability, state, graph = Fraction(1), lattice.graph.start, lattice.graph
     for place, code in enumerate(codes):
-        edges, differs, weights = lattice.choices(place, np.array([state]), np.array([budget]))
-        shares = _shares(weights.take(0))
-        begin, end = lattice.graph.first[state], lattice.graph.first[state + 1]
-        pick = next(i for i in range(int(end - begin)) if lattice.graph.symbol[edges[0, i]] == code)
-        probability *= shares[pick]
-        budget -= lattice.algebra.step * int(differs[0, pick])
-        state = int(lattice.graph.target[edges[0, pick]])
+        shares = _shares(lattice.choices(place, state, budget))
+        begin, end = graph.first[state], graph.first[state + 1]
+        edge = next(k for k in range(begin, end) if graph.symbol[k] == code)
+        probability *= shares[edge - begin]
+        budget -= int(lattice.by_distance and code != lattice.codes[place])
+        state = int(graph.target[edge])
     return probability

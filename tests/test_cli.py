@@ -237,7 +237,7 @@ def test_accuracy_finds_epsilon_and_draws(tmp_path: Path) -> None:
 
 
 def test_accuracy_says_what_is_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lattice, "MEMORY_LIMIT", 20_000)
+    monkeypatch.setattr(lattice, "MEMORY_LIMIT", 3000)
     done = CliRunner().invoke(cli, ["accuracy", "--system", "grid:3x3", "--length", "10", "-e", "2"])
     assert done.exit_code == 0
     assert re.match(r" +2 +\d\.\d+ +\d\.\d+ +\d\.\d+ +too large$", done.stdout.splitlines()[2])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 import dpwords as dw
-from dpwords import exhaustive, lattice, laws, scaled
+from dpwords import exhaustive, lattice, laws, scaled, threads
 from dpwords.lattice import Discount, Graph, Lattice, Tally
 from dpwords.randomness import SeededSource
 from dpwords.words import hamming
@@ -72,12 +73,59 @@ def test_uniform_words() -> None:
 
 
 def test_the_limit_is_said_before_memory_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph = Graph.of(dw.GridWorld(3, 3))
-    Lattice(graph, np.zeros(10, dtype=np.int64), Tally())
-    monkeypatch.setattr(lattice, "MEMORY_LIMIT", 20_000)
-    with pytest.raises(dw.TooLarge, match="9 states and 10 symbols"):
-        Lattice(graph, np.zeros(10, dtype=np.int64), Tally())
-    folded = Lattice(graph, np.zeros(10, dtype=np.int64), Discount(scaled.exp_minus([Fraction(1)])))
-    monkeypatch.setattr(lattice, "MEMORY_LIMIT", 8000)
+    graph, codes = Graph.of(dw.GridWorld(3, 3)), np.zeros(10, dtype=np.int64)
+    folded = Lattice(graph, codes, Discount(scaled.exp_minus([Fraction(1)])))
+    monkeypatch.setattr(lattice, "MEMORY_LIMIT", 1500)
     with pytest.raises(dw.TooLarge, match="9 states and 10 symbols"):
         folded.distance_distribution()
+    with pytest.raises(dw.TooLarge, match="9 states and 10 symbols"):
+        Lattice(graph, codes, Tally())
+
+
+@pytest.mark.parametrize("algebra", [Tally(), Discount(scaled.exp_minus([Fraction(1, 2)]))])
+def test_layers_that_are_computed_again_give_the_same(
+    monkeypatch: pytest.MonkeyPatch, algebra: Tally | Discount
+) -> None:
+    """With less memory only some layers are kept."""
+    world = dw.GridWorld(4, 4)
+    codes = np.array([world.alphabet.codes[s] for s in "EESSENWSSEENWW"])
+    whole = Lattice(Graph.of(world), codes, algebra)
+    assert whole.cuts == [0, 14]
+    monkeypatch.setattr(lattice, "MEMORY_LIMIT", 10_500 if isinstance(algebra, Tally) else 1700)
+    parts = Lattice(Graph.of(world), codes, algebra)
+    assert len(parts.cuts) > 3
+    assert parts.at_start().exact() == whole.at_start().exact()
+    budgets = np.full(300, 7)
+    walks = [each.walk(budgets, SeededSource(3).open()) for each in (whole, parts)]
+    assert (walks[0] == walks[1]).all()
+    assert len(np.unique(walks[0], axis=0)) > 50
+    if isinstance(algebra, Discount):
+        monkeypatch.setattr(lattice, "MEMORY_LIMIT", 10**6)
+        assert parts.mean_distance() == whole.mean_distance()
+        assert (parts.distance_distribution() == whole.distance_distribution()).all()
+
+
+def test_walks_are_the_same_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = dw.GridWorld(5, 5)
+    codes = np.array([world.alphabet.codes[s] for s in "EESSENWSSE"])
+    folded = Lattice(Graph.of(world), codes, Discount(scaled.exp_minus([Fraction(1, 2)])))
+    walks = []
+    for most in (1, 2, 5):
+        monkeypatch.setattr(threads, "MOST", most)
+        walks.append(folded.walk(np.zeros(70_000, dtype=np.int64), SeededSource(3).open()))
+    assert (walks[0] == walks[1]).all()
+    assert (walks[0] == walks[2]).all()
+
+
+def test_numbers_of_any_size() -> None:
+    """e^(−5000·d) and 2^3000 words: far beyond floats, and right to the last bits."""
+    system = dw.TransitionSystem({0: {"a": 0, "b": 1}, 1: {"a": 1, "b": 0}}, start=0)
+    codes = np.zeros(3000, dtype=np.int64)
+    graph = Graph.of(system)
+    rate = Fraction(5000)
+    folded = Lattice(graph, codes, Discount(scaled.exp_minus([rate])))
+    assert folded.at_start().logs() == pytest.approx([0.0], abs=1e-12)
+    assert folded.choices(5, 1, 0).logs()[1] == pytest.approx(-5000, abs=1e-9)
+    counted = Lattice(graph, codes[:1500], Tally()).at_start()
+    expected = [math.comb(1500, d) for d in range(1501)]
+    assert counted.logs() == pytest.approx([math.log(number) for number in expected], rel=1e-12)

@@ -45,9 +45,16 @@ ROWS = [
     ["bridges"],
     ["levenshtein", "systems", "lexicon"],
     ["automata", "sampling"],
-    ["words", "scaled", "randomness", "files"],
+    ["words", "scaled", "randomness", "files", "threads"],
     ["_kernels.blocks", "_kernels.levelled"],
-    ["_kernels.boxes", "_kernels.shares", "_kernels.alignments", "_kernels.nearest", "_kernels.tallies"],
+    [
+        "_kernels.boxes",
+        "_kernels.shares",
+        "_kernels.alignments",
+        "_kernels.nearest",
+        "_kernels.layers",
+        "_kernels.tallies",
+    ],
     ["checks"],
     ["errors"],
 ]

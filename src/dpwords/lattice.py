@@ -10,7 +10,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from importlib import import_module
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +20,27 @@ from numpy.typing import NDArray
 from dpwords import sampling
 from dpwords.automata import Language, explore
 from dpwords.errors import TooLarge
-from dpwords.randomness import Stream
-from dpwords.scaled import ZERO_EXPONENT, Floats, Integers, Scaled, group_sums, indicator
+from dpwords.randomness import Stream, uint64
+from dpwords.scaled import Floats, Integers, Scaled, indicator, normalised
+from dpwords.threads import in_parts
 from dpwords.words import Alphabet
 
 MEMORY_LIMIT = 2 * 2**30  # bytes that the tables of one word may take
-_BYTES = 16  # of one scaled number
+_BYTES = 12  # of one stored number
+_BYTES_A_LAYER = 64  # whatever it holds
+_STEP = 512  # binary places that one step of a stored exponent stands for
 
 Flags = NDArray[np.bool_]
+
+
+class Edges(NamedTuple):
+    """The edges of a graph, as kernels take them."""
+
+    first: NDArray[np.int32]
+    symbol: NDArray[np.int32]
+    target: NDArray[np.int32]
+    weight: Floats
+    branching: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,173 +108,219 @@ class Graph:
             useful[place, self.sources[useful[place + 1, self.target]]] = True
         return useful
 
+    @cached_property
+    def depth(self) -> Integers:
+        """The least number of symbols after which each state can be reached, −1 for none. Cost: edges."""
+        depth = np.full(self.size, -1)
+        front, level = np.array([self.start]), 0
+        while len(front):
+            depth[front] = level
+            sizes = self.first[front + 1] - self.first[front]
+            edges = np.repeat(self.first[front] - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
+            front, level = np.unique(self.target[edges]), level + 1
+            front = front[depth[front] < 0]
+        return depth
 
-class Algebra(Protocol):
-    """What a symbol that differs from the word's does to the weight of a completion."""
+    def reach(self, length: int) -> Integers:
+        """For each number of symbols read, how many states, in their order, hold all that can be reached by then."""
+        reached = np.flatnonzero(self.depth >= 0)
+        furthest = np.zeros(length + 1, dtype=np.int64)
+        np.maximum.at(furthest, np.minimum(self.depth[reached], length), reached)
+        return np.maximum.accumulate(furthest) + 1
 
-    step: int  # how many mismatches of the budget it uses up
-
-    def width(self, remaining: int) -> int:
-        """How many numbers a node with so many symbols to go holds."""
-
-    def over_edges(self, layer: Scaled, target: Integers, differs: Flags) -> Scaled:
-        """All numbers of each edge, from those of the layer below it."""
-
-    def of_choices(self, layer: Scaled, target: Integers, differs: Flags, budget: Integers) -> Scaled:
-        """For each choice of a row of edges, the number that belongs to the row's budget."""
+    @cached_property
+    def edges(self) -> Edges:
+        """The edges as kernels take them."""
+        weight = np.ones(len(self.target)) if self.weight is None else self.weight.relative_to(np.zeros(1, np.int64))
+        first, symbol, target = (part.astype(np.int32) for part in (self.first, self.symbol, self.target))
+        return Edges(first, symbol, target, weight, self.branching)
 
 
 @dataclass(frozen=True, eq=False)
 class Discount:
-    """One number a node: the sum over completions of z^distance."""
+    """One number a node: the sum over completions of z^distance, times their weights."""
 
     z: Scaled  # a single number
-    step = 0
-
-    def width(self, remaining: int) -> int:
-        return 1
-
-    def over_edges(self, layer: Scaled, target: Integers, differs: Flags) -> Scaled:
-        return self._discounted(layer.take(target), differs[:, None])
-
-    def of_choices(self, layer: Scaled, target: Integers, differs: Flags, budget: Integers) -> Scaled:
-        return self._discounted(layer.take((target, 0)), differs)
-
-    def _discounted(self, values: Scaled, differs: Flags) -> Scaled:
-        lower = values.times(self.z)
-        return Scaled(
-            np.where(differs, lower.mantissa, values.mantissa), np.where(differs, lower.exponent, values.exponent)
-        )
 
 
 @dataclass(frozen=True)
 class Tally:
     """For each distance 0, 1, …, remaining: the number of completions at it."""
 
-    step = 1
 
-    def width(self, remaining: int) -> int:
-        return remaining + 1
+class Table(NamedTuple):
+    """The numbers of some layers, as kernels take them."""
 
-    def over_edges(self, layer: Scaled, target: Integers, differs: Flags) -> Scaled:
-        return Scaled(
-            _shifted(layer.mantissa[target], differs, 0.0), _shifted(layer.exponent[target], differs, ZERO_EXPONENT)
-        )
-
-    def of_choices(self, layer: Scaled, target: Integers, differs: Flags, budget: Integers) -> Scaled:
-        left = budget[:, None] - differs
-        possible = (left >= 0) & (left < layer.mantissa.shape[1])
-        values = layer.take((target, np.where(possible, left, 0)))
-        return Scaled(np.where(possible, values.mantissa, 0.0), np.where(possible, values.exponent, ZERO_EXPONENT))
+    mantissa: Floats
+    exponent: NDArray[np.int32]
+    offset: Integers
+    width: Integers
 
 
 class Lattice:
     """The completions of every node for one private word, ready to be walked.
 
-    Memory: 16 bytes · states · numbers a node holds, summed over layers; `TooLarge` is said before it is taken.
-    Cost: length · edges for `Discount`, length² · edges for `Tally`.
+    Memory: 12 bytes · states in reach · numbers a node holds, summed over layers. Where that is more than the limit,
+    only some layers are kept, and those between them are computed again when they are needed; `TooLarge` is said
+    before anything is taken. Cost: length · edges for `Discount`, length² · edges for `Tally`.
     """
 
-    def __init__(self, graph: Graph, codes: Integers, algebra: Algebra) -> None:
-        self.graph, self.codes, self.algebra = graph, codes, algebra
+    def __init__(self, graph: Graph, codes: Integers, algebra: Discount | Tally) -> None:
+        self.graph, self.codes, self.by_distance = graph, codes, isinstance(algebra, Tally)
         self.footprint = max(len(codes), graph.branching)  # numbers held at a time for each word drawn
-        _refuse_beyond_limit(_table_bytes(graph, len(codes), algebra), graph, len(codes))
-        origins = np.flatnonzero(np.diff(graph.first))  # states with at least one edge
+        _refuse_beyond_limit(_BYTES_A_LAYER * len(codes), graph, len(codes))
+        remaining = np.arange(len(codes), -1, -1)
+        self.reach, self.width = graph.reach(len(codes)), remaining + 1 if self.by_distance else np.ones_like(remaining)
+        self.cuts = self._cuts()
+        z = _stored(algebra.z) if isinstance(algebra, Discount) else (np.ones(1), np.zeros(1, dtype=np.int32))
+        self._z = float(z[0][0]), int(z[1][0])
         ends = indicator(graph.accepting) if graph.ending is None else graph.ending
-        self.layers = [ends.take((slice(None), None))]
-        for place in reversed(range(len(codes))):
-            below = self.layers[-1]
-            edges = self._over_edges(below, graph.symbol != codes[place])
-            sums = group_sums(edges, graph.first[origins])
-            width = sums.mantissa.shape[1]
-            here = Scaled(np.zeros((graph.size, width)), np.full((graph.size, width), ZERO_EXPONENT))
-            here.mantissa[origins], here.exponent[origins] = sums
-            self.layers.append(here)
-        self.layers.reverse()
+        self._kept = {len(codes): _stored(ends.take(slice(0, int(self.reach[-1]))))}
+        for begin, end in reversed(list(pairwise(self.cuts))):
+            table = self._filled(begin, end)
+            size = int(self.reach[begin] * self.width[begin])
+            self._kept[begin] = table.mantissa[:size].copy(), table.exponent[:size].copy()
+        self._only = table if len(self.cuts) == 2 else None
 
     def at_start(self) -> Scaled:
         """The numbers of the first node."""
-        return self.layers[0].take(self.graph.start)
+        begin, width = self.graph.start * int(self.width[0]), int(self.width[0])
+        mantissa, exponent = self._kept[0]
+        return _scaled(mantissa[begin : begin + width], exponent[begin : begin + width])
 
-    def choices(self, place: int, states: Integers, budgets: Integers) -> tuple[Integers, Flags, Scaled]:
-        """The edges open at each of these nodes, which of them differ from the word, and their weights.
-
-        Rows are padded to the same width with edges of weight 0.
-        """
-        begin, end = self.graph.first[states], self.graph.first[states + 1]
-        edges = begin[:, None] + np.arange(int((end - begin).max()))
-        padding = edges >= end[:, None]
-        edges[padding] = 0
-        differs = self.graph.symbol[edges] != self.codes[place]
-        weights = self.algebra.of_choices(self.layers[place + 1], self.graph.target[edges], differs, budgets)
-        if self.graph.weight is not None:
-            weights = weights.times(self.graph.weight.take(edges))
-        weights.mantissa[padding], weights.exponent[padding] = 0.0, ZERO_EXPONENT
-        return edges, differs, weights
+    def choices(self, place: int, state: int, budget: int, table: Table | None = None) -> Scaled:
+        """The weights of the edges of a node; where distances are counted, for words with so many mismatches left."""
+        if table is None:
+            table = self._table(max(c for c in self.cuts if c <= place), min(c for c in self.cuts if c > place))
+        size = int(self.graph.first[state + 1] - self.graph.first[state])
+        mantissa, exponent = np.empty(size), np.empty(size, dtype=np.int32)
+        job = (self.graph.edges, self.codes, self._z, self.by_distance)
+        _kernels().edge_weights(*job, table, place, state, budget, mantissa, exponent)
+        return _scaled(mantissa, exponent)
 
     def walk(self, budgets: Integers, stream: Stream) -> Integers:
-        """One word (a row of codes) for each budget, each step in proportion to its stored completions."""
-        rows = np.arange(len(budgets))
-        states = np.full(len(budgets), self.graph.start)
-        words = np.empty((len(budgets), len(self.codes)), dtype=np.int64)
-        for place in range(len(self.codes)):
-            edges, differs, weights = self.choices(place, states, budgets)
-            picked = sampling.choose_each(weights, stream)
-            taken = edges[rows, picked]
-            words[:, place] = self.graph.symbol[taken]
-            budgets = budgets - self.algebra.step * differs[rows, picked]
-            states = self.graph.target[taken]
-        return words
+        """One word (a row of codes) for each budget, each step in proportion to its stored completions.
+
+        The same for any number of threads. Cost: rows · length · branching.
+        """
+        rows = Rows.at_start(budgets, self.graph.start, len(self.codes))
+        uniforms = uint64(stream, rows.words.shape)
+        job = (self.graph.edges, self.codes, self._z, self.by_distance)
+        margin = sampling.margin(self.graph.branching)
+        for begin, end in pairwise(self.cuts):
+            table = self._table(begin, end)
+            thresholds = self._thresholds(begin, end, table, len(budgets))
+
+            def advance(part: slice) -> None:
+                walked = (uniforms[part], margin, *(array[part] for array in rows))
+                _kernels().walk(*job, table, begin, end, thresholds, *walked)  # noqa: B023
+
+            in_parts(advance, len(budgets), cost=end - begin)
+            while len(stopped := np.flatnonzero(rows.places < end)):
+                for row in stopped.tolist():
+                    self._settle(row, int(uniforms[row, rows.places[row]]), table, rows, stream)
+                advance(slice(None))
+        return rows.words
 
     def mean_distance(self) -> float:
         """The expected distance of a walk. Cost: length · edges."""
-        values = np.zeros((self.graph.size, 1))
-        for share, differs in self._edge_shares():
-            values = self._averaged(share, values[self.graph.target] + differs[:, None])
-        return float(values[self.graph.start, 0])
+        return float(self._averaged(np.zeros((self.graph.size, 1)), shift=False)[0])
 
     def distance_distribution(self) -> Floats:
-        """The probability of each distance under a walk. Cost: length² · edges, memory length · edges."""
-        _refuse_beyond_limit(4 * 8 * len(self.graph.target) * (len(self.codes) + 1), self.graph, len(self.codes))
-        values = np.ones((self.graph.size, 1))
-        for share, differs in self._edge_shares():
-            values = self._averaged(share, _shifted(values[self.graph.target], differs, 0.0))
+        """The probability of each distance under a walk. Cost: length² · edges, memory length · states."""
+        _refuse_beyond_limit(2 * 8 * self.graph.size * (len(self.codes) + 1), self.graph, len(self.codes))
+        return self._averaged(np.ones((self.graph.size, 1)), shift=True)
+
+    def _averaged(self, values: Floats, shift: bool) -> Floats:
+        """Averages over completions of what the last layer holds, with the distance, or shifted by it."""
+        for begin, end in reversed(list(pairwise(self.cuts))):
+            table = self._table(begin, end)
+            for place in reversed(range(begin, end)):
+                below, values = values, np.zeros((self.graph.size, values.shape[1] + shift))
+                job = (self.graph.edges, self.codes, self._z, self.reach)
+                _kernels().average(*job, table, place, below, values, shift)
         return np.asarray(values[self.graph.start])
 
-    def _edge_shares(self) -> Any:
-        """From the last place to the first: each edge's probability at its node, and whether it differs."""
-        sources = self.graph.sources
-        for place in reversed(range(len(self.codes))):
-            differs = self.graph.symbol != self.codes[place]
-            edges = self._over_edges(self.layers[place + 1], differs)
-            node = self.layers[place].take(sources)
-            share = np.where(node.mantissa > 0, edges.relative_to(node.exponent), 0.0)
-            yield share / np.where(node.mantissa > 0, node.mantissa, 1.0), differs
+    def _settle(self, row: int, uniform: int, table: Table, rows: Rows, stream: Stream) -> None:
+        """One step of one row whose uniform number is too near a threshold for floats."""
+        place, state = int(rows.places[row]), int(rows.states[row])
+        weights = self.choices(place, state, int(rows.budgets[row]), table)
+        edge = self.graph.first[state] + sampling.settle(weights, uniform, stream)
+        rows.words[row, place] = self.graph.symbol[edge]
+        rows.budgets[row] -= self.by_distance and self.graph.symbol[edge] != self.codes[place]
+        rows.places[row], rows.states[row] = place + 1, self.graph.target[edge]
 
-    def _over_edges(self, below: Scaled, differs: Flags) -> Scaled:
-        edges = self.algebra.over_edges(below, self.graph.target, differs)
-        return edges if self.graph.weight is None else edges.times(self.graph.weight.take((slice(None), None)))
+    def _thresholds(self, begin: int, end: int, table: Table, number: int) -> Floats:
+        """Those of all nodes, where so many walks share them that it pays and they fit; else none."""
+        size = (end - begin, len(self.graph.target))
+        if self.by_distance or number < int(self.reach[end]) or 8 * size[0] * size[1] > MEMORY_LIMIT:
+            return np.empty((0, 0))
+        thresholds = np.empty(size)
+        job = (self.graph.edges, self.codes, self._z, self.reach)
+        _kernels().all_thresholds(*job, table, begin, end, thresholds)
+        return thresholds
 
-    def _averaged(self, share: Floats, values: Floats) -> Floats:
-        origins = np.flatnonzero(np.diff(self.graph.first))
-        result = np.zeros((self.graph.size, values.shape[1]))
-        result[origins] = np.add.reduceat(share * values, self.graph.first[origins], axis=0)
-        return result
+    def _table(self, begin: int, end: int) -> Table:
+        return self._only or self._filled(begin, end)
+
+    def _filled(self, begin: int, end: int) -> Table:
+        """The layers from one cut to the next, computed from the last of them."""
+        sizes = self.reach[begin : end + 1] * self.width[begin : end + 1]
+        offset = np.zeros(len(self.codes) + 1, dtype=np.int64)
+        offset[begin + 1 : end + 1] = np.cumsum(sizes[:-1])
+        table = Table(np.empty(sizes.sum()), np.empty(sizes.sum(), dtype=np.int32), offset, self.width)
+        table.mantissa[offset[end] :], table.exponent[offset[end] :] = self._kept[end]
+        if self.by_distance:
+            _kernels().tally(self.graph.edges, self.codes, self.reach, table, begin, end)
+        else:
+            _kernels().discount(self.graph.edges, self.codes, self._z, self.reach, table, begin, end)
+        return table
+
+    def _cuts(self) -> list[int]:
+        """The layers that are kept: the first and the last, and as few others as memory allows."""
+        sizes, length = _BYTES * self.reach * self.width, len(self.codes)
+        ends = np.cumsum(sizes)
+        needed = math.inf
+        for blocks in range(1, 2 * math.isqrt(length) + 2):
+            inner = np.searchsorted(ends, ends[-1] * np.arange(1, blocks) / blocks)
+            cuts = np.unique(np.concatenate([[0], inner, [length]]))
+            largest = (ends[cuts[1:]] - ends[cuts[:-1]] + sizes[cuts[:-1]]).max()
+            needed = min(needed, int(largest + sizes[cuts].sum()))
+            if needed <= MEMORY_LIMIT:
+                return [int(cut) for cut in cuts]
+        _refuse_beyond_limit(int(needed), self.graph, length)
+        raise AssertionError
 
 
-def _shifted(values: NDArray[Any], differs: Flags, fill: float) -> NDArray[Any]:
-    """Rows with one more column: moved right by one where the edge differs, else filled up at the end."""
-    wider = np.full((len(values), values.shape[1] + 1), fill, dtype=values.dtype)
-    wider[:, :-1] = values
-    wider[differs, 1:] = values[differs]
-    wider[differs, 0] = fill
-    return wider
+class Rows(NamedTuple):
+    """Words in the making, one a row: where each stands, and what it has read."""
+
+    places: Integers
+    states: Integers
+    budgets: Integers
+    words: Integers
+
+    @classmethod
+    def at_start(cls, budgets: Integers, start: int, length: int) -> Rows:
+        number = len(budgets)
+        words = np.empty((number, length), dtype=np.int64)
+        return cls(np.zeros(number, dtype=np.int64), np.full(number, start), budgets.astype(np.int64), words)
 
 
-def _table_bytes(graph: Graph, length: int, algebra: Algebra) -> int:
-    tables = graph.size * (length + 1) * (algebra.width(0) + algebra.width(length)) // 2  # widths grow evenly
-    working = 8 * len(graph.target) * algebra.width(length)
-    return _BYTES * (tables + working)
+def _kernels() -> Any:
+    """Compiled loops; importing the compiler takes half a second, so only who needs them does."""
+    return import_module("dpwords._kernels.layers")
+
+
+def _stored(values: Scaled) -> tuple[Floats, NDArray[np.int32]]:
+    """Numbers as kernels keep them: mantissas of about 512 bits of range, exponents in steps of 512."""
+    steps = np.where(values.mantissa > 0, np.rint(values.exponent / _STEP).astype(np.int64), 0)
+    shift = np.where(values.mantissa > 0, values.exponent - _STEP * steps, 0)
+    return np.ldexp(values.mantissa, shift.astype(np.int32)), steps.astype(np.int32)
+
+
+def _scaled(mantissa: Floats, exponent: NDArray[np.int32]) -> Scaled:
+    return normalised(mantissa, _STEP * exponent.astype(np.int64))
 
 
 def _refuse_beyond_limit(needed: int, graph: Graph, length: int) -> None:

@@ -26,11 +26,11 @@ def choose(weights: Scaled, count: int, stream: Stream) -> Integers:
     between = _float_thresholds(weights)
     uniform = first.astype(np.float64) * _UNIT
     index = np.searchsorted(between, uniform, side="right").astype(np.int64)
-    margin = _margin(len(between))
+    near_one = margin(len(between))
     fenced = np.concatenate(([-1.0], between, [2.0]))
-    near = np.flatnonzero((uniform - fenced[index] <= margin) | (fenced[index + 1] - uniform <= margin))
+    near = np.flatnonzero((uniform - fenced[index] <= near_one) | (fenced[index + 1] - uniform <= near_one))
     for draw in near:
-        index[draw] = _settle(weights, int(first[draw]), stream)
+        index[draw] = settle(weights, int(first[draw]), stream)
     return index
 
 
@@ -40,9 +40,9 @@ def choose_each(weights: Scaled, stream: Stream) -> Integers:
     between = _float_thresholds(weights)
     uniform = (first.astype(np.float64) * _UNIT)[:, None]
     index: Integers = (uniform >= between).sum(axis=1, dtype=np.int64)
-    near = (np.abs(uniform - between) <= _margin(between.shape[1])).any(axis=1)
+    near = (np.abs(uniform - between) <= margin(between.shape[1])).any(axis=1)
     for row in np.flatnonzero(near):
-        index[row] = _settle(weights.take(row), int(first[row]), stream)
+        index[row] = settle(weights.take(row), int(first[row]), stream)
     return index
 
 
@@ -101,12 +101,12 @@ def _float_thresholds(weights: Scaled) -> Floats:
     return np.asarray(sums[..., :-1] / sums[..., -1:])
 
 
-def _margin(number: int) -> float:
+def margin(number: int) -> float:
     """Twice the error of a float threshold among so many, rounding of U to 53 bits included."""
     return (number + 8) * 2.0**-51
 
 
-def _settle(weights: Scaled, prefix: int, stream: Stream) -> int:
+def settle(weights: Scaled, prefix: int, stream: Stream) -> int:
     """The category of the uniform number that begins with the 64 bits of `prefix`, in integer arithmetic.
 
     Thresholds and the number are extended together, until only one category is possible.

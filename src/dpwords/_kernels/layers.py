@@ -1,0 +1,208 @@
+"""Backward passes over the layers of a lattice, and walks along them.
+
+A number is m · 2^(512·e) with m = 0 or 2^(−256) ≤ m < 2^256, so that sums and products of floats never leave their
+range and exponents seldom change. The numbers of all layers lie in one array: those of node (i, s) begin at
+offset[i] + s · width[i]; only the first reach[i] states of layer i have nodes, since no word is elsewhere after i
+symbols. A node holds one number, or one for each distance from 0 on.
+
+The edges of state s are first[s], …, first[s+1] − 1, each with a symbol, a target and a weight; no state has more than
+`branching`. `edges` and `table` are the named tuples of `lattice`. Kernels let go of the interpreter's lock: several
+threads may walk at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+Array = Any
+STEP = 2.0**512
+HIGH, LOW = 2.0**256, 2.0**-256
+NONE = -(2**31)  # below every exponent
+UNIT = 2.0**-64
+
+
+@njit(cache=True, nogil=True)
+def _level(m: float, e: int) -> tuple[float, int]:
+    """The same number with m back in its range, from a product of two or a sum of a few."""
+    if m >= HIGH:
+        return m / STEP, e + 1
+    if 0.0 < m < LOW:
+        return m * STEP, e - 1
+    return m, e
+
+
+@njit(cache=True, nogil=True)
+def _plus(m: float, e: int, other_m: float, other_e: int) -> tuple[float, int]:
+    """A sum; what is 2^512 times smaller than the rest is below its rounding."""
+    if other_m == 0.0 or other_e < e - 1:
+        return m, e
+    if m == 0.0 or e < other_e - 1:
+        return other_m, other_e
+    if e == other_e:
+        return m + other_m, e
+    if e > other_e:
+        return m + other_m / STEP, e
+    return other_m + m / STEP, other_e
+
+
+@njit(cache=True, nogil=True)
+def _discounted(edges: Any, codes: Array, z: Any, table: Any, place: int, k: int) -> tuple[float, int]:
+    """What edge k adds to its node: the completions of its target, times its weight, and times z if it differs."""
+    at = table.offset[place + 1] + edges.target[k]
+    value, exponent = table.mantissa[at], table.exponent[at]
+    if edges.symbol[k] != codes[place]:
+        value, exponent = _level(value * z[0], exponent + z[1])
+    return _level(value * edges.weight[k], exponent)
+
+
+@njit(cache=True, nogil=True)
+def _counted(edges: Any, codes: Array, table: Any, place: int, k: int, distance: int) -> tuple[float, int]:
+    """How many completions at a distance edge k has."""
+    left, width = distance - (edges.symbol[k] != codes[place]), table.width[place + 1]
+    if left < 0 or left >= width:
+        return 0.0, NONE
+    at = table.offset[place + 1] + edges.target[k] * width + left
+    return table.mantissa[at], table.exponent[at]
+
+
+@njit(cache=True, nogil=True)
+def discount(edges: Any, codes: Array, z: Any, reach: Array, table: Any, begin: int, end: int) -> None:
+    """Fill layers begin, …, end − 1 with the sums over completions of z^distance. Cost: edges of these layers."""
+    for place in range(end - 1, begin - 1, -1):
+        for s in range(reach[place]):
+            value, exponent = 0.0, NONE
+            for k in range(edges.first[s], edges.first[s + 1]):
+                more, other = _discounted(edges, codes, z, table, place, k)
+                value, exponent = _plus(value, exponent, more, other)
+            at = table.offset[place] + s
+            table.mantissa[at], table.exponent[at] = _level(value, exponent)
+
+
+@njit(cache=True, nogil=True)
+def tally(edges: Any, codes: Array, reach: Array, table: Any, begin: int, end: int) -> None:
+    """Fill layers begin, …, end − 1 with numbers of completions by distance. Cost: edges · distances."""
+    for place in range(end - 1, begin - 1, -1):
+        width = table.width[place]
+        for s in range(reach[place]):
+            at = table.offset[place] + s * width
+            for distance in range(width):
+                value, exponent = 0.0, NONE
+                for k in range(edges.first[s], edges.first[s + 1]):
+                    more, other = _counted(edges, codes, table, place, k, distance)
+                    value, exponent = _plus(value, exponent, more, other)
+                table.mantissa[at + distance], table.exponent[at + distance] = _level(value, exponent)
+
+
+@njit(cache=True, nogil=True)
+def edge_weights(
+    edges: Any, codes: Array, z: Any, by_distance: bool, table: Any, place: int, s: int, budget: int, m: Array, e: Array
+) -> None:
+    """The weight of each edge of a node, for words that have `budget` mismatches left where distances are counted."""
+    begin = edges.first[s]
+    for k in range(begin, edges.first[s + 1]):
+        if by_distance:
+            m[k - begin], e[k - begin] = _counted(edges, codes, table, place, k, budget)
+        else:
+            m[k - begin], e[k - begin] = _discounted(edges, codes, z, table, place, k)
+
+
+@njit(cache=True, nogil=True)
+def _cumulate(m: Array, e: Array, count: int, result: Array) -> None:
+    """From weights to thresholds, relative to their sum."""
+    top = NONE
+    for k in range(count):
+        if m[k] > 0.0:
+            top = max(top, e[k])
+    total = 0.0
+    for k in range(count):
+        if e[k] == top:
+            total += m[k]
+        elif e[k] == top - 1:
+            total += m[k] / STEP
+        result[k] = total
+    for k in range(count):
+        result[k] /= total
+
+
+@njit(cache=True, nogil=True)
+def all_thresholds(
+    edges: Any, codes: Array, z: Any, reach: Array, table: Any, begin: int, end: int, thresholds: Array
+) -> None:
+    """The thresholds of every node of these layers, in the order of edges. Cost: their edges."""
+    m, e = np.empty(edges.branching), np.empty(edges.branching, np.int32)
+    for place in range(begin, end):
+        row = thresholds[place - begin]
+        for s in range(reach[place]):
+            if table.mantissa[table.offset[place] + s] > 0.0:
+                first, last = edges.first[s], edges.first[s + 1]
+                edge_weights(edges, codes, z, False, table, place, s, 0, m, e)
+                _cumulate(m, e, last - first, row[first:last])
+
+
+@njit(cache=True, nogil=True)
+def walk(
+    edges: Any, codes: Array, z: Any, by_distance: bool, table: Any, begin: int, end: int, thresholds: Array,
+    uniforms: Array, margin: float, places: Array, states: Array, budgets: Array, words: Array,
+) -> None:  # fmt: skip
+    """Walk each row from its place to `end`, or until a uniform number is too near a threshold to decide by floats.
+
+    `uniforms` are 64 bits for each place; `thresholds` those of all nodes, or nothing. Cost: places ·
+    edges of a node.
+    """
+    m, e, here = np.empty(edges.branching), np.empty(edges.branching, np.int32), np.empty(edges.branching)
+    for row in range(len(places)):
+        s, place = states[row], places[row]
+        while place < end:
+            base, last = edges.first[s], edges.first[s + 1] - edges.first[s] - 1
+            if len(thresholds):
+                node = thresholds[place - begin, base : base + last + 1]
+            else:
+                edge_weights(edges, codes, z, by_distance, table, place, s, budgets[row], m, e)
+                _cumulate(m, e, last + 1, here)
+                node = here[: last + 1]
+            u = uniforms[row, place] * UNIT
+            k = 0
+            while k < last and u >= node[k]:
+                k += 1
+            if (k < last and node[k] - u <= margin) or (k > 0 and u - node[k - 1] <= margin):
+                break
+            if by_distance and edges.symbol[base + k] != codes[place]:
+                budgets[row] -= 1
+            words[row, place] = edges.symbol[base + k]
+            s = edges.target[base + k]
+            place += 1
+        states[row], places[row] = s, place
+
+
+@njit(cache=True, nogil=True)
+def average(
+    edges: Any, codes: Array, z: Any, reach: Array, table: Any, place: int, below: Array, here: Array, shift: bool
+) -> None:
+    """Averages over the edges of each node of a layer, in proportion to their weights.
+
+    With `shift` of rows that move right by one along edges that differ, else of single numbers that grow by 1 there.
+    Cost: edges · numbers.
+    """
+    for s in range(reach[place]):
+        at = table.offset[place] + s
+        node, top = table.mantissa[at], table.exponent[at]
+        if node == 0.0:
+            continue
+        for k in range(edges.first[s], edges.first[s + 1]):
+            share, exponent = _discounted(edges, codes, z, table, place, k)
+            if exponent == top - 1:
+                share /= STEP
+            elif exponent == top + 1:
+                share *= STEP
+            elif exponent != top:
+                continue
+            share /= node
+            differs = 1 if edges.symbol[k] != codes[place] else 0
+            if shift:
+                for d in range(below.shape[1]):
+                    here[s, d + differs] += share * below[edges.target[k], d]
+            else:
+                here[s, 0] += share * (below[edges.target[k], 0] + differs)
