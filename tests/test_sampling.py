@@ -97,16 +97,17 @@ def test_below_is_in_range_and_rejects_the_biased_tail(bound: int) -> None:
     assert ((drawn >= 0) & (drawn.astype(np.uint64) < np.uint64(bound))).all()
 
     class Largest:
-        """The largest 64-bit number first, then 5."""
+        """The largest number first, of one byte or of eight, then 5."""
 
         calls = 0
 
         def take(self, count: int) -> bytes:
             self.calls += 1
-            return b"\xff" * count if self.calls == 1 else (5).to_bytes(8, "little") * (count // 8)
+            return b"\xff" * count if self.calls == 1 else (5).to_bytes(8, "little")[:count]
 
     stream = Largest()
-    expected = (2**64 - 1) % bound if 2**64 % bound == 0 else 5 % bound
+    values = 2**8 if bound <= 64 else 2**64
+    expected = (values - 1) % bound if values % bound == 0 else 5 % bound
     assert sampling.below(bound, (1,), stream).tolist() == [expected]
 
 
@@ -164,3 +165,43 @@ def test_integers_below_large_bounds() -> None:
     drawn = [sampling.integer_below(bound, stream) for _ in range(2000)]
     shares = Counter(value * 10 // bound for value in drawn)
     assert stats.chisquare([shares[tenth] for tenth in range(10)]).pvalue > 1e-4
+
+
+def test_small_bounds_are_uniform() -> None:
+    for bound in (1, 3, 15, 64, 65):
+        counts = np.bincount(sampling.below(bound, (65_000,), SeededSource(bound).open()), minlength=bound)
+        assert len(counts) == bound
+        assert bound == 1 or stats.chisquare(counts).pvalue > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [(1.0, 1.0), (3.0, 1.0), (0.7, 0.3), (1.0, 1e-3), (1e-3, 1.0), (1.0, 0.0), (1.0, 2.0**-600)]
+)
+def test_exceptions_follow_the_second_weight(first: float, second: float) -> None:
+    weights = scaled.normalised(np.array([first, second]), np.zeros(2, dtype=np.int64))
+    found = sampling.exceptions(weights, 200_000, SeededSource(2).open())
+    assert (np.diff(found) > 0).all()
+    expected = 200_000 * second / (first + second)
+    assert abs(len(found) - expected) <= 4 * np.sqrt(expected * first / (first + second))
+
+
+def test_exceptions_are_settled_bit_by_bit() -> None:
+    """0.3 · 256 = 76.8: byte 76 is settled by further bits, on either side of the threshold or right at it."""
+    weights = scaled.normalised(np.array([0.3, 0.7]), np.zeros(2, dtype=np.int64))
+    share = Fraction(0.3) / (Fraction(0.3) + Fraction(0.7))
+    near = int(share * 2**64)
+
+    class Chosen:
+        def __init__(self, *parts: bytes) -> None:
+            self.parts = list(parts)
+
+        def take(self, count: int) -> bytes:
+            return self.parts.pop(0) if self.parts else bytes(count)
+
+    def late(first: int, *more: int) -> list[int]:
+        further = b"".join((number % 2**56 << 8).to_bytes(8, "little") for number in more)
+        return sampling.exceptions(weights, 1, Chosen(bytes([first]), further)).tolist()
+
+    assert [late(75), late(77)] == [[], [0]]
+    assert [late(76, near - 2**20), late(76, near + 2**20)] == [[], [0]]
+    assert late(76, near) == []  # further bits are zeros: below the threshold by less than 2^−64

@@ -27,7 +27,7 @@ from dpwords.words import Alphabet
 
 MEMORY_LIMIT = 2 * 2**30  # bytes that the tables of one word may take
 _BYTES = 12  # of one stored number
-_BYTES_A_LAYER = 64  # whatever it holds
+_BYTES_A_LAYER = 64  # whatever it holds, besides a flag for each state
 _STEP = 512  # binary places that one step of a stored exponent stands for
 
 Flags = NDArray[np.bool_]
@@ -100,6 +100,10 @@ class Graph:
             state = self.target[taken[-1]]
         return math.fsum([*self.weight.take(taken).logs(), float(self.ending.take(state).logs())])
 
+    def faults(self, rows: Integers) -> Integers:
+        """For each word (a row of codes) how many of its symbols can be read, and one more if it is accepted."""
+        return np.asarray(_kernels().faults(self.edges, self.accepting, self.start, rows))
+
     def useful(self, length: int) -> Flags:
         """Row i: the states before symbol i from which a word of this length can be completed. Cost: length · edges."""
         useful = np.zeros((length + 1, self.size), dtype=np.bool_)
@@ -128,6 +132,17 @@ class Graph:
         np.maximum.at(furthest, np.minimum(self.depth[reached], length), reached)
         return np.maximum.accumulate(furthest) + 1
 
+    def live(self, length: int) -> Flags:
+        """Row i: the states that a word can be in after i symbols. Cost: length · edges; the last is kept."""
+        kept: dict[int, Flags] = self.__dict__.setdefault("_live", {})
+        if length not in kept:
+            live = np.zeros((length + 1, self.size), dtype=np.bool_)
+            _kernels().reached(self.edges, self.start, live)
+            kept.clear()
+            kept[length] = live
+            return live
+        return kept[length]
+
     @cached_property
     def edges(self) -> Edges:
         """The edges as kernels take them."""
@@ -155,6 +170,7 @@ class Table(NamedTuple):
     exponent: NDArray[np.int32]
     offset: Integers
     width: Integers
+    live: Flags
 
 
 class Lattice:
@@ -168,7 +184,7 @@ class Lattice:
     def __init__(self, graph: Graph, codes: Integers, algebra: Discount | Tally) -> None:
         self.graph, self.codes, self.by_distance = graph, codes, isinstance(algebra, Tally)
         self.footprint = max(len(codes), graph.branching)  # numbers held at a time for each word drawn
-        _refuse_beyond_limit(_BYTES_A_LAYER * len(codes), graph, len(codes))
+        _refuse_beyond_limit((_BYTES_A_LAYER + graph.size) * len(codes), graph, len(codes))
         remaining = np.arange(len(codes), -1, -1)
         self.reach, self.width = graph.reach(len(codes)), remaining + 1 if self.by_distance else np.ones_like(remaining)
         self.cuts = self._cuts()
@@ -198,13 +214,14 @@ class Lattice:
         _kernels().edge_weights(*job, table, place, state, budget, mantissa, exponent)
         return _scaled(mantissa, exponent)
 
-    def walk(self, budgets: Integers, stream: Stream) -> Integers:
+    def walk(self, budgets: Integers, stream: Stream, uniforms: NDArray[np.uint64] | None = None) -> Integers:
         """One word (a row of codes) for each budget, each step in proportion to its stored completions.
 
-        The same for any number of threads. Cost: rows · length · branching.
+        `uniforms` are the first 64 bits for each step, drawn unless given. The same for any number of threads. Cost:
+        rows · length · branching.
         """
         rows = Rows.at_start(budgets, self.graph.start, len(self.codes))
-        uniforms = uint64(stream, rows.words.shape)
+        uniforms = uint64(stream, rows.words.shape) if uniforms is None else uniforms
         job = (self.graph.edges, self.codes, self._z, self.by_distance)
         margin = sampling.margin(self.graph.branching)
         for begin, end in pairwise(self.cuts):
@@ -268,7 +285,8 @@ class Lattice:
         sizes = self.reach[begin : end + 1] * self.width[begin : end + 1]
         offset = np.zeros(len(self.codes) + 1, dtype=np.int64)
         offset[begin + 1 : end + 1] = np.cumsum(sizes[:-1])
-        table = Table(np.empty(sizes.sum()), np.empty(sizes.sum(), dtype=np.int32), offset, self.width)
+        numbers = np.empty(sizes.sum()), np.empty(sizes.sum(), dtype=np.int32)
+        table = Table(*numbers, offset, self.width, self.graph.live(len(self.codes)))
         table.mantissa[offset[end] :], table.exponent[offset[end] :] = self._kept[end]
         if self.by_distance:
             _kernels().tally(self.graph.edges, self.codes, self.reach, table, begin, end)
@@ -290,6 +308,29 @@ class Lattice:
                 return [int(cut) for cut in cuts]
         _refuse_beyond_limit(int(needed), self.graph, length)
         raise AssertionError
+
+
+def walk_each(graph: Graph, rows: Integers, z: Scaled, stream: Stream) -> Integers:
+    """One walk for each of many words of one length, each as from `Lattice(graph, word, Discount(z))`.
+
+    Cost: words · edges in reach, in a table for each thread.
+    """
+    length = rows.shape[1]
+    model = Lattice(graph, rows[0], Discount(z))
+    if len(model.cuts) > 2:
+        return np.concatenate([Lattice(graph, row, Discount(z)).walk(np.zeros(1, np.int64), stream) for row in rows])
+    words, places, uniforms = np.empty_like(rows), np.empty(len(rows), dtype=np.int64), uint64(stream, rows.shape)
+    margin = sampling.margin(graph.branching)
+
+    def advance(part: slice) -> None:
+        job = (graph.edges, model._z, model.reach, model._filled(0, length), graph.start)
+        _kernels().walk_each(*job, rows[part], uniforms[part], margin, words[part], places[part])
+
+    in_parts(advance, len(rows), cost=int(model.reach.sum()))
+    for row in np.flatnonzero(places < length).tolist():
+        alone = Lattice(graph, rows[row], Discount(z))
+        words[row] = alone.walk(np.zeros(1, np.int64), stream, uniforms[row : row + 1])[0]
+    return words
 
 
 class Rows(NamedTuple):

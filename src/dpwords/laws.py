@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 
 from dpwords import sampling, scaled
-from dpwords.lattice import Discount, Graph, Lattice
+from dpwords.lattice import Discount, Graph, Lattice, walk_each
 from dpwords.randomness import Stream
 from dpwords.scaled import Floats, Integers, Scaled
 from dpwords.shells import FreeWords, Rows, Shells, Space, free_sizes, hamming, with_other_symbols
@@ -120,6 +120,23 @@ class ShellLaw:
 def linear_law(codes: Integers, space: Space, rate: Fraction) -> FoldedLaw | IndependentLaw:
     """Words in proportion to e^(−rate · distance), times their weight in a graph that has weights."""
     return IndependentLaw(codes, space, rate) if isinstance(space, FreeWords) else FoldedLaw(codes, space, rate)
+
+
+def draw_each(rows: Integers, space: Space, rate: Fraction, stream: Stream) -> Integers:
+    """One word for each of many of one length, each drawn as from its own `linear_law`; all at once.
+
+    Cost: on free words a byte of randomness for each symbol, and a little for each that is replaced; on a graph the
+    edges in reach for each word.
+    """
+    if isinstance(space, Graph):
+        return walk_each(space, rows, scaled.exp_minus([rate]), stream)
+    drawn = rows.ravel().copy()
+    for part in batches(len(drawn), 1):
+        piece = drawn[part]
+        changed = sampling.exceptions(_kept_and_replaced(space, rate), len(piece), stream)
+        other = sampling.below(max(space.symbols - 1, 1), changed.shape, stream)
+        piece[changed] = other + (other >= piece[changed])
+    return drawn.reshape(rows.shape)
 
 
 class IndependentLaw:

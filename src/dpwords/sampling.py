@@ -9,7 +9,9 @@ w_j / Σw for the stored weights, without error, however small it is.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +24,29 @@ _UNIT = 2.0**-64
 
 def choose(weights: Scaled, count: int, stream: Stream) -> Integers:
     """`count` independent categories from one flat array of weights. Cost: D + count·log D."""
-    first = uint64(stream, (count,))
+    return _categories(weights, uint64(stream, (count,)), stream)
+
+
+def exceptions(weights: Scaled, count: int, stream: Stream) -> Integers:
+    """Which of `count` independent draws from two weights are of the second category, in ascending order.
+
+    Eight bits settle all draws but one in 256. Cost: `count` bytes, and little more where exceptions are rare.
+    """
+    lower, upper = thresholds(weights, precision=128)
+    edge = 256 * lower[0] // upper[-1]  # bits below it are of the first category, above it and the next of the second
+    bits = np.frombuffer(stream.take(count), dtype=np.uint8)
+    if edge + 1 != -(-256 * upper[0] // lower[-1]):  # the threshold is too near a multiple of 1/256
+        return np.flatnonzero(choose(weights, count, stream))
+    late = np.flatnonzero(bits >= edge)
+    open_ones = np.flatnonzero(bits[late] == edge)
+    further = uint64(stream, (len(open_ones),)) >> np.uint64(8) | np.uint64(edge << 56)
+    settled = np.ones(len(late), dtype=np.bool_)
+    settled[open_ones] = _categories(weights, further, stream) == 1
+    return late[settled]
+
+
+def _categories(weights: Scaled, first: NDArray[np.uint64], stream: Stream) -> Integers:
+    """The categories of uniform numbers that begin with these 64 bits."""
     between = _float_thresholds(weights)
     uniform = first.astype(np.float64) * _UNIT
     index = np.searchsorted(between, uniform, side="right").astype(np.int64)
@@ -63,12 +87,20 @@ def thresholds(weights: Scaled, precision: int) -> tuple[list[int], list[int]]:
 
 def below(bound: int, shape: tuple[int, ...], stream: Stream) -> Integers:
     """Independent integers, exactly uniform on 0..bound−1; what would bias them is drawn again."""
-    drawn = uint64(stream, shape)
-    excess = 2**64 % bound
-    if excess:
-        while (rejected := drawn >= np.uint64(2**64 - excess)).any():
-            drawn[rejected] = uint64(stream, (int(rejected.sum()),))
-    return (drawn % np.uint64(bound)).astype(np.int64)
+    if bound <= 2**6:  # a byte each is enough, and little is drawn again
+        return _below(bound, lambda count: np.frombuffer(stream.take(count), dtype=np.uint8), 2**8, shape)
+    return _below(bound, lambda count: uint64(stream, (count,)), 2**64, shape)
+
+
+def _below(bound: int, draw: Callable[[int], NDArray[Any]], values: int, shape: tuple[int, ...]) -> Integers:
+    """Uniform numbers below a bound from draws of so many values, the uneven rest of which is drawn again."""
+    drawn = draw(int(np.prod(shape))).copy()
+    last = drawn.dtype.type(values - values % bound - 1)
+    rejected = np.flatnonzero(drawn > last)
+    while len(rejected):
+        drawn[rejected] = draw(len(rejected))
+        rejected = rejected[drawn[rejected] > last]
+    return np.asarray((drawn % drawn.dtype.type(bound)).astype(np.int64).reshape(shape))
 
 
 def integer_below(bound: int, stream: Stream) -> int:

@@ -2,8 +2,9 @@
 
 A number is m · 2^(512·e) with m = 0 or 2^(−256) ≤ m < 2^256, so that sums and products of floats never leave their
 range and exponents seldom change. The numbers of all layers lie in one array: those of node (i, s) begin at
-offset[i] + s · width[i]; only the first reach[i] states of layer i have nodes, since no word is elsewhere after i
-symbols. A node holds one number, or one for each distance from 0 on.
+offset[i] + s · width[i]; only the first reach[i] states of layer i have nodes, and of these only those that `live[i]`
+flags are ever looked at, since no word is elsewhere after i symbols. A node holds one number, or one for each distance
+from 0 on.
 
 The edges of state s are first[s], …, first[s+1] − 1, each with a symbol, a target and a weight; no state has more than
 `branching`. `edges` and `table` are the named tuples of `lattice`. Kernels let go of the interpreter's lock: several
@@ -69,10 +70,23 @@ def _counted(edges: Any, codes: Array, table: Any, place: int, k: int, distance:
 
 
 @njit(cache=True, nogil=True)
+def reached(edges: Any, start: int, live: Array) -> None:
+    """Flag the states that a word can be in after 0, 1, 2, … symbols. Cost: edges of all layers."""
+    live[0, start] = True
+    for place in range(len(live) - 1):
+        for s in range(live.shape[1]):
+            if live[place, s]:
+                for k in range(edges.first[s], edges.first[s + 1]):
+                    live[place + 1, edges.target[k]] = True
+
+
+@njit(cache=True, nogil=True)
 def discount(edges: Any, codes: Array, z: Any, reach: Array, table: Any, begin: int, end: int) -> None:
     """Fill layers begin, …, end − 1 with the sums over completions of z^distance. Cost: edges of these layers."""
     for place in range(end - 1, begin - 1, -1):
         for s in range(reach[place]):
+            if not table.live[place, s]:
+                continue
             value, exponent = 0.0, NONE
             for k in range(edges.first[s], edges.first[s + 1]):
                 more, other = _discounted(edges, codes, z, table, place, k)
@@ -87,6 +101,8 @@ def tally(edges: Any, codes: Array, reach: Array, table: Any, begin: int, end: i
     for place in range(end - 1, begin - 1, -1):
         width = table.width[place]
         for s in range(reach[place]):
+            if not table.live[place, s]:
+                continue
             at = table.offset[place] + s * width
             for distance in range(width):
                 value, exponent = 0.0, NONE
@@ -136,7 +152,7 @@ def all_thresholds(
     for place in range(begin, end):
         row = thresholds[place - begin]
         for s in range(reach[place]):
-            if table.mantissa[table.offset[place] + s] > 0.0:
+            if table.live[place, s] and table.mantissa[table.offset[place] + s] > 0.0:
                 first, last = edges.first[s], edges.first[s + 1]
                 edge_weights(edges, codes, z, False, table, place, s, 0, m, e)
                 _cumulate(m, e, last - first, row[first:last])
@@ -189,7 +205,7 @@ def average(
     for s in range(reach[place]):
         at = table.offset[place] + s
         node, top = table.mantissa[at], table.exponent[at]
-        if node == 0.0:
+        if not table.live[place, s] or node == 0.0:
             continue
         for k in range(edges.first[s], edges.first[s + 1]):
             share, exponent = _discounted(edges, codes, z, table, place, k)
@@ -206,3 +222,41 @@ def average(
                     here[s, d + differs] += share * below[edges.target[k], d]
             else:
                 here[s, 0] += share * (below[edges.target[k], 0] + differs)
+
+
+@njit(cache=True, nogil=True)
+def faults(edges: Any, accepting: Array, start: int, rows: Array) -> Array:
+    """For each word how many symbols of it can be read; one more than all of them if it is accepted. Cost: symbols."""
+    found = np.empty(len(rows), np.int64)
+    for row in range(len(rows)):
+        s, place = start, 0
+        while place < rows.shape[1]:
+            k, last = edges.first[s], edges.first[s + 1]
+            while k < last and edges.symbol[k] != rows[row, place]:
+                k += 1
+            if k == last:
+                break
+            s = edges.target[k]
+            place += 1
+        found[row] = place + (place == rows.shape[1] and accepting[s])
+    return found
+
+
+@njit(cache=True, nogil=True)
+def walk_each(
+    edges: Any, z: Any, reach: Array, table: Any, start: int, rows: Array, uniforms: Array, margin: float,
+    words: Array, places: Array,
+) -> None:  # fmt: skip
+    """For each word its own backward pass, in the same table, and one walk, as far as floats can decide it.
+
+    Cost: words · edges in reach.
+    """
+    length = rows.shape[1]
+    none, states, budgets = np.empty((0, 0)), np.empty(1, np.int64), np.zeros(1, np.int64)
+    for row in range(len(rows)):
+        discount(edges, rows[row], z, reach, table, 0, length)
+        states[0], places[row] = start, 0
+        walk(
+            edges, rows[row], z, False, table, 0, length, none, uniforms[row : row + 1], margin, places[row : row + 1],
+            states, budgets, words[row : row + 1],
+        )  # fmt: skip
