@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint check clean
+.PHONY: demo test lint check bench clean
 .DELETE_ON_ERROR:
 
 $(VENV)/user: pyproject.toml
@@ -30,6 +30,11 @@ lint: $(VENV)/developer
 check: $(VENV)/developer
 	$(BIN)/ruff format .
 	$(MAKE) lint test
+
+bench: $(VENV)/developer
+	$(BIN)/python benchmarks/bench_speed.py --output bench_speed.json
+	$(BIN)/python benchmarks/bench_accuracy.py --output bench_accuracy.json
+	$(BIN)/python benchmarks/bench_edits.py --output bench_edits.json
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -48,3 +48,20 @@ def test_edits(tmp_path: Path) -> None:
         assert row["tight"] < row["textbook"]
         assert row["channel"] > 0
         assert row["alignments: total variation"] > 0.1
+
+
+def test_speed(tmp_path: Path) -> None:
+    """Each part runs, finds both sides to draw from the same distribution, and gives numbers above 0."""
+    file = tmp_path / "found.json"
+    command = [sys.executable, str(BENCHMARKS / "bench_speed.py"), "--quick", "--output", str(file)]
+    subprocess.run(command, check=True, capture_output=True)
+    rows = json.loads(file.read_text("utf-8"))
+    assert {row["beside"] for row in rows} >= {
+        "OpenFst",
+        "OpenDP",
+        "diffprivlib",
+        "8 cipher bytes a symbol",
+        "import numpy",
+    }
+    assert all(math.isfinite(row["ratio"]) for row in rows)
+    assert all(row["ours"] > 0 and row["rival"] > 0 for row in rows if "slope" not in row["what"])

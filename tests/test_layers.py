@@ -53,6 +53,7 @@ ROWS = [
         "_kernels.alignments",
         "_kernels.nearest",
         "_kernels.layers",
+        "_kernels.free",
         "_kernels.tallies",
     ],
     ["checks"],

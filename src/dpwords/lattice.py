@@ -189,7 +189,7 @@ class Lattice:
         self.reach, self.width = graph.reach(len(codes)), remaining + 1 if self.by_distance else np.ones_like(remaining)
         self.cuts = self._cuts()
         z = _stored(algebra.z) if isinstance(algebra, Discount) else (np.ones(1), np.zeros(1, dtype=np.int32))
-        self._z = float(z[0][0]), int(z[1][0])
+        self._z = graph.edges.weight * z[0][0], int(z[1][0])
         ends = indicator(graph.accepting) if graph.ending is None else graph.ending
         self._kept = {len(codes): _stored(ends.take(slice(0, int(self.reach[-1]))))}
         for begin, end in reversed(list(pairwise(self.cuts))):

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from importlib import import_module
 from typing import Protocol
 
 import numpy as np
@@ -22,7 +23,9 @@ from dpwords.randomness import Stream
 from dpwords.scaled import Floats, Integers, Scaled
 from dpwords.shells import FreeWords, Rows, Shells, Space, free_sizes, hamming, with_other_symbols
 
-_BATCH = 2**20  # numbers held at a time while drawing, to bound memory
+_BYTE = 256  # values of a byte
+_RARE = 240  # where this byte and all below it keep a symbol, edits are so rare that they are looked for one by one
+_BATCH = 2**22  # numbers held at a time while drawing, to bound memory
 
 
 @dataclass(frozen=True)
@@ -130,13 +133,28 @@ def draw_each(rows: Integers, space: Space, rate: Fraction, stream: Stream) -> I
     """
     if isinstance(space, Graph):
         return walk_each(space, rows, scaled.exp_minus([rate]), stream)
-    drawn = rows.ravel().copy()
-    for part in batches(len(drawn), 1):
-        piece = drawn[part]
-        changed = sampling.exceptions(_kept_and_replaced(space, rate), len(piece), stream)
+    drawn, weights = rows.ravel().copy(), _kept_and_replaced(space, rate)
+    edge = sampling.byte_edge(weights)
+    for part in batches(len(drawn), 4):
+        if edge is None or edge > _RARE or space.symbols > _BYTE:
+            changed = sampling.exceptions(weights, part.stop - part.start, stream)
+        else:
+            changed = _replace_most(drawn[part], weights, edge, space, stream)
         other = sampling.below(max(space.symbols - 1, 1), changed.shape, stream)
-        piece[changed] = other + (other >= piece[changed])
+        drawn[part][changed] = other + (other >= drawn[part][changed])
     return drawn.reshape(rows.shape)
+
+
+def _replace_most(codes: Integers, weights: Scaled, edge: int, space: FreeWords, stream: Stream) -> Integers:
+    """Replace symbols in place, two bytes for each; what is left to be replaced is returned: about one in 256."""
+    bits = np.frombuffer(stream.take(2 * len(codes)), dtype=np.uint8).reshape(2, -1)
+    flags = np.empty(len(codes), dtype=np.bool_)
+    import_module("dpwords._kernels.free").replace(codes, *bits, edge, space.symbols, flags)
+    unsure = np.flatnonzero(flags)
+    undecided = bits[0, unsure] == edge
+    late = np.ones(len(unsure), dtype=np.bool_)
+    late[undecided] = sampling.after_byte(weights, edge, int(undecided.sum()), stream)
+    return unsure[late]
 
 
 class IndependentLaw:
@@ -191,7 +209,8 @@ class FoldedLaw:
 
     def draw(self, count: int, stream: Stream) -> Integers:
         parts = batches(count, self.lattice.footprint)
-        return np.concatenate([self.lattice.walk(np.zeros(b.stop - b.start, int), stream) for b in parts])
+        walks = [self.lattice.walk(np.zeros(b.stop - b.start, int), stream) for b in parts]
+        return walks[0] if len(walks) == 1 else np.concatenate(walks)
 
     def distance_distribution(self) -> Floats:
         return self.lattice.distance_distribution()

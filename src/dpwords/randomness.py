@@ -63,9 +63,9 @@ class SeededSource:
 
 
 def uint64(stream: Stream, shape: tuple[int, ...]) -> NDArray[np.uint64]:
-    """An array of independent uniform 64-bit integers."""
+    """An array of independent uniform 64-bit integers, to be read only."""
     count = int(np.prod(shape))
-    return np.frombuffer(stream.take(8 * count), dtype="<u8").astype(np.uint64).reshape(shape)
+    return np.frombuffer(stream.take(8 * count), dtype="<u8").astype(np.uint64, copy=False).reshape(shape)
 
 
 def integer(stream: Stream, bits: int) -> int:

@@ -27,21 +27,35 @@ def choose(weights: Scaled, count: int, stream: Stream) -> Integers:
     return _categories(weights, uint64(stream, (count,)), stream)
 
 
+def byte_edge(weights: Scaled) -> int | None:
+    """The byte that does not decide between two weights: smaller ones are of the first category, larger of the second.
+
+    None where the threshold is too near a multiple of 1/256 to tell.
+    """
+    lower, upper = thresholds(weights, precision=128)
+    edge = 256 * lower[0] // upper[-1]
+    return edge if edge + 1 == -(-256 * upper[0] // lower[-1]) else None
+
+
+def after_byte(weights: Scaled, byte: int, count: int, stream: Stream) -> NDArray[np.bool_]:
+    """Whether draws whose first eight bits are this byte are of the second of two categories."""
+    further = uint64(stream, (count,)) >> np.uint64(8) | np.uint64(byte << 56)
+    return np.asarray(_categories(weights, further, stream) == 1)
+
+
 def exceptions(weights: Scaled, count: int, stream: Stream) -> Integers:
     """Which of `count` independent draws from two weights are of the second category, in ascending order.
 
     Eight bits settle all draws but one in 256. Cost: `count` bytes, and little more where exceptions are rare.
     """
-    lower, upper = thresholds(weights, precision=128)
-    edge = 256 * lower[0] // upper[-1]  # bits below it are of the first category, above it and the next of the second
-    bits = np.frombuffer(stream.take(count), dtype=np.uint8)
-    if edge + 1 != -(-256 * upper[0] // lower[-1]):  # the threshold is too near a multiple of 1/256
+    edge = byte_edge(weights)
+    if edge is None:
         return np.flatnonzero(choose(weights, count, stream))
+    bits = np.frombuffer(stream.take(count), dtype=np.uint8)
     late = np.flatnonzero(bits >= edge)
-    open_ones = np.flatnonzero(bits[late] == edge)
-    further = uint64(stream, (len(open_ones),)) >> np.uint64(8) | np.uint64(edge << 56)
+    unsure = np.flatnonzero(bits[late] == edge)
     settled = np.ones(len(late), dtype=np.bool_)
-    settled[open_ones] = _categories(weights, further, stream) == 1
+    settled[unsure] = after_byte(weights, edge, len(unsure), stream)
     return late[settled]
 
 
@@ -116,7 +130,7 @@ def subsets(sizes: Integers, universe: int, stream: Stream) -> NDArray[np.bool_]
 
     The places with the smallest of `universe` random keys; a row with two equal keys is drawn again.
     """
-    keys = uint64(stream, (len(sizes), universe))
+    keys = uint64(stream, (len(sizes), universe)).copy()
     order = np.argsort(keys, axis=1)
     while (tied := _has_ties(np.take_along_axis(keys, order, axis=1))).any():
         keys[tied] = uint64(stream, (int(tied.sum()), universe))

@@ -7,8 +7,9 @@ flags are ever looked at, since no word is elsewhere after i symbols. A node hol
 from 0 on.
 
 The edges of state s are first[s], …, first[s+1] − 1, each with a symbol, a target and a weight; no state has more than
-`branching`. `edges` and `table` are the named tuples of `lattice`. Kernels let go of the interpreter's lock: several
-threads may walk at once.
+`branching`. `z` is, for each edge, its weight times what a symbol that differs costs, with a common exponent. `edges`
+and `table` are the named tuples of `lattice`. Kernels let go of the interpreter's lock: several threads may walk at
+once.
 """
 
 from __future__ import annotations
@@ -54,9 +55,13 @@ def _discounted(edges: Any, codes: Array, z: Any, table: Any, place: int, k: int
     """What edge k adds to its node: the completions of its target, times its weight, and times z if it differs."""
     at = table.offset[place + 1] + edges.target[k]
     value, exponent = table.mantissa[at], table.exponent[at]
-    if edges.symbol[k] != codes[place]:
-        value, exponent = _level(value * z[0], exponent + z[1])
-    return _level(value * edges.weight[k], exponent)
+    if edges.symbol[k] == codes[place]:
+        value *= edges.weight[k]
+    else:
+        value, exponent = value * z[0][k], exponent + z[1]
+    if value < LOW or value >= HIGH:
+        return _level(value, exponent)
+    return value, exponent
 
 
 @njit(cache=True, nogil=True)
@@ -90,7 +95,10 @@ def discount(edges: Any, codes: Array, z: Any, reach: Array, table: Any, begin: 
             value, exponent = 0.0, NONE
             for k in range(edges.first[s], edges.first[s + 1]):
                 more, other = _discounted(edges, codes, z, table, place, k)
-                value, exponent = _plus(value, exponent, more, other)
+                if other == exponent:
+                    value += more
+                else:
+                    value, exponent = _plus(value, exponent, more, other)
             at = table.offset[place] + s
             table.mantissa[at], table.exponent[at] = _level(value, exponent)
 
@@ -173,17 +181,23 @@ def walk(
         s, place = states[row], places[row]
         while place < end:
             base, last = edges.first[s], edges.first[s + 1] - edges.first[s] - 1
+            u = uniforms[row, place] * UNIT
+            k, below, above = 0, -1.0, 2.0
             if len(thresholds):
-                node = thresholds[place - begin, base : base + last + 1]
+                while k < last and u >= thresholds[place - begin, base + k]:
+                    below = thresholds[place - begin, base + k]
+                    k += 1
+                if k < last:
+                    above = thresholds[place - begin, base + k]
             else:
                 edge_weights(edges, codes, z, by_distance, table, place, s, budgets[row], m, e)
                 _cumulate(m, e, last + 1, here)
-                node = here[: last + 1]
-            u = uniforms[row, place] * UNIT
-            k = 0
-            while k < last and u >= node[k]:
-                k += 1
-            if (k < last and node[k] - u <= margin) or (k > 0 and u - node[k - 1] <= margin):
+                while k < last and u >= here[k]:
+                    below = here[k]
+                    k += 1
+                if k < last:
+                    above = here[k]
+            if above - u <= margin or u - below <= margin:
                 break
             if by_distance and edges.symbol[base + k] != codes[place]:
                 budgets[row] -= 1
