@@ -28,6 +28,7 @@ from dpwords.words import Alphabet
 MEMORY_LIMIT = 2 * 2**30  # bytes that the tables of one word may take
 _BYTES = 12  # of one stored number
 _BYTES_A_LAYER = 64  # whatever it holds, besides a flag for each state
+_LARGEST_EXPONENT = 2**30  # in steps; a quarter of what an int32 holds
 _STEP = 512  # binary places that one step of a stored exponent stands for
 
 Flags = NDArray[np.bool_]
@@ -190,6 +191,8 @@ class Lattice:
         self.cuts = self._cuts()
         z = _stored(algebra.z) if isinstance(algebra, Discount) else (np.ones(1), np.zeros(1, dtype=np.int32))
         self._z = graph.edges.weight * z[0][0], int(z[1][0])
+        if len(codes) * (abs(self._z[1]) + 1) > _LARGEST_EXPONENT:
+            raise TooLarge("weights of words this long are too small at this epsilon: take a smaller one, or shorter words")
         ends = indicator(graph.accepting) if graph.ending is None else graph.ending
         self._kept = {len(codes): _stored(ends.take(slice(0, int(self.reach[-1]))))}
         for begin, end in reversed(list(pairwise(self.cuts))):
