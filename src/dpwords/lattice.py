@@ -192,7 +192,7 @@ class Lattice:
         z = _stored(algebra.z) if isinstance(algebra, Discount) else (np.ones(1), np.zeros(1, dtype=np.int32))
         self._z = graph.edges.weight * z[0][0], int(z[1][0])
         if len(codes) * (abs(self._z[1]) + 1) > _LARGEST_EXPONENT:
-            raise TooLarge("weights of words this long are too small at this epsilon: take a smaller one, or shorter words")
+            raise TooLarge("weights of words this long get too small at this epsilon: take less, or shorter words")
         ends = indicator(graph.accepting) if graph.ending is None else graph.ending
         self._kept = {len(codes): _stored(ends.take(slice(0, int(self.reach[-1]))))}
         for begin, end in reversed(list(pairwise(self.cuts))):
