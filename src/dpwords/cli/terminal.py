@@ -29,9 +29,11 @@ def emit(lines: Sequence[str]) -> None:
         sys.stdout.flush()
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(BROKEN_PIPE)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still buffered must not fail again
+        if isinstance(error, BrokenPipeError):
+            sys.exit(BROKEN_PIPE)
+        raise
 
 
 def lines_of_stdin() -> Iterator[str]:
