@@ -117,3 +117,34 @@ def test_bad_arrays_are_refused() -> None:
     with pytest.raises(dw.InvalidValue, match="linear utility"):
         dw.Exponential(dw.GridWorld(3, 3), 2.0, utility=dw.Inverse(1.0)).release_codes(np.array([[0, 1]]))
     assert mechanism.release_codes(np.zeros((0, 4), dtype=int)).shape == (0, 4)
+    with pytest.raises(dw.InvalidValue, match="fill it first"):
+        mechanism.release_codes(np.ma.MaskedArray(np.array([[0, 1]]), mask=[[True, False]]))
+    for language in (dw.Words(range(200)), dw.GridWorld(15, 15).by_states()):
+        with pytest.raises(dw.InvalidValue, match="do not fit into int8"):
+            dw.Exponential(language, 2.0, calibration="textbook").release_codes(np.zeros((2, 4), dtype=np.int8))
+
+
+class Tagged(np.ndarray):
+    """An array that carries something private along."""
+
+    def __array_finalize__(self, parent: Any) -> None:
+        self.note = getattr(parent, "note", None)
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # of np.matrix
+@pytest.mark.parametrize("epsilon", [0.5, 5.0])
+@pytest.mark.parametrize("language", [dw.Words("ab"), dw.TransitionSystem({0: {"a": 1, "b": 1}, 1: {"a": 0}}, start=0)])
+def test_only_codes_go_in_and_come_out(language: Any, epsilon: float) -> None:
+    """Kinds of arrays with a will of their own are taken as plain numbers."""
+    mechanism = dw.Exponential(language, epsilon, calibration="textbook")
+    codes = np.tile(np.array([[0, 0, 1, 0]] if isinstance(language, dw.Words) else [[1, 0, 0, 0]]), (300, 1))
+    tagged = codes.view(Tagged)
+    tagged.note = "private"
+    kinds = [codes, np.asmatrix(codes), tagged, codes.astype(">i4"), np.asfortranarray(codes), codes[::-1, ::1]]
+    expected = mechanism.seeded(1).release_codes(codes)
+    for kind in kinds:
+        released = mechanism.seeded(1).release_codes(kind)
+        assert type(released) is np.ndarray
+        assert (released == expected).all()
+    assert (expected != codes).any()
+    assert (expected == codes).any()

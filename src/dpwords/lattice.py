@@ -17,12 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpwords import sampling
+from dpwords import sampling, threads
 from dpwords.automata import Language, explore
 from dpwords.errors import TooLarge
 from dpwords.randomness import Stream, uint64
 from dpwords.scaled import Floats, Integers, Scaled, indicator, normalised
-from dpwords.threads import in_parts
 from dpwords.words import Alphabet
 
 MEMORY_LIMIT = 2 * 2**30  # bytes that the tables of one word may take
@@ -135,14 +134,12 @@ class Graph:
 
     def live(self, length: int) -> Flags:
         """Row i: the states that a word can be in after i symbols. Cost: length · edges; the last is kept."""
-        kept: dict[int, Flags] = self.__dict__.setdefault("_live", {})
-        if length not in kept:
-            live = np.zeros((length + 1, self.size), dtype=np.bool_)
-            _kernels().reached(self.edges, self.start, live)
-            kept.clear()
-            kept[length] = live
-            return live
-        return kept[length]
+        kept: tuple[int, Flags] | None = self.__dict__.get("_live")  # replaced as a whole: threads may share the graph
+        if kept is None or kept[0] != length:
+            kept = length, np.zeros((length + 1, self.size), dtype=np.bool_)
+            _kernels().reached(self.edges, self.start, kept[1])
+            self.__dict__["_live"] = kept
+        return kept[1]
 
     @cached_property
     def edges(self) -> Edges:
@@ -161,7 +158,7 @@ class Discount:
 
 @dataclass(frozen=True)
 class Tally:
-    """For each distance 0, 1, …, remaining: the number of completions at it."""
+    """For each distance 0, 1, …, remaining: the number of completions at it, whatever their weights."""
 
 
 class Table(NamedTuple):
@@ -189,11 +186,12 @@ class Lattice:
         remaining = np.arange(len(codes), -1, -1)
         self.reach, self.width = graph.reach(len(codes)), remaining + 1 if self.by_distance else np.ones_like(remaining)
         self.cuts = self._cuts()
-        z = _stored(algebra.z) if isinstance(algebra, Discount) else (np.ones(1), np.zeros(1, dtype=np.int32))
-        self._z = graph.edges.weight * z[0][0], int(z[1][0])
-        if len(codes) * (abs(self._z[1]) + 1) > _LARGEST_EXPONENT:
+        z = algebra.z if isinstance(algebra, Discount) else indicator(np.ones(1, dtype=np.bool_))
+        if len(codes) * (abs(int(z.exponent[0])) // _STEP + 2) > _LARGEST_EXPONENT:
             raise TooLarge("weights of words this long get too small at this epsilon: take less, or shorter words")
-        ends = indicator(graph.accepting) if graph.ending is None else graph.ending
+        mantissa, exponent = _stored(z)
+        self._z = graph.edges.weight * mantissa[0], int(exponent[0])
+        ends = indicator(graph.accepting) if graph.ending is None or self.by_distance else graph.ending
         self._kept = {len(codes): _stored(ends.take(slice(0, int(self.reach[-1]))))}
         for begin, end in reversed(list(pairwise(self.cuts))):
             table = self._filled(begin, end)
@@ -235,7 +233,7 @@ class Lattice:
                 walked = (uniforms[part], margin, *(array[part] for array in rows))
                 _kernels().walk(*job, table, begin, end, thresholds, *walked)  # noqa: B023
 
-            in_parts(advance, len(budgets), cost=end - begin)
+            threads.in_parts(advance, len(budgets), cost=end - begin)
             while len(stopped := np.flatnonzero(rows.places < end)):
                 for row in stopped.tolist():
                     self._settle(row, int(uniforms[row, rows.places[row]]), table, rows, stream)
@@ -320,8 +318,9 @@ def walk_each(graph: Graph, rows: Integers, z: Scaled, stream: Stream) -> Intege
     """
     length = rows.shape[1]
     model = Lattice(graph, rows[0], Discount(z))
-    if len(model.cuts) > 2:
-        return np.concatenate([Lattice(graph, row, Discount(z)).walk(np.zeros(1, np.int64), stream) for row in rows])
+    if len(model.cuts) > 2 or _BYTES * int(model.reach.sum()) * threads.MOST > MEMORY_LIMIT:
+        alone = [Lattice(graph, row, Discount(z)).walk(np.zeros(1, np.int64), stream) for row in rows]
+        return np.concatenate(alone).astype(rows.dtype)
     words, places, uniforms = np.empty_like(rows), np.empty(len(rows), dtype=np.int64), uint64(stream, rows.shape)
     margin = sampling.margin(graph.branching)
 
@@ -329,10 +328,10 @@ def walk_each(graph: Graph, rows: Integers, z: Scaled, stream: Stream) -> Intege
         job = (graph.edges, model._z, model.reach, model._filled(0, length), graph.start)
         _kernels().walk_each(*job, rows[part], uniforms[part], margin, words[part], places[part])
 
-    in_parts(advance, len(rows), cost=int(model.reach.sum()))
+    threads.in_parts(advance, len(rows), cost=int(model.reach.sum()))
     for row in np.flatnonzero(places < length).tolist():
-        alone = Lattice(graph, rows[row], Discount(z))
-        words[row] = alone.walk(np.zeros(1, np.int64), stream, uniforms[row : row + 1])[0]
+        settled = Lattice(graph, rows[row], Discount(z)).walk(np.zeros(1, np.int64), stream, uniforms[row : row + 1])
+        words[row] = settled[0]
     return words
 
 

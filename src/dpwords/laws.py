@@ -132,7 +132,8 @@ def draw_each(rows: Integers, space: Space, rate: Fraction, stream: Stream) -> I
     edges in reach for each word.
     """
     if isinstance(space, Graph):
-        return walk_each(space, rows, scaled.exp_minus([rate]), stream)
+        z, parts = scaled.exp_minus([rate]), batches(len(rows), rows.shape[1])
+        return np.concatenate([walk_each(space, rows[part], z, stream) for part in parts])
     drawn, weights = rows.ravel().copy(), _kept_and_replaced(space, rate)
     edge = sampling.byte_edge(weights)
     for part in batches(len(drawn), 4):

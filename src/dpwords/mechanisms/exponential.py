@@ -113,11 +113,18 @@ class Exponential(Mechanism):
         """
         if not isinstance(rows, np.ndarray) or rows.ndim != 2 or rows.dtype.kind not in "iu":
             raise InvalidValue("codes are a two-dimensional array of whole numbers, a word in each row")
-        length = self._checked_length(rows.shape[1])
+        if isinstance(rows, np.ma.MaskedArray):
+            raise InvalidValue("a masked array hides some of its codes: fill it first")
+        rows = np.array(
+            rows, dtype=rows.dtype.newbyteorder("="), order="C", subok=False
+        )  # a copy, and nothing but codes
+        length, most = self._checked_length(rows.shape[1]), len(self.language.alphabet) - 1
+        if most > np.iinfo(rows.dtype).max:
+            raise InvalidValue(f"codes up to {most} do not fit into {rows.dtype}: take a wider kind of number")
         if not len(rows):
-            return rows.copy()
-        if rows.min() < 0 or rows.max() >= len(self.language.alphabet):
-            raise NotInLanguage(f"a code is outside 0 to {len(self.language.alphabet) - 1}: only symbols can go in")
+            return rows
+        if rows.min() < 0 or rows.max() > most:
+            raise NotInLanguage(f"a code is outside 0 to {most}: only symbols can go in")
         if self._around is not None or self._by_distance:
             raise InvalidValue("arrays are for linear utility under Hamming distance: release words one by one")
         if isinstance(self._space, Graph):
