@@ -37,11 +37,7 @@ def names_targets(graph: Graph) -> bool:
 
 def live_states(graph: Graph, length: int) -> Flags:
     """Row i: the states that a word of this length can be in after i symbols. Cost: length · edges."""
-    reached = np.zeros((length + 1, graph.size), dtype=np.bool_)
-    reached[0, graph.start] = True
-    for layer in range(length):
-        reached[layer + 1, graph.target[reached[layer, graph.sources]]] = True
-    return reached & graph.useful(length)
+    return graph.live(length) & graph.useful(length)
 
 
 def margin(graph: Graph, length: int) -> float:
