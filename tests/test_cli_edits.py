@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -105,3 +106,19 @@ def test_words_of_a_list(tmp_path: Path) -> None:
     assert "3 are given" in refused("release", "a", *given, "1", "--alphabet", "a", "--system", "grid:2x2")
     file.write_text("basel\n\nbern\n", encoding="utf-8")
     assert "line 2 of cities.txt is empty" in refused("release", "bern", *given, "1")
+
+
+def test_the_certificate_of_a_large_list_is_made_where_it_can_be_kept(tmp_path: Path) -> None:
+    """2,001 words are more than are certified without being asked for."""
+    file, kept = tmp_path / "list.txt", tmp_path / "kept.json"
+    file.write_text("\n".join(f"{number:04d}" for number in range(2001)) + "\n", encoding="utf-8")
+    for more in (("--edits", "all"), ()):
+        given = ("--lexicon", str(file), "-e", "60", *more)
+        assert run("release", "0042", *given).stdout == "0042\n"
+        for _ in range(2):  # made, then loaded
+            assert run("release", "0042", *given, "--certificates", str(kept)).stdout == "0042\n"
+        (found,) = json.loads(kept.read_text("utf-8"))["certificates"]
+        assert found["method"] == "listed"
+        kept.unlink()
+    table = run("accuracy", "--lexicon", str(file), "--length", "4", "-e", "8").stdout.splitlines()
+    assert "textbook (default)" in table[1]

@@ -21,6 +21,7 @@ from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.online import Online
 from dpwords.privacy import Inverse, Linear
 from dpwords.randomness import SeededSource
+from dpwords.sampling import below
 from dpwords.words import levenshtein
 
 Maker = Callable[[float], Mechanism]  # from ε
@@ -54,7 +55,8 @@ def mechanisms(language: Language, k: int, edits: Edits = "substitutions") -> di
                 **channels,
             }
         return channels
-    tight: dict[str, Maker] = {"tight (default)": lambda epsilon: Exponential(language, epsilon, k)}
+    default = Exponential(language, 1.0, k).calibration  # of large lexicons the textbook's, until a certificate is made
+    tight: dict[str, Maker] = {f"{default} (default)": lambda epsilon: Exponential(language, epsilon, k)}
     if not isinstance(language, Words | Lexicon):
         tight["online"] = lambda epsilon: Online(language, epsilon, k)
     return tight | {
@@ -106,13 +108,20 @@ def least_epsilon(make: Maker, target: float, length: int, lowest: float = _LEAS
 
 def _measured(channel: EditChannel, language: Language, length: int) -> float:
     """The mean Levenshtein distance of one release each, of words of one length."""
-    every = uniform(Graph.of(language), whole_number(length, "length", 1))
-    if every.log_total == -math.inf:
-        raise InvalidValue(f"the language has no word of length {length}: choose another length")
     symbols, draws = language.alphabet.symbols, channel.seeded("releases")
-    rows = every.draw(_MEASURED, SeededSource("words").open()).tolist()
-    words = [[symbols[code] for code in row] for row in rows]
+    words = [[symbols[code] for code in row] for row in _some_words(language, whole_number(length, "length", 1))]
     return statistics.fmean(levenshtein(word, draws.release(word)) for word in words)
+
+
+def _some_words(language: Language, length: int) -> list[list[int]]:
+    """Codes of words of one length, drawn uniformly, the same each time."""
+    stream = SeededSource("words").open()
+    if not language.count(length):
+        raise InvalidValue(f"the language has no word of length {length}: choose another length")
+    if isinstance(language, Lexicon):
+        texts = [text for text in language.table if len(text) == length]
+        return [[ord(mark) for mark in texts[i]] for i in below(len(texts), (_MEASURED,), stream)]
+    return [row.tolist() for row in uniform(Graph.of(language), length).draw(_MEASURED, stream)]
 
 
 def _has_every_word(language: Language) -> bool:

@@ -29,8 +29,8 @@ class Census:
     """The number of words at each distance from each word of a list, and the pairs that are nearest to each other.
 
     All pairs of up to 5,793 words are kept; of larger lists those up to a radius, and others are compared when they can
-    matter. Cost: words² / 2 distances, once, a
-    minute or two for 100,000 words; memory 150 MB for pairs, 4 bytes · words · longest for counts.
+    matter. Cost: words² / 2 distances, once, a minute or two for 100,000 words; memory 150 MB for pairs, and 4 bytes ·
+    words · longest for counts.
     """
 
     def __init__(self, listing: Listing, progress: Progress | None = None) -> None:

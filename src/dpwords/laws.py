@@ -128,8 +128,7 @@ def linear_law(codes: Integers, space: Space, rate: Fraction) -> FoldedLaw | Ind
 def draw_each(rows: Integers, space: Space, rate: Fraction, stream: Stream) -> Integers:
     """One word for each of many of one length, each drawn as from its own `linear_law`; all at once.
 
-    Cost: on free words a byte of randomness for each symbol, and a little for each that is replaced; on a graph the
-    edges in reach for each word.
+    Cost: on free words a byte or two of randomness for each symbol; on a graph the edges in reach for each word.
     """
     if isinstance(space, Graph):
         z, parts = scaled.exp_minus([rate]), batches(len(rows), rows.shape[1])

@@ -21,7 +21,8 @@ from dpwords.errors import DPWordsError, InvalidValue, NotInLanguage
 @click.option(
     "--certificates",
     type=click.Path(path_type=Path),
-    help="A file that keeps the certificates of a system for next time; what is in it is checked again.",
+    help="A file that keeps the certificates of a system or lexicon for next time; what is in it is checked again. "
+    "Those of a large lexicon, which take minutes, are made only with this option.",
 )
 def release(
     words_given: tuple[str, ...], separator: str | None, epsilon: float, certificates: Path | None, **options: Any
@@ -58,7 +59,10 @@ def release(
     few = 2 if options["system"] is not None else 1000  # on systems each new length takes a while
     for number, text in enumerate(shown(texts, "releasing", least=few), start=1):
         try:
-            released.append(notation.write(mechanism.release(notation.read(text))))
+            word = notation.read(text)
+            if certificates is not None and isinstance(mechanism, Exponential) and notation.language.accepts(word):
+                mechanism.certificate(len(word) if mechanism.distance == "hamming" else None)
+            released.append(notation.write(mechanism.release(word)))
         except DPWordsError as error:
             reading = f", read {notation.manner}" if isinstance(error, NotInLanguage) else ""
             raise type(error)(f"word {number}{reading}: {error}") from None

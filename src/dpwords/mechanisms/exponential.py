@@ -103,8 +103,8 @@ class Exponential(Mechanism):
         """One private word for each row of an array of symbol codes: arrays in and out, for many words of one length.
 
         A code is the place of a symbol in `language.alphabet.symbols`. Each row spends ε. With linear utility all rows
-        are drawn at once, on all cores. Cost: on free words a byte of randomness for each symbol, on a system the
-        edges within reach for each row.
+        are drawn at once, on all cores. Cost: on free words a byte or two of randomness for each symbol, on a system
+        the edges within reach for each row.
 
         >>> import numpy as np
         >>> from dpwords import Exponential, Words
