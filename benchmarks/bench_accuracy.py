@@ -23,10 +23,10 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 import dpwords as dw
-from dpwords import exhaustive
-from dpwords.automata import Language
-from dpwords.exhaustive import Symbols
+from dpwords.languages.language import Language
 from dpwords.mechanisms.uniform import Uniform
+from dpwords.spaces import exhaustive
+from dpwords.spaces.exhaustive import Symbols
 
 Floats = NDArray[np.float64]
 Row = dict[str, float]

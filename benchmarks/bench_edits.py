@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from pynini.lib import pynutil
 
 import dpwords as dw
-from dpwords import exhaustive
-from dpwords.exhaustive import Symbols
-from dpwords.words import levenshtein
+from dpwords.core.symbols import levenshtein
+from dpwords.spaces import exhaustive
+from dpwords.spaces.exhaustive import Symbols
 
 Floats = NDArray[np.float64]
 EPSILONS = (1, 2, 3, 4, 6)

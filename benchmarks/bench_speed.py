@@ -27,11 +27,12 @@ import pynini
 from numba import njit
 
 import dpwords as dw
-from dpwords import scaled, threads
-from dpwords.lattice import Discount, Graph, Lattice
-from dpwords.laws import FoldedLaw, uniform
-from dpwords.randomness import SeededSource, SystemSource
-from dpwords.shells import LatticeShells
+from dpwords.core import scaled, threads
+from dpwords.core.randomness import SeededSource, SystemSource
+from dpwords.spaces.by_distance import FoldedLaw, uniform
+from dpwords.spaces.free_words import LatticeShells
+from dpwords.spaces.graph import Graph
+from dpwords.spaces.lattice import Discount, Lattice
 
 Row = dict[str, Any]
 RATE = Fraction(2)

@@ -14,10 +14,11 @@ import pytest
 from scipy import stats
 
 import dpwords as dw
-from dpwords import exhaustive, sampling
-from dpwords.laws import FoldedLaw, IndependentLaw, ShellLaw
-from dpwords.mechanisms.base import Mechanism
-from dpwords.words import hamming
+from dpwords.core import sampling
+from dpwords.core.symbols import hamming
+from dpwords.mechanisms.mechanism import Mechanism
+from dpwords.spaces import exhaustive
+from dpwords.spaces.by_distance import FoldedLaw, IndependentLaw, ShellLaw
 
 HIGH = Context(prec=60, Emin=-(10**9), Emax=10**9)
 Weight = Callable[[int], float]

@@ -12,10 +12,12 @@ import pytest
 from scipy import stats
 
 import dpwords as dw
-from dpwords import exhaustive, lattice, sampling, scaled, threads
-from dpwords.lattice import Discount, Graph, Lattice
-from dpwords.laws import uniform
-from dpwords.randomness import SeededSource
+from dpwords.core import sampling, scaled, threads
+from dpwords.core.randomness import SeededSource
+from dpwords.spaces import exhaustive, lattice
+from dpwords.spaces.by_distance import uniform
+from dpwords.spaces.graph import Graph
+from dpwords.spaces.lattice import Discount, Lattice
 from zoo import SYSTEMS
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import dpwords as dw
-from dpwords import exhaustive
-from dpwords.words import hamming
+from dpwords.core.symbols import hamming
+from dpwords.spaces import exhaustive
 from zoo import ALL
 
 

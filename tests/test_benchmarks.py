@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dpwords.words import levenshtein
+from dpwords.core.symbols import levenshtein
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 

@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 
 import dpwords as dw
-from dpwords.calibration import Calibration, profile, rate, rounding_slack
-from dpwords.lattice import Graph
-from dpwords.shells import FreeWords
+from dpwords.privacy.calibration import Calibration, profile, rate, rounding_slack
+from dpwords.spaces.free_words import FreeWords
+from dpwords.spaces.graph import Graph
 
 
 def test_textbook_is_half_of_epsilon_over_the_sensitivity() -> None:

@@ -15,13 +15,18 @@ from hypothesis import strategies as st
 
 import contract
 import dpwords as dw
-from dpwords import bounds, certificates, exhaustive, levelled_bounds
-from dpwords.bounds import Blocks, Listed, range_of_normalisers
-from dpwords.certificates import Certifier, _largest
-from dpwords.lattice import Graph
-from dpwords.levelled_bounds import LevelledBlocks
-from dpwords.levelling import Levelling
-from dpwords.systems import TransitionSystem
+from dpwords.languages.systems import TransitionSystem
+from dpwords.privacy.certificates import blocks as bounds
+from dpwords.privacy.certificates import levelled_blocks as levelled_bounds
+from dpwords.privacy.certificates import systems as certificates
+from dpwords.privacy.certificates.blocks import Blocks
+from dpwords.privacy.certificates.levelled_blocks import LevelledBlocks
+from dpwords.privacy.certificates.normaliser_range import range_of_normalisers
+from dpwords.privacy.certificates.small_languages import Listed
+from dpwords.privacy.certificates.systems import Certifier, _largest
+from dpwords.spaces import exhaustive
+from dpwords.spaces.graph import Graph
+from dpwords.spaces.levelling import Levelling
 from zoo import NO_NEIGHBOURS, SYSTEMS
 
 
@@ -180,7 +185,7 @@ def test_k_divides_epsilon_among_the_places() -> None:
 @pytest.mark.parametrize("good", [0.985, 2.0])
 def test_blocks_keep_the_promise(name: str, epsilon: float, good: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """At the rate that blocks alone certify, where all pairs can be compared; levelled where it pays, and always."""
-    monkeypatch.setattr(bounds, "_MOST_LISTED", 0)
+    monkeypatch.setattr("dpwords.privacy.certificates.small_languages._MOST_LISTED", 0)
     monkeypatch.setattr(certificates, "_GOOD", good)
     language, length = SYSTEMS[name]
     mechanism = dw.Exponential(language, epsilon)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dpwords as dw
-from dpwords import checks
+from dpwords.core import checks
 
 
 def test_numbers_of_any_kind() -> None:

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from dpwords import lattice
 from dpwords.cli import cli
+from dpwords.spaces import lattice
 
 COMMAND = [sys.executable, "-m", "dpwords"]
 

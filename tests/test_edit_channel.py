@@ -18,10 +18,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import dpwords as dw
-from dpwords import accuracy, exhaustive, scaled
-from dpwords.channel import LEAST_EPSILON, Channel, best_channel
-from dpwords.corruption import CorruptedLaw
-from dpwords.words import levenshtein
+from dpwords import accuracy
+from dpwords.core import scaled
+from dpwords.core.symbols import levenshtein
+from dpwords.privacy.channel_parameters import LEAST_EPSILON, Channel, best_channel
+from dpwords.spaces import exhaustive
+from dpwords.spaces.edit_channel import CorruptedLaw
 
 LITTLE = pytest.mark.filterwarnings("ignore:of each word")
 CASES = [("a", 1.0), ("ab", 1.0), ("ab", 2.0), ("abc", 3.5), ("abcd", 2.5), ("abcd", 6.0), ("abcdefgh", 4.0)]
@@ -255,8 +257,8 @@ def test_draws_follow_the_probabilities(
     alphabet: str, epsilon: float, word: str, piece: int, batch: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where words are corrupted in small pieces and drawn in small batches."""
-    monkeypatch.setattr("dpwords.corruption._PIECE", piece)
-    monkeypatch.setattr("dpwords.laws._BATCH", batch)
+    monkeypatch.setattr("dpwords.spaces.edit_channel._PIECE", piece)
+    monkeypatch.setattr("dpwords.spaces.by_distance._BATCH", batch)
     given_word = dw.EditChannel(alphabet, epsilon).seeded(5).given(word)
     draws = 20_000 if batch > 64 else 3000
     seen = Counter(given_word.simulate(draws))
@@ -271,7 +273,7 @@ def test_draws_follow_the_probabilities(
 
 def test_long_words_are_handled_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Expected and found lengths, symbols kept and replaced: five standard deviations."""
-    monkeypatch.setattr("dpwords.corruption._PIECE", 1000)
+    monkeypatch.setattr("dpwords.spaces.edit_channel._PIECE", 1000)
     mechanism = dw.EditChannel("acgt", 5).seeded(1)
     word = "acgt" * 25_000
     made = mechanism.release(word)
@@ -403,7 +405,7 @@ def test_too_long_for_a_probability() -> None:
 
 def test_a_projection_that_is_too_large_says_that_a_word_was_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     channel = dw.EditChannel("NSEW", 5, onto=dw.GridWorld(3, 3))
-    monkeypatch.setattr("dpwords.nearest.MEMORY_LIMIT", 10)
+    monkeypatch.setattr("dpwords.spaces.nearest.MEMORY_LIMIT", 10)
     with pytest.raises(dw.TooLarge, match="what it spends is spent"):
         channel.release("EESS")
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 import contract
 import dpwords as dw
-from dpwords import edits, exhaustive
-from dpwords.edits import Edits, EditShells, rows_at_most
+from dpwords.spaces import edit_counts as edits
+from dpwords.spaces import exhaustive
+from dpwords.spaces.edit_counts import Edits, EditShells, rows_at_most
 from test_levenshtein import count
 from zoo import FINITE, random_systems
 

@@ -7,7 +7,7 @@ import pytest
 
 import contract
 import dpwords as dw
-from dpwords import exhaustive
+from dpwords.spaces import exhaustive
 
 
 def test_words_are_listed_in_order() -> None:

@@ -16,8 +16,8 @@ from scipy.optimize import linprog
 
 import contract
 import dpwords as dw
-from dpwords import exhaustive
-from dpwords.randomness import CipherStream, SeededSource
+from dpwords.core.randomness import CipherStream, SeededSource
+from dpwords.spaces import exhaustive
 from zoo import ALL, FREE, SYSTEMS, random_systems
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import dpwords as dw
-from dpwords import files
+from dpwords.core import files
 
 
 def test_text_comes_without_its_byte_order_mark(tmp_path: Path) -> None:

@@ -11,10 +11,13 @@ import pytest
 from hypothesis import given, settings
 
 import dpwords as dw
-from dpwords import exhaustive, lattice, laws, scaled, threads
-from dpwords.lattice import Discount, Graph, Lattice, Tally
-from dpwords.randomness import SeededSource
-from dpwords.words import hamming
+from dpwords.core import scaled, threads
+from dpwords.core.randomness import SeededSource
+from dpwords.core.symbols import hamming
+from dpwords.spaces import by_distance as laws
+from dpwords.spaces import exhaustive, lattice
+from dpwords.spaces.graph import Graph
+from dpwords.spaces.lattice import Discount, Lattice, Tally
 from zoo import ALL, random_systems
 
 

@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 
 import dpwords as dw
-from dpwords import laws
-from dpwords.laws import Profile
+from dpwords.spaces import by_distance as laws
+from dpwords.spaces.by_distance import Profile
 
 
 def test_profiles_by_hand() -> None:

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 
 import dpwords as dw
-from dpwords import exhaustive, levelling
-from dpwords.lattice import Graph
-from dpwords.levelling import Levelling
+from dpwords.spaces import exhaustive, levelling
+from dpwords.spaces.graph import Graph
+from dpwords.spaces.levelling import Levelling
 from test_certificates import systems_by_states
 
 

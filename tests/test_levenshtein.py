@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpwords as dw
-from dpwords import exhaustive
-from dpwords.levenshtein import ANY, EMPTY, AnyBut, Policy
-from dpwords.words import hamming
+from dpwords.core.symbols import hamming
+from dpwords.languages.automata import ANY, EMPTY, AnyBut, Policy
+from dpwords.spaces import exhaustive
 from zoo import SYSTEMS
 
 ACC = "american control conference 2019"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 import dpwords as dw
-from dpwords import exhaustive
+from dpwords.spaces import exhaustive
 from zoo import random_lexicons
 
 

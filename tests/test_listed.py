@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 import contract
 import dpwords as dw
-from dpwords import census, list_certificates
-from dpwords.census import Census, sampled_excess
-from dpwords.listing import Table
-from dpwords.randomness import SeededSource
+from dpwords.core.randomness import SeededSource
+from dpwords.privacy.certificates import lists as list_certificates
+from dpwords.privacy.certificates import pair_counts as census
+from dpwords.privacy.certificates.pair_counts import Census, sampled_excess
+from dpwords.spaces.lists import Table
 from test_exponential import UTILITIES
 from zoo import FINITE, random_lexicons
 
@@ -120,7 +121,7 @@ def test_counts_come_from_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = Census(Table(lexicon, "levenshtein").listing(4))
     assert whole.counts.tolist() == [np.bincount(row.astype(int), minlength=5).tolist() for row in distances(lexicon)]
     shares: list[float] = []
-    monkeypatch.setattr("dpwords.listing._BLOCK", 200)
+    monkeypatch.setattr("dpwords.spaces.lists._BLOCK", 200)
     parts = Census(Table(lexicon, "levenshtein").listing(4), shares.append)
     assert (parts.counts == whole.counts).all()
     assert parts.excess(1.3) == whole.excess(1.3)

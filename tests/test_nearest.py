@@ -10,11 +10,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import dpwords as dw
-from dpwords import nearest
-from dpwords.automata import Language
-from dpwords.lattice import Graph
-from dpwords.nearest import Nearest, nearest_in
-from dpwords.words import levenshtein
+from dpwords.core.symbols import levenshtein
+from dpwords.languages.language import Language
+from dpwords.spaces import nearest
+from dpwords.spaces.graph import Graph
+from dpwords.spaces.nearest import Nearest, nearest_in
 from zoo import ALL, SYSTEMS
 
 Codes = tuple[int, ...]

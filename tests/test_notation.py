@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import dpwords as dw
-from dpwords import notation
-from dpwords.notation import Notation
+from dpwords.bridges import notation
+from dpwords.bridges.notation import Notation
 
 
 @pytest.mark.parametrize(

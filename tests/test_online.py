@@ -14,8 +14,8 @@ from scipy import stats
 
 import contract
 import dpwords as dw
-from dpwords import exhaustive
-from dpwords.words import hamming
+from dpwords.core.symbols import hamming
+from dpwords.spaces import exhaustive
 from zoo import ALL, CORRIDOR, ENDING, SYSTEMS, random_systems
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import contract
 import dpwords as dw
-from dpwords import exhaustive
-from dpwords.words import hamming
+from dpwords.core.symbols import hamming
+from dpwords.spaces import exhaustive
 from zoo import ALL, random_systems
 
 TABLE = {1: {0: 6.17, 0.1: 6.22, 1: 6.67, 10: 11.17}, 32: {0: 87.45, 0.1: 87.50, 1: 87.95, 10: 92.44}}

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpwords as dw
-from dpwords import exhaustive
-from dpwords.privacy import sensitivity
-from dpwords.words import hamming
+from dpwords.core.symbols import hamming
+from dpwords.privacy.utilities import sensitivity
+from dpwords.spaces import exhaustive
 
 
 @given(st.integers(1, 6), st.integers(0, 6), st.floats(0.01, 50))

@@ -5,7 +5,7 @@ import os
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from dpwords.randomness import CipherStream, SeededSource, SystemSource, integer, uint64
+from dpwords.core.randomness import CipherStream, SeededSource, SystemSource, integer, uint64
 
 
 def test_the_stream_is_aes_in_counter_mode() -> None:

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from dpwords import sampling, scaled
-from dpwords.randomness import SeededSource
-from dpwords.scaled import Scaled
+from dpwords.core import sampling, scaled
+from dpwords.core.randomness import SeededSource
+from dpwords.core.scaled import Scaled
 from weights import mantissas, stored
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpwords import scaled
-from dpwords.scaled import Scaled
+from dpwords.core import scaled
+from dpwords.core.scaled import Scaled
 from weights import mantissas, stored
 
 HALF_ULP = Fraction(1, 2**53)

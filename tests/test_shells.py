@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dpwords as dw
-from dpwords.randomness import SeededSource
-from dpwords.shells import FreeShells, FreeWords, exact_free_sizes, free_sizes
+from dpwords.core.randomness import SeededSource
+from dpwords.spaces.free_words import FreeShells, FreeWords, exact_free_sizes, free_sizes
 
 
 @pytest.mark.parametrize(("n", "m"), [(0, 3), (5, 1), (7, 2), (20, 16)])

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import dpwords as dw
+from dpwords.core.symbols import hamming
 from dpwords.studies.grid import grid
 from dpwords.studies.strings import strings
 from dpwords.studies.study import Block, Column, Study, Table
-from dpwords.words import hamming
 
 WORD = "american control conference 2019"
 PATH = "SSSSEEESSSSSSENNN"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 import dpwords as dw
-from dpwords.words import Alphabet, Word, hamming, levenshtein, same_kind, symbols_of
+from dpwords.core.symbols import Alphabet, Word, hamming, levenshtein, same_kind, symbols_of
 
 
 def test_alphabets_keep_their_order_and_each_symbol_once() -> None:

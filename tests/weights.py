@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from dpwords import scaled
-from dpwords.scaled import Scaled
+from dpwords.core import scaled
+from dpwords.core.scaled import Scaled
 
 mantissas = st.one_of(st.just(0.0), st.floats(0.5, 1, exclude_max=True))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 import dpwords as dw
-from dpwords.automata import Language
+from dpwords.languages.language import Language
 
 CORRIDOR = dw.TransitionSystem(  # "b" from s1 and "c" from s2 lead to dead ends
     {"s0": {"a": "s1", "b": "s2"}, "s1": {"a": "s0", "b": "dead"}, "s2": {"a": "s2", "c": "dead"}}, start="s0"

@@ -13,52 +13,52 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dpwords import audit as audit
     from dpwords import plots as plots
-    from dpwords.automata import Words as Words
-    from dpwords.bridges import from_edges as from_edges
-    from dpwords.bridges import from_json as from_json
+    from dpwords.bridges.edge_lists import from_edges as from_edges
+    from dpwords.bridges.json_systems import from_json as from_json
     from dpwords.errors import DPWordsError as DPWordsError
     from dpwords.errors import InvalidValue as InvalidValue
     from dpwords.errors import MissingExtra as MissingExtra
     from dpwords.errors import NotDeterministic as NotDeterministic
     from dpwords.errors import NotInLanguage as NotInLanguage
     from dpwords.errors import TooLarge as TooLarge
-    from dpwords.levenshtein import LevenshteinAutomaton as LevenshteinAutomaton
-    from dpwords.lexicon import Lexicon as Lexicon
+    from dpwords.languages.automata import LevenshteinAutomaton as LevenshteinAutomaton
+    from dpwords.languages.free_words import Words as Words
+    from dpwords.languages.lexicon import Lexicon as Lexicon
+    from dpwords.languages.systems import GridWorld as GridWorld
+    from dpwords.languages.systems import TransitionSystem as TransitionSystem
     from dpwords.mechanisms.edit_channel import EditChannel as EditChannel
     from dpwords.mechanisms.exponential import Exponential as Exponential
     from dpwords.mechanisms.online import Online as Online
     from dpwords.mechanisms.paper_literal import PaperLiteral as PaperLiteral
-    from dpwords.privacy import Inverse as Inverse
-    from dpwords.privacy import Linear as Linear
-    from dpwords.privacy import NotPrivate as NotPrivate
-    from dpwords.privacy import PureDP as PureDP
-    from dpwords.privacy import Staircase as Staircase
-    from dpwords.systems import GridWorld as GridWorld
-    from dpwords.systems import TransitionSystem as TransitionSystem
+    from dpwords.privacy.guarantees import NotPrivate as NotPrivate
+    from dpwords.privacy.guarantees import PureDP as PureDP
+    from dpwords.privacy.utilities import Inverse as Inverse
+    from dpwords.privacy.utilities import Linear as Linear
+    from dpwords.privacy.utilities import Staircase as Staircase
 
 _HOMES = {
     "DPWordsError": "errors",
     "EditChannel": "mechanisms.edit_channel",
     "Exponential": "mechanisms.exponential",
-    "GridWorld": "systems",
+    "GridWorld": "languages.systems",
     "InvalidValue": "errors",
-    "Inverse": "privacy",
-    "LevenshteinAutomaton": "levenshtein",
-    "Lexicon": "lexicon",
-    "Linear": "privacy",
+    "Inverse": "privacy.utilities",
+    "LevenshteinAutomaton": "languages.automata",
+    "Lexicon": "languages.lexicon",
+    "Linear": "privacy.utilities",
     "MissingExtra": "errors",
     "NotDeterministic": "errors",
     "NotInLanguage": "errors",
-    "NotPrivate": "privacy",
+    "NotPrivate": "privacy.guarantees",
     "Online": "mechanisms.online",
     "PaperLiteral": "mechanisms.paper_literal",
-    "PureDP": "privacy",
-    "Staircase": "privacy",
+    "PureDP": "privacy.guarantees",
+    "Staircase": "privacy.utilities",
     "TooLarge": "errors",
-    "TransitionSystem": "systems",
-    "Words": "automata",
-    "from_edges": "bridges",
-    "from_json": "bridges",
+    "TransitionSystem": "languages.systems",
+    "Words": "languages.free_words",
+    "from_edges": "bridges.edge_lists",
+    "from_json": "bridges.json_systems",
 }
 _MODULES = ("audit", "plots")
 __all__ = [*_MODULES, *sorted(_HOMES)]  # noqa: PLE0604

@@ -8,21 +8,22 @@ import warnings
 from collections.abc import Callable
 from typing import Literal
 
-from dpwords.automata import Language, Words
-from dpwords.channel import LEAST_EPSILON
-from dpwords.checks import positive_number, whole_number
+from dpwords.core.checks import positive_number, whole_number
+from dpwords.core.randomness import SeededSource
+from dpwords.core.sampling import below
+from dpwords.core.symbols import levenshtein
 from dpwords.errors import InvalidValue, TooLarge
-from dpwords.lattice import Graph
-from dpwords.laws import uniform
-from dpwords.lexicon import Lexicon
-from dpwords.mechanisms.base import Mechanism
+from dpwords.languages.free_words import Words
+from dpwords.languages.language import Language
+from dpwords.languages.lexicon import Lexicon
 from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.exponential import Exponential
+from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.online import Online
-from dpwords.privacy import Inverse, Linear
-from dpwords.randomness import SeededSource
-from dpwords.sampling import below
-from dpwords.words import levenshtein
+from dpwords.privacy.channel_parameters import LEAST_EPSILON
+from dpwords.privacy.utilities import Inverse, Linear
+from dpwords.spaces.by_distance import uniform
+from dpwords.spaces.graph import Graph
 
 Maker = Callable[[float], Mechanism]  # from ε
 _LEAST, _MOST = 2.0**-7, 2.0**10  # ε that are searched

@@ -10,14 +10,14 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from dpwords._kernels.boxes import bounds, has_edge, place_in_box, quotient
+from dpwords._kernels.blocks_boxes import bounds, has_edge, place_in_box, quotient
+from dpwords._kernels.compiler import compiled
 
 Array = Any
 
 
-@njit(cache=True)
+@compiled()
 def _union(first: Array, items: Array, one: int, other: int, found: Array) -> int:
     """The items of two rows, each once; how many there are."""
     count = 0
@@ -29,7 +29,7 @@ def _union(first: Array, items: Array, one: int, other: int, found: Array) -> in
     return count
 
 
-@njit(cache=True)
+@compiled()
 def _surplus(
     z: float,
     factor: float,
@@ -85,7 +85,7 @@ def _surplus(
     return surplus
 
 
-@njit(cache=True)
+@compiled()
 def one_place(
     z: float,
     at_least: float,
@@ -151,7 +151,7 @@ def one_place(
     return factor
 
 
-@njit(cache=True)
+@compiled()
 def _completions(
     z: float, sf: Array, st: Array, nf: Array, nid: Array, lo: Array, hi: Array, far: float, q: int, low: Array,
     high: Array,
@@ -166,7 +166,7 @@ def _completions(
             high[m - nf[q]] += weight * above
 
 
-@njit(cache=True)
+@compiled()
 def growth(
     sf: Array, st: Array, pf: Array, ps: Array, nf: Array, nid: Array, live_before: Array, live: Array,
     live_after: Array, ef: Array, edge_lo: Array, edge_hi: Array, far: float,
@@ -196,7 +196,7 @@ def growth(
     return math.log(top) - math.log(bottom)
 
 
-@njit(cache=True)
+@compiled()
 def closings(
     z: float,
     sf: Array,
@@ -282,7 +282,7 @@ def closings(
                     low[base[k] + slot], high[base[k] + slot] = math.log(below), math.log(above)
 
 
-@njit(cache=True)
+@compiled()
 def openings(
     sf: Array, st: Array, pf: Array, ps: Array, nf: Array, nid: Array, live_before: Array, live: Array,
     lo: Array, hi: Array, far: float,
@@ -300,7 +300,7 @@ def openings(
     return most
 
 
-@njit(cache=True)
+@compiled()
 def widest_closing(
     sf: Array, st: Array, live_first: Array, live_before: Array, live: Array, live_after: Array, is_last: bool,
     first: Array, base: Array, low: Array, high: Array,
@@ -334,7 +334,7 @@ def widest_closing(
     return most
 
 
-@njit(cache=True)
+@compiled()
 def two_places(
     sf: Array, st: Array, pf: Array, ps: Array, nf: Array, nid: Array, live_first: Array, live_before: Array,
     live: Array, live_after: Array, lo: Array, hi: Array, far: float, is_last: bool, first: Array, base: Array,

@@ -10,12 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from dpwords._kernels.compiler import compiled
 
 Array = Any
 
 
-@njit(cache=True)
+@compiled()
 def steps_to_the_end(before: Array, bf: Array, accepting: Array) -> Array:
     """The least number of symbols from each state to an accepting one, −1 if there is none. Cost: edges."""
     steps = np.full(len(accepting), -1, dtype=np.int32)
@@ -38,7 +39,7 @@ def steps_to_the_end(before: Array, bf: Array, accepting: Array) -> Array:
     return steps
 
 
-@njit(cache=True)
+@compiled()
 def costs(codes: Array, symbol: Array, target: Array, first: Array, before: Array, bf: Array, steps: Array) -> Array:
     """The table `cost`, from `steps`, its last row. Cost: length · edges.
 
@@ -73,7 +74,7 @@ def costs(codes: Array, symbol: Array, target: Array, first: Array, before: Arra
     return cost
 
 
-@njit(cache=True)
+@compiled()
 def _with_deletions(cost: Array, state: int, places: Array, count: int, result: Array) -> int:
     """The places, and those that the deletion of what follows leads to without loss; all in ascending order."""
     size, end = 0, -1
@@ -88,7 +89,7 @@ def _with_deletions(cost: Array, state: int, places: Array, count: int, result: 
     return size
 
 
-@njit(cache=True)
+@compiled()
 def first_nearest(
     cost: Array, codes: Array, symbol: Array, target: Array, first: Array, accepting: Array, start: int
 ) -> Array:

@@ -53,8 +53,8 @@ def accuracy(
     """
     from dpwords import accuracy as measured
     from dpwords import plots
-    from dpwords.automata import Words
-    from dpwords.files import staged
+    from dpwords.core.files import staged
+    from dpwords.languages.free_words import Words
 
     if not epsilon and target_distance is None:
         raise InvalidValue("say --epsilon 1,2,5,10, or --target-distance 1, or both")

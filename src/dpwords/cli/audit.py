@@ -36,10 +36,10 @@ def audit(length: int, epsilon: float, literal: bool, **options: Any) -> int:
       dpwords audit --alphabet abc --length 4 --epsilon 1 --literal
     """
     from dpwords import audit as audits
-    from dpwords.mechanisms.base import Mechanism
+    from dpwords.bridges.notation import Notation
     from dpwords.mechanisms.edit_channel import EditChannel
+    from dpwords.mechanisms.mechanism import Mechanism
     from dpwords.mechanisms.paper_literal import PaperLiteral
-    from dpwords.notation import Notation
 
     if literal and tuple(options[name] for name in ("edits", "mechanism", "utility", "calibration")) != _DEFAULTS:
         raise InvalidValue(

@@ -12,8 +12,8 @@ from dpwords.cli.terminal import emit, shown
 from dpwords.errors import InvalidValue, NotInLanguage
 
 if TYPE_CHECKING:
-    from dpwords.levenshtein import Automaton
-    from dpwords.systems import TransitionSystem
+    from dpwords.languages.automata import Automaton
+    from dpwords.languages.systems import TransitionSystem
 
 
 @click.command()
@@ -92,10 +92,10 @@ def _drawn(
     **options: Any,
 ) -> Automaton | TransitionSystem:
     """What the options describe."""
-    from dpwords.automata import Words
-    from dpwords.levenshtein import LevenshteinAutomaton
-    from dpwords.notation import Notation
-    from dpwords.systems import TransitionSystem
+    from dpwords.bridges.notation import Notation
+    from dpwords.languages.automata import LevenshteinAutomaton
+    from dpwords.languages.free_words import Words
+    from dpwords.languages.systems import TransitionSystem
 
     public = public_language(**options)
     if not words_given and isinstance(public, TransitionSystem):
@@ -121,8 +121,8 @@ def _draw_runs(
     words_given: tuple[str, ...], title: str, output: Path | None, separator: str | None, **options: Any
 ) -> None:
     from dpwords import plots
-    from dpwords.notation import Notation
-    from dpwords.systems import TransitionSystem
+    from dpwords.bridges.notation import Notation
+    from dpwords.languages.systems import TransitionSystem
 
     public = public_language(**options)
     if not words_given or output is None or not isinstance(public, TransitionSystem):
@@ -133,7 +133,7 @@ def _draw_runs(
 
 def _draw_paper(output: Path | None) -> None:
     from dpwords import plots
-    from dpwords.files import write_whole
+    from dpwords.core.files import write_whole
     from dpwords.studies.figures import figures
 
     if output is None:

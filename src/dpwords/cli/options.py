@@ -10,11 +10,12 @@ import click
 from dpwords.errors import InvalidValue
 
 if TYPE_CHECKING:
-    from dpwords.automata import Language
+    from dpwords.core.symbols import Distance
+    from dpwords.languages.language import Language
     from dpwords.mechanisms.edit_channel import EditChannel
     from dpwords.mechanisms.exponential import Exponential
     from dpwords.mechanisms.online import Online
-    from dpwords.privacy import Distance, Utility
+    from dpwords.privacy.utilities import Utility
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -86,7 +87,7 @@ def public_language(
     alphabet: str | None, system: str | None, words: Any, start: str | None, lexicon: str | None, **_other: Any
 ) -> Language:
     """The language that the options describe."""
-    from dpwords.notation import language
+    from dpwords.bridges.notation import language
 
     return language(alphabet, system, words, start, lexicon)
 
@@ -104,10 +105,10 @@ def described(
 ) -> Exponential | Online | EditChannel:
     """The mechanism that the options describe."""
     from dpwords.accuracy import edit_channel
-    from dpwords.lexicon import Lexicon
+    from dpwords.languages.lexicon import Lexicon
     from dpwords.mechanisms.exponential import Exponential
     from dpwords.mechanisms.online import Online
-    from dpwords.privacy import Inverse, Linear, Staircase
+    from dpwords.privacy.utilities import Inverse, Linear, Staircase
 
     listed = isinstance(language, Lexicon)
     name = mechanism or ("channel" if edits == "all" and not listed else "exponential")

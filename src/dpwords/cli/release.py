@@ -44,8 +44,8 @@ def release(
       dpwords release bern --lexicon cities.txt --epsilon 6 --edits all
       dpwords release --alphabet @activities.txt --separator ";" --epsilon 3 < traces.txt
     """
+    from dpwords.bridges.notation import Notation
     from dpwords.mechanisms.exponential import Exponential
-    from dpwords.notation import Notation
 
     notation = Notation(public_language(**options), separator)
     mechanism = described(notation.language, epsilon, **options)

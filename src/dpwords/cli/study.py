@@ -83,7 +83,7 @@ def grid(k: int, seed: str | None, output: Path | None) -> None:
 def _report(run: Callable[..., Study], k: int, seed: str | None, output: Path | None) -> None:
     """Run a study, print it and write its files: both, or after an error no files."""
     from dpwords import plots
-    from dpwords.files import staged
+    from dpwords.core.files import staged
 
     if output is not None:
         plots.need_matplotlib()

@@ -10,16 +10,17 @@ from typing import Self
 
 import numpy as np
 
-from dpwords.automata import Language, Words
-from dpwords.channel import best_channel
-from dpwords.corruption import CorruptedLaw, ProjectedLaw
+from dpwords.core.scaled import Integers
+from dpwords.core.symbols import Alphabet, AnyWord, Symbol
 from dpwords.errors import InvalidValue
-from dpwords.laws import Law
-from dpwords.mechanisms.base import Mechanism
-from dpwords.nearest import nearest_in
-from dpwords.privacy import Guarantee, PureDP, checked_epsilon
-from dpwords.scaled import Integers
-from dpwords.words import Alphabet, AnyWord, Symbol
+from dpwords.languages.free_words import Words
+from dpwords.languages.language import Language
+from dpwords.mechanisms.mechanism import Mechanism
+from dpwords.privacy.channel_parameters import best_channel
+from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
+from dpwords.spaces.by_distance import Law
+from dpwords.spaces.edit_channel import CorruptedLaw, ProjectedLaw
+from dpwords.spaces.nearest import nearest_in
 
 
 class EditChannel(Mechanism):

@@ -6,21 +6,22 @@ from typing import Literal
 
 import numpy as np
 
-from dpwords.automata import Language
-from dpwords.calibration import Calibration, profile, rate, weighted_space
-from dpwords.certificates import Certifier
-from dpwords.checks import whole_number
-from dpwords.edits import Edits
+from dpwords.core.checks import whole_number
+from dpwords.core.scaled import Integers
+from dpwords.core.symbols import AnyWord, Distance
 from dpwords.errors import InvalidValue, NotInLanguage
-from dpwords.lattice import Graph
-from dpwords.laws import Law, Profile, ShellLaw, ShellWeights, draw_each, linear_law
-from dpwords.lexicon import Lexicon
-from dpwords.listing import Surroundings, Table
-from dpwords.mechanisms.base import Mechanism
-from dpwords.privacy import Distance, Guarantee, Linear, PureDP, Utility, checked_epsilon
-from dpwords.scaled import Integers
-from dpwords.shells import Rows, shells_around
-from dpwords.words import AnyWord
+from dpwords.languages.language import Language
+from dpwords.languages.lexicon import Lexicon
+from dpwords.mechanisms.mechanism import Mechanism
+from dpwords.privacy.calibration import Calibration, profile, rate, weighted_space
+from dpwords.privacy.certificates.systems import Certifier
+from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
+from dpwords.privacy.utilities import Linear, Utility
+from dpwords.spaces.by_distance import Law, Profile, ShellLaw, ShellWeights, draw_each, linear_law
+from dpwords.spaces.edit_counts import Edits
+from dpwords.spaces.free_words import Rows, shells_around
+from dpwords.spaces.graph import Graph
+from dpwords.spaces.lists import Surroundings, Table
 
 
 class Exponential(Mechanism):

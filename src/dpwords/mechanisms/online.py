@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from dpwords import sampling, scaled
-from dpwords.automata import Language
-from dpwords.checks import whole_number
+from dpwords.core import sampling, scaled
+from dpwords.core.checks import whole_number
+from dpwords.core.scaled import Integers
+from dpwords.core.symbols import AnyWord, is_hashable
 from dpwords.errors import InvalidValue
-from dpwords.lattice import Graph
-from dpwords.laws import Law, linear_law
-from dpwords.mechanisms.base import Mechanism
-from dpwords.privacy import Guarantee, PureDP, checked_epsilon
-from dpwords.scaled import Integers
-from dpwords.shells import FreeWords
-from dpwords.stepwise import OnlineLaw, weights
-from dpwords.words import AnyWord, is_hashable
+from dpwords.languages.language import Language
+from dpwords.mechanisms.mechanism import Mechanism
+from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
+from dpwords.spaces.by_distance import Law, linear_law
+from dpwords.spaces.free_words import FreeWords
+from dpwords.spaces.graph import Graph
+from dpwords.spaces.online import OnlineLaw, weights
 
 _SLACK = 2.0**-50  # more than the rounding of e^(−c) costs, for each place that differs
 

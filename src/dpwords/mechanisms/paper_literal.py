@@ -6,17 +6,18 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpwords import exhaustive
-from dpwords.automata import Language
-from dpwords.checks import positive_number, whole_number
+from dpwords.core.checks import positive_number, whole_number
+from dpwords.core.scaled import Integers
+from dpwords.core.symbols import AnyWord
 from dpwords.errors import InvalidValue
-from dpwords.lattice import Graph
-from dpwords.laws import Profile, ShellLaw, ShellWeights, loss_by_distance
-from dpwords.mechanisms.base import Mechanism
-from dpwords.privacy import Inverse, NotPrivate, checked_epsilon, sensitivity
-from dpwords.scaled import Integers
-from dpwords.shells import shells_around
-from dpwords.words import AnyWord
+from dpwords.languages.language import Language
+from dpwords.mechanisms.mechanism import Mechanism
+from dpwords.privacy.guarantees import NotPrivate, checked_epsilon
+from dpwords.privacy.utilities import Inverse, sensitivity
+from dpwords.spaces import exhaustive
+from dpwords.spaces.by_distance import Profile, ShellLaw, ShellWeights, loss_by_distance
+from dpwords.spaces.free_words import shells_around
+from dpwords.spaces.graph import Graph
 
 
 class PaperLiteral(Mechanism):

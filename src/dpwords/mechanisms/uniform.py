@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpwords.laws import Law, linear_law
-from dpwords.mechanisms.base import Mechanism
-from dpwords.privacy import Guarantee, PureDP
-from dpwords.scaled import Integers
+from dpwords.core.scaled import Integers
+from dpwords.mechanisms.mechanism import Mechanism
+from dpwords.privacy.guarantees import Guarantee, PureDP
+from dpwords.spaces.by_distance import Law, linear_law
 
 
 class Uniform(Mechanism):

@@ -15,12 +15,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpwords import files
+from dpwords.core import files
+from dpwords.core.symbols import Word
 from dpwords.errors import InvalidValue, MissingExtra, TooLarge
-from dpwords.levenshtein import Automaton
+from dpwords.languages.automata import Automaton
+from dpwords.languages.systems import TransitionSystem
 from dpwords.plots.structure import Diagram
-from dpwords.systems import TransitionSystem
-from dpwords.words import Word
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

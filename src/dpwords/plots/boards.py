@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
+from dpwords.core.symbols import Word, symbols_of
 from dpwords.errors import InvalidValue, TooLarge
+from dpwords.languages.systems import TransitionSystem
 from dpwords.plots.measure import drawable, text_width
 from dpwords.plots.structure import states_are_cells
 from dpwords.plots.style import CHANGED, FAINT, INK, PALE, WALL
-from dpwords.systems import TransitionSystem
-from dpwords.words import Word, symbols_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,11 +15,11 @@ from graphlib import TopologicalSorter
 from statistics import fmean
 from typing import Any, Literal
 
-from dpwords.automata import Edge
+from dpwords.core.symbols import Symbol
 from dpwords.errors import InvalidValue
-from dpwords.levenshtein import ANY, EMPTY, AnyBut, Automaton, LevenshteinAutomaton, Policy
-from dpwords.systems import ANY_START, TransitionSystem, written
-from dpwords.words import Symbol
+from dpwords.languages.automata import ANY, EMPTY, AnyBut, Automaton, LevenshteinAutomaton, Policy
+from dpwords.languages.language import Edge
+from dpwords.languages.systems import ANY_START, TransitionSystem, written
 
 Kind = Literal["match", "substitution", "insertion", "deletion", "same errors", "more errors", "move"]
 _PAIRS_A_LINE = 3  # of a set of states

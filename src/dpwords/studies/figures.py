@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dpwords.levenshtein import Automaton, LevenshteinAutomaton
-from dpwords.systems import TransitionSystem
+from dpwords.languages.automata import Automaton, LevenshteinAutomaton
+from dpwords.languages.systems import TransitionSystem
 
 Drawn = Automaton | TransitionSystem
 

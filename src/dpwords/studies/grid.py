@@ -9,11 +9,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from dpwords import plots
-from dpwords.levenshtein import Automaton, LevenshteinAutomaton
-from dpwords.mechanisms.base import Mechanism
+from dpwords.core.symbols import hamming
+from dpwords.languages.automata import Automaton, LevenshteinAutomaton
+from dpwords.languages.systems import GridWorld, TransitionSystem
 from dpwords.mechanisms.exponential import Exponential
+from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.paper_literal import PaperLiteral
-from dpwords.privacy import Inverse, Linear
+from dpwords.privacy.utilities import Inverse, Linear
 from dpwords.studies.study import (
     ALPHA,
     LITERAL,
@@ -32,8 +34,6 @@ from dpwords.studies.study import (
     timed,
     without_progress,
 )
-from dpwords.systems import GridWorld, TransitionSystem
-from dpwords.words import hamming
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

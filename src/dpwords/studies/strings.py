@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpwords import plots
-from dpwords.automata import Words
-from dpwords.laws import loss_by_distance
-from dpwords.levenshtein import LevenshteinAutomaton
-from dpwords.mechanisms.base import Mechanism
+from dpwords.languages.automata import LevenshteinAutomaton
+from dpwords.languages.free_words import Words
 from dpwords.mechanisms.exponential import Exponential
+from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.paper_literal import PaperLiteral
 from dpwords.mechanisms.uniform import Uniform
-from dpwords.privacy import Inverse, Linear
+from dpwords.privacy.utilities import Inverse, Linear
+from dpwords.spaces.by_distance import loss_by_distance
 from dpwords.studies.study import (
     ALPHA,
     LITERAL,

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import dpwords
-from dpwords.mechanisms.base import Mechanism
-from dpwords.words import Word
+from dpwords.core.symbols import Word
+from dpwords.mechanisms.mechanism import Mechanism
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,0 +1,45 @@
+"""The probability that the edit channel turns one word into another: a sum over all alignments of the two."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dpwords._kernels.compiler import compiled
+
+Array = Any
+
+
+@compiled()
+def log_sum(one: float, other: float) -> float:
+    """ln(e^one + e^other)."""
+    if one < other:
+        one, other = other, one
+    return one if other == -np.inf else one + math.log1p(math.exp(other - one))
+
+
+@compiled()
+def log_prob(word: Array, output: Array, deleted: float, kept: float, replaced: float, inserted: Array) -> float:
+    """ln of the probability of `output`, from logarithms: of what happens to a symbol, and of each inserted length.
+
+    After each symbol of the word and the gap behind it, entry j is ln of the probability that the first j symbols of
+    the output have come out. Cost: length of the word · (length of the output)².
+    """
+    size = len(output) + 1
+    here, read = inserted.copy(), np.empty(size)
+    for symbol in word:
+        for j in range(size):
+            read[j] = here[j] + deleted
+            if j > 0:
+                read[j] = log_sum(read[j], here[j - 1] + (kept if output[j - 1] == symbol else replaced))
+        for j in range(size):
+            top = -np.inf
+            for t in range(j + 1):
+                top = max(top, read[j - t] + inserted[t])
+            total = 0.0
+            for t in range(j + 1):
+                total += math.exp(read[j - t] + inserted[t] - top)
+            here[j] = top + math.log(total)
+    return float(here[size - 1])

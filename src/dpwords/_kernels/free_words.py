@@ -1,0 +1,30 @@
+"""Free words, symbol by symbol."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpwords._kernels.compiler import compiled
+
+Array = Any
+
+
+@compiled(nogil=True)
+def replace(codes: Array, bits: Array, others: Array, edge: int, symbols: int, unsure: Array) -> None:
+    """Replace, in place, each symbol whose byte of `bits` is above the edge by what its byte of `others` says.
+
+    Byte o stands for number o mod (symbols − 1) among the other symbols; the last bytes, which would favour some, and
+    bytes equal to the edge do not decide: such places are flagged in `unsure` and left to the caller. No step depends
+    on another, so that the compiler can take many at once. Cost: symbols.
+    """
+    rest = np.int32(symbols - 1)
+    even, inverse, limit = np.int32(256 - 256 % rest), np.int32(65536 // rest + 1), np.int32(edge)
+    for i in range(len(codes)):
+        code, byte, other = np.int32(codes[i]), np.int32(bits[i]), np.int32(others[i])
+        late, fair = byte > limit, other < even
+        other -= rest * ((other * inverse) >> np.int32(16))  # the remainder, for numbers below 256
+        other += other >= code
+        unsure[i] = (byte == limit) | (late & (not fair))
+        codes[i] = other if late & fair else code

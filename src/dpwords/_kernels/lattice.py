@@ -1,0 +1,277 @@
+"""Backward passes over the layers of a lattice, and walks along them.
+
+A number is m · 2^(512·e) with m = 0 or 2^(−256) ≤ m < 2^256, so that sums and products of floats never leave their
+range and exponents seldom change. The numbers of all layers lie in one array: those of node (i, s) begin at
+offset[i] + s · width[i]; only the first reach[i] states of layer i have nodes, and of these only those that `live[i]`
+flags are ever looked at, since no word is elsewhere after i symbols. A node holds one number, or one for each distance
+from 0 on.
+
+The edges of state s are first[s], …, first[s+1] − 1, each with a symbol, a target and a weight; no state has more than
+`branching`. `z` is, for each edge, its weight times what a symbol that differs costs, with a common exponent. `edges`
+and `table` are the named tuples of `lattice`. Kernels let go of the interpreter's lock: several threads may walk at
+once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpwords._kernels.compiler import compiled
+
+Array = Any
+STEP = 2.0**512
+HIGH, LOW = 2.0**256, 2.0**-256
+NONE = -(2**31)  # below every exponent
+UNIT = 2.0**-64
+
+
+@compiled(nogil=True)
+def _level(m: float, e: int) -> tuple[float, int]:
+    """The same number with m back in its range, from a product of two or a sum of a few."""
+    if m >= HIGH:
+        return m / STEP, e + 1
+    if 0.0 < m < LOW:
+        return m * STEP, e - 1
+    return m, e
+
+
+@compiled(nogil=True)
+def _plus(m: float, e: int, other_m: float, other_e: int) -> tuple[float, int]:
+    """A sum; what is 2^512 times smaller than the rest is below its rounding."""
+    if other_m == 0.0 or other_e < e - 1:
+        return m, e
+    if m == 0.0 or e < other_e - 1:
+        return other_m, other_e
+    if e == other_e:
+        return m + other_m, e
+    if e > other_e:
+        return m + other_m / STEP, e
+    return other_m + m / STEP, other_e
+
+
+@compiled(nogil=True)
+def _discounted(edges: Any, codes: Array, z: Any, table: Any, place: int, k: int) -> tuple[float, int]:
+    """What edge k adds to its node: the completions of its target, times its weight, and times z if it differs."""
+    at = table.offset[place + 1] + edges.target[k]
+    value, exponent = table.mantissa[at], table.exponent[at]
+    if edges.symbol[k] == codes[place]:
+        value *= edges.weight[k]
+    else:
+        value, exponent = value * z[0][k], exponent + z[1]
+    if value < LOW or value >= HIGH:
+        return _level(value, exponent)
+    return value, exponent
+
+
+@compiled(nogil=True)
+def _counted(edges: Any, codes: Array, table: Any, place: int, k: int, distance: int) -> tuple[float, int]:
+    """How many completions at a distance edge k has."""
+    left, width = distance - (edges.symbol[k] != codes[place]), table.width[place + 1]
+    if left < 0 or left >= width:
+        return 0.0, NONE
+    at = table.offset[place + 1] + edges.target[k] * width + left
+    return table.mantissa[at], table.exponent[at]
+
+
+@compiled(nogil=True)
+def reached(edges: Any, start: int, live: Array) -> None:
+    """Flag the states that a word can be in after 0, 1, 2, … symbols. Cost: edges of all layers."""
+    live[0, start] = True
+    for place in range(len(live) - 1):
+        for s in range(live.shape[1]):
+            if live[place, s]:
+                for k in range(edges.first[s], edges.first[s + 1]):
+                    live[place + 1, edges.target[k]] = True
+
+
+@compiled(nogil=True)
+def discount(edges: Any, codes: Array, z: Any, reach: Array, table: Any, begin: int, end: int) -> None:
+    """Fill layers begin, …, end − 1 with the sums over completions of z^distance. Cost: edges of these layers."""
+    for place in range(end - 1, begin - 1, -1):
+        for s in range(reach[place]):
+            if not table.live[place, s]:
+                continue
+            value, exponent = 0.0, NONE
+            for k in range(edges.first[s], edges.first[s + 1]):
+                more, other = _discounted(edges, codes, z, table, place, k)
+                if other == exponent:
+                    value += more
+                else:
+                    value, exponent = _plus(value, exponent, more, other)
+            at = table.offset[place] + s
+            table.mantissa[at], table.exponent[at] = _level(value, exponent)
+
+
+@compiled(nogil=True)
+def tally(edges: Any, codes: Array, reach: Array, table: Any, begin: int, end: int) -> None:
+    """Fill layers begin, …, end − 1 with numbers of completions by distance. Cost: edges · distances."""
+    for place in range(end - 1, begin - 1, -1):
+        width = table.width[place]
+        for s in range(reach[place]):
+            if not table.live[place, s]:
+                continue
+            at = table.offset[place] + s * width
+            for distance in range(width):
+                value, exponent = 0.0, NONE
+                for k in range(edges.first[s], edges.first[s + 1]):
+                    more, other = _counted(edges, codes, table, place, k, distance)
+                    value, exponent = _plus(value, exponent, more, other)
+                table.mantissa[at + distance], table.exponent[at + distance] = _level(value, exponent)
+
+
+@compiled(nogil=True)
+def edge_weights(
+    edges: Any, codes: Array, z: Any, by_distance: bool, table: Any, place: int, s: int, budget: int, m: Array, e: Array
+) -> None:
+    """The weight of each edge of a node, for words that have `budget` mismatches left where distances are counted."""
+    begin = edges.first[s]
+    for k in range(begin, edges.first[s + 1]):
+        if by_distance:
+            m[k - begin], e[k - begin] = _counted(edges, codes, table, place, k, budget)
+        else:
+            m[k - begin], e[k - begin] = _discounted(edges, codes, z, table, place, k)
+
+
+@compiled(nogil=True)
+def _cumulate(m: Array, e: Array, count: int, result: Array) -> None:
+    """From weights to thresholds, relative to their sum."""
+    top = NONE
+    for k in range(count):
+        if m[k] > 0.0:
+            top = max(top, e[k])
+    total = 0.0
+    for k in range(count):
+        if e[k] == top:
+            total += m[k]
+        elif e[k] == top - 1:
+            total += m[k] / STEP
+        result[k] = total
+    for k in range(count):
+        result[k] /= total
+
+
+@compiled(nogil=True)
+def all_thresholds(
+    edges: Any, codes: Array, z: Any, reach: Array, table: Any, begin: int, end: int, thresholds: Array
+) -> None:
+    """The thresholds of every node of these layers, in the order of edges. Cost: their edges."""
+    m, e = np.empty(edges.branching), np.empty(edges.branching, np.int32)
+    for place in range(begin, end):
+        row = thresholds[place - begin]
+        for s in range(reach[place]):
+            if table.live[place, s] and table.mantissa[table.offset[place] + s] > 0.0:
+                first, last = edges.first[s], edges.first[s + 1]
+                edge_weights(edges, codes, z, False, table, place, s, 0, m, e)
+                _cumulate(m, e, last - first, row[first:last])
+
+
+@compiled(nogil=True)
+def walk(
+    edges: Any, codes: Array, z: Any, by_distance: bool, table: Any, begin: int, end: int, thresholds: Array,
+    uniforms: Array, margin: float, places: Array, states: Array, budgets: Array, words: Array,
+) -> None:  # fmt: skip
+    """Walk each row from its place to `end`, or until a uniform number is too near a threshold to decide by floats.
+
+    `uniforms` are 64 bits for each place; `thresholds` those of all nodes, or nothing. Cost: places ·
+    edges of a node.
+    """
+    m, e, here = np.empty(edges.branching), np.empty(edges.branching, np.int32), np.empty(edges.branching)
+    for row in range(len(places)):
+        s, place = states[row], places[row]
+        while place < end:
+            base, last = edges.first[s], edges.first[s + 1] - edges.first[s] - 1
+            u = uniforms[row, place] * UNIT
+            k, below, above = 0, -1.0, 2.0
+            if len(thresholds):
+                while k < last and u >= thresholds[place - begin, base + k]:
+                    below = thresholds[place - begin, base + k]
+                    k += 1
+                if k < last:
+                    above = thresholds[place - begin, base + k]
+            else:
+                edge_weights(edges, codes, z, by_distance, table, place, s, budgets[row], m, e)
+                _cumulate(m, e, last + 1, here)
+                while k < last and u >= here[k]:
+                    below = here[k]
+                    k += 1
+                if k < last:
+                    above = here[k]
+            if above - u <= margin or u - below <= margin:
+                break
+            if by_distance and edges.symbol[base + k] != codes[place]:
+                budgets[row] -= 1
+            words[row, place] = edges.symbol[base + k]
+            s = edges.target[base + k]
+            place += 1
+        states[row], places[row] = s, place
+
+
+@compiled(nogil=True)
+def average(
+    edges: Any, codes: Array, z: Any, reach: Array, table: Any, place: int, below: Array, here: Array, shift: bool
+) -> None:
+    """Averages over the edges of each node of a layer, in proportion to their weights.
+
+    With `shift` of rows that move right by one along edges that differ, else of single numbers that grow by 1 there.
+    Cost: edges · numbers.
+    """
+    for s in range(reach[place]):
+        at = table.offset[place] + s
+        node, top = table.mantissa[at], table.exponent[at]
+        if not table.live[place, s] or node == 0.0:
+            continue
+        for k in range(edges.first[s], edges.first[s + 1]):
+            share, exponent = _discounted(edges, codes, z, table, place, k)
+            if exponent == top - 1:
+                share /= STEP
+            elif exponent == top + 1:
+                share *= STEP
+            elif exponent != top:
+                continue
+            share /= node
+            differs = 1 if edges.symbol[k] != codes[place] else 0
+            if shift:
+                for d in range(below.shape[1]):
+                    here[s, d + differs] += share * below[edges.target[k], d]
+            else:
+                here[s, 0] += share * (below[edges.target[k], 0] + differs)
+
+
+@compiled(nogil=True)
+def faults(edges: Any, accepting: Array, start: int, rows: Array) -> Array:
+    """For each word how many symbols of it can be read; one more than all of them if it is accepted. Cost: symbols."""
+    found = np.empty(len(rows), np.int64)
+    for row in range(len(rows)):
+        s, place = start, 0
+        while place < rows.shape[1]:
+            k, last = edges.first[s], edges.first[s + 1]
+            while k < last and edges.symbol[k] != rows[row, place]:
+                k += 1
+            if k == last:
+                break
+            s = edges.target[k]
+            place += 1
+        found[row] = place + (place == rows.shape[1] and accepting[s])
+    return found
+
+
+@compiled(nogil=True)
+def walk_each(
+    edges: Any, z: Any, reach: Array, table: Any, start: int, rows: Array, uniforms: Array, margin: float,
+    words: Array, places: Array,
+) -> None:  # fmt: skip
+    """For each word its own backward pass, in the same table, and one walk, as far as floats can decide it.
+
+    Cost: words · edges in reach.
+    """
+    length = rows.shape[1]
+    none, states, budgets = np.empty((0, 0)), np.empty(1, np.int64), np.zeros(1, np.int64)
+    for row in range(len(rows)):
+        discount(edges, rows[row], z, reach, table, 0, length)
+        states[0], places[row] = start, 0
+        walk(
+            edges, rows[row], z, False, table, 0, length, none, uniforms[row : row + 1], margin, places[row : row + 1],
+            states, budgets, words[row : row + 1],
+        )  # fmt: skip

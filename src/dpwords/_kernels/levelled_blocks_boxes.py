@@ -1,0 +1,291 @@
+"""Boxes around the own run where words have the weights of `levelling` (docs/theory.md, section 9).
+
+A *node* is an edge of the system, a *box* holds numbers for all nodes that enter a state near an own one. `lo` and `hi`
+bound the numbers of a box, `single` the sum over the nodes into any one state outside of it, `outside` the sum over all
+of them. A *prefix* is what is known of an own run: its last two nodes, or the only one, or none.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpwords._kernels.compiler import compiled
+
+Array = Any
+LEAST = 1e-100  # an upper bound that is positive stays so: nothing is lost to underflow
+
+
+class Nodes(NamedTuple):
+    """Those that enter state s are lf[s], …, lf[s+1] − 1, those that leave it out[of[s]:of[s+1]]."""
+
+    lf: Array
+    of: Array
+    out: Array
+    src: Array  # where a node begins
+    tgt: Array  # and ends
+    pf: Array
+    pw: Array  # pw[pf[m] + i]: weight of the step to node m from the i-th node that enters src[m]
+    fw: Array  # weight of a word's end after a node
+
+
+class Near(NamedTuple):
+    """The states near s are ns[nf[s]:nf[s+1]]."""
+
+    nf: Array
+    ns: Array
+    at: Array  # at[s, t]: where the nodes into t begin in the box of s, −1 if t is not near s
+    rim: Array  # rim[k]: whether ns[k] is so far out that one step can leave
+    size: Array  # nodes in the box of a state
+
+
+class Prefixes(NamedTuple):
+    """The i-th node into src[m], then m, is number pf[m] + i; then come single nodes, and the empty prefix."""
+
+    last: Array  # its last node, −1 if there is none
+    before: Array  # the node before it; negative if there is none
+    bf: Array  # where its box begins
+    tf: Array  # where numbers for each node that can follow it begin
+
+
+@compiled(error_model="numpy")
+def advance(
+    nodes: Nodes, near: Near, own: int, lo: Array, hi: Array, single: float, pivot: int, new: int, new_lo: Array,
+    new_hi: Array,
+) -> None:  # fmt: skip
+    """Masses one step later, in the box of `new`, from those in the box of `own`; no symbol is compared.
+
+    Where the masses of the nodes into `own` sum to 1, the `pivot`-th is 1 less the others (−1: they need not).
+    """
+    lf, src, pf, pw = nodes.lf, nodes.src, nodes.pf, nodes.pw
+    nf, ns, at = near.nf, near.ns, near.at
+    for k in range(nf[new], nf[new + 1]):
+        t = ns[k]
+        to = at[new, t] - lf[t]
+        for m in range(lf[t], lf[t + 1]):
+            s = src[m]
+            begin, count, weights = at[own, s], lf[s + 1] - lf[s], pf[m]
+            if begin < 0:
+                new_lo[to + m], new_hi[to + m] = 0.0, single
+                continue
+            low, high = 0.0, 0.0
+            for i in range(count):
+                low += pw[weights + i] * lo[begin + i]
+                high += pw[weights + i] * hi[begin + i]
+            if s == own and pivot >= 0:
+                most = least = pw[weights + pivot]
+                for i in range(count):
+                    more = pw[weights + i] - pw[weights + pivot]
+                    if more > 0.0:
+                        most += more * hi[begin + i]
+                        least += more * lo[begin + i]
+                    elif more < 0.0:
+                        most += more * lo[begin + i]
+                        least += more * hi[begin + i]
+                low, high = max(low, least), min(high, most)
+            new_lo[to + m], new_hi[to + m] = low, high
+
+
+@compiled(error_model="numpy")
+def leave(
+    nodes: Nodes, near: Near, limits: Any, reached: Any, own: int, hi: Array, single: float, outside: float,
+    new: int,
+) -> tuple[float, float]:  # fmt: skip
+    """What is outside the box of `new` one step later: into one state at most, and all together.
+
+    `limits` are the largest numbers of nodes that leave a state and that enter one; `reached` is two arrays of zeros,
+    one number for each state, which are zeros again afterwards.
+    """
+    lf, of, out, tgt, pf, pw = nodes.lf, nodes.of, nodes.out, nodes.tgt, nodes.pf, nodes.pw
+    nf, ns, at, rim = near.nf, near.ns, near.at, near.rim
+    mass, ways = reached
+    widest, entries = limits
+    most, total = entries * single, widest * outside
+    for again in range(2):
+        for k in range(nf[own], nf[own + 1]):
+            if not rim[k]:
+                continue
+            s = ns[k]
+            begin = at[own, s]
+            for j in range(of[s], of[s + 1]):
+                t = tgt[out[j]]
+                if at[new, t] >= 0:
+                    continue
+                if again:
+                    mass[t], ways[t] = 0.0, 0.0
+                    continue
+                into = 0.0
+                for i in range(lf[s + 1] - lf[s]):
+                    into += pw[pf[out[j]] + i] * hi[begin + i]
+                mass[t] += into
+                ways[t] += 1.0
+                total += into
+                most = max(most, mass[t] + (lf[t + 1] - lf[t] - ways[t]) * single)
+    return min(most, total), total
+
+
+@compiled(error_model="numpy")
+def forward(
+    z: float, nodes: Nodes, near: Near, limits: Any, prefixes: Prefixes, live_before: Array, live: Array,
+    lo: Array, hi: Array, single: float, outside: Array, grown_lo: Array, grown_hi: Array, new_lo: Array,
+    new_hi: Array, new_outside: Array,
+) -> float:  # fmt: skip
+    """Boxes of one layer from those of the layer before it: shares of the mass of the own state.
+
+    How the mass of the own state grows from prefix k to the j-th node that leaves its state goes to grown[tf[k] + j].
+    The result bounds what enters any one state outside.
+    """
+    lf, of, out, tgt, pf = nodes.lf, nodes.of, nodes.out, nodes.tgt, nodes.pf
+    at, size = near.at, near.size
+    last, bf, tf = prefixes.last, prefixes.bf, prefixes.tf
+    new_lo[:] = np.inf
+    step_lo, step_hi = np.empty(size.max()), np.empty(size.max())
+    reached = (np.zeros(len(size)), np.zeros(len(size)))
+    farthest = 0.0
+    for k in range(len(last) - 1):
+        if not live_before[k]:
+            continue
+        p = last[k]
+        x = tgt[p]
+        box_lo, box_hi = lo[bf[k] : bf[k + 1]], hi[bf[k] : bf[k + 1]]
+        for j in range(of[x], of[x + 1]):
+            q = out[j]
+            new = pf[q] + p - lf[x]
+            if not live[new]:
+                continue
+            y, box = tgt[q], bf[new]
+            advance(nodes, near, x, box_lo, box_hi, single, p - lf[x], y, step_lo, step_hi)
+            begin, end = at[y, y], at[y, y] + lf[y + 1] - lf[y]
+            all_lo, all_hi = 0.0, 0.0
+            for i in range(begin, end):
+                all_lo += step_lo[i]
+                all_hi += step_hi[i]
+            if not all_lo > 0.0:
+                return np.inf
+            grown_lo[tf[k] + j - of[x]], grown_hi[tf[k] + j - of[x]] = all_lo, all_hi
+            for i in range(size[y]):
+                if begin <= i < end:
+                    rest_lo, rest_hi = 0.0, 0.0
+                    for other in range(begin, end):
+                        if other != i:
+                            rest_lo += step_lo[other]
+                            rest_hi += step_hi[other]
+                    low = step_lo[i] / (step_lo[i] + rest_hi) if step_lo[i] > 0.0 else 0.0
+                    high = step_hi[i] / (step_hi[i] + rest_lo) if step_hi[i] > 0.0 else 0.0
+                else:
+                    low, high = z * step_lo[i] / all_hi, z * step_hi[i] / all_lo
+                if high > 0.0:
+                    high = max(high, LEAST)
+                new_lo[box + i] = min(new_lo[box + i], low)
+                new_hi[box + i] = max(new_hi[box + i], high)
+            one, total = leave(nodes, near, limits, reached, x, box_hi, single, outside[k], y)
+            if total > 0.0:
+                new_outside[new] = max(new_outside[new], z * total / all_lo, LEAST)
+                farthest = max(farthest, z * one / all_lo, LEAST)
+    return farthest
+
+
+@compiled(error_model="numpy")
+def largest_quotient(one: Array, other: Array, lo: Array, hi: Array, count: int) -> float:
+    """An upper bound of Σ one·t / Σ other·t over lo ≤ t ≤ hi, nearly attained.
+
+    For any number λ it is λ + max(Σ (one − λ·other)·t) / min(Σ other·t); λ is the quotient at a corner that was best
+    for the quotient at another one, which leaves a remainder of second order.
+    """
+    above, below, least = 0.0, 0.0, 0.0
+    for i in range(count):
+        above += one[i] * hi[i]
+        below += other[i] * hi[i]
+        least += other[i] * lo[i]
+    if not least > 0.0:
+        return np.inf
+    guess = above / below
+    above, below = 0.0, 0.0
+    for i in range(count):
+        t = hi[i] if one[i] > guess * other[i] else lo[i]
+        above += one[i] * t
+        below += other[i] * t
+    guess = above / below
+    surplus = 0.0
+    for i in range(count):
+        more = one[i] - guess * other[i]
+        surplus += more * (hi[i] if more > 0.0 else lo[i])
+    return guess + max(surplus, 0.0) / least
+
+
+@compiled(error_model="numpy")
+def on_the_rim(nodes: Nodes, near: Near, own: int, hi: Array, far: float) -> float:
+    """The most that a node on the rim of a box has, or outside of it."""
+    lf = nodes.lf
+    nf, ns, at, rim = near.nf, near.ns, near.at, near.rim
+    most = far
+    for k in range(nf[own], nf[own + 1]):
+        if rim[k]:
+            for i in range(at[own, ns[k]], at[own, ns[k]] + lf[ns[k] + 1] - lf[ns[k]]):
+                most = max(most, hi[i])
+    return most
+
+
+@compiled(error_model="numpy")
+def backward(
+    z: float, nodes: Nodes, near: Near, widest: int, bf: Array, live: Array, live_after: Array, lo: Array, hi: Array,
+    far: float, new_lo: Array, new_hi: Array,
+) -> float:  # fmt: skip
+    """Boxes of completions relative to those of the own node, from those of the layer after it; and what is outside."""
+    lf, of, out, src, tgt, pf, pw = nodes.lf, nodes.of, nodes.out, nodes.src, nodes.tgt, nodes.pf, nodes.pw
+    nf, ns, at, size = near.nf, near.ns, near.at, near.size
+    new_lo[:] = np.inf
+    low, high = np.empty(size.max()), np.empty(size.max())
+    mine, other, t_lo, t_hi = np.empty(widest), np.empty(widest), np.empty(widest), np.empty(widest)
+    farthest = 0.0
+    for q in range(len(src)):
+        if not live_after[q]:
+            continue
+        x, y = src[q], tgt[q]
+        for k in range(nf[x], nf[x + 1]):
+            s = ns[k]
+            for v in range(lf[s], lf[s + 1]):
+                below, above = 0.0, 0.0
+                for j in range(of[s], of[s + 1]):
+                    w = out[j]
+                    weight = pw[pf[w] + v - lf[s]] * (1.0 if tgt[w] == y else z)
+                    begin = at[y, tgt[w]]
+                    if begin < 0:
+                        above += weight * far
+                    else:
+                        below += weight * lo[bf[q] + begin + w - lf[tgt[w]]]
+                        above += weight * hi[bf[q] + begin + w - lf[tgt[w]]]
+                low[at[x, s] + v - lf[s]], high[at[x, s] + v - lf[s]] = below, above
+        rest = on_the_rim(nodes, near, y, hi[bf[q] : bf[q + 1]], far)
+        own = at[x, x]
+        for p in range(lf[x], lf[x + 1]):
+            if not live[p]:
+                continue
+            mass_lo, mass_hi = low[own + p - lf[x]], high[own + p - lf[x]]
+            if not mass_lo > 0.0:
+                return np.inf
+            for i in range(size[x]):
+                if own <= i < own + lf[x + 1] - lf[x]:
+                    v = lf[x] + i - own
+                    if v == p:
+                        least, most = 1.0, 1.0
+                    else:
+                        for j in range(of[x], of[x + 1]):
+                            w = out[j]
+                            weight = 1.0 if tgt[w] == y else z
+                            mine[j - of[x]] = weight * pw[pf[w] + v - lf[x]]
+                            other[j - of[x]] = weight * pw[pf[w] + p - lf[x]]
+                            begin = at[y, tgt[w]]
+                            t_lo[j - of[x]] = lo[bf[q] + begin + w - lf[tgt[w]]]
+                            t_hi[j - of[x]] = hi[bf[q] + begin + w - lf[tgt[w]]]
+                        most = largest_quotient(mine, other, t_lo, t_hi, of[x + 1] - of[x])
+                        least = 1.0 / largest_quotient(other, mine, t_lo, t_hi, of[x + 1] - of[x])
+                else:
+                    least, most = low[i] / mass_hi, high[i] / mass_lo
+                if most > 0.0:
+                    most = max(most, LEAST)
+                new_lo[bf[p] + i] = min(new_lo[bf[p] + i], least)
+                new_hi[bf[p] + i] = max(new_hi[bf[p] + i], most)
+            farthest = max(farthest, z * widest * rest / mass_lo)
+    return max(farthest, LEAST)

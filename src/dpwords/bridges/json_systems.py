@@ -1,0 +1,59 @@
+"""Transition systems from JSON files."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from dpwords.core.files import read_text
+from dpwords.errors import InvalidValue
+from dpwords.languages.systems import TransitionSystem
+
+
+def from_json(path: str | os.PathLike[str]) -> TransitionSystem:
+    """A system from a JSON file {"start": …, "accepting": […]?, "transitions": {state: {action: state}}}.
+
+    States are text; `"start": null` lets runs start anywhere, for words of states.
+    """
+    name, text = Path(path).name, read_text(path)
+    try:
+        document = json.loads(text, object_pairs_hook=_keep_repeated)
+    except json.JSONDecodeError as error:
+        raise InvalidValue(
+            f"{name} is not valid JSON (line {error.lineno}, column {error.colno}): is the file cut off?"
+        ) from None
+    except (RecursionError, ValueError):
+        raise InvalidValue(f"{name} is JSON, but no transition system: see the documentation of from_json") from None
+    if not isinstance(document, dict) or not {"start", "transitions"} <= document.keys():
+        raise InvalidValue(f'{name} needs the keys "start" and "transitions": see the documentation of from_json')
+    accepting = document.get("accepting")
+    if not (accepting is None or isinstance(accepting, list)):
+        raise InvalidValue(f'{name}: "accepting" is a list of states: write ["{accepting}"]')
+    for where, state in _states_named(document, accepting or []):
+        if isinstance(state, (int, float)):
+            raise InvalidValue(f'{name}, {where}: states are text in JSON, write "{state}"')
+    try:
+        return TransitionSystem(document["transitions"], document["start"], accepting)
+    except InvalidValue as error:
+        raise type(error)(f"{name}: {error}") from None
+
+
+def _keep_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object in which a key that stands twice keeps the list of its values, so that it can be refused."""
+    values: dict[str, list[Any]] = {}
+    for name, value in pairs:
+        values.setdefault(name, []).append(value)
+    return {name: found[0] if len(found) == 1 else found for name, found in values.items()}
+
+
+def _states_named(document: dict[str, Any], accepting: list[Any]) -> Iterator[tuple[str, Any]]:
+    """Every value of a JSON system that should be a state, with its place."""
+    yield "start", document["start"]
+    yield from (("accepting", state) for state in accepting)
+    rows = document["transitions"]
+    for state, row in rows.items() if isinstance(rows, dict) else ():
+        for action, target in row.items() if isinstance(row, dict) else ():
+            yield f"state {state}, action {action}", target

@@ -1,0 +1,172 @@
+"""How alphabets, systems and words are written as text, on the command line and in files."""
+
+from __future__ import annotations
+
+import re
+import string
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from dpwords.bridges.edge_lists import from_edges
+from dpwords.bridges.json_systems import from_json
+from dpwords.core.files import read_text
+from dpwords.core.symbols import Word
+from dpwords.errors import InvalidValue
+from dpwords.languages.free_words import Words
+from dpwords.languages.language import Language
+from dpwords.languages.lexicon import Lexicon
+from dpwords.languages.systems import GridWorld, TransitionSystem, written
+
+NAMED_ALPHABETS = {
+    "binary": "01",
+    "digits": string.digits,
+    "dna": "ACGT",
+    "rna": "ACGU",
+    "protein": "ACDEFGHIKLMNPQRSTVWY",
+    "hex": "0123456789abcdef",
+    "lower": string.ascii_lowercase,
+    "upper": string.ascii_uppercase,
+    "letters": string.ascii_letters,
+    "printable": string.digits + string.ascii_letters + string.punctuation + " ",
+}
+
+
+def alphabet(text: str) -> list[str]:
+    r"""The symbols of an alphabet: a literal with ranges, `name:dna`, or `@file` with a symbol on each line.
+
+    A backslash makes the next character literal; so does being first or last for a hyphen.
+
+    >>> "".join(alphabet("a-e_"))
+    'abcde_'
+    """
+    if text.startswith("name:"):
+        name = text.removeprefix("name:")
+        if name not in NAMED_ALPHABETS:
+            raise InvalidValue(f"there is no alphabet of that name: take one of {', '.join(NAMED_ALPHABETS)}")
+        return list(NAMED_ALPHABETS[name])
+    if text.startswith("@"):
+        return _symbols_of_file(Path(text[1:]))
+    if re.search(r"(?<!\\)(\\\\)*\\$", text):
+        raise InvalidValue("the alphabet ends with a single backslash: write two for a backslash")
+    symbols: list[str] = []
+    for token in re.finditer(r"(\\.|[^\\])-(\\.|[^\\])|(\\.|[^\\])", text, flags=re.DOTALL):
+        first, last = (end[-1] for end in ((token[1], token[2]) if token[1] else (token[3], token[3])))
+        if first > last:
+            raise InvalidValue(f"the range {first}-{last} of the alphabet runs backwards: write {last}-{first}")
+        symbols.extend(map(chr, range(ord(first), ord(last) + 1)))
+    return symbols
+
+
+def language(
+    alphabet_text: str | None,
+    system: str | None,
+    words: Literal["moves", "states"] | None = None,
+    start: str | None = None,
+    lexicon: str | None = None,
+) -> Language:
+    """The language that an alphabet, a system or a file with a word on each line stands for.
+
+    A system is `grid:15x15` (start 0,0), `grid:15x15@1,2`, `grid:15x15@any`, a JSON file, or a CSV edge list.
+    """
+    given = [each for each in (alphabet_text, system, lexicon) if each is not None]
+    if len(given) != 1:
+        raise InvalidValue(
+            f"say what may be released, with either --alphabet or --system or --lexicon ({len(given)} are given)"
+        )
+    if system is None:
+        if words is not None or start is not None:
+            raise InvalidValue("--words and --start belong to --system")
+        return Words(alphabet(alphabet_text or "")) if lexicon is None else _lexicon(Path(lexicon))
+    suffix = Path(system).suffix.lower()
+    is_edge_list = suffix == ".csv"
+    if start is not None and not is_edge_list:
+        raise InvalidValue("--start is for CSV edge lists: write grid:15x15@1,2, or the start into the JSON file")
+    if is_edge_list:
+        if words == "moves":
+            raise InvalidValue("a CSV edge list names no moves, its words are of states: leave out --words moves")
+        return from_edges(Path(system), start=start)
+    if system.startswith("grid:"):
+        found: TransitionSystem = _grid(system)
+    elif suffix == ".json":
+        found = from_json(system)
+    else:
+        raise InvalidValue("a system is grid:ROWSxCOLUMNS, a .json file, or a .csv edge list")
+    return found.by_states() if words == "states" else found
+
+
+@dataclass(frozen=True)
+class Notation:
+    """How the words of one language are written: as characters, or as symbols with a separator between them."""
+
+    language: Language
+    separator: str | None = None  # None: no separator where all symbols are characters, else white space
+
+    def __post_init__(self) -> None:
+        if self.separator is not None and (not self.separator or _unprintable(self.separator)):
+            raise InvalidValue("a separator has at least one character and no line break: leave it out or change it")
+        if any(map(_unprintable, self._names)):
+            raise InvalidValue("a symbol contains a line break or half a character: words are written one to a line")
+        if not self._as_characters and any(map(self._splits, self._names)):
+            raise InvalidValue("a symbol is empty or contains the separator: choose another with --separator")
+        if len(self._names) < len(self.language.alphabet):
+            raise InvalidValue("two symbols are written alike: give them names that differ as text")
+
+    @cached_property
+    def _as_characters(self) -> bool:
+        return self.separator is None and self.language.alphabet.of_characters
+
+    @cached_property
+    def _names(self) -> dict[str, Any]:
+        return {written(symbol): symbol for symbol in self.language.alphabet.symbols}
+
+    def _splits(self, name: str) -> bool:
+        return name.split(self.separator) != [name]
+
+    @property
+    def manner(self) -> str:
+        """How a word is read, for messages."""
+        if self._as_characters:
+            return "character by character (--separator changes that)"
+        return f"as symbols with {'white space' if self.separator is None else 'the separator'} between them"
+
+    def read(self, text: str) -> str | list[Any]:
+        """A word; names that are no symbols stay as they are, for the language to refuse."""
+        if self._as_characters:
+            return text
+        return [self._names.get(name, name) for name in text.split(self.separator)] if text else []
+
+    def write(self, word: Word) -> str:
+        """The word as text."""
+        between = "" if self._as_characters else self.separator or " "
+        return between.join(map(written, word))
+
+
+def _symbols_of_file(path: Path) -> list[str]:
+    lines = read_text(path).splitlines()
+    if "" in lines:
+        raise InvalidValue(f"line {lines.index('') + 1} of {path.name} is empty: write one symbol on each line")
+    return lines
+
+
+def _lexicon(path: Path) -> Lexicon:
+    words = read_text(path).splitlines()
+    if "" in words:
+        raise InvalidValue(f"line {words.index('') + 1} of {path.name} is empty: write one word on each line")
+    return Lexicon(words)
+
+
+def _unprintable(text: str) -> bool:
+    """Whether a text holds a line break, or a surrogate, which no encoding can write."""
+    return any(character in "\r\n" or "\ud800" <= character <= "\udfff" for character in text)
+
+
+def _grid(text: str) -> GridWorld:
+    match = re.fullmatch(r"grid:(\d{1,6})x(\d{1,6})(?:@(?:(\d{1,6}),(\d{1,6})|any))?", text)
+    if match is None:
+        raise InvalidValue("a grid is written grid:ROWSxCOLUMNS, with its start grid:15x15@1,2 or grid:15x15@any")
+    rows, columns = int(match[1]), int(match[2])
+    if match[3]:
+        return GridWorld(rows, columns, start=(int(match[3]), int(match[4])))
+    return GridWorld(rows, columns, start=None if text.endswith("@any") else (0, 0))

@@ -1,0 +1,42 @@
+"""The one place that loads compiled loops, and decides where plain Python is quicker.
+
+Importing the compiler takes half a second, so only those who need a kernel load it, by the name of its file.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import dpwords._kernels
+from dpwords._kernels.compiler import INTERPRETED
+
+_FEW_STEPS = 30_000  # of a loop: interpreted they take about 0.1 seconds, less than starting the compiler
+
+
+def kernel(name: str) -> Any:
+    """The compiled loops of a file in `_kernels`."""
+    return import_module(f"dpwords._kernels.{name}")
+
+
+@cache
+def interpreted(name: str) -> Any:
+    """The same loops as plain Python: the same operations in the same order, hence the same results, bit for bit."""
+    path = Path(dpwords._kernels.__path__[0], f"{name}.py")
+    spec = spec_from_file_location(f"{INTERPRETED}{name}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def kernel_for(name: str, steps: int) -> Any:
+    """The loops for a task of so many steps: compiled, unless they are few and nothing has loaded the compiler yet."""
+    if steps <= _FEW_STEPS and "numba" not in sys.modules:
+        return interpreted(name)
+    return kernel(name)

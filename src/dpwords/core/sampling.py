@@ -1,0 +1,172 @@
+"""Draws that follow stored weights exactly, and exactly uniform choices.
+
+A category is chosen by a uniform number U whose bits are drawn only as far as they are needed. The first 64 bits
+settle almost every draw by floating-point comparison; where U comes so near a threshold that rounding could matter,
+the comparison is repeated in integers with as many further bits as it takes. So the probability of category j is
+w_j / Σw for the stored weights, without error, however small it is.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpwords.core.randomness import Stream, integer, uint64
+from dpwords.core.scaled import Floats, Integers, Scaled
+
+_UNIT = 2.0**-64
+
+
+def choose(weights: Scaled, count: int, stream: Stream) -> Integers:
+    """`count` independent categories from one flat array of weights. Cost: D + count·log D."""
+    return _categories(weights, uint64(stream, (count,)), stream)
+
+
+def byte_edge(weights: Scaled) -> int | None:
+    """The byte that does not decide between two weights: smaller ones are of the first category, larger of the second.
+
+    None where the threshold is too near a multiple of 1/256 to tell.
+    """
+    lower, upper = thresholds(weights, precision=128)
+    edge = 256 * lower[0] // upper[-1]
+    return edge if edge + 1 == -(-256 * upper[0] // lower[-1]) else None
+
+
+def after_byte(weights: Scaled, byte: int, count: int, stream: Stream) -> NDArray[np.bool_]:
+    """Whether draws whose first eight bits are this byte are of the second of two categories."""
+    further = uint64(stream, (count,)) >> np.uint64(8) | np.uint64(byte << 56)
+    return np.asarray(_categories(weights, further, stream) == 1)
+
+
+def exceptions(weights: Scaled, count: int, stream: Stream) -> Integers:
+    """Which of `count` independent draws from two weights are of the second category, in ascending order.
+
+    Eight bits settle all draws but one in 256. Cost: `count` bytes, and little more where exceptions are rare.
+    """
+    edge = byte_edge(weights)
+    if edge is None:
+        return np.flatnonzero(choose(weights, count, stream))
+    bits = np.frombuffer(stream.take(count), dtype=np.uint8)
+    late = np.flatnonzero(bits >= edge)
+    unsure = np.flatnonzero(bits[late] == edge)
+    settled = np.ones(len(late), dtype=np.bool_)
+    settled[unsure] = after_byte(weights, edge, len(unsure), stream)
+    return late[settled]
+
+
+def _categories(weights: Scaled, first: NDArray[np.uint64], stream: Stream) -> Integers:
+    """The categories of uniform numbers that begin with these 64 bits."""
+    between = _float_thresholds(weights)
+    uniform = first.astype(np.float64) * _UNIT
+    index = np.searchsorted(between, uniform, side="right").astype(np.int64)
+    near_one = margin(len(between))
+    fenced = np.concatenate(([-1.0], between, [2.0]))
+    near = np.flatnonzero((uniform - fenced[index] <= near_one) | (fenced[index + 1] - uniform <= near_one))
+    for draw in near:
+        index[draw] = settle(weights, int(first[draw]), stream)
+    return index
+
+
+def choose_each(weights: Scaled, stream: Stream) -> Integers:
+    """One category for each row of weights; a weight of 0 is never chosen. Cost: rows · D."""
+    first = uint64(stream, (len(weights.mantissa),))
+    between = _float_thresholds(weights)
+    uniform = (first.astype(np.float64) * _UNIT)[:, None]
+    index: Integers = (uniform >= between).sum(axis=1, dtype=np.int64)
+    near = (np.abs(uniform - between) <= margin(between.shape[1])).any(axis=1)
+    for row in np.flatnonzero(near):
+        index[row] = settle(weights.take(row), int(first[row]), stream)
+    return index
+
+
+def thresholds(weights: Scaled, precision: int) -> tuple[list[int], list[int]]:
+    """Lower and upper bounds of the cumulative sums of a flat array of weights, in units of 2^(−precision) of the top.
+
+    Category j is [t(j−1), t(j)) out of the last t. Where the precision reaches the last bit of every weight, the
+    bounds are equal and exact. Cost: D integers of `precision` bits.
+    """
+    top = int(weights.exponent.max())
+    lower, upper = [], []
+    for mantissa, exponent in zip(weights.mantissa.tolist(), weights.exponent.tolist(), strict=True):
+        whole, shift = int(mantissa * 2.0**53), precision - 53 + exponent - top
+        lower.append(whole << shift if shift >= 0 else whole >> -shift)
+        upper.append(whole << shift if shift >= 0 else -(-whole >> -shift))
+    return list(accumulate(lower)), list(accumulate(upper))
+
+
+def below(bound: int, shape: tuple[int, ...], stream: Stream) -> Integers:
+    """Independent integers, exactly uniform on 0..bound−1; what would bias them is drawn again."""
+    if bound <= 2**6:  # a byte each is enough, and little is drawn again
+        return _below(bound, lambda count: np.frombuffer(stream.take(count), dtype=np.uint8), 2**8, shape)
+    return _below(bound, lambda count: uint64(stream, (count,)), 2**64, shape)
+
+
+def _below(bound: int, draw: Callable[[int], NDArray[Any]], values: int, shape: tuple[int, ...]) -> Integers:
+    """Uniform numbers below a bound from draws of so many values, the uneven rest of which is drawn again."""
+    drawn = draw(int(np.prod(shape))).copy()
+    last = drawn.dtype.type(values - values % bound - 1)
+    rejected = np.flatnonzero(drawn > last)
+    while len(rejected):
+        drawn[rejected] = draw(len(rejected))
+        rejected = rejected[drawn[rejected] > last]
+    return np.asarray((drawn % drawn.dtype.type(bound)).astype(np.int64).reshape(shape))
+
+
+def integer_below(bound: int, stream: Stream) -> int:
+    """One integer of any size, exactly uniform on 0..bound−1; what is too large is drawn again."""
+    unused = -bound.bit_length() % 8
+    while (drawn := integer(stream, bound.bit_length() + unused) >> unused) >= bound:
+        pass
+    return drawn
+
+
+def subsets(sizes: Integers, universe: int, stream: Stream) -> NDArray[np.bool_]:
+    """For each size an exactly uniform subset of 0..universe−1, as a row of flags.
+
+    The places with the smallest of `universe` random keys; a row with two equal keys is drawn again.
+    """
+    keys = uint64(stream, (len(sizes), universe)).copy()
+    order = np.argsort(keys, axis=1)
+    while (tied := _has_ties(np.take_along_axis(keys, order, axis=1))).any():
+        keys[tied] = uint64(stream, (int(tied.sum()), universe))
+        order[tied] = np.argsort(keys[tied], axis=1)
+    chosen = np.zeros(keys.shape, dtype=np.bool_)
+    np.put_along_axis(chosen, order, np.arange(universe) < sizes[:, None], axis=1)
+    return chosen
+
+
+def _float_thresholds(weights: Scaled) -> Floats:
+    """Thresholds between the categories (last axis), each within half the margin of the exact one."""
+    top = weights.exponent.max(axis=-1, keepdims=True)
+    sums = np.cumsum(weights.relative_to(top), axis=-1)
+    return np.asarray(sums[..., :-1] / sums[..., -1:])
+
+
+def margin(number: int) -> float:
+    """Twice the error of a float threshold among so many, rounding of U to 53 bits included."""
+    return (number + 8) * 2.0**-51
+
+
+def settle(weights: Scaled, prefix: int, stream: Stream) -> int:
+    """The category of the uniform number that begins with the 64 bits of `prefix`, in integer arithmetic.
+
+    Thresholds and the number are extended together, until only one category is possible.
+    """
+    bits = 64
+    while True:
+        lower, upper = thresholds(weights, precision=2 * bits)
+        at_least = bisect_right(upper, prefix * lower[-1] >> bits)
+        at_most = bisect_right(lower, -(-(prefix + 1) * upper[-1] >> bits) - 1)
+        if at_least == at_most:
+            return at_least
+        prefix = prefix << bits | integer(stream, bits)
+        bits *= 2
+
+
+def _has_ties(ordered: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    return np.asarray((ordered[:, 1:] == ordered[:, :-1]).any(axis=1))

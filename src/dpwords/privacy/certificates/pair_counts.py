@@ -1,0 +1,122 @@
+"""How much the normaliser of e^(−c·d) changes between the words of a list (docs/theory.md, 13)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpwords.core import sampling
+from dpwords.core.randomness import Stream
+from dpwords.core.scaled import Floats, Integers
+from dpwords.errors import TooLarge
+from dpwords.spaces.lists import Listing, distances
+
+MARGIN = 1e-9  # more than floating point can be off in a difference of logarithms, for words of up to 10^6 symbols
+_MOST_COUNTS = 2**28
+_SAMPLED = 8  # words, and words near each of them
+_MOST_PAIRS = 2**24  # that are kept; those farther apart are compared where they can matter,
+_MOST_COMPARED = 2**29  # if these are not too many
+_BLOCK = 2**22  # distances held at a time
+Progress = Callable[[float], None]  # from 0 to 1
+
+
+class Census:
+    """The number of words at each distance from each word of a list, and the pairs that are nearest to each other.
+
+    All pairs of up to 5,793 words are kept; of larger lists those up to a radius, and others are compared when they can
+    matter. Cost: words² / 2 distances, once, a minute or two for 100,000 words; memory 150 MB for pairs, and 4 bytes ·
+    words · longest for counts.
+    """
+
+    def __init__(self, listing: Listing, progress: Progress | None = None) -> None:
+        if len(listing) * (listing.longest + 1) > _MOST_COUNTS:
+            raise TooLarge(f"a certificate counts at most {_MOST_COUNTS} words · distances: leave out long words")
+        self._texts, self._distance = listing.texts, listing.distance
+        self._by_length = {int(n): np.flatnonzero(listing.lengths == n) for n in np.unique(listing.lengths)}
+        self.radius = listing.longest  # pairs at this distance or nearer are kept, all of them
+        self.counts = np.zeros((len(listing), listing.longest + 1), dtype=np.int32)
+        self.counts[:, 0] = 1
+        tally = import_module("dpwords._kernels.pair_counts").tally
+        kept: list[list[Any]] = []  # of pairs: one word, the other, their distance
+        number = 0
+        for first, apart in listing.blocks():
+            tally(apart, first, self.counts)
+            near = apart <= self.radius
+            near &= np.arange(apart.shape[1]) > np.arange(len(apart))[:, None]
+            one, other = (index.astype(np.int32) for index in np.nonzero(near))
+            kept.append([one + np.int32(first), other + np.int32(first), apart[near]])
+            number += len(one)
+            while number > _MOST_PAIRS:
+                self.radius -= 1
+                kept = [[part[block[2] <= self.radius] for part in block] for block in kept]
+                number = sum(len(block[0]) for block in kept)
+            if progress is not None:
+                progress(1 - (1 - min(first + len(apart), len(listing)) / len(listing)) ** 2)
+        self._one, self._other, self._apart = (np.concatenate(part) for part in zip(*kept, strict=True))
+
+    def excess(self, c: float) -> float:
+        """The largest ln Z(x′)/Z(x) for each unit of distance; a bound of it where too many pairs would be compared.
+
+        Cost: words · longest + pairs kept, and seconds where far pairs may be the worst.
+        """
+        logs = self.log_normalisers(c)
+        largest = float((np.abs(logs[self._one] - logs[self._other]) / self._apart).max(initial=0.0))
+        if self.radius < self.counts.shape[1] - 1:
+            largest = self._beyond(logs, largest)
+        return largest + MARGIN
+
+    def log_normalisers(self, c: float) -> Floats:
+        """ln Z of each word."""
+        return np.asarray(np.log(self.counts @ np.exp(-c * np.arange(self.counts.shape[1]))))
+
+    def _beyond(self, logs: Floats, largest: float) -> float:
+        """The largest ratio, given that of the pairs kept. Two words are at least as far apart as their lengths are.
+
+        So a pair can have a larger one only if its difference is more than `largest` times that, or times the radius
+        and one more. Between two lengths such a pair is of a word well above the least and one well below the most.
+        """
+        bound, suspects = largest, []
+        for a, ones in self._by_length.items():
+            for b, others in self._by_length.items():
+                apart = max(abs(a - b), self.radius + 1)
+                most, least = logs[ones].max(), logs[others].min()
+                if most - least > largest * apart:
+                    bound = max(bound, float(most - least) / apart)
+                    high, low = least + largest * apart, most - largest * apart
+                    suspects.append((ones[logs[ones] >= high], others[logs[others] <= low]))
+        if sum(len(ones) * len(others) for ones, others in suspects) > _MOST_COMPARED:
+            return bound
+        return max([largest, *(self._compared(logs, ones, others) for ones, others in suspects)])
+
+    def _compared(self, logs: Floats, ones: Integers, others: Integers) -> float:
+        """The largest ratio between some words and others."""
+        largest, texts = 0.0, [self._texts[index] for index in others]
+        for block in np.array_split(ones, len(ones) * len(others) // _BLOCK + 1):
+            apart = distances([self._texts[i] for i in block], texts, self._distance, self.counts.shape[1] - 1)
+            ratios = (logs[block][:, None] - logs[others]) / np.maximum(apart, 1)
+            largest = max(largest, float(ratios.max(initial=0.0)))
+        return largest
+
+
+def sampled_excess(listing: Listing, c: float, stream: Stream) -> float:
+    """The largest ln Z(x′)/Z(x) for each unit of distance, between a few random words and those nearest to each.
+
+    Never more than `Census.excess`. Cost: 72 · words distances.
+    """
+
+    def log_normaliser(apart: NDArray[Any]) -> float:
+        return math.log(np.bincount(apart) @ np.exp(-c * np.arange(int(apart.max()) + 1)))
+
+    largest = 0.0
+    for index in sampling.below(len(listing), (_SAMPLED,), stream).tolist():
+        apart = listing.from_word(listing.texts[index])
+        own = log_normaliser(apart)
+        for other in np.argsort(apart, kind="stable")[1 : 1 + _SAMPLED].tolist():
+            change = abs(log_normaliser(listing.from_word(listing.texts[other])) - own)
+            largest = max(largest, change / int(apart[other]))
+    return largest

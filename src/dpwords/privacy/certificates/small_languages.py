@@ -1,0 +1,72 @@
+"""The exact excess of a language so small that its words can be listed (docs/theory.md, section 9)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpwords.core.scaled import Floats, Integers
+from dpwords.spaces.graph import Graph
+from dpwords.spaces.levelling import Levelling
+
+_MOST_LISTED = 1024  # words that are compared pair by pair
+
+
+class Listed:
+    """The exact excess, over all pairs of words of a language so small that they can be listed. Cost: words²."""
+
+    def __init__(self, rows: Integers, others: Integers) -> None:
+        self.apart = np.zeros((len(rows), len(rows)))
+        for column in rows.T:
+            self.apart += column[:, None] != column[None, :]
+        self.others = others  # for each word, how many others fit at each place; only `levelled` results need them
+
+    @classmethod
+    def of(cls, graph: Graph, length: int, levelling: Levelling | None) -> Listed | None:
+        """None if there are more than 1,024 words."""
+        graph = graph if levelling is None else levelling.line
+        useful = graph.useful(length)
+        taken, states = np.zeros((1, 0), dtype=np.int64), np.array([graph.start])
+        for place in range(length):
+            sizes = graph.first[states + 1] - graph.first[states]
+            parents = np.repeat(np.arange(len(states)), sizes)
+            edges = graph.first[states][parents] + np.arange(len(parents)) - (np.cumsum(sizes) - sizes)[parents]
+            kept = useful[place + 1, graph.target[edges]]
+            parents, edges = parents[kept], edges[kept]
+            if len(edges) > _MOST_LISTED:
+                return None
+            taken = np.concatenate([taken[parents], edges[:, None]], axis=1)
+            states = graph.target[edges]
+        if levelling is None:
+            return cls(graph.symbol[taken], np.zeros((len(taken), 1), dtype=np.int64))
+        others = np.concatenate([levelling.others[taken], levelling.others_at_end[states][:, None]], axis=1)
+        return cls(graph.symbol[taken], others)
+
+    def excess(self, c: float) -> float:
+        """The largest |ln Z(x′)/Z(x)| / d(x, x′) with equal weights."""
+        return self._excess(c, levelled=False)
+
+    def levelled_excess(self, c: float) -> float:
+        """The same with the weights of `levelling`."""
+        return self._excess(c, levelled=True)
+
+    def mean_distance(self, c: float, levelled: bool) -> float:
+        """The expected distance from a uniform word."""
+        powers = self._log_weights(c, levelled) - c * self.apart
+        shares = np.exp(powers - powers.max(axis=1, keepdims=True))
+        return float(((shares * self.apart).sum(axis=1) / shares.sum(axis=1)).mean())
+
+    def _log_weights(self, c: float, levelled: bool) -> Floats:
+        if not levelled:
+            return np.zeros(len(self.apart))
+        return np.asarray(-np.log1p(self.others * math.exp(-c)).sum(axis=1))
+
+    def _excess(self, c: float, levelled: bool) -> float:
+        weights = self._log_weights(c, levelled)
+        powers = weights - c * self.apart
+        top = powers.max(axis=1)
+        logs = top + np.log(np.exp(powers - top[:, None]).sum(axis=1))
+        pairs = self.apart > 0
+        rounding = 1e-9 + 2.0**-50 * self.apart.max(initial=1.0) * float(np.abs(weights).max() + 1)
+        return float((np.subtract.outer(logs, logs)[pairs] / self.apart[pairs]).max(initial=0.0) + rounding)

@@ -1,0 +1,74 @@
+"""What is promised, and in terms of what: adjacency, utilities, sensitivity, guarantees."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from dpwords.core.checks import positive_number, whole_number
+from dpwords.core.symbols import Distance
+from dpwords.errors import InvalidValue
+
+LARGEST_EPSILON = 1e6
+_APART = {"hamming": "that differ in d places", "levenshtein": "d edits apart (insertions, deletions, substitutions)"}
+
+
+@dataclass(frozen=True)
+class PureDP:
+    """For every pair of words x, x′ of the language and every output: |ln p(w;x)/p(w;x′)| ≤ ε · ceil(d(x, x′)/k).
+
+    The claim is for the program as it runs. `slack` is what rounding may cost for each symbol of the word (under
+    Levenshtein distance, of the longest word); slack · length is taken off ε before the weights are chosen, so it is
+    inside the claim, not on top of it.
+    """
+
+    epsilon: float
+    distance: Distance
+    k: int
+    slack: float
+    method: Literal["tight", "textbook", "online", "channel"]
+
+    def loss(self, distance: int) -> float:
+        """The most that one output tells between two words this far apart."""
+        return self.epsilon * math.ceil(whole_number(distance, "a distance", 0) / self.k)
+
+    def __str__(self) -> str:
+        return (
+            f"ε = {self.epsilon:g}, k = {self.k}: two words {_APART[self.distance]} give any output with "
+            f"probabilities within a factor e^(ε·ceil(d/k)) ({self.method})"
+        )
+
+
+@dataclass(frozen=True)
+class NotPrivate:
+    """No promise. `nominal` is the ε that was asked for; `true_epsilon(length)` is what is lost, where that is known.
+
+    It cannot be composed with, or counted as, a guarantee.
+    """
+
+    reason: str
+    nominal: float
+    k: int
+    measure: Callable[[int], float] | None = field(default=None, repr=False, compare=False)
+
+    def true_epsilon(self, length: int) -> float:
+        """The largest log-ratio over all outputs and all pairs of words that differ in at most k places."""
+        if self.measure is None:
+            raise InvalidValue(f"the true ε is not known here: {self.reason}")
+        return self.measure(length)
+
+    def __str__(self) -> str:
+        return f"not private: {self.reason}"
+
+
+Guarantee = PureDP | NotPrivate
+
+
+def checked_epsilon(epsilon: object, zero_allowed: bool = False) -> float:
+    """ε as a float, if it is a finite number above 0 (or 0, where that is allowed)."""
+    number = positive_number(epsilon, "epsilon", "epsilon=1.0", zero_allowed)
+    if number > LARGEST_EPSILON:
+        raise InvalidValue(f"epsilon is at most {LARGEST_EPSILON:g}: beyond that nothing would be hidden")
+    return number

@@ -1,0 +1,257 @@
+"""All words of a finite language by their Levenshtein distance from a private word, counted without listing them.
+
+A prefix of an output is known by its state in the language and by its *row*: its distance to each prefix of the private
+word. The row after one more symbol follows from the row before it, so pairs (state, row) make a deterministic
+automaton. Layer i of it holds the pairs that prefixes of i symbols reach; going back from the last layer, each pair
+gets the number of its completions at each distance, in exact integers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+from functools import cache, cached_property
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpwords.core import sampling, scaled
+from dpwords.core.randomness import SeededSource, Stream
+from dpwords.core.scaled import Integers, Scaled
+from dpwords.core.symbols import levenshtein
+from dpwords.errors import InvalidValue, TooLarge
+from dpwords.languages.language import Language
+from dpwords.spaces import by_distance as laws
+from dpwords.spaces import exhaustive
+from dpwords.spaces.graph import Graph
+from dpwords.spaces.lists import Listing, Surroundings, codes_of
+
+MOST_STATES = 10**6  # of the language
+_ROWS_MATTER = 64  # symbols, beyond which there are more rows than there can be prefixes within the limit
+MOST_NUMBERS = 2**28  # in all tables of one word; 2 GiB
+_AVERAGED = 8  # words that stand for all of a length in the public expected distance
+
+
+@dataclass(frozen=True, eq=False)
+class _Layer:
+    """The pairs (state, row) that prefixes of one length reach; edges of pair p from first[p] to first[p + 1]."""
+
+    first: Integers
+    symbol: Integers
+    target: Integers  # pairs of the next layer
+    ends: Integers  # the distance of the prefix itself, if it is a word; else −1
+    completions: NDArray[Any]  # integers: of each pair (row) at each distance
+
+
+class EditShells:
+    """The words of a language by their distance from a word of it: exact counts, exactly uniform draws.
+
+    Cost: edges · length for each pair (state, row), see `Edits`. A word drawn costs its length times the branching.
+    """
+
+    def __init__(self, codes: Integers, graph: Graph, reach: int, words: int) -> None:
+        self.codes = codes
+        self._layers = _counted(codes, graph, reach, _kind(words))
+        self.counts: list[int] = [int(number) for number in self._layers[0].completions[0]]
+        self.sizes: Scaled = scaled.from_integers(self.counts)
+        self.footprint = reach + 1
+
+    def distance(self, codes: Integers) -> int:
+        """How far a word is from the private one."""
+        return levenshtein(codes.tolist(), self.codes.tolist())
+
+    def draw(self, distances: Integers, stream: Stream) -> list[Integers]:
+        """For each distance a uniform word at exactly that distance: the one with a uniform number."""
+        return [self._numbered(sampling.integer_below(self.counts[d], stream), d) for d in distances.tolist()]
+
+    def _numbered(self, number: int, distance: int) -> Integers:
+        """One of the words at a distance; numbers 0, 1, … up to their count give each of them once."""
+        found: list[int] = []
+        pair = 0
+        for layer, below in zip(self._layers, [*self._layers[1:], None], strict=True):
+            if layer.ends[pair] == distance:
+                if number == 0:
+                    break
+                number -= 1
+            assert below is not None
+            for edge in range(layer.first[pair], layer.first[pair + 1]):
+                ways = int(below.completions[layer.target[edge], distance])
+                if number < ways:
+                    break
+                number -= ways
+            found.append(int(layer.symbol[edge]))
+            pair = int(layer.target[edge])
+        return np.array(found, dtype=np.int64)
+
+
+class Edits(Surroundings):
+    """A finite language under Levenshtein distance.
+
+    `TooLarge` is said here, if for any word of the language the tables might take more than 2 GiB, and never when a
+    word goes in: how many numbers a word really takes, often far fewer, would tell about it. Within the limit are words
+    of up to 20 symbols out of 2, 13 out of 4, 11 out of 26, and 12 steps on a grid. Cost: longest word · edges.
+    """
+
+    distance = "levenshtein"
+
+    def __init__(self, language: Language) -> None:
+        self._graph, reach, self.words = _measured(Graph.of(language, most=MOST_STATES))
+        self.classes = [reach]
+        _refuse_beyond_limit(self._graph, reach, _kind(self.words))
+
+    def shells(self, codes: Integers) -> EditShells:
+        return EditShells(codes, self._graph, self.classes[0], self.words)
+
+    def listing(self, reach: int) -> Listing | None:
+        """All words, if there are at most 1,024."""
+        return self._listing
+
+    def typical(self, length: int) -> tuple[list[Integers], Integers]:
+        uniform = laws.uniform(self._graph, length)
+        if uniform.log_total == -math.inf:
+            raise InvalidValue(f"the language has no word of length {length}: choose another length")
+        if self._listing is not None:
+            words = [codes_of(text) for text in self._listing.texts if len(text) == length]
+            return words, np.ones(len(words), dtype=np.int64)
+        drawn = uniform.draw(_AVERAGED, SeededSource("typical words").open())
+        rows, times = np.unique(drawn, axis=0, return_counts=True)
+        return list(rows), times
+
+    @cached_property
+    def identity(self) -> str:
+        graph = self._graph
+        parts = (graph.start, graph.symbol, graph.target, graph.first, graph.accepting)
+        content = b"".join(np.asarray(part, dtype="<i8").tobytes() + b"|" for part in parts)
+        return hashlib.sha256(b"levenshtein" + content).hexdigest()
+
+    @cached_property
+    def _listing(self) -> Listing | None:
+        if self.words > exhaustive.PAIRS_LIMIT:
+            return None
+        graph, found = self._graph, []
+        waiting = [(graph.start, "")]
+        while waiting:
+            state, text = waiting.pop()
+            if graph.accepting[state]:
+                found.append(text)
+            for edge in range(graph.first[state], graph.first[state + 1]):
+                waiting.append((int(graph.target[edge]), text + chr(graph.symbol[edge])))
+        return Listing(found, "levenshtein")
+
+
+def _measured(graph: Graph) -> tuple[Graph, int, int]:
+    """The part of a graph that is on the way to a word, the length of the longest word, and the number of words."""
+    forward = [graph.target[graph.first[s] : graph.first[s + 1]].tolist() for s in range(graph.size)]
+    backward: list[list[int]] = [[] for _ in forward]
+    for state, targets in enumerate(forward):
+        for target in targets:
+            backward[target].append(state)
+    useful = set(np.flatnonzero(graph.accepting).tolist())
+    waiting = list(useful)
+    while waiting:
+        new = set(backward[waiting.pop()]) - useful
+        useful |= new
+        waiting.extend(new)
+    if graph.start not in useful:
+        raise InvalidValue("the language has no word at all: take one that has")
+    longest: dict[int, int] = {}
+    words: dict[int, int] = {}
+    try:
+        for state in TopologicalSorter({s: useful.intersection(forward[s]) for s in useful}).static_order():
+            ahead = [target for target in forward[state] if target in useful]
+            longest[state] = max((longest[target] + 1 for target in ahead), default=0)
+            words[state] = sum(words[target] for target in ahead) + int(graph.accepting[state])
+    except CycleError:
+        raise InvalidValue(
+            "under Levenshtein distance a language has to be finite, and this one has words of any length: bound it, "
+            "for example with .up_to(12)"
+        ) from None
+    kept = np.isin(graph.target, list(useful))
+    first = np.concatenate([[0], np.cumsum(kept)])[graph.first]
+    part = Graph(graph.alphabet, graph.start, graph.symbol[kept], graph.target[kept], first, graph.accepting)
+    return part, longest[graph.start], words[graph.start]
+
+
+def _counted(codes: Integers, graph: Graph, reach: int, kind: type) -> list[_Layer]:
+    """All layers, the first one first."""
+    states, rows = np.array([graph.start]), np.arange(len(codes) + 1, dtype=np.int32)[None, :]
+    steps = []
+    while len(states):
+        ends = np.where(graph.accepting[states], rows[:, -1], -1)
+        fan = graph.first[states + 1] - graph.first[states]
+        first = np.concatenate([[0], np.cumsum(fan)])
+        source = np.repeat(np.arange(len(states)), fan)
+        edge = np.arange(first[-1]) - first[source] + graph.first[states][source]
+        after = _next_rows(rows[source], codes != graph.symbol[edge][:, None])
+        kept, target = _distinct(graph.target[edge], after)
+        steps.append((first, graph.symbol[edge], target, ends))
+        states, rows = graph.target[edge][kept], after[kept]
+    layers: list[_Layer] = []
+    for first, symbol, target, ends in reversed(steps):
+        completions: NDArray[Any] = np.zeros((len(ends), reach + 1), dtype=kind)
+        words = np.flatnonzero(ends >= 0)
+        completions[words, ends[words]] = 1
+        origins = np.flatnonzero(np.diff(first))
+        if len(origins):
+            completions[origins] += np.add.reduceat(layers[-1].completions[target], first[origins], axis=0)
+        layers.append(_Layer(first, symbol, target, ends, completions))
+    return layers[::-1]
+
+
+def _distinct(states: Integers, rows: NDArray[np.int32]) -> tuple[Integers, Integers]:
+    """Where each pair (state, row) is found first, and for each place which of these it is."""
+    whole = np.column_stack([states.astype(np.int32), rows])  # compared as bytes
+    keys = whole.view(np.dtype((np.void, 4 * whole.shape[1])))[:, 0]
+    _, kept, target = np.unique(keys, return_index=True, return_inverse=True)
+    return kept, target
+
+
+def _next_rows(rows: NDArray[np.int32], differs: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """The rows after one more symbol, which differs from some symbols of the private word and equals others."""
+    places = np.arange(rows.shape[1], dtype=np.int32)
+    after = rows + np.int32(1)  # the symbol is inserted
+    np.minimum(after[:, 1:], rows[:, :-1] + differs, out=after[:, 1:])  # it is kept, or substituted
+    return np.minimum.accumulate(after - places, axis=1) + places  # symbols of the private word are deleted
+
+
+def _kind(words: int) -> type:
+    """The kind of integers that count up to so many words exactly."""
+    return np.int64 if words < 2**63 else object
+
+
+def _refuse_beyond_limit(graph: Graph, reach: int, kind: type) -> None:
+    """Bound the numbers held for any private word: a layer has no more pairs than prefixes, nor than states · rows."""
+    size = 1 if kind is np.int64 else 6  # of a count, in numbers of 8 bytes
+    prefixes, held, peak = np.zeros(graph.size), 0.0, 0.0
+    prefixes[graph.start] = 1.0
+    for layer in range(reach + 1):
+        pairs = np.minimum(prefixes, rows_at_most(layer, reach) if reach <= _ROWS_MATTER else math.inf)
+        edges = float(pairs @ np.diff(graph.first))
+        held += float(pairs.sum()) * (reach + 1) * size + edges
+        peak = max(peak, edges * (4 * (reach + 2) + (reach + 1) * size))
+        if held + peak > MOST_NUMBERS:
+            raise TooLarge(
+                f"counting words by Levenshtein distance might take more than {MOST_NUMBERS} numbers on this language: "
+                "bound it by fewer symbols, list its words in a Lexicon, or take an EditChannel"
+            )
+        prefixes = np.bincount(graph.target, prefixes[graph.sources], graph.size).astype(np.float64)
+
+
+@cache
+def rows_at_most(layer: int, length: int) -> float:
+    """More than the rows that prefixes of `layer` symbols can have, against words of at most `length` symbols.
+
+    A row starts at `layer` and changes by at most 1 from place to place; at place j it is at least |layer − j| and at
+    most the larger of both. Rows of shorter words are beginnings of such rows.
+    """
+    ways = {layer: 1.0}
+    for place in range(1, length + 1):
+        ahead: dict[int, float] = {}
+        for distance, number in ways.items():
+            for after in range(max(distance - 1, abs(layer - place)), min(distance + 1, max(layer, place)) + 1):
+                ahead[after] = ahead.get(after, 0.0) + number
+        ways = ahead
+    return sum(ways.values())

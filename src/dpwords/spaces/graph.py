@@ -1,0 +1,139 @@
+"""A language as arrays of edges."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpwords.core.scaled import Floats, Integers, Scaled
+from dpwords.core.symbols import Alphabet
+from dpwords.languages.language import Language, explore
+
+Flags = NDArray[np.bool_]
+
+
+class Edges(NamedTuple):
+    """The edges of a graph, as kernels take them."""
+
+    first: NDArray[np.int32]
+    symbol: NDArray[np.int32]
+    target: NDArray[np.int32]
+    weight: Floats
+    branching: int
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A language as arrays: edges ordered by source, those of state s from first[s] to first[s+1].
+
+    A word's weight is the product of those of its edges and of the state where it ends; left out, they are 1.
+    """
+
+    alphabet: Alphabet
+    start: int
+    symbol: Integers
+    target: Integers
+    first: Integers
+    accepting: Flags
+    weight: Scaled | None = None  # of each edge
+    ending: Scaled | None = None  # of each state, where a word ends in it
+
+    @classmethod
+    def of(cls, language: Language, most: int | None = None) -> Graph:
+        """Explore a language of at most so many states from its initial one. Cost: its reachable edges."""
+        states, edges = explore([language.initial], language.follow, most)
+        number = {state: index for index, state in enumerate(states)}
+        sources = np.array([number[source] for source, _, _ in edges], dtype=np.int64)
+        return cls(  # breadth-first order lists the edges of each state together, states in order
+            alphabet=language.alphabet,
+            start=0,
+            symbol=np.array([language.alphabet.codes[symbol] for _, symbol, _ in edges], dtype=np.int64),
+            target=np.array([number[target] for _, _, target in edges], dtype=np.int64),
+            first=np.searchsorted(sources, np.arange(len(states) + 1)),
+            accepting=np.array([language.is_accepting(state) for state in states], dtype=np.bool_),
+        )
+
+    @property
+    def size(self) -> int:
+        """The number of states."""
+        return len(self.accepting)
+
+    @property
+    def branching(self) -> int:
+        """The largest number of edges that leave a state."""
+        return int(np.diff(self.first).max())
+
+    @cached_property
+    def sources(self) -> Integers:
+        """The state that each edge leaves."""
+        return np.repeat(np.arange(self.size), np.diff(self.first))
+
+    def log_weight(self, codes: Integers) -> float:
+        """ln of the weight of a word of the language. Cost: its length times the branching."""
+        if self.weight is None or self.ending is None:
+            return 0.0
+        state, taken = self.start, []
+        for code in codes:
+            begin = self.first[state]
+            taken.append(begin + int(np.flatnonzero(self.symbol[begin : self.first[state + 1]] == code)[0]))
+            state = self.target[taken[-1]]
+        return math.fsum([*self.weight.take(taken).logs(), float(self.ending.take(state).logs())])
+
+    def faults(self, rows: Integers) -> Integers:
+        """For each word (a row of codes) how many of its symbols can be read, and one more if it is accepted."""
+        return np.asarray(_kernels().faults(self.edges, self.accepting, self.start, rows))
+
+    def useful(self, length: int) -> Flags:
+        """Row i: the states before symbol i from which a word of this length can be completed. Cost: length · edges."""
+        useful = np.zeros((length + 1, self.size), dtype=np.bool_)
+        useful[length] = self.accepting
+        for place in reversed(range(length)):
+            useful[place, self.sources[useful[place + 1, self.target]]] = True
+        return useful
+
+    @cached_property
+    def depth(self) -> Integers:
+        """The least number of symbols after which each state can be reached, −1 for none. Cost: edges."""
+        depth = np.full(self.size, -1)
+        front, level = np.array([self.start]), 0
+        while len(front):
+            depth[front] = level
+            sizes = self.first[front + 1] - self.first[front]
+            edges = np.repeat(self.first[front] - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
+            front, level = np.unique(self.target[edges]), level + 1
+            front = front[depth[front] < 0]
+        return depth
+
+    def reach(self, length: int) -> Integers:
+        """For each number of symbols read, how many states, in their order, hold all that can be reached by then."""
+        reached = np.flatnonzero(self.depth >= 0)
+        furthest = np.zeros(length + 1, dtype=np.int64)
+        np.maximum.at(furthest, np.minimum(self.depth[reached], length), reached)
+        return np.maximum.accumulate(furthest) + 1
+
+    def live(self, length: int) -> Flags:
+        """Row i: the states that a word can be in after i symbols. Cost: length · edges; the last is kept."""
+        kept: tuple[int, Flags] | None = self.__dict__.get("_live")  # replaced as a whole: threads may share the graph
+        if kept is None or kept[0] != length:
+            kept = length, np.zeros((length + 1, self.size), dtype=np.bool_)
+            _kernels().reached(self.edges, self.start, kept[1])
+            self.__dict__["_live"] = kept
+        return kept[1]
+
+    @cached_property
+    def edges(self) -> Edges:
+        """The edges as kernels take them."""
+        weight = np.ones(len(self.target)) if self.weight is None else self.weight.relative_to(np.zeros(1, np.int64))
+        first, symbol, target = (part.astype(np.int32) for part in (self.first, self.symbol, self.target))
+        return Edges(first, symbol, target, weight, self.branching)
+
+
+def _kernels() -> Any:
+    """Compiled loops; importing the compiler takes half a second, so only who needs them does."""
+    return import_module("dpwords._kernels.lattice")

@@ -1,0 +1,255 @@
+"""A language unrolled to n layers: one backward pass and one forward walk, for sums and for counts alike.
+
+Node (i, s) is state s before symbol i of the word. The backward pass gives each node the total weight of the ways to
+complete a word from there; an *algebra* says what a symbol that differs from the private word does to that weight:
+`Discount` multiplies it by z (linear utility, distance folded away), `Tally` counts completions by their distance.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpwords.core import sampling, threads
+from dpwords.core.randomness import Stream, uint64
+from dpwords.core.scaled import Floats, Integers, Scaled, indicator, normalised
+from dpwords.errors import TooLarge
+from dpwords.spaces.graph import Flags, Graph
+
+MEMORY_LIMIT = 2 * 2**30  # bytes that the tables of one word may take
+_BYTES = 12  # of one stored number
+_BYTES_A_LAYER = 64  # whatever it holds, besides a flag for each state
+_LARGEST_EXPONENT = 2**30  # in steps; a quarter of what an int32 holds
+_STEP = 512  # binary places that one step of a stored exponent stands for
+
+
+@dataclass(frozen=True, eq=False)
+class Discount:
+    """One number a node: the sum over completions of z^distance, times their weights."""
+
+    z: Scaled  # a single number
+
+
+@dataclass(frozen=True)
+class Tally:
+    """For each distance 0, 1, …, remaining: the number of completions at it, whatever their weights."""
+
+
+class Table(NamedTuple):
+    """The numbers of some layers, as kernels take them."""
+
+    mantissa: Floats
+    exponent: NDArray[np.int32]
+    offset: Integers
+    width: Integers
+    live: Flags
+
+
+class Lattice:
+    """The completions of every node for one private word, ready to be walked.
+
+    Memory: 12 bytes · states in reach · numbers a node holds, summed over layers. Where that is more than the limit,
+    only some layers are kept, and those between them are computed again when they are needed; `TooLarge` is said
+    before anything is taken. Cost: length · edges for `Discount`, length² · edges for `Tally`.
+    """
+
+    def __init__(self, graph: Graph, codes: Integers, algebra: Discount | Tally) -> None:
+        self.graph, self.codes, self.by_distance = graph, codes, isinstance(algebra, Tally)
+        self.footprint = max(len(codes), graph.branching)  # numbers held at a time for each word drawn
+        _refuse_beyond_limit((_BYTES_A_LAYER + graph.size) * len(codes), graph, len(codes))
+        remaining = np.arange(len(codes), -1, -1)
+        self.reach, self.width = graph.reach(len(codes)), remaining + 1 if self.by_distance else np.ones_like(remaining)
+        self.cuts = self._cuts()
+        z = algebra.z if isinstance(algebra, Discount) else indicator(np.ones(1, dtype=np.bool_))
+        if len(codes) * (abs(int(z.exponent[0])) // _STEP + 2) > _LARGEST_EXPONENT:
+            raise TooLarge("weights of words this long get too small at this epsilon: take less, or shorter words")
+        mantissa, exponent = _stored(z)
+        self._z = graph.edges.weight * mantissa[0], int(exponent[0])
+        ends = indicator(graph.accepting) if graph.ending is None or self.by_distance else graph.ending
+        self._kept = {len(codes): _stored(ends.take(slice(0, int(self.reach[-1]))))}
+        for begin, end in reversed(list(pairwise(self.cuts))):
+            table = self._filled(begin, end)
+            size = int(self.reach[begin] * self.width[begin])
+            self._kept[begin] = table.mantissa[:size].copy(), table.exponent[:size].copy()
+        self._only = table if len(self.cuts) == 2 else None
+
+    def at_start(self) -> Scaled:
+        """The numbers of the first node."""
+        begin, width = self.graph.start * int(self.width[0]), int(self.width[0])
+        mantissa, exponent = self._kept[0]
+        return _scaled(mantissa[begin : begin + width], exponent[begin : begin + width])
+
+    def choices(self, place: int, state: int, budget: int, table: Table | None = None) -> Scaled:
+        """The weights of the edges of a node; where distances are counted, for words with so many mismatches left."""
+        if table is None:
+            table = self._table(max(c for c in self.cuts if c <= place), min(c for c in self.cuts if c > place))
+        size = int(self.graph.first[state + 1] - self.graph.first[state])
+        mantissa, exponent = np.empty(size), np.empty(size, dtype=np.int32)
+        job = (self.graph.edges, self.codes, self._z, self.by_distance)
+        _kernels().edge_weights(*job, table, place, state, budget, mantissa, exponent)
+        return _scaled(mantissa, exponent)
+
+    def walk(self, budgets: Integers, stream: Stream, uniforms: NDArray[np.uint64] | None = None) -> Integers:
+        """One word (a row of codes) for each budget, each step in proportion to its stored completions.
+
+        `uniforms` are the first 64 bits for each step, drawn unless given. The same for any number of threads. Cost:
+        rows · length · branching.
+        """
+        rows = Rows.at_start(budgets, self.graph.start, len(self.codes))
+        uniforms = uint64(stream, rows.words.shape) if uniforms is None else uniforms
+        job = (self.graph.edges, self.codes, self._z, self.by_distance)
+        margin = sampling.margin(self.graph.branching)
+        for begin, end in pairwise(self.cuts):
+            table = self._table(begin, end)
+            thresholds = self._thresholds(begin, end, table, len(budgets))
+
+            def advance(part: slice) -> None:
+                walked = (uniforms[part], margin, *(array[part] for array in rows))
+                _kernels().walk(*job, table, begin, end, thresholds, *walked)  # noqa: B023
+
+            threads.in_parts(advance, len(budgets), cost=end - begin)
+            while len(stopped := np.flatnonzero(rows.places < end)):
+                for row in stopped.tolist():
+                    self._settle(row, int(uniforms[row, rows.places[row]]), table, rows, stream)
+                advance(slice(None))
+        return rows.words
+
+    def mean_distance(self) -> float:
+        """The expected distance of a walk. Cost: length · edges."""
+        return float(self._averaged(np.zeros((self.graph.size, 1)), shift=False)[0])
+
+    def distance_distribution(self) -> Floats:
+        """The probability of each distance under a walk. Cost: length² · edges, memory length · states."""
+        _refuse_beyond_limit(2 * 8 * self.graph.size * (len(self.codes) + 1), self.graph, len(self.codes))
+        return self._averaged(np.ones((self.graph.size, 1)), shift=True)
+
+    def _averaged(self, values: Floats, shift: bool) -> Floats:
+        """Averages over completions of what the last layer holds, with the distance, or shifted by it."""
+        for begin, end in reversed(list(pairwise(self.cuts))):
+            table = self._table(begin, end)
+            for place in reversed(range(begin, end)):
+                below, values = values, np.zeros((self.graph.size, values.shape[1] + shift))
+                job = (self.graph.edges, self.codes, self._z, self.reach)
+                _kernels().average(*job, table, place, below, values, shift)
+        return np.asarray(values[self.graph.start])
+
+    def _settle(self, row: int, uniform: int, table: Table, rows: Rows, stream: Stream) -> None:
+        """One step of one row whose uniform number is too near a threshold for floats."""
+        place, state = int(rows.places[row]), int(rows.states[row])
+        weights = self.choices(place, state, int(rows.budgets[row]), table)
+        edge = self.graph.first[state] + sampling.settle(weights, uniform, stream)
+        rows.words[row, place] = self.graph.symbol[edge]
+        rows.budgets[row] -= self.by_distance and self.graph.symbol[edge] != self.codes[place]
+        rows.places[row], rows.states[row] = place + 1, self.graph.target[edge]
+
+    def _thresholds(self, begin: int, end: int, table: Table, number: int) -> Floats:
+        """Those of all nodes, where so many walks share them that it pays and they fit; else none."""
+        size = (end - begin, len(self.graph.target))
+        if self.by_distance or number < int(self.reach[end]) or 8 * size[0] * size[1] > MEMORY_LIMIT:
+            return np.empty((0, 0))
+        thresholds = np.empty(size)
+        job = (self.graph.edges, self.codes, self._z, self.reach)
+        _kernels().all_thresholds(*job, table, begin, end, thresholds)
+        return thresholds
+
+    def _table(self, begin: int, end: int) -> Table:
+        return self._only or self._filled(begin, end)
+
+    def _filled(self, begin: int, end: int) -> Table:
+        """The layers from one cut to the next, computed from the last of them."""
+        sizes = self.reach[begin : end + 1] * self.width[begin : end + 1]
+        offset = np.zeros(len(self.codes) + 1, dtype=np.int64)
+        offset[begin + 1 : end + 1] = np.cumsum(sizes[:-1])
+        numbers = np.empty(sizes.sum()), np.empty(sizes.sum(), dtype=np.int32)
+        table = Table(*numbers, offset, self.width, self.graph.live(len(self.codes)))
+        table.mantissa[offset[end] :], table.exponent[offset[end] :] = self._kept[end]
+        if self.by_distance:
+            _kernels().tally(self.graph.edges, self.codes, self.reach, table, begin, end)
+        else:
+            _kernels().discount(self.graph.edges, self.codes, self._z, self.reach, table, begin, end)
+        return table
+
+    def _cuts(self) -> list[int]:
+        """The layers that are kept: the first and the last, and as few others as memory allows."""
+        sizes, length = _BYTES * self.reach * self.width, len(self.codes)
+        ends = np.cumsum(sizes)
+        needed = math.inf
+        for blocks in range(1, 2 * math.isqrt(length) + 2):
+            inner = np.searchsorted(ends, ends[-1] * np.arange(1, blocks) / blocks)
+            cuts = np.unique(np.concatenate([[0], inner, [length]]))
+            largest = (ends[cuts[1:]] - ends[cuts[:-1]] + sizes[cuts[:-1]]).max()
+            needed = min(needed, int(largest + sizes[cuts].sum()))
+            if needed <= MEMORY_LIMIT:
+                return [int(cut) for cut in cuts]
+        _refuse_beyond_limit(int(needed), self.graph, length)
+        raise AssertionError
+
+
+def walk_each(graph: Graph, rows: Integers, z: Scaled, stream: Stream) -> Integers:
+    """One walk for each of many words of one length, each as from `Lattice(graph, word, Discount(z))`.
+
+    Cost: words · edges in reach, in a table for each thread.
+    """
+    length = rows.shape[1]
+    model = Lattice(graph, rows[0], Discount(z))
+    if len(model.cuts) > 2 or _BYTES * int(model.reach.sum()) * threads.MOST > MEMORY_LIMIT:
+        alone = [Lattice(graph, row, Discount(z)).walk(np.zeros(1, np.int64), stream) for row in rows]
+        return np.concatenate(alone).astype(rows.dtype)
+    words, places, uniforms = np.empty_like(rows), np.empty(len(rows), dtype=np.int64), uint64(stream, rows.shape)
+    margin = sampling.margin(graph.branching)
+
+    def advance(part: slice) -> None:
+        job = (graph.edges, model._z, model.reach, model._filled(0, length), graph.start)
+        _kernels().walk_each(*job, rows[part], uniforms[part], margin, words[part], places[part])
+
+    threads.in_parts(advance, len(rows), cost=int(model.reach.sum()))
+    for row in np.flatnonzero(places < length).tolist():
+        settled = Lattice(graph, rows[row], Discount(z)).walk(np.zeros(1, np.int64), stream, uniforms[row : row + 1])
+        words[row] = settled[0]
+    return words
+
+
+class Rows(NamedTuple):
+    """Words in the making, one a row: where each stands, and what it has read."""
+
+    places: Integers
+    states: Integers
+    budgets: Integers
+    words: Integers
+
+    @classmethod
+    def at_start(cls, budgets: Integers, start: int, length: int) -> Rows:
+        number = len(budgets)
+        words = np.empty((number, length), dtype=np.int64)
+        return cls(np.zeros(number, dtype=np.int64), np.full(number, start), budgets.astype(np.int64), words)
+
+
+def _kernels() -> Any:
+    """Compiled loops; importing the compiler takes half a second, so only who needs them does."""
+    return import_module("dpwords._kernels.lattice")
+
+
+def _stored(values: Scaled) -> tuple[Floats, NDArray[np.int32]]:
+    """Numbers as kernels keep them: mantissas of about 512 bits of range, exponents in steps of 512."""
+    steps = np.where(values.mantissa > 0, np.rint(values.exponent / _STEP).astype(np.int64), 0)
+    shift = np.where(values.mantissa > 0, values.exponent - _STEP * steps, 0)
+    return np.ldexp(values.mantissa, shift.astype(np.int32)), steps.astype(np.int32)
+
+
+def _scaled(mantissa: Floats, exponent: NDArray[np.int32]) -> Scaled:
+    return normalised(mantissa, _STEP * exponent.astype(np.int64))
+
+
+def _refuse_beyond_limit(needed: int, graph: Graph, length: int) -> None:
+    if needed > MEMORY_LIMIT:
+        raise TooLarge(
+            f"the tables for {graph.size} states and {length} symbols would take {needed / 2**30:.1f} GiB, the limit "
+            f"is {MEMORY_LIMIT / 2**30:.0f} GiB: take a shorter word or a smaller system (a release with utility "
+            "Linear() needs the least)"
+        )

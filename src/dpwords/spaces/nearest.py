@@ -1,0 +1,122 @@
+"""The word of a language that is nearest to a given word by insertions, deletions and substitutions.
+
+Of several that are equally near it is the first in the order of the alphabet, a word before its continuations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dpwords.core.scaled import Integers
+from dpwords.errors import InvalidValue, TooLarge
+from dpwords.languages.free_words import Words
+from dpwords.languages.language import Language
+from dpwords.languages.lexicon import Lexicon
+from dpwords.spaces.graph import Flags, Graph
+from dpwords.spaces.lattice import MEMORY_LIMIT
+from dpwords.spaces.lists import codes_of, distances, text_of
+
+_BYTES = 4  # of one number of edits
+
+
+def nearest_in(language: Language) -> Callable[[Integers], Integers]:
+    """What finds the nearest word of a language, as codes; −1 stands for a symbol that the language does not have.
+
+    Cost: nothing for `Words`, whose nearest words take time linear in the length, and for a `Lexicon`, whose take one
+    distance for each word of it; else as of `Nearest`, after an exploration of the language.
+    """
+    if isinstance(language, Words):
+        return partial(_nearest_free, language.max_length)
+    if isinstance(language, Lexicon):
+        return partial(_nearest_listed, language)
+    return Nearest(Graph.of(language))
+
+
+class Nearest:
+    """The word of a language that is nearest to a given one by Levenshtein distance; of several, the first in the
+    order of the alphabet (a word before its continuations).
+
+    Cost of one word of n symbols whose nearest is d edits away: n · edges for the distances, then up to
+    (n + d) · d · edges of a state for the word. Memory: 4 bytes · n · states; `TooLarge` is said before it is taken.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        steps = self._kernel().steps_to_the_end(*_backwards(graph.sources, graph.target, graph.size), graph.accepting)
+        useful: Flags = steps >= 0
+        if not useful[graph.start]:
+            raise InvalidValue("the language has no word at all: make an accepting state reachable from its start")
+        number = np.cumsum(useful) - 1  # of each state among the useful ones
+        kept = np.flatnonzero(useful[graph.target])
+        kept = kept[np.lexsort((graph.symbol[kept], graph.sources[kept]))]
+        sources, self._size = number[graph.sources[kept]], int(useful.sum())
+        self._symbol, self._target = graph.symbol[kept], number[graph.target[kept]]
+        self._first = np.searchsorted(sources, np.arange(self._size + 1))
+        self._before = _backwards(sources, self._target, self._size)
+        self._steps, self._accepting, self._start = steps[useful], graph.accepting[useful], int(number[graph.start])
+
+    def __call__(self, codes: Integers) -> Integers:
+        """The codes of the nearest word; −1 in the input is a symbol that the language does not have."""
+        needed = _BYTES * self._size * (len(codes) + 1)
+        if needed > MEMORY_LIMIT:
+            raise TooLarge(
+                f"the table for {self._size} states and {len(codes)} symbols would take {needed / 2**30:.1f} GiB, the "
+                f"limit is {MEMORY_LIMIT / 2**30:.0f} GiB: take a shorter word or a smaller system"
+            )
+        kernel, edges = self._kernel(), (self._symbol, self._target, self._first)
+        cost = kernel.costs(codes, *edges, *self._before, self._steps)
+        found: Integers = kernel.first_nearest(cost, codes, *edges, self._accepting, self._start)
+        return found
+
+    @staticmethod
+    def _kernel() -> Any:
+        """Compiled loops, imported when first used: who does not need them does not wait for their compiler."""
+        from dpwords._kernels import nearest
+
+        return nearest
+
+
+def _backwards(sources: Integers, target: Integers, size: int) -> tuple[Integers, Integers]:
+    """The predecessors of all states, and where those of each begin."""
+    order = np.argsort(target, kind="stable")
+    return sources[order], np.searchsorted(target[order], np.arange(size + 1))
+
+
+def _nearest_free(max_length: int | None, codes: Integers) -> Integers:
+    """The nearest of all words of at most `max_length` symbols. Cost: the length.
+
+    Each unknown symbol costs an edit, and so does each symbol too many; one deletion can serve both. If the known
+    symbols alone are too many, there are only deletions: of all unknown symbols and of some known ones. Else all known
+    symbols stay, and an unknown one may become any symbol as long as there is room: the first of the alphabet comes
+    before whatever follows, except at the end and before nothing but itself.
+    """
+    known = codes >= 0
+    room = (len(codes) if max_length is None else max_length) - int(known.sum())
+    if room < 0:
+        return _first_subsequence(codes[known], len(codes[known]) + room)
+    last = int(np.max(np.flatnonzero(codes > 0), initial=0))
+    kept = known.copy()
+    kept[np.flatnonzero(~known[:last])[:room]] = True
+    return np.maximum(codes, 0)[kept]
+
+
+def _nearest_listed(lexicon: Lexicon, codes: Integers) -> Integers:
+    """The nearest of the words of a lexicon, which are in the order of the alphabet. Cost: one distance for each."""
+    text = text_of(np.where(codes < 0, len(lexicon.alphabet), codes))
+    apart = distances([text], lexicon.table, "levenshtein", longest=max(len(text), *lexicon.lengths))
+    return codes_of(lexicon.table[int(apart[0].argmin())])
+
+
+def _first_subsequence(codes: Integers, length: int) -> Integers:
+    """The first in the order of the alphabet of all subsequences of this length. Cost: the number of codes."""
+    found: list[int] = []
+    spare = len(codes) - length
+    for code in codes.tolist():
+        while found and spare and found[-1] > code:
+            found.pop()
+            spare -= 1
+        found.append(code)
+    return np.array(found[:length], dtype=np.int64)
