@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections import Counter
 from collections.abc import Callable
 from decimal import Context, Decimal
@@ -14,11 +15,13 @@ import pytest
 from scipy import stats
 
 import dpwords as dw
-from dpwords.core import sampling
+from dpwords.core.randomness import SeededSource
 from dpwords.core.symbols import hamming
+from dpwords.languages.language import Language
 from dpwords.mechanisms.mechanism import Mechanism
+from dpwords.mechanisms.private import Private
 from dpwords.spaces import exhaustive
-from dpwords.spaces.by_distance import FoldedLaw, IndependentLaw, ShellLaw
+from dpwords.spaces.space import Space, Weights
 
 HIGH = Context(prec=60, Emin=-(10**9), Emax=10**9)
 Weight = Callable[[int], float]
@@ -107,19 +110,7 @@ def check_draws(mechanism: Mechanism, length: int, draws: int = 4000) -> None:
     """The sampler agrees with `log_prob` (chi-square; seeds are fixed, so the verdict is too)."""
     words = words_of(mechanism, length)
     given = mechanism.seeded(7).given(words[len(words) // 2])
-    seen = Counter(given.simulate(draws))
-    assert set(seen) <= set(words)
-    expected = np.array([draws * math.exp(given.log_prob(word)) for word in words])
-    found = np.array([seen[word] for word in words])
-    common = expected >= 5
-    rest = (found[~common].sum(), expected[~common].sum())
-    if rest[1] > 1e-6:
-        found, expected = np.append(found[common], rest[0]), np.append(expected[common], rest[1])
-    else:
-        assert rest[0] == 0
-        found, expected = found[common], expected[common]
-    if len(found) > 1:
-        assert stats.chisquare(found, expected * found.sum() / expected.sum()).pvalue > 1e-4
+    check_counts(Counter(given.simulate(draws)), {word: math.exp(given.log_prob(word)) for word in words})
 
 
 def check_promise(mechanism: Mechanism, length: int) -> None:
@@ -153,29 +144,18 @@ def check_stored_law(mechanism: Mechanism, length: int) -> None:
 
 def stored_law(mechanism: Mechanism, word: Symbols, outputs: list[Symbols]) -> dict[Symbols, Fraction]:
     """The exact probability with which the program draws each word, from its stored thresholds."""
-    law = mechanism.given(word).law
-    codes = mechanism.language.alphabet.codes
-    if isinstance(law, FoldedLaw):
-        return {w: _walked(law.lattice, [codes[s] for s in w], 0) for w in outputs}
-    if isinstance(law, IndependentLaw):
-        kept, replaced = _shares(law.weights)
-        each = replaced / max(len(codes) - 1, 1)
-        return {w: kept ** (len(w) - hamming(word, w)) * each ** hamming(word, w) for w in outputs}
-    assert isinstance(law, ShellLaw)
-    shells = _shares(law.weights.shells)
-    lattice = getattr(law.shells, "lattice", None)
-    counts = Counter(apart(mechanism, word, output) for output in outputs)
-    return {
-        w: shells[d] * (Fraction(1, counts[d]) if lattice is None else _walked(lattice, [codes[s] for s in w], d))
-        for w in outputs
-        for d in [apart(mechanism, word, w)]
-    }
+    law: Any = mechanism.given(word).law
+    return {output: law.exact(codes_of(mechanism.language, output)) for output in outputs}
+
+
+def codes_of(language: Language, word: Symbols) -> Any:
+    return np.array([language.alphabet.codes[symbol] for symbol in word], dtype=np.int64)
 
 
 def ideal_law(mechanism: Mechanism, word: Symbols, outputs: list[Symbols]) -> dict[Symbols, Fraction]:
     """The law in 60 digits, from the exact powers that calibration chose."""
     assert isinstance(mechanism, dw.Exponential)
-    powers = mechanism._profile(len(word)).powers
+    powers = mechanism._calibration.weights(len(word)).powers
     weights = [Fraction(HIGH.exp(HIGH.divide(Decimal(-p.numerator), Decimal(p.denominator)))) for p in powers]
     base = base_measure(mechanism, outputs)
     total = sum(base[w] * weights[apart(mechanism, word, w)] for w in outputs)
@@ -187,20 +167,108 @@ def log(value: Fraction) -> Decimal:
     return HIGH.subtract(HIGH.ln(Decimal(value.numerator)), HIGH.ln(Decimal(value.denominator)))
 
 
-def _shares(weights: Any) -> list[Fraction]:
-    span = int(weights.exponent.max() - weights.exponent[weights.mantissa > 0].min())
-    thresholds, above = sampling.thresholds(weights, precision=53 + span)
-    assert thresholds == above
-    return [Fraction(b - a, thresholds[-1]) for a, b in zip([0, *thresholds], thresholds, strict=False)]
+# --- every space against the twin -----------------------------------------------------------------------------------
 
 
-def _walked(lattice: Any, codes: list[int], budget: int) -> Fraction:
-    probability, state, graph = Fraction(1), lattice.graph.start, lattice.graph
-    for place, code in enumerate(codes):
-        shares = _shares(lattice.choices(place, state, budget))
-        begin, end = graph.first[state], graph.first[state + 1]
-        edge = next(k for k in range(begin, end) if graph.symbol[k] == code)
-        probability *= shares[edge - begin]
-        budget -= int(lattice.by_distance and code != lattice.codes[place])
-        state = int(graph.target[edge])
-    return probability
+def check_space(space: Space, twin: Space, length: int, weights: Weights) -> None:
+    """The laws of all words of a length equal the twin's; the stored ones are within half the slack of them."""
+    every = twin.every(length, 10**4)
+    assert every is not None
+    assert space.reach(length) == twin.reach(length)
+    for codes in every[:: max(len(every) // 12, 1)]:
+        law, ideal = space.law(codes, weights), twin.law(codes, weights)
+        outputs = ideal.probabilities  # type: ignore[attr-defined]
+        found = {output: law.log_prob(np.array(output, dtype=np.int64)) for output in outputs}
+        assert found == pytest.approx({o: ideal.log_prob(np.array(o, dtype=np.int64)) for o in outputs}, abs=1e-11)
+        assert law.distance_distribution().tolist() == pytest.approx(ideal.distance_distribution().tolist(), abs=1e-12)
+        assert law.expected_distance() == pytest.approx(ideal.expected_distance(), abs=1e-11)
+        stored = {output: law.exact(np.array(output, dtype=np.int64)) for output in outputs}
+        assert sum(stored.values()) == 1
+        reserve = Decimal(space.slack) * max(space.reach(length), 1) / 2
+        assert all(abs(log(stored[o]) - log(outputs[o])) <= reserve for o in outputs)
+        around, other = space.around(codes), twin.around(codes)
+        assert around.sizes.exact() == other.sizes.exact()
+        assert {o: around.share(np.array(o, dtype=np.int64)) for o in outputs} == {
+            o: pytest.approx(other.share(np.array(o, dtype=np.int64)), rel=1e-12) for o in outputs
+        }
+    assert space.accepts(every).all()
+
+
+def check_many(space: Space, twin: Space, length: int, weights: Weights, draws: int = 3000) -> None:
+    """Many words at once are drawn as each of them alone (chi-square; seeds are fixed, so the verdict is too)."""
+    every = twin.every(length, 10**4)
+    assert every is not None
+    rows = np.tile(every[[0, len(every) // 2]], (draws, 1))
+    drawn = [tuple(row.tolist()) for row in space.draw_each(rows, weights, SeededSource("many").open())]
+    assert len(drawn) == len(rows)
+    for which in (0, 1):
+        probabilities = twin.law(rows[which], weights).probabilities  # type: ignore[attr-defined]
+        check_counts(Counter(drawn[which::2]), {o: float(p) for o, p in probabilities.items()})
+
+
+def check_counts(seen: Counter[Any], probabilities: dict[Any, float]) -> None:
+    """What was seen fits the probabilities: nothing impossible, and no frequency too far off."""
+    draws = seen.total()
+    assert set(seen) <= set(probabilities)
+    expected = np.array([draws * probabilities[output] for output in probabilities])
+    found = np.array([seen[output] for output in probabilities])
+    common = expected >= 5
+    rest = (found[~common].sum(), expected[~common].sum())
+    found, expected = found[common], expected[common]
+    if rest[1] > 1e-6:
+        found, expected = np.append(found, rest[0]), np.append(expected, rest[1])
+    else:
+        assert rest[0] == 0
+    if len(found) > 1:
+        assert stats.chisquare(found, expected * found.sum() / expected.sum()).pvalue > 1e-4
+
+
+# --- mechanisms are values ------------------------------------------------------------------------------------------
+
+
+def check_value(mechanism: Mechanism, length: int) -> None:
+    """Nothing that a promise is about can be changed; a copy through a pickle, made at any time, has the same law."""
+    for name in ("epsilon", "k", "distance", "language", "guarantee", "limits"):
+        with pytest.raises(AttributeError):
+            setattr(mechanism, name, getattr(mechanism, name))
+        with pytest.raises(AttributeError):
+            delattr(mechanism, name)
+    words = words_of(mechanism, length)
+    word = words[len(words) // 2]
+    fresh = pickle.loads(pickle.dumps(mechanism))
+    before = mechanism.given(word)
+    used = pickle.loads(pickle.dumps(mechanism))
+    for copy in (fresh, used):
+        assert repr(copy) == repr(mechanism)
+        assert copy.seeded(3).simulate(word, 20) == mechanism.seeded(3).simulate(word, 20)
+        if not getattr(mechanism, "onto", None):
+            assert [copy.given(word).log_prob(w) for w in words] == [before.log_prob(w) for w in words]
+    seeded = mechanism.seeded(4)
+    seeded.simulate(word, 1)
+    assert pickle.loads(pickle.dumps(seeded)).simulate(word, 20) == seeded.simulate(word, 20)
+
+
+def check_release(mechanism: Private, length: int) -> None:
+    """One word, many words and arrays of codes come out of the same distribution, each of the kind that went in."""
+    words = words_of(mechanism, length)
+    word = words[len(words) // 2]
+    language, given = mechanism.language, mechanism.given(word)
+    assert type(mechanism.release(word)) is tuple
+    assert type(mechanism.release(list(word))) is list
+    codes, draws = codes_of(language, word), 1500
+    by_list = mechanism.seeded(1).release_all([word] * draws)
+    by_codes = mechanism.seeded(2).release_codes(np.tile(codes, (draws, 1)))
+    decoded = [tuple(language.alphabet.symbols[code] for code in row.tolist()) for row in by_codes]
+    mixed = mechanism.seeded(3).release_all([list(word) if i % 2 else word for i in range(draws)])
+    assert [type(w) for w in mixed[:4]] == [tuple, list, tuple, list]
+    apart_one_by_one = [mechanism.seeded(i).release(word) for i in range(draws // 5)]
+    outputs = words if not getattr(mechanism, "onto", None) and not isinstance(mechanism, dw.EditChannel) else None
+    for drawn in (by_list, decoded, list(map(tuple, mixed)), apart_one_by_one):
+        if outputs is not None:
+            check_counts(Counter(drawn), {w: math.exp(given.log_prob(w)) for w in outputs})
+        else:
+            allowed = getattr(mechanism, "onto", None) or language
+            assert all(allowed.accepts(w) for w in drawn)
+            own = sum(w == word for w in drawn) / len(drawn)
+            expected = sum(w == word for w in mechanism.seeded(9).simulate(word, 6000)) / 6000
+            assert own == pytest.approx(expected, abs=5 * math.sqrt(max(expected, 0.01) / len(drawn)))

@@ -8,6 +8,7 @@ import pytest
 
 import dpwords as dw
 from dpwords import accuracy
+from dpwords.mechanisms.choice import offers
 from dpwords.mechanisms.uniform import Uniform
 
 
@@ -16,12 +17,12 @@ class AlwaysFar(Uniform):
 
 
 def test_the_mechanisms_that_apply() -> None:
-    assert list(accuracy.mechanisms(dw.Words("ab"), 1)) == [
+    assert list(offers(dw.Words("ab"), 1)) == [
         "tight (default)",
         "linear, textbook",
         "inverse (α=1), textbook",
     ]
-    on_grid = accuracy.mechanisms(dw.GridWorld(3, 3).by_states(), 1)
+    on_grid = offers(dw.GridWorld(3, 3).by_states(), 1)
     assert list(on_grid)[:2] == ["tight (default)", "online"]
     found = {name: accuracy.expected_distance(make, 3.0, 4) for name, make in on_grid.items()}
     assert found["online"] == pytest.approx(0.4143, abs=6e-5)
@@ -31,7 +32,7 @@ def test_the_mechanisms_that_apply() -> None:
 
 def test_epsilon_from_a_distance() -> None:
     """On free words m·z/(1 + (m−1)z)-like formulas can be solved: n(m−1)z = d(1 + (m−1)z)."""
-    makers = accuracy.mechanisms(dw.Words("acgt"), 1)
+    makers = offers(dw.Words("acgt"), 1)
     n, distance = 20, 1.0
     z = distance / (3 * (n - distance))
     assert accuracy.least_epsilon(makers["tight (default)"], distance, n) == pytest.approx(-math.log(z), rel=2e-3)

@@ -12,12 +12,13 @@ import pytest
 from scipy import stats
 
 import dpwords as dw
-from dpwords.core import sampling, scaled, threads
+from dpwords.core import scaled
+from dpwords.core.limits import Limits
 from dpwords.core.randomness import SeededSource
-from dpwords.spaces import exhaustive, lattice
-from dpwords.spaces.by_distance import uniform
+from dpwords.spaces import exhaustive
 from dpwords.spaces.graph import Graph
-from dpwords.spaces.lattice import Discount, Lattice
+from dpwords.spaces.lattice import Discount, Lattice, walk_each
+from dpwords.spaces.runs import Runs
 from zoo import SYSTEMS
 
 
@@ -63,46 +64,36 @@ def test_rows_follow_the_law_of_their_word(name: str) -> None:
 
 def runs(number: int) -> tuple[Graph, Any]:
     graph = Graph.of(dw.GridWorld(4, 4))
-    return graph, uniform(graph, 9).draw(number, SeededSource(1).open())
+    return graph, Runs(graph).uniform(9, number, SeededSource(1).open())
 
 
-def test_what_floats_cannot_decide_is_settled_to_the_same_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_floats_cannot_decide_is_settled_to_the_same_words() -> None:
     """With a wide margin every other step is settled in integers, from the same bits."""
     graph, rows = runs(300)
     z = scaled.exp_minus([Fraction(1, 2)])
     folded = Lattice(graph, rows[0], Discount(z))
     zeros = np.zeros(300, dtype=np.int64)
-    quick = lattice.walk_each(graph, rows, z, SeededSource(5).open()), folded.walk(zeros, SeededSource(5).open())
-    settled = []
-    monkeypatch.setattr(sampling, "margin", lambda _: 0.2)
-    monkeypatch.setattr(lattice.sampling, "settle", lambda *a: settled.append(1) or SETTLE(*a))
-    exact = lattice.walk_each(graph, rows, z, SeededSource(5).open()), folded.walk(zeros, SeededSource(5).open())
-    assert len(settled) > 1000
-    assert (quick[0] == exact[0]).all()
-    assert (quick[1] == exact[1]).all()
+    for margin in (0.2, 0.5):
+        alone = folded.walk(zeros, SeededSource(5).open(), margin=margin)
+        assert (alone == folded.walk(zeros, SeededSource(5).open())).all()
+        each = walk_each(graph, rows, z, SeededSource(5).open(), margin=margin)
+        assert (each == walk_each(graph, rows, z, SeededSource(5).open())).all()
 
 
-SETTLE = sampling.settle
-
-
-def test_rows_are_the_same_for_any_number_of_threads_and_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_the_same_for_any_number_of_threads_and_without_room() -> None:
     graph, rows = runs(5000)
     z = scaled.exp_minus([Fraction(1)])
-    found = []
-    for most in (1, 2, 3):
-        monkeypatch.setattr(threads, "MOST", most)
-        found.append(lattice.walk_each(graph, rows, z, SeededSource(5).open()))
+    found = [walk_each(graph, rows, z, SeededSource(5).open(), Limits(threads=most)) for most in (1, 2, 3)]
     assert (found[0] == found[1]).all()
     assert (found[0] == found[2]).all()
-    monkeypatch.setattr(lattice, "MEMORY_LIMIT", 1600)
-    alone = lattice.walk_each(graph, rows[:3], z, SeededSource(5).open())
-    assert (Graph.of(dw.GridWorld(4, 4)).faults(alone) == 10).all()
+    alone = walk_each(graph, rows[:3], z, SeededSource(5).open(), Limits(memory=1600))
+    assert graph.accepts(alone).all()
 
 
-def test_faults_are_where_words_stop() -> None:
+def test_rows_that_are_words() -> None:
     system = dw.TransitionSystem({"s": {"a": "t"}, "t": {"a": "s", "b": "t"}}, start="s", accepting=["t"])
     rows = np.array([[0, 1, 1], [1, 0, 0], [0, 0, 1], [0, 1, 0], [0, 0, 0]])
-    assert Graph.of(system).faults(rows).tolist() == [4, 0, 2, 3, 4]
+    assert Graph.of(system).accepts(rows).tolist() == [True, False, False, False, True]
 
 
 def test_bad_arrays_are_refused() -> None:
@@ -116,8 +107,6 @@ def test_bad_arrays_are_refused() -> None:
         mechanism.release_codes(np.array([[0, 1], [2, 2]]))
     with pytest.raises(dw.InvalidValue, match="empty word"):
         mechanism.release_codes(np.zeros((2, 0), dtype=int))
-    with pytest.raises(dw.InvalidValue, match="linear utility"):
-        dw.Exponential(dw.GridWorld(3, 3), 2.0, utility=dw.Inverse(1.0)).release_codes(np.array([[0, 1]]))
     assert mechanism.release_codes(np.zeros((0, 4), dtype=int)).shape == (0, 4)
     with pytest.raises(dw.InvalidValue, match="fill it first"):
         mechanism.release_codes(np.ma.MaskedArray(np.array([[0, 1]]), mask=[[True, False]]))

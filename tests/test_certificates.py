@@ -15,18 +15,21 @@ from hypothesis import strategies as st
 
 import contract
 import dpwords as dw
+from dpwords.core.limits import Limits
 from dpwords.languages.systems import TransitionSystem
 from dpwords.privacy.certificates import blocks as bounds
 from dpwords.privacy.certificates import levelled_blocks as levelled_bounds
-from dpwords.privacy.certificates import systems as certificates
 from dpwords.privacy.certificates.blocks import Blocks
+from dpwords.privacy.certificates.certificate import largest_rate
 from dpwords.privacy.certificates.levelled_blocks import LevelledBlocks
 from dpwords.privacy.certificates.normaliser_range import range_of_normalisers
 from dpwords.privacy.certificates.small_languages import Listed
-from dpwords.privacy.certificates.systems import Certifier, _largest
+from dpwords.privacy.certificates.systems import SystemCertifier
+from dpwords.privacy.guarantees import Budget
 from dpwords.spaces import exhaustive
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.levelling import Levelling
+from dpwords.spaces.runs import Runs
 from zoo import NO_NEIGHBOURS, SYSTEMS
 
 
@@ -107,12 +110,12 @@ def test_rates_on_the_3x3_grid(epsilon: float, best: float) -> None:
     if epsilon >= 2:
         blocks = Blocks.of(Graph.of(cells), 4, epsilon)
         assert blocks is not None
-        c, loss = _largest(epsilon, blocks.excess, epsilon)
+        c, loss = largest_rate(epsilon, blocks.excess, epsilon)
         assert 0.98 * best <= c <= best + 5e-4
         assert c < loss <= epsilon
     levelling = Levelling.of(Graph.of(cells))
     assert levelling is not None
-    c, loss = _largest(epsilon, LevelledBlocks(Graph.of(cells), 4, levelling, 4).excess, epsilon)
+    c, loss = largest_rate(epsilon, LevelledBlocks(Graph.of(cells), 4, levelling, 4).excess, epsilon)
     assert 0.98 * certificate.c <= c <= certificate.c + 3e-4 * epsilon
 
 
@@ -186,9 +189,8 @@ def test_k_divides_epsilon_among_the_places() -> None:
 def test_blocks_keep_the_promise(name: str, epsilon: float, good: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """At the rate that blocks alone certify, where all pairs can be compared; levelled where it pays, and always."""
     monkeypatch.setattr("dpwords.privacy.certificates.small_languages._MOST_LISTED", 0)
-    monkeypatch.setattr(certificates, "_GOOD", good)
     language, length = SYSTEMS[name]
-    mechanism = dw.Exponential(language, epsilon)
+    mechanism = dw.Exponential(language, epsilon, limits=Limits(good_enough=good))
     assert mechanism.certificate(length).method.startswith("blocks, levelled" if good > 1 else "blocks")
     contract.check_probabilities(mechanism, length, lambda d: math.exp(-mechanism.certificate(length).c * d))
     contract.check_promise(mechanism, length)
@@ -250,6 +252,7 @@ def test_save_and_load(tmp_path: Path) -> None:
         document = json.loads(text)
     wrong = [json.dumps({"certificates": [document["certificates"][0] | change]}) for change in (
         {"c": "2"}, {"c": None}, {"c": 10**400}, {"c": True}, {"length": 4.0}, {"length": "4"}, {"method": ["blocks"]},
+        {"length": -4},
     )]  # fmt: skip
     for broken in (text[:-30], "[]", '{"certificates": [{"c": 1}]}', "[" * 10**5, *wrong):
         path.write_text(broken, encoding="utf-8")
@@ -263,7 +266,7 @@ def test_what_does_not_fit_in_memory_is_certified_by_less(monkeypatch: pytest.Mo
     for limit in (10**9, 100_000, 0):
         monkeypatch.setattr(bounds, "MEMORY_LIMIT", limit)
         monkeypatch.setattr(levelled_bounds, "MEMORY_LIMIT", limit)
-        found[limit] = Certifier(graph, lambda _: 4.0)(8)
+        found[limit] = SystemCertifier(Runs(graph), Budget(4.0, 1, 0.0))(8)
     assert [found[limit].method for limit in found] == ["blocks, levelled", "blocks", "range"]
     assert found[10**9].c >= found[100_000].c > found[0].c >= 2.0
 

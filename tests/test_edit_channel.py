@@ -20,10 +20,11 @@ from scipy import stats
 import dpwords as dw
 from dpwords import accuracy
 from dpwords.core import scaled
+from dpwords.core.limits import Limits
 from dpwords.core.symbols import levenshtein
-from dpwords.privacy.channel_parameters import LEAST_EPSILON, Channel, best_channel
+from dpwords.privacy.channel_parameters import LEAST_EPSILON, best_channel, keeps
 from dpwords.spaces import exhaustive
-from dpwords.spaces.edit_channel import CorruptedLaw
+from dpwords.spaces.edit_channel import Channel, CorruptedLaw
 
 LITTLE = pytest.mark.filterwarnings("ignore:of each word")
 CASES = [("a", 1.0), ("ab", 1.0), ("ab", 2.0), ("abc", 3.5), ("abcd", 2.5), ("abcd", 6.0), ("abcdefgh", 4.0)]
@@ -204,15 +205,15 @@ def test_fewer_edits_than_the_first_parameters(m: int, epsilon: float, kept: flo
 @pytest.mark.parametrize(("m", "epsilon"), [(1, 0.7), (2, 0.7), (2, 2.0), (26, 4.0), (1000, 8.0), (4, 100.0)])
 def test_parameters_are_safe_as_stored_and_hardly_more(m: int, epsilon: float) -> None:
     channel, rate = best_channel(m, Fraction(epsilon)), Fraction(epsilon)
-    assert channel.keeps(rate)
-    assert not channel.keeps(rate - Fraction(1, 10**12))
+    assert keeps(channel, rate)
+    assert not keeps(channel, rate - Fraction(1, 10**12))
     spoilt = Fraction(1, 10**11)
     deleted, kept, replaced = channel.operations.exact()
     empty, double, around = channel.growth.exact()
     for operations in ([deleted * (1 - spoilt), kept, replaced], [deleted, kept * (1 + spoilt), replaced]):
-        assert not replace(channel, operations=scaled.from_fractions(operations)).keeps(rate)
+        assert not keeps(replace(channel, operations=scaled.from_fractions(operations)), rate)
     for growth in ([empty, double * (1 - spoilt), around], [empty, double, around * (1 - spoilt)]):
-        assert not replace(channel, growth=scaled.from_fractions(growth)).keeps(rate)
+        assert not keeps(replace(channel, growth=scaled.from_fractions(growth)), rate)
 
 
 def test_a_channel_is_refused_for_each_condition_by_itself() -> None:
@@ -223,13 +224,13 @@ def test_a_channel_is_refused_for_each_condition_by_itself() -> None:
 
     rate = Fraction(3)
     good = channel([0.07, 0.70, 0.23], [0.84, 0.005, 0.155])
-    assert good.keeps(rate)
-    assert not channel([0.07, 0.70, 0.23], [0.842, 0.003, 0.155]).keeps(rate)  # p1·E = 0.060 < δ
-    assert not channel([0.07, 0.70, 0.23], [0.865, 0.005, 0.13]).keeps(rate)  # p2·E = 2.61 < 4κ
-    assert not channel([0.05, 0.70, 0.25], [0.84, 0.005, 0.155]).keeps(rate)  # δ·h(0)·E = 0.85
-    assert not channel([0.07, 0.85, 0.08], [0.815, 0.005, 0.18]).keeps(rate)  # κ = 0.85 > 20·0.0267 + 0.09
-    assert not channel([0.07, 0.01, 0.92], [0.84, 0.005, 0.155]).keeps(rate)  # κ′ = 0.307 > 20·κ
-    assert not channel([0.07, 0.70, 0.23], [0.39, 0.305, 0.305]).keeps(rate)  # trees that never end
+    assert keeps(good, rate)
+    assert not keeps(channel([0.07, 0.70, 0.23], [0.842, 0.003, 0.155]), rate)  # p1·E = 0.060 < δ
+    assert not keeps(channel([0.07, 0.70, 0.23], [0.865, 0.005, 0.13]), rate)  # p2·E = 2.61 < 4κ
+    assert not keeps(channel([0.05, 0.70, 0.25], [0.84, 0.005, 0.155]), rate)  # δ·h(0)·E = 0.85
+    assert not keeps(channel([0.07, 0.85, 0.08], [0.815, 0.005, 0.18]), rate)  # κ = 0.85 > 20·0.0267 + 0.09
+    assert not keeps(channel([0.07, 0.01, 0.92], [0.84, 0.005, 0.155]), rate)  # κ′ = 0.307 > 20·κ
+    assert not keeps(channel([0.07, 0.70, 0.23], [0.39, 0.305, 0.305]), rate)  # trees that never end
 
 
 def test_shares_of_epsilon_are_exact() -> None:
@@ -237,7 +238,7 @@ def test_shares_of_epsilon_are_exact() -> None:
     assert Fraction(2.1) / 3 != Fraction(2.1 / 3)
     channel = dw.EditChannel("abc", 8.1, k=3)._channel
     assert channel.operations.exact() == best_channel(3, Fraction(8.1) / 3).operations.exact()
-    assert channel.keeps(Fraction(8.1) / 3)
+    assert keeps(channel, Fraction(8.1) / 3)
 
 
 @LITTLE
@@ -253,13 +254,9 @@ def test_shares_of_epsilon_are_exact() -> None:
     ],
 )
 @pytest.mark.parametrize(("piece", "batch"), [(2**18, 2**20), (1, 7), (3, 64)])
-def test_draws_follow_the_probabilities(
-    alphabet: str, epsilon: float, word: str, piece: int, batch: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_draws_follow_the_probabilities(alphabet: str, epsilon: float, word: str, piece: int, batch: int) -> None:
     """Also where words are corrupted in small pieces and drawn in small batches."""
-    monkeypatch.setattr("dpwords.spaces.edit_channel._PIECE", piece)
-    monkeypatch.setattr("dpwords.spaces.by_distance._BATCH", batch)
-    given_word = dw.EditChannel(alphabet, epsilon).seeded(5).given(word)
+    given_word = dw.EditChannel(alphabet, epsilon, limits=Limits(piece=piece, batch=batch)).seeded(5).given(word)
     draws = 20_000 if batch > 64 else 3000
     seen = Counter(given_word.simulate(draws))
     listed = exhaustive.words_up_to(dw.Words(alphabet), 5 if len(alphabet) > 1 else 12)
@@ -271,10 +268,9 @@ def test_draws_follow_the_probabilities(
     assert test.pvalue > 1e-4
 
 
-def test_long_words_are_handled_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_words_are_handled_in_pieces() -> None:
     """Expected and found lengths, symbols kept and replaced: five standard deviations."""
-    monkeypatch.setattr("dpwords.spaces.edit_channel._PIECE", 1000)
-    mechanism = dw.EditChannel("acgt", 5).seeded(1)
+    mechanism = dw.EditChannel("acgt", 5, limits=Limits(piece=1000)).seeded(1)
     word = "acgt" * 25_000
     made = mechanism.release(word)
     n = len(word)
@@ -401,85 +397,3 @@ def test_too_long_for_a_probability() -> None:
         mechanism.log_prob("ab" * 5000, given="ab" * 5000)
     with pytest.raises(dw.TooLarge, match="take shorter ones"):
         mechanism.log_prob("ab" * 100_000, given="")
-
-
-def test_a_projection_that_is_too_large_says_that_a_word_was_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    channel = dw.EditChannel("NSEW", 5, onto=dw.GridWorld(3, 3))
-    monkeypatch.setattr("dpwords.spaces.nearest.MEMORY_LIMIT", 10)
-    with pytest.raises(dw.TooLarge, match="what it spends is spent"):
-        channel.release("EESS")
-
-
-SMALL = {
-    "bounded words": dw.Words("ab", max_length=2),
-    "a grid": dw.GridWorld(2, 2),
-    "accepting states": dw.TransitionSystem(
-        {"s": {"b": "t", "a": "s"}, "t": {"a": "u"}, "u": {"c": "t"}}, start="s", accepting=["u"]
-    ),
-    "all words": dw.Words("cab"),
-}
-
-
-@LITTLE
-@pytest.mark.parametrize("language", SMALL.values(), ids=list(SMALL))
-def test_projected_words_are_the_nearest(language: dw.Words | dw.TransitionSystem) -> None:
-    """Beside the same draws unprojected; the order of the alphabet settles ties."""
-    alphabet = "NSEW" if isinstance(language, dw.GridWorld) else "abcd"
-    channel = dw.EditChannel(alphabet, 1.2, onto=language)
-    words = exhaustive.words_up_to(language, 7)
-    order = {symbol: number for number, symbol in enumerate(language.alphabet.symbols)}
-    word = "NEWS" if isinstance(language, dw.GridWorld) else "acbda"
-    noisy = channel.without_projection().seeded(4).simulate(word, 60)
-    projected = channel.seeded(4).simulate(word, 60)
-    assert len(set(projected)) > 3
-    for before, after in zip(noisy, projected, strict=True):
-        if len(before) <= 4:  # so that no nearest word has more than 7 symbols
-            least = min(words, key=lambda w: (levenshtein(before, w), [order[symbol] for symbol in w]))
-            assert after == "".join(least)
-        assert language.accepts(after)
-
-
-@LITTLE
-@pytest.mark.parametrize(("alphabet", "longest"), [("a", 60), ("ab", 12)])
-def test_a_projection_tells_no_more_than_the_channel(alphabet: str, longest: int) -> None:
-    """The probabilities of projected words, summed over all noisy words but for a few of tiny probability."""
-    language = dw.Words(alphabet, max_length=1)
-    channel = dw.EditChannel(alphabet, 3.0, onto=language)
-    plain, noisy = channel.without_projection(), exhaustive.words_up_to(dw.Words(alphabet), longest, limit=10**4)
-    assert channel._project is not None
-    nearest = [tuple(channel._project(np.array([alphabet.index(s) for s in v], dtype=np.int64))) for v in noisy]
-    logs = {}
-    for word in ("", "a", "aa", "aaa"):
-        given_word = plain.given(word)
-        shares: Counter[tuple[int, ...]] = Counter()
-        for v, w in zip(noisy, nearest, strict=True):
-            shares[w] += math.exp(given_word.log_prob(v))  # type: ignore[assignment]
-        assert sum(shares.values()) == pytest.approx(1, abs=1e-3)
-        logs[word] = {w: math.log(share) for w, share in shares.items()}
-    for one, other in itertools.combinations(logs, 2):
-        for w in logs[one]:
-            assert abs(logs[one][w] - logs[other][w]) <= 3.0 * levenshtein(one, other) + 1e-3
-
-
-def test_what_is_not_known_of_projected_words_is_said() -> None:
-    channel = dw.EditChannel("NSEW", 5, onto=dw.GridWorld(3, 3))
-    assert channel.guarantee == dw.PureDP(5.0, "levenshtein", 1, 0.0, "channel")
-    assert "onto=" in repr(channel)
-    with pytest.raises(dw.InvalidValue, match="without_projection"):
-        channel.log_prob("EE", given="EE")
-    with pytest.raises(dw.InvalidValue, match="simulate"):
-        channel.expected_distance("EE")
-    with pytest.raises(dw.InvalidValue, match="simulate"):
-        channel.given("EE").distance_distribution()
-    assert channel.without_projection().log_prob("EE", given="EE") < 0
-
-
-def test_bad_languages_are_refused() -> None:
-    with pytest.raises(dw.InvalidValue, match="an alphabet that holds all of them"):
-        dw.EditChannel("NSE", 5, onto=dw.GridWorld(3, 3))
-    with pytest.raises(dw.InvalidValue, match=r"pass language\.alphabet\.symbols, and onto=language"):
-        dw.EditChannel(dw.GridWorld(3, 3), 5)  # type: ignore[arg-type]
-    with pytest.raises(dw.InvalidValue, match="onto is a Words"):
-        dw.EditChannel("ab", 5, onto="ab")  # type: ignore[arg-type]
-    with pytest.raises(dw.InvalidValue, match="no word at all"):
-        dw.EditChannel("ab", 5, onto=dw.TransitionSystem({"s": {"a": "s"}}, start="s", accepting=[]))

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 
 import dpwords as dw
-from dpwords.core import scaled, threads
+from dpwords.core import scaled
+from dpwords.core.limits import Limits
 from dpwords.core.randomness import SeededSource
 from dpwords.core.symbols import hamming
-from dpwords.spaces import by_distance as laws
-from dpwords.spaces import exhaustive, lattice
+from dpwords.spaces import exhaustive
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.lattice import Discount, Lattice, Tally
 from zoo import ALL, random_systems
@@ -70,32 +70,23 @@ def test_a_walk_spends_exactly_its_budget() -> None:
         assert hamming(word, out) == budget
 
 
-def test_uniform_words() -> None:
-    drawn = laws.uniform(Graph.of(dw.Words("ab")), 3)
-    assert drawn.log_prob(np.array([0, 1, 1])) == pytest.approx(np.log(1 / 8))
-
-
-def test_the_limit_is_said_before_memory_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph, codes = Graph.of(dw.GridWorld(3, 3)), np.zeros(10, dtype=np.int64)
-    folded = Lattice(graph, codes, Discount(scaled.exp_minus([Fraction(1)])))
-    monkeypatch.setattr(lattice, "MEMORY_LIMIT", 1500)
+def test_the_limit_is_said_before_memory_is_taken() -> None:
+    graph, codes, few = Graph.of(dw.GridWorld(3, 3)), np.zeros(10, dtype=np.int64), Limits(memory=1500)
+    folded = Lattice(graph, codes, Discount(scaled.exp_minus([Fraction(1)])), few)
     with pytest.raises(dw.TooLarge, match="9 states and 10 symbols"):
         folded.distance_distribution()
     with pytest.raises(dw.TooLarge, match="9 states and 10 symbols"):
-        Lattice(graph, codes, Tally())
+        Lattice(graph, codes, Tally(), few)
 
 
 @pytest.mark.parametrize("algebra", [Tally(), Discount(scaled.exp_minus([Fraction(1, 2)]))])
-def test_layers_that_are_computed_again_give_the_same(
-    monkeypatch: pytest.MonkeyPatch, algebra: Tally | Discount
-) -> None:
+def test_layers_that_are_computed_again_give_the_same(algebra: Tally | Discount) -> None:
     """With less memory only some layers are kept."""
     world = dw.GridWorld(4, 4)
     codes = np.array([world.alphabet.codes[s] for s in "EESSENWSSEENWW"])
     whole = Lattice(Graph.of(world), codes, algebra)
     assert whole.cuts == [0, 14]
-    monkeypatch.setattr(lattice, "MEMORY_LIMIT", 10_500 if isinstance(algebra, Tally) else 1700)
-    parts = Lattice(Graph.of(world), codes, algebra)
+    parts = Lattice(Graph.of(world), codes, algebra, Limits(memory=10_500 if isinstance(algebra, Tally) else 1700))
     assert len(parts.cuts) > 3
     assert parts.at_start().exact() == whole.at_start().exact()
     budgets = np.full(300, 7)
@@ -103,18 +94,16 @@ def test_layers_that_are_computed_again_give_the_same(
     assert (walks[0] == walks[1]).all()
     assert len(np.unique(walks[0], axis=0)) > 50
     if isinstance(algebra, Discount):
-        monkeypatch.setattr(lattice, "MEMORY_LIMIT", 10**6)
         assert parts.mean_distance() == whole.mean_distance()
-        assert (parts.distance_distribution() == whole.distance_distribution()).all()
 
 
-def test_walks_are_the_same_for_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_walks_are_the_same_for_any_number_of_threads() -> None:
     world = dw.GridWorld(5, 5)
     codes = np.array([world.alphabet.codes[s] for s in "EESSENWSSE"])
-    folded = Lattice(Graph.of(world), codes, Discount(scaled.exp_minus([Fraction(1, 2)])))
     walks = []
     for most in (1, 2, 5):
-        monkeypatch.setattr(threads, "MOST", most)
+        discount = Discount(scaled.exp_minus([Fraction(1, 2)]))
+        folded = Lattice(Graph.of(world), codes, discount, Limits(threads=most))
         walks.append(folded.walk(np.zeros(70_000, dtype=np.int64), SeededSource(3).open()))
     assert (walks[0] == walks[1]).all()
     assert (walks[0] == walks[2]).all()

@@ -1,8 +1,10 @@
-"""A module imports only from rows below its own; modules stay short."""
+"""The rooms of the house: a package imports only from rows below its own, inside a room there are no cycles."""
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -11,86 +13,87 @@ import dpwords
 
 ROOT = Path(dpwords.__file__).parent
 ROWS = [
-    ["__main__"],
-    ["cli"],
-    ["cli.release", "cli.accuracy", "cli.audit", "cli.draw", "cli.study"],
-    ["cli.options", "cli.terminal", "cli.tables"],
-    ["studies.strings", "studies.grid", "studies.figures"],
-    ["studies.study"],
-    ["plots"],
-    ["plots.drawing", "plots.boards", "plots.samples", "plots.graphviz"],
-    ["plots.layout", "plots.style", "plots.measure"],
-    ["plots.structure"],
-    ["notation", "audit", "accuracy"],
-    [
-        "mechanisms.exponential",
-        "mechanisms.paper_literal",
-        "mechanisms.uniform",
-        "mechanisms.online",
-        "mechanisms.edit_channel",
-    ],
-    ["mechanisms.base"],
-    ["calibration"],
-    ["list_certificates"],
-    ["certificates"],
-    ["stepwise", "corruption", "edits"],
-    ["laws", "census", "nearest"],
-    ["listing"],
-    ["shells"],
-    ["levelled_bounds"],
-    ["bounds"],
-    ["levelling"],
-    ["lattice", "exhaustive", "channel"],
+    ["__main__", "cli", "web"],
+    ["studies", "spark"],
+    ["plots", "frames", "audit", "accuracy", "ledger", "estimate"],
+    ["mechanisms"],
     ["privacy"],
-    ["bridges"],
-    ["levenshtein", "systems", "lexicon"],
-    ["automata", "sampling"],
-    ["words", "scaled", "randomness", "files", "threads"],
-    ["_kernels.blocks", "_kernels.levelled"],
-    [
-        "_kernels.boxes",
-        "_kernels.shares",
-        "_kernels.alignments",
-        "_kernels.nearest",
-        "_kernels.layers",
-        "_kernels.free",
-        "_kernels.tallies",
-    ],
-    ["checks"],
-    ["errors"],
+    ["spaces", "bridges"],
+    ["languages"],
+    ["core", "_kernels", "errors"],
 ]
-ROW = {name: number for number, row in enumerate(ROWS) for name in row}
+ROW = {room: number for number, row in enumerate(ROWS) for room in row}
+LOADERS = {"kernel", "kernel_for", "interpreted"}  # of dpwords.core.compiled: they import a kernel by its name
 FILES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for path in ROOT.rglob("*.py")
     if path != ROOT / "__init__.py"
 }
+TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in FILES.items()}
 
 
-def imported(path: Path) -> set[str]:
+def imported(name: str) -> set[str]:
+    """The modules that one imports, anywhere in its code, and the kernels that it loads by name."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(TREES[name]):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "dpwords":
             inside = (node.module or "").removeprefix("dpwords").removeprefix(".")
             names = [".".join(filter(None, [inside, alias.name])) for alias in node.names]
-            found |= {name if name in FILES else inside for name in names}
+            found |= {each if each in FILES else inside for each in names}
+        elif isinstance(node, ast.Import):
+            found |= {a.name.removeprefix("dpwords.") for a in node.names if a.name.startswith("dpwords.")}
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in LOADERS:
+            argument = node.args[0]
+            if name != "core.compiled":
+                assert isinstance(argument, ast.Constant), f"{name} loads a kernel whose name is not written out"
+                found.add(f"_kernels.{argument.value}")
     return found - {""}
 
 
-def test_every_module_has_its_row() -> None:
-    assert set(ROW) | {"mechanisms", "studies", "_kernels"} == set(FILES)
+def room(name: str) -> str:
+    return name.split(".", maxsplit=1)[0]
 
 
-def test_the_contributing_guide_shows_every_room() -> None:
-    guide = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    rooms = {name.split(".")[0] for name in FILES} - {"__main__"}
-    assert [room for room in rooms if f"`{room}.py`" not in guide and f"`{room}/`" not in guide] == []
+def test_every_module_has_a_room() -> None:
+    assert {room(name) for name in FILES} <= set(ROW)
 
 
-@pytest.mark.parametrize("name", ROW)
+@pytest.mark.parametrize("name", FILES)
 def test_imports_go_down(name: str) -> None:
-    for other in imported(FILES[name]):
-        assert ROW[other] > ROW[name], f"{name} imports {other}"
+    for other in imported(name):
+        assert room(other) == room(name) or ROW[room(other)] >= ROW[room(name)], f"{name} imports {other}"
+        beside = ROW[room(other)] == ROW[room(name)] and room(other) != room(name)
+        assert not beside or room(name) in ("core", "__main__", "_kernels") or room(other) == "errors", (
+            f"{name} imports {other}, a room of the same row"
+        )
+
+
+def test_inside_a_room_there_are_no_cycles() -> None:
+    graph = {name: {other for other in imported(name) if other in FILES} - {name} for name in FILES}
+    assert list(TopologicalSorter(graph).static_order())
+
+
+def test_every_kernel_is_loaded_by_a_module_of_its_name() -> None:
+    """A kernel is named after the module that calls it, and helpers of it begin with that name."""
+    kernels = {name for name in FILES if name.startswith("_kernels.")} - {"_kernels.compiler"}
+    callers = {kernel: {name for name in FILES if kernel in imported(name)} for kernel in kernels}
+    for kernel, names in callers.items():
+        own = kernel.removeprefix("_kernels.")
+        assert any(own.startswith(name.split(".")[-1]) for name in names), f"{kernel} is called by {names}"
+
+
+def test_no_two_classes_have_one_name() -> None:
+    names = Counter(
+        node.name for tree in TREES.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
+    ) + Counter(
+        target.id
+        for tree in TREES.values()
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Subscript, ast.BinOp))
+        for target in node.targets
+        if isinstance(target, ast.Name) and target.id[0].isupper() and not target.id.isupper()
+    )
+    assert {name: number for name, number in names.items() if number > 1} == {}
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -98,11 +101,25 @@ def test_modules_are_short(name: str) -> None:
     assert len(FILES[name].read_text(encoding="utf-8").splitlines()) <= 400
 
 
-def test_only_proven_mechanisms_release() -> None:
-    """`release` is a reserved verb."""
-    having = {
-        name
-        for name, path in FILES.items()
-        if name.startswith("mechanisms") and "def release" in path.read_text(encoding="utf-8")
-    }
-    assert having == {"mechanisms.exponential", "mechanisms.online", "mechanisms.edit_channel"}
+@pytest.mark.parametrize("path", sorted(Path(__file__).parent.glob("*.py")), ids=lambda path: path.name)
+def test_tests_are_short_and_patch_nothing_private(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 400
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "setattr":
+            named = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+            assert not any(part.startswith("_") or part.isupper() for name in named for part in name.split(".")[-1:])
+
+
+def test_the_contributing_guide_shows_every_room() -> None:
+    guide = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rooms = {room(name) for name in FILES} - {"__main__"}
+    assert [each for each in rooms if f"{each}.py" not in guide and f"{each}/" not in guide] == []
+
+
+def test_nothing_below_privacy_has_heard_of_epsilon() -> None:
+    for name, tree in TREES.items():
+        if ROW[room(name)] > ROW["privacy"]:
+            names = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+            names |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+            assert "epsilon" not in names, name

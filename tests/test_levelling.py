@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 
 import dpwords as dw
-from dpwords.spaces import exhaustive, levelling
+from dpwords.core.limits import Limits
+from dpwords.spaces import exhaustive
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.levelling import Levelling
 from test_certificates import systems_by_states
@@ -47,8 +48,7 @@ def test_weights_on_grids() -> None:
     assert graph.log_weight(np.zeros(4, dtype=np.int64)) == 0.0  # without weights every word has weight 1
 
 
-def test_systems_with_too_many_steps_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(levelling, "_MOST_STEPS", 10)
-    mechanism = dw.Exponential(dw.GridWorld(3, 3).by_states(), 3)
+def test_systems_with_too_many_steps_are_left_alone() -> None:
+    mechanism = dw.Exponential(dw.GridWorld(3, 3).by_states(), 3, limits=Limits(levelled_edges=10))
     assert mechanism.certificate(4).method == "listed"
     assert mechanism.certificate(8).method == "blocks"

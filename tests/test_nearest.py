@@ -10,9 +10,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import dpwords as dw
+from dpwords.core.limits import Limits
 from dpwords.core.symbols import levenshtein
 from dpwords.languages.language import Language
-from dpwords.spaces import nearest
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.nearest import Nearest, nearest_in
 from zoo import ALL, SYSTEMS
@@ -202,9 +202,8 @@ def test_the_only_word_may_be_the_empty_one() -> None:
     assert found(language, (0, 0, -1)) == ()
 
 
-def test_a_table_beyond_the_limit_is_refused_before_it_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
-    find = nearest_in(dw.GridWorld(3, 3))
-    monkeypatch.setattr(nearest, "MEMORY_LIMIT", 4 * 9 * 8)
+def test_a_table_beyond_the_limit_is_refused_before_it_is_built() -> None:
+    find = nearest_in(dw.GridWorld(3, 3), Limits(memory=4 * 9 * 8))
     assert len(find(np.full(7, -1))) <= 7
     with pytest.raises(dw.TooLarge, match=r"9 states and 8 symbols would take .* GiB"):
         find(np.full(8, -1))

@@ -66,9 +66,8 @@ def test_random_systems_keep_the_promise(case: tuple[Any, int], epsilon: float, 
 def test_the_stored_law_keeps_the_promise_without_tolerance(name: str, epsilon: float) -> None:
     language, length = SYSTEMS[name]
     mechanism = dw.Online(language, epsilon)
-    (stored,) = mechanism._z.exact()
-    words = exhaustive.words(language, length)[:12]
-    laws = {word: by_hand(language, word, 1 / stored) for word in words}
+    words = exhaustive.words(language, length)
+    laws = {word: contract.stored_law(mechanism, word, words) for word in words[:12]}
     for word, law in laws.items():
         assert sum(law.values()) == 1
         for other, other_law in laws.items():

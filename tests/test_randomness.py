@@ -16,7 +16,7 @@ def test_the_stream_is_aes_in_counter_mode() -> None:
     assert stream.take(5) + stream.take(59) == blocks
 
 
-def test_system_streams_are_keyed_by_the_operating_system(monkeypatch: object) -> None:
+def test_system_streams_take_all_bits_from_the_operating_system_or_a_cipher_keyed_by_it() -> None:
     asked: list[int] = []
     real = os.urandom
 
@@ -27,10 +27,13 @@ def test_system_streams_are_keyed_by_the_operating_system(monkeypatch: object) -
     os.urandom = spy
     try:
         one, two = SystemSource().open(), SystemSource().open()
+        assert one.take(64) != two.take(64)
+        assert asked == [64, 64]
+        assert one.take(10_000) != two.take(10_000)
+        assert one.take(16) != two.take(16)
     finally:
         os.urandom = real
-    assert asked == [32, 32]
-    assert one.take(64) != two.take(64)
+    assert asked == [64, 64, 32, 32]
 
 
 def test_seeds_repeat_and_differ_by_call_and_by_seed() -> None:

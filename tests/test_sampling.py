@@ -179,7 +179,7 @@ def test_small_bounds_are_uniform() -> None:
 )
 def test_exceptions_follow_the_second_weight(first: float, second: float) -> None:
     weights = scaled.normalised(np.array([first, second]), np.zeros(2, dtype=np.int64))
-    found = sampling.exceptions(weights, 200_000, SeededSource(2).open())
+    found = sampling.exceptions(weights, sampling.byte_edge(weights), 200_000, SeededSource(2).open())
     assert (np.diff(found) > 0).all()
     expected = 200_000 * second / (first + second)
     assert abs(len(found) - expected) <= 4 * np.sqrt(expected * first / (first + second))
@@ -200,7 +200,7 @@ def test_exceptions_are_settled_bit_by_bit() -> None:
 
     def late(first: int, *more: int) -> list[int]:
         further = b"".join((number % 2**56 << 8).to_bytes(8, "little") for number in more)
-        return sampling.exceptions(weights, 1, Chosen(bytes([first]), further)).tolist()
+        return sampling.exceptions(weights, sampling.byte_edge(weights), 1, Chosen(bytes([first]), further)).tolist()
 
     assert [late(75), late(77)] == [[], [0]]
     assert [late(76, near - 2**20), late(76, near + 2**20)] == [[], [0]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
 Loop = TypeVar("Loop", bound=Callable[..., Any])
@@ -22,9 +23,37 @@ def compiled(**options: Any) -> Callable[[Loop], Loop]:
         from numba import njit
 
         try:
-            loop: Loop = njit(cache=True, **options)(function)
+            loop: Any = njit(cache=True, **options)(function)
         except RuntimeError:  # Numba found no directory that it may write to
             loop = njit(**options)(function)
-        return loop
+        else:
+            loop._cache = _ForgivingCache(loop._cache)
+        return loop  # type: ignore[no-any-return]
 
     return decorate
+
+
+class _ForgivingCache:
+    """Numba's cache of one function, except that a damaged or full cache means compiling, not an error.
+
+    A cache is damaged when a process was killed while it wrote, or when it was left behind by another version of this
+    package; what it holds is then thrown away.
+    """
+
+    def __init__(self, cache: Any) -> None:
+        self._cache = cache
+
+    def load_overload(self, *arguments: Any) -> Any:
+        try:
+            return self._cache.load_overload(*arguments)
+        except Exception:
+            with suppress(OSError):
+                self._cache.flush()
+            return None
+
+    def save_overload(self, *arguments: Any) -> None:
+        with suppress(Exception):  # a full disk, for one
+            self._cache.save_overload(*arguments)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cache, name)

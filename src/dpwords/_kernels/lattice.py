@@ -240,9 +240,9 @@ def average(
 
 
 @compiled(nogil=True)
-def faults(edges: Any, accepting: Array, start: int, rows: Array) -> Array:
-    """For each word how many symbols of it can be read; one more than all of them if it is accepted. Cost: symbols."""
-    found = np.empty(len(rows), np.int64)
+def accepted(edges: Any, accepting: Array, start: int, rows: Array) -> Array:
+    """For each word whether it can be read and ends in an accepting state. Cost: symbols · edges of a state."""
+    found = np.zeros(len(rows), np.bool_)
     for row in range(len(rows)):
         s, place = start, 0
         while place < rows.shape[1]:
@@ -253,7 +253,7 @@ def faults(edges: Any, accepting: Array, start: int, rows: Array) -> Array:
                 break
             s = edges.target[k]
             place += 1
-        found[row] = place + (place == rows.shape[1] and accepting[s])
+        found[row] = place == rows.shape[1] and accepting[s]
     return found
 
 

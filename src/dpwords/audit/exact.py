@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from dpwords.core.checks import positive_number, whole_number
+from dpwords.core.limits import DEFAULTS
 from dpwords.core.symbols import Distance
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.language import Language
@@ -85,9 +86,9 @@ def exact(
     if distance == "hamming" and outputs_up_to is not None:
         raise InvalidValue("outputs keep their length under Hamming distance: leave out outputs_up_to")
     if distance == "hamming":
-        words = outputs = exhaustive.words(language, length, limit=exhaustive.PAIRS_LIMIT)
+        words = outputs = exhaustive.words(language, length, limit=DEFAULTS.compared_words)
     else:
-        words = exhaustive.words_up_to(language, length, limit=exhaustive.PAIRS_LIMIT)
+        words = exhaustive.words_up_to(language, length, limit=DEFAULTS.compared_words)
         outputs = words if outputs_up_to is None else exhaustive.words_up_to(language, outputs_up_to)
         for longest in (length + 1, length + 2) if outputs_up_to is None else ():
             with suppress(TooLarge):

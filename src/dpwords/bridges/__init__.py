@@ -1,0 +1,1 @@
+"""Languages from files and other packages, and how words are written as text."""

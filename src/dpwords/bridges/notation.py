@@ -126,10 +126,12 @@ class Notation:
 
     @property
     def manner(self) -> str:
-        """How a word is read, for messages."""
+        """How a word is read, with a symbol as an example, for messages; both are public."""
+        example = f"such as {written(self.language.alphabet.symbols[0])}"
         if self._as_characters:
-            return "character by character (--separator changes that)"
-        return f"as symbols with {'white space' if self.separator is None else 'the separator'} between them"
+            return f"character by character, {example} (--separator changes that)"
+        between = "white space" if self.separator is None else "the separator"
+        return f"as {self.language.symbols_are} {example} with {between} between them"
 
     def read(self, text: str) -> str | list[Any]:
         """A word; names that are no symbols stay as they are, for the language to refuse."""

@@ -54,7 +54,7 @@ def accuracy(
     from dpwords import accuracy as measured
     from dpwords import plots
     from dpwords.core.files import staged
-    from dpwords.languages.free_words import Words
+    from dpwords.mechanisms.choice import offers
 
     if not epsilon and target_distance is None:
         raise InvalidValue("say --epsilon 1,2,5,10, or --target-distance 1, or both")
@@ -63,7 +63,7 @@ def accuracy(
             raise InvalidValue("--plot draws the values of --epsilon to a file that ends in .svg or .png")
         plots.need_matplotlib()
     public = public_language(**options)
-    makers = measured.mechanisms(public, k, edits)
+    makers = offers(public, k, edits)
     title = f"expected distance of {length} places, k = {k}"
     lines = [title, _row("ε", makers)]
     tasks = [(one, make) for one in epsilon for make in makers.values()]
@@ -76,7 +76,7 @@ def accuracy(
         least = [measured.least_epsilon(make, target_distance, length, lowest) for make in searched]
         lines.append(f"least ε for an expected distance of {target_distance:g}")
         lines.append(_row("", _cells(makers, least)))
-    if not isinstance(public, Words):
+    if not public.alike:
         lines.append("(averaged over words drawn uniformly from the language; the figure for one word is private)")
     contents = {}
     if plot is not None:

@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from dpwords.errors import InvalidValue
+from dpwords.mechanisms import choice
 
 if TYPE_CHECKING:
-    from dpwords.core.symbols import Distance
     from dpwords.languages.language import Language
-    from dpwords.mechanisms.edit_channel import EditChannel
-    from dpwords.mechanisms.exponential import Exponential
-    from dpwords.mechanisms.online import Online
-    from dpwords.privacy.utilities import Utility
+    from dpwords.mechanisms.choice import Edits
+    from dpwords.mechanisms.private import Private
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -41,7 +38,7 @@ _LANGUAGE = (
 K = click.option("-k", default=1, show_default=True, help="Words up to k places or edits apart are neighbours.")
 EDITS = click.option(
     "--edits",
-    type=click.Choice(["substitutions", "all"]),
+    type=click.Choice(choice.EDITS),
     default="substitutions",
     show_default=True,
     help="What is hidden: changed symbols at equal length, or insertions and deletions too (Levenshtein distance).",
@@ -50,14 +47,14 @@ _MECHANISM = (
     EDITS,
     click.option(
         "--mechanism",
-        type=click.Choice(["exponential", "online", "channel"]),
+        type=click.Choice(choice.MECHANISMS),
         help="'online' releases symbol by symbol, 'channel' makes random edits; 'dpwords accuracy' tells which is "
         "nearer.  [default: exponential; with --edits all, channel, but for a lexicon]",
     ),
     K,
     click.option(
         "--utility",
-        type=click.Choice(["best", "linear", "inverse", "staircase"]),
+        type=click.Choice(list(choice.UTILITIES)),
         default="best",
         show_default=True,
         help="How outputs are valued by distance; 'best' is the best one proven for the language.",
@@ -65,7 +62,7 @@ _MECHANISM = (
     click.option("--alpha", default=1.0, show_default=True, help="The constant of --utility inverse."),
     click.option(
         "--calibration",
-        type=click.Choice(["tight", "textbook"]),
+        type=click.Choice(choice.CALIBRATIONS),
         default="tight",
         show_default=True,
         help="'tight' takes the best that is proven, 'textbook' is ε/(2Δu).",
@@ -95,42 +92,16 @@ def public_language(
 def described(
     language: Language,
     epsilon: float,
-    edits: str,
+    edits: Edits,
     mechanism: str | None,
     k: int,
     utility: str,
     alpha: float,
     calibration: Any,
     **_other: Any,
-) -> Exponential | Online | EditChannel:
+) -> Private:
     """The mechanism that the options describe."""
-    from dpwords.accuracy import edit_channel
-    from dpwords.languages.lexicon import Lexicon
-    from dpwords.mechanisms.exponential import Exponential
-    from dpwords.mechanisms.online import Online
-    from dpwords.privacy.utilities import Inverse, Linear, Staircase
-
-    listed = isinstance(language, Lexicon)
-    name = mechanism or ("channel" if edits == "all" and not listed else "exponential")
-    if name != "exponential" and (utility, calibration) != ("best", "tight"):
-        raise InvalidValue(f"--mechanism {name} has no utility to calibrate: leave out --utility and --calibration")
-    if name == "channel":
-        if edits != "all":
-            raise InvalidValue("--mechanism channel makes edits of every kind: say --edits all")
-        return edit_channel(language, epsilon, k)
-    if name == "online":
-        if edits == "all":
-            raise InvalidValue("--mechanism online is for words that keep their length: leave out --edits all")
-        return Online(language, epsilon, k)
-
-    chosen: dict[str, Utility | None] = {
-        "best": None,
-        "linear": Linear(),
-        "inverse": Inverse(alpha),
-        "staircase": Staircase(),
-    }
-    distance: Distance = "levenshtein" if edits == "all" else "hamming"
-    return Exponential(language, epsilon, k, chosen[utility], calibration, distance)
+    return choice.mechanism(language, epsilon, k, edits, mechanism, utility, alpha, calibration)
 
 
 def with_options(command: Command, options: tuple[Callable[[Command], Command], ...]) -> Command:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from dpwords.cli.options import described, language_options, mechanism_options, public_language
 from dpwords.cli.terminal import emit, lines_of_stdin, shown
-from dpwords.errors import DPWordsError, InvalidValue, NotInLanguage
+from dpwords.errors import InvalidValue, NotInLanguage
+
+if TYPE_CHECKING:
+    from dpwords.mechanisms.exponential import Exponential
 
 
 @click.command()
@@ -49,23 +53,25 @@ def release(
 
     notation = Notation(public_language(**options), separator)
     mechanism = described(notation.language, epsilon, **options)
-    if certificates is not None:
-        if not isinstance(mechanism, Exponential):
-            raise InvalidValue("--certificates are of the exponential mechanism: leave the option out")
-        if certificates.exists():
-            mechanism.certificate.load(certificates)
-    released: list[str] = []
-    texts = list(words_given) if words_given else list(lines_of_stdin())
-    few = 2 if options["system"] is not None else 1000  # on systems each new length takes a while
-    for number, text in enumerate(shown(texts, "releasing", least=few), start=1):
-        try:
-            word = notation.read(text)
-            if certificates is not None and isinstance(mechanism, Exponential) and notation.language.accepts(word):
-                mechanism.certificate(len(word) if mechanism.distance == "hamming" else None)
-            released.append(notation.write(mechanism.release(word)))
-        except DPWordsError as error:
-            reading = f", read {notation.manner}" if isinstance(error, NotInLanguage) else ""
-            raise type(error)(f"word {number}{reading}: {error}") from None
+    if certificates is not None and not isinstance(mechanism, Exponential):
+        raise InvalidValue("--certificates are of the exponential mechanism: leave the option out")
+    words = [notation.read(text) for text in words_given or lines_of_stdin()]
     if certificates is not None and isinstance(mechanism, Exponential):
-        mechanism.certificate.save(certificates)
-    emit(released)
+        _keep_certificates(mechanism, certificates, words)
+    try:
+        released = mechanism.release_all(words, progress=partial(shown, label="releasing"))
+    except NotInLanguage as error:
+        raise NotInLanguage(f"{error}; words are read {notation.manner}") from None
+    emit([notation.write(word) for word in released])
+
+
+def _keep_certificates(mechanism: Exponential, path: Path, words: list[Any]) -> None:
+    """Load the certificates that a file keeps, make those that are missing, and save all."""
+    if path.exists():
+        mechanism.certificate.load(path)
+    if mechanism.distance == "levenshtein":
+        mechanism.certificate()
+    else:
+        for length in shown(sorted({len(word) for word in words if mechanism.language.accepts(word)}), "certifying"):
+            mechanism.certificate(length)
+    mechanism.certificate.save(path)

@@ -1,0 +1,1 @@
+"""What every room stands on: symbols and words, numbers with exponents, random bits, exact draws, files, threads."""

@@ -7,8 +7,8 @@ ever shared between threads or inherited by a forked process.
 from __future__ import annotations
 
 import hashlib
-import itertools
 import os
+import threading
 from numbers import Integral
 from typing import Protocol
 
@@ -17,6 +17,9 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
 from dpwords.errors import InvalidValue
+
+_FEW = 512  # bytes that the operating system gives sooner than a cipher can be set up
+_COUNTING = threading.Lock()
 
 
 class Stream(Protocol):
@@ -42,11 +45,25 @@ class CipherStream:
         return self._encryptor.update(bytes(count))
 
 
-class SystemSource:
-    """Streams keyed with 32 fresh bytes from the operating system."""
+class SystemStream:
+    """Bits of the operating system: a few of them directly, many from a cipher that it keys once for this stream."""
 
-    def open(self) -> CipherStream:
-        return CipherStream(os.urandom(32))
+    def __init__(self) -> None:
+        self._cipher: CipherStream | None = None
+
+    def take(self, count: int) -> bytes:
+        if self._cipher is None:
+            if count <= _FEW:
+                return os.urandom(count)
+            self._cipher = CipherStream(os.urandom(32))
+        return self._cipher.take(count)
+
+
+class SystemSource:
+    """Streams of fresh bits from the operating system."""
+
+    def open(self) -> Stream:
+        return SystemStream()
 
 
 class SeededSource:
@@ -56,10 +73,12 @@ class SeededSource:
         if not isinstance(seed, (Integral, str)):
             raise InvalidValue("a seed is a whole number or a text")
         self._seed = repr(seed if isinstance(seed, str) else int(seed)).encode()
-        self._calls = itertools.count()
+        self._calls = 0
 
-    def open(self) -> CipherStream:
-        return CipherStream(hashlib.sha256(self._seed + b"/%d" % next(self._calls)).digest())
+    def open(self) -> Stream:
+        with _COUNTING:
+            call, self._calls = self._calls, self._calls + 1
+        return CipherStream(hashlib.sha256(self._seed + b"/%d" % call).digest())
 
 
 def uint64(stream: Stream, shape: tuple[int, ...]) -> NDArray[np.uint64]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
+from fractions import Fraction
 from itertools import accumulate
 from typing import Any
 
@@ -43,17 +44,19 @@ def after_byte(weights: Scaled, byte: int, count: int, stream: Stream) -> NDArra
     return np.asarray(_categories(weights, further, stream) == 1)
 
 
-def exceptions(weights: Scaled, count: int, stream: Stream) -> Integers:
+def exceptions(weights: Scaled, edge: int | None, count: int, stream: Stream) -> Integers:
     """Which of `count` independent draws from two weights are of the second category, in ascending order.
 
-    Eight bits settle all draws but one in 256. Cost: `count` bytes, and little more where exceptions are rare.
+    `edge` is their `byte_edge`: eight bits settle all draws but one in 256. Cost: `count` bytes, and little more where
+    exceptions are rare.
     """
-    edge = byte_edge(weights)
     if edge is None:
         return np.flatnonzero(choose(weights, count, stream))
     bits = np.frombuffer(stream.take(count), dtype=np.uint8)
     late = np.flatnonzero(bits >= edge)
     unsure = np.flatnonzero(bits[late] == edge)
+    if not len(unsure):
+        return late
     settled = np.ones(len(late), dtype=np.bool_)
     settled[unsure] = after_byte(weights, edge, len(unsure), stream)
     return late[settled]
@@ -97,6 +100,13 @@ def thresholds(weights: Scaled, precision: int) -> tuple[list[int], list[int]]:
         lower.append(whole << shift if shift >= 0 else whole >> -shift)
         upper.append(whole << shift if shift >= 0 else -(-whole >> -shift))
     return list(accumulate(lower)), list(accumulate(upper))
+
+
+def shares(weights: Scaled) -> list[Fraction]:
+    """The exact probability of each category of a flat array of weights, as draws from it have them."""
+    exact = weights.exact()
+    whole = sum(exact)
+    return [weight / whole for weight in exact]
 
 
 def below(bound: int, shape: tuple[int, ...], stream: Stream) -> Integers:

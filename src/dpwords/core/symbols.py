@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Literal, TypeVar, cast
 
-from rapidfuzz.distance import Levenshtein
-
+from dpwords.core.values import Value
 from dpwords.errors import InvalidValue
 
 Symbol = Hashable
@@ -15,7 +14,7 @@ Distance = Literal["hamming", "levenshtein"]
 AnyWord = TypeVar("AnyWord", bound=str | list[Any] | tuple[Any, ...])
 
 
-class Alphabet:
+class Alphabet(Value):
     """The symbols that may occur, in a fixed order; public, and declared rather than read off the data.
 
     >>> Alphabet("abc").codes["b"]
@@ -73,6 +72,8 @@ def hamming(one: Sequence[Any], other: Sequence[Any]) -> int:
 
 def levenshtein(one: Sequence[Any], other: Sequence[Any]) -> int:
     """The least number of insertions, deletions and substitutions that turn one word into the other."""
+    from rapidfuzz.distance import Levenshtein
+
     numbers: dict[Any, int] = {}  # symbols that only share a hash, as −1 and −2 do, must not count as equal
     rows = [[numbers.setdefault(symbol, len(numbers)) for symbol in word] for word in (one, other)]
     return Levenshtein.distance(*rows)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-MOST = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 _WORTH_A_THREAD = 2**17  # steps; a thread takes about as long to start
 
 
-def in_parts(work: Callable[[slice], None], number: int, cost: int) -> None:
-    """Do the work for rows 0, …, number − 1, each of so many steps, in parts where that pays."""
-    threads = min(MOST, number, number * cost // _WORTH_A_THREAD)
+def in_parts(work: Callable[[slice], None], number: int, cost: int, most: int) -> None:
+    """Do the work for rows 0, …, number − 1, each of `cost` steps, in at most `most` threads where that pays."""
+    threads = min(most, number, number * cost // _WORTH_A_THREAD)
     if threads < 2:
         work(slice(0, number))
         return

@@ -1,0 +1,1 @@
+"""What may be released: free words, transition systems, lexicons; and the paper's automata."""

@@ -19,9 +19,12 @@ class Words(Language):
     False
     """
 
+    alike = True
+
     def __init__(self, alphabet: Iterable[Symbol], max_length: int | None = None) -> None:
         self.alphabet = Alphabet(alphabet)
         self.max_length = None if max_length is None else whole_number(max_length, "max_length", 0)
+        self.every_word = max_length is None
 
     def __repr__(self) -> str:
         bound = "" if self.max_length is None else f", max_length={self.max_length}"

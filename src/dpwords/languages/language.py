@@ -9,7 +9,8 @@ from typing import Any
 
 from dpwords.core.checks import whole_number
 from dpwords.core.symbols import Alphabet, Symbol, Word, symbols_of
-from dpwords.errors import TooLarge
+from dpwords.core.values import Value
+from dpwords.errors import InvalidValue, TooLarge
 
 State = Hashable
 Edge = tuple[Any, Any, Any]  # state, label, state
@@ -37,10 +38,18 @@ def explore(
     return tuple(found), tuple(edges)
 
 
-class Language(ABC):
-    """A public set of words, given as a deterministic automaton: each word has at most one run."""
+class Language(Value, ABC):
+    """A public set of words, given as a deterministic automaton: each word has at most one run.
+
+    A language is a value: it does not change once it is made.
+    """
 
     alphabet: Alphabet
+    max_length: int | None = None  # the most symbols that a word can have, where a language is bounded so
+    every_word = False  # whether every word over the alphabet belongs to it
+    alike = False  # whether all words of a length see the same number of words at each distance
+    listed = False  # whether it is a list of words
+    symbols_are = "symbols"  # what messages call them
 
     @property
     @abstractmethod
@@ -100,7 +109,7 @@ class _UpTo(Language):
 
     def __init__(self, language: Language, max_length: int) -> None:
         self.language, self.alphabet = language, language.alphabet
-        self.max_length = whole_number(max_length, "max_length", 0)
+        self.max_length = self._most = whole_number(max_length, "max_length", 0)
 
     def __repr__(self) -> str:
         return f"<{self.language!r} up to {self.max_length} symbols>"
@@ -111,13 +120,21 @@ class _UpTo(Language):
 
     def follow(self, state: tuple[Any, int]) -> Iterator[tuple[Symbol, Any]]:
         at, read = state
-        if read < self.max_length:
+        if read < self._most:
             yield from ((symbol, (successor, read + 1)) for symbol, successor in self.language.follow(at))
 
     def step(self, state: tuple[Any, int], symbol: Any) -> Any:
         at, read = state
-        successor = self.language.step(at, symbol) if read < self.max_length else None
+        successor = self.language.step(at, symbol) if read < self._most else None
         return None if successor is None else (successor, read + 1)
 
     def is_accepting(self, state: tuple[Any, int]) -> bool:
         return self.language.is_accepting(state[0])
+
+
+def checked_language(language: object) -> Language:
+    """A language that has an initial state; anything else is refused when a mechanism is made, not when it is used."""
+    if not isinstance(language, Language):
+        raise InvalidValue("the language is a Words, a TransitionSystem, … : pass for example Words('abc')")
+    _ = language.initial  # a system without a start refuses here
+    return language

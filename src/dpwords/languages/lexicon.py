@@ -28,6 +28,8 @@ class Lexicon(Language):
     (True, False, 2)
     """
 
+    listed = True
+
     def __init__(self, words: Iterable[Word], alphabet: Iterable[Symbol] | None = None) -> None:
         listed = list(collection(words, "words"))
         if not listed:
@@ -41,7 +43,7 @@ class Lexicon(Language):
         if not self.alphabet.of_characters and any(isinstance(word, str) for word in listed):
             raise InvalidValue("a str is a word of single characters, and this alphabet has other symbols: pass lists")
         marks = {symbol: chr(code) for symbol, code in self.alphabet.codes.items()}
-        self.table: list[str] = sorted({"".join(map(marks.__getitem__, word)) for word in listed})
+        self.table: tuple[str, ...] = tuple(sorted({"".join(map(marks.__getitem__, word)) for word in listed}))
         self.lengths: dict[int, int] = dict(sorted(Counter(map(len, self.table)).items()))
 
     def __len__(self) -> int:

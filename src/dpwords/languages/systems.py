@@ -53,6 +53,7 @@ class TransitionSystem(Language):
             else frozenset(_known(s, self.states, "accepting") for s in collection(accepting, "accepting"))
         )
         self._names_targets = all(action == target for row in moves.values() for action, target in row.items())
+        self.symbols_are = "states" if self._names_targets else "moves"
         actions = dict.fromkeys(action for row in moves.values() for action in row)
         self.alphabet = Alphabet(self.states if self._names_targets else actions)
 

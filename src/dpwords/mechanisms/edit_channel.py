@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self
 
 import numpy as np
 
-from dpwords.core.scaled import Integers
-from dpwords.core.symbols import Alphabet, AnyWord, Symbol
+from dpwords.core.encoding import Codes, Ragged
+from dpwords.core.limits import DEFAULTS, Limits
+from dpwords.core.randomness import Stream
+from dpwords.core.symbols import Alphabet, Symbol
 from dpwords.errors import InvalidValue
 from dpwords.languages.free_words import Words
 from dpwords.languages.language import Language
-from dpwords.mechanisms.mechanism import Mechanism
+from dpwords.mechanisms.private import Private
 from dpwords.privacy.channel_parameters import best_channel
 from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
-from dpwords.spaces.by_distance import Law
-from dpwords.spaces.edit_channel import CorruptedLaw, ProjectedLaw
+from dpwords.spaces.edit_channel import CorruptedLaw, ProjectedLaw, corrupted, projected
+from dpwords.spaces.free_words import FreeWords
 from dpwords.spaces.nearest import nearest_in
+from dpwords.spaces.space import Law
 
 
-class EditChannel(Mechanism):
+class EditChannel(Private):
     """Release a word with random insertions, deletions and substitutions, so that any edit of it stays hidden.
 
     Two words within `k` edits (insertions, deletions, substitutions) of each other are told apart by at most
@@ -38,12 +41,24 @@ class EditChannel(Mechanism):
     True
     """
 
-    def __init__(self, alphabet: Iterable[Symbol], epsilon: float, k: int = 1, onto: Language | None = None) -> None:
+    epsilon: float
+    onto: Language | None
+
+    def __init__(
+        self,
+        alphabet: Iterable[Symbol],
+        epsilon: float,
+        k: int = 1,
+        onto: Language | None = None,
+        *,
+        limits: Limits = DEFAULTS,
+    ) -> None:
         if isinstance(alphabet, Language):
             raise InvalidValue("the alphabet comes first: pass language.alphabet.symbols, and onto=language")
-        super().__init__(Words(alphabet), k, "levenshtein")
+        words = Words(alphabet)
+        super().__init__(words, FreeWords(len(words.alphabet), limits=limits), k, "levenshtein", limits)
         self.epsilon, self.onto = checked_epsilon(epsilon), onto
-        self._project = None if onto is None else _projection(self.language.alphabet, onto)
+        self._project = None if onto is None else Projection.onto(onto, words.alphabet, limits)
         self._channel = best_channel(len(self.language.alphabet), Fraction(self.epsilon) / self.k)
         if self.kept < 0.5:
             left = f"only {self.kept:.0%} of the symbols will be kept"
@@ -85,30 +100,35 @@ class EditChannel(Mechanism):
 
     def without_projection(self) -> Self:
         """The same channel over all words: what is private about the projected one, and can be audited."""
-        other = copy.copy(self)
-        other.onto = other._project = None
-        return other
+        return self._with(onto=None, _project=None)
 
-    def release(self, word: AnyWord) -> AnyWord:
-        """One private word, of the same kind (str, list or tuple). Each release spends ε. Cost: the length."""
-        return self.simulate(word, 1)[0]
-
-    @property
-    def _by_distance(self) -> bool:
-        return False
-
-    def _law(self, codes: Integers) -> Law:
-        law = CorruptedLaw(codes, self._channel)
+    def _law(self, codes: Codes) -> Law:
+        law = CorruptedLaw(codes, self._channel, self.limits)
         return law if self._project is None else ProjectedLaw(law, self._project)
 
+    def _draw_each(self, rows: Codes, stream: Stream) -> Ragged:
+        noisy = corrupted(rows, self._channel, stream, self.limits)
+        return noisy if self._project is None else projected(noisy, self._project)
 
-def _projection(alphabet: Alphabet, language: Language) -> Callable[[Integers], Integers]:
-    """From any word to the nearest one of the language, both in codes of the alphabet."""
-    if not isinstance(language, Language):
-        raise InvalidValue("onto is a Words, a TransitionSystem, … : pass for example Words('abc', max_length=12)")
-    if not set(language.alphabet.symbols) <= set(alphabet.symbols):
-        raise InvalidValue("words onto a language have its symbols: pass an alphabet that holds all of them")
-    inside = np.array([language.alphabet.codes.get(symbol, -1) for symbol in alphabet.symbols], dtype=np.int64)
-    outside = np.array([alphabet.codes[symbol] for symbol in language.alphabet.symbols], dtype=np.int64)
-    nearest = nearest_in(language)
-    return lambda codes: outside[nearest(inside[codes])]
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """From any word to the nearest one of a language, both in codes of the alphabet."""
+
+    inside: Codes  # for each symbol its code in the language, −1 for none
+    outside: Codes  # for each symbol of the language its code in the alphabet
+    nearest: Callable[[Codes], Codes]
+
+    @classmethod
+    def onto(cls, language: Language, alphabet: Alphabet, limits: Limits) -> Projection:
+        """The projection from words over an alphabet, which must hold the symbols of the language."""
+        if not isinstance(language, Language):
+            raise InvalidValue("onto is a Words, a TransitionSystem, … : pass for example Words('abc', max_length=12)")
+        if not set(language.alphabet.symbols) <= set(alphabet.symbols):
+            raise InvalidValue("words onto a language have its symbols: pass an alphabet that holds all of them")
+        inside = np.array([language.alphabet.codes.get(symbol, -1) for symbol in alphabet.symbols], dtype=np.int64)
+        outside = np.array([alphabet.codes[symbol] for symbol in language.alphabet.symbols], dtype=np.int64)
+        return cls(inside, outside, nearest_in(language, limits))
+
+    def __call__(self, codes: Codes) -> Codes:
+        return np.asarray(self.outside[self.nearest(self.inside[codes])])

@@ -11,65 +11,52 @@ from typing import Any, Generic, Self
 import numpy as np
 
 from dpwords.core.checks import whole_number
+from dpwords.core.encoding import Codes, Encoder
+from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import SeededSource, Source, SystemSource
-from dpwords.core.scaled import Integers
-from dpwords.core.symbols import AnyWord, Distance, Word, same_kind, symbols_of
+from dpwords.core.symbols import AnyWord, Distance, Word, symbols_of
+from dpwords.core.values import Value
 from dpwords.errors import InvalidValue, NotInLanguage, TooLarge
-from dpwords.languages.free_words import Words
 from dpwords.languages.language import Language
 from dpwords.privacy.guarantees import Guarantee, NotPrivate, PureDP
-from dpwords.spaces import by_distance as laws
-from dpwords.spaces import exhaustive
-from dpwords.spaces.by_distance import Law
-from dpwords.spaces.free_words import FreeWords, Rows, Space
-from dpwords.spaces.graph import Graph
-
-_MOST_AVERAGED, _FEWEST_AVERAGED = 256, 8  # words that stand for a language in its public expected distance
-_LONGEST_WORD = 10**8
-_AVERAGED_STEPS = 2**23  # edges visited, layer by layer, before fewer words have to do
-_STEPS_OF_A_LAYER = 1000  # what a layer costs however few its edges, in edges
+from dpwords.spaces.space import Law, Space
 
 
-class Mechanism(ABC):
+class Mechanism(Value, ABC):
     """A randomised map from words of a public language to words of the same language.
 
-    Under Hamming distance words keep their length; under Levenshtein distance they need not.
+    Under Hamming distance words keep their length; under Levenshtein distance they need not. A mechanism is a value:
+    nothing about it changes once it is built, it can be pickled, and threads may share it.
     """
 
-    def __init__(self, language: Language, k: int, distance: Distance = "hamming") -> None:
-        if not isinstance(language, Language):
-            raise InvalidValue("the language is a Words, a TransitionSystem, … : pass for example Words('abc')")
-        self.language = language
-        _ = language.initial  # a system without a start is refused here, not when it is first used
-        self.k = whole_number(k, "k", 1)
-        self.distance = distance
-        self._source: Source = SystemSource()
+    language: Language
+    k: int
+    distance: Distance
+    limits: Limits
+    _space: Space
+    _source: Source
 
-    @cached_property
-    def _space(self) -> Space:
-        """What a law is computed on. Cost: for a system its edges, once."""
-        language = self.language
-        return FreeWords(len(language.alphabet)) if isinstance(language, Words) else Graph.of(language)
+    def __init__(
+        self, language: Language, space: Space, k: int, distance: Distance = "hamming", limits: Limits = DEFAULTS
+    ) -> None:
+        self.language, self.distance, self.limits = language, distance, limits
+        self.k = whole_number(k, "k", 1)
+        self._space = space
+        self._source = SystemSource()
 
     @property
     @abstractmethod
     def guarantee(self) -> Guarantee:
         """What is promised about the draws."""
 
-    @property
     @abstractmethod
-    def _by_distance(self) -> bool:
-        """Whether a law needs distance classes, which cost a factor of the length."""
-
-    @abstractmethod
-    def _law(self, codes: Integers) -> Law:
+    def _law(self, codes: Codes) -> Law:
         """The output distribution at a word of the language."""
 
     def given(self, word: AnyWord) -> Distribution[AnyWord]:
         """The exact output distribution at a word, prepared once; for the owner of the word, not for release."""
-        symbols = self._checked(word)
-        codes = np.array([self.language.alphabet.codes[symbol] for symbol in symbols], dtype=np.int64)
-        return Distribution(word, self._law(codes), self.language, self._source, self.distance == "hamming")
+        law, same_length = self._law(self._codes(word)), self.distance == "hamming"
+        return Distribution(word, law, self._encoder, self.language, self._source, same_length)
 
     def simulate(self, word: AnyWord, draws: int) -> list[AnyWord]:
         """Independent draws for studies; publishing r of them spends r·ε."""
@@ -82,21 +69,29 @@ class Mechanism(ABC):
     def expected_distance(self, word: AnyWord | None = None, *, length: int | None = None) -> float:
         """The expected distance from `word` (for its owner), or, public, averaged over the words of one length.
 
-        The average is exact on free words and where the language has at most 256 words of that length. Else it is
-        over words drawn uniformly from it, the same ones each time: 256, or down to 8 on large systems and lengths.
+        The average is exact on free words and where the language has at most 256 words of that length. Otherwise it is
+        over words drawn uniformly from the language, the same ones each time: 256, or as few as 8 on large systems and
+        lengths.
         """
         if (word is None) == (length is None):
             raise InvalidValue("expected_distance takes either a word or length=")
         if word is not None:
             return self.given(word).expected_distance()
         assert length is not None
-        words, times = self._typical_words(length)
+        places = self._checked_length(whole_number(length, "length", 1))
+        words, times = self._space.typical(places, steps=1 if self.is_linear else places)
         distances = [count * self._law(codes).expected_distance() for codes, count in zip(words, times, strict=True)]
         return math.fsum(distances) / int(times.sum())
 
     def seeded(self, seed: int | str) -> Self:
         """The same mechanism with reproducible draws, for tests and studies: its guarantee is `NotPrivate`."""
-        return self._drawing_from(SeededSource(seed))
+        return self._with(_source=SeededSource(seed))
+
+    def _with(self, **changed: Any) -> Self:
+        """A copy with some attributes changed."""
+        other = copy.copy(self)
+        vars(other).update(changed)
+        return other
 
     def _unless_seeded(self, promise: PureDP) -> Guarantee:
         """The promise, if the draws are fresh."""
@@ -104,30 +99,17 @@ class Mechanism(ABC):
             return promise
         return NotPrivate("the draws can be repeated by whoever knows the seed", promise.epsilon, self.k)
 
-    def _drawing_from(self, source: Source) -> Self:
-        other = copy.copy(self)
-        other._source = source
-        return other
+    @property
+    def is_linear(self) -> bool:
+        """Whether distances need not be counted, which would cost a factor of the length."""
+        return True
 
-    def _typical_words(self, length: int) -> tuple[Rows, Integers]:
-        """Words (rows of codes) that stand for all of one length, by public facts only, and how often each counts."""
-        places = self._checked_length(whole_number(length, "length", 1))
-        if isinstance(self._space, FreeWords):
-            return np.zeros((1, places), dtype=np.int64), np.ones(1, dtype=np.int64)
-        every = laws.uniform(self._space, places)
-        if every.log_total == -math.inf:
-            raise InvalidValue(f"the language has no word of length {places}: choose another length")
-        if every.log_total <= math.log(_MOST_AVERAGED) and places <= exhaustive.LONGEST_LISTED:
-            codes = self.language.alphabet.codes
-            rows = np.array([[codes[s] for s in word] for word in exhaustive.words(self.language, places)])
-            return rows, np.ones(len(rows), dtype=np.int64)
-        width = places if self._by_distance else 1
-        affordable = _AVERAGED_STEPS // (places * (width * len(self._space.target) + _STEPS_OF_A_LAYER))
-        sample = min(max(affordable, _FEWEST_AVERAGED), _MOST_AVERAGED)
-        return np.unique(every.draw(sample, SeededSource("typical words").open()), axis=0, return_counts=True)
+    @cached_property
+    def _encoder(self) -> Encoder:
+        return Encoder(self.language.alphabet)
 
-    def _checked(self, word: Word) -> tuple[Any, ...]:
-        """The symbols of a word that may go in; refused before any draw if it may not."""
+    def _codes(self, word: Word) -> Codes:
+        """The codes of a word that may go in; refused before any draw if it may not."""
         symbols = symbols_of(word)
         self._checked_length(len(symbols))
         if isinstance(word, str) and not self.language.alphabet.of_characters:
@@ -135,21 +117,17 @@ class Mechanism(ABC):
         fault = self.language.fault(symbols)
         if fault is not None:
             raise NotInLanguage(f"the word is not in the language ({fault}): only words of the language can go in")
-        return symbols
+        codes = self.language.alphabet.codes
+        return np.array([codes[symbol] for symbol in symbols], dtype=np.int64)
 
     def _checked_length(self, length: int) -> int:
         if length == 0 and self.distance == "hamming":
             raise InvalidValue("the empty word has nothing to hide: pass a word of at least one symbol")
-        if length > _LONGEST_WORD:
-            raise TooLarge(f"a word may have {_LONGEST_WORD} symbols: split it into shorter ones")
-        if (
-            isinstance(self.language, Words)
-            and self.language.max_length is not None
-            and length > self.language.max_length
-        ):
-            raise InvalidValue(
-                f"words of this language have at most {self.language.max_length} symbols: this one is longer"
-            )
+        if length > self.limits.word:
+            raise TooLarge(f"a word may have {self.limits.word} symbols: split it into shorter ones")
+        longest = self.language.max_length
+        if longest is not None and length > longest:
+            raise InvalidValue(f"words of this language have at most {longest} symbols: this one is longer")
         if length < self.k and self.distance == "hamming":
             raise InvalidValue(f"k is at most the word's length, and here k = {self.k} is beyond it: take a smaller k")
         return length
@@ -158,10 +136,12 @@ class Mechanism(ABC):
 class Distribution(Generic[AnyWord]):
     """The output distribution at one private word. Everything here depends on the word: for its owner only."""
 
-    def __init__(self, word: AnyWord, law: Law, language: Language, source: Source, same_length: bool = True) -> None:
+    def __init__(
+        self, word: AnyWord, law: Law, encoder: Encoder, language: Language, source: Source, same_length: bool
+    ) -> None:
         self.law, self._same_length = law, same_length
-        self._kind: AnyWord = word[:0]  # type: ignore[assignment]  # not the word itself: its owner may change it
-        self._length, self._language, self._source = len(word), language, source
+        self._kind = kind_of(word)  # not the word itself: its owner may change it
+        self._length, self._encoder, self._language, self._source = len(word), encoder, language, source
 
     def __repr__(self) -> str:
         return f"<Distribution at a word of {self._length} symbols>"
@@ -177,11 +157,7 @@ class Distribution(Generic[AnyWord]):
     def simulate(self, draws: int) -> list[AnyWord]:
         """Independent words of the same kind as the one given. Cost: draws · length · branching."""
         count = whole_number(draws, "draws", 0)
-        if not count:
-            return []
-        symbols = self._language.alphabet.symbols
-        rows = self.law.draw(count, self._source.open())
-        return [same_kind(self._kind, (symbols[code] for code in row.tolist())) for row in rows]
+        return self._encoder.words(self.law.draw(count, self._source.open()), self._kind) if count else []
 
     def distance_distribution(self) -> list[float]:
         """The probability of each distance 0, 1, 2, …. Cost: length² · edges on systems, length² / 64 on free words."""
@@ -190,3 +166,8 @@ class Distribution(Generic[AnyWord]):
     def expected_distance(self) -> float:
         """The mean distance of an output. Cost: length · edges on systems, length on free words."""
         return self.law.expected_distance()
+
+
+def kind_of(word: Word) -> type:
+    """What a word comes back as: a str, a list or a tuple."""
+    return str if isinstance(word, str) else list if isinstance(word, list) else tuple

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from dpwords.core import sampling, scaled
+from dpwords.core import sampling
 from dpwords.core.checks import whole_number
-from dpwords.core.scaled import Integers
-from dpwords.core.symbols import AnyWord, is_hashable
+from dpwords.core.encoding import Codes, Rows
+from dpwords.core.limits import DEFAULTS, Limits
+from dpwords.core.randomness import Stream
+from dpwords.core.symbols import is_hashable
 from dpwords.errors import InvalidValue
-from dpwords.languages.language import Language
-from dpwords.mechanisms.mechanism import Mechanism
+from dpwords.languages.language import Language, checked_language
+from dpwords.mechanisms.private import Private
 from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
-from dpwords.spaces.by_distance import Law, linear_law
-from dpwords.spaces.free_words import FreeWords
+from dpwords.spaces.choice import online_space_of
 from dpwords.spaces.graph import Graph
-from dpwords.spaces.online import OnlineLaw, weights
+from dpwords.spaces.online import choice_weights
+from dpwords.spaces.space import Law, Weights
 
 _SLACK = 2.0**-50  # more than the rounding of e^(−c) costs, for each place that differs
 
 
-class Online(Mechanism):
+class Online(Private):
     """Each symbol is released as it comes: the true one, or another after which the word can still be completed.
 
     From the released state with D such symbols the true one has probability e^c/(e^c + D − 1), each other
@@ -36,13 +39,15 @@ class Online(Mechanism):
     True
     """
 
-    def __init__(self, language: Language, epsilon: float, k: int = 1) -> None:
-        super().__init__(language, k)
+    epsilon: float
+
+    def __init__(self, language: Language, epsilon: float, k: int = 1, *, limits: Limits = DEFAULTS) -> None:
+        super().__init__(language, online_space_of(checked_language(language), limits), k, limits=limits)
         self.epsilon = checked_epsilon(epsilon)
         rate = Fraction(self.epsilon) / self.k - Fraction(_SLACK)
         if rate <= 0:
             raise InvalidValue("epsilon is no larger than what rounding may cost: take a larger epsilon")
-        self._rate, self._z = rate, scaled.exp_minus([rate])
+        self._rate = rate
 
     def __repr__(self) -> str:
         return f"Online({self.language!r}, epsilon={self.epsilon:g}, k={self.k})"
@@ -51,16 +56,12 @@ class Online(Mechanism):
     def guarantee(self) -> Guarantee:
         return self._unless_seeded(PureDP(self.epsilon, "hamming", self.k, _SLACK, "online"))
 
-    def release(self, word: AnyWord) -> AnyWord:
-        """One private word, of the same kind (str, list or tuple) and length. Each release spends ε."""
-        return self.simulate(word, 1)[0]
-
     def stream(self, length: int | None = None) -> OnlineStream:
         """A stream of words of this length, or, where no run gets stuck and any may end, of any length.
 
         What is pushed need not be a word of the language; what comes out is.
         """
-        graph = Graph.of(self.language) if isinstance(self._space, FreeWords) else self._space
+        graph = Graph.of(self.language)
         places = None if length is None else self._checked_length(whole_number(length, "length", 1))
         if places is None and not (graph.accepting.all() and np.diff(graph.first).all()):
             raise InvalidValue("runs of this system can get stuck, or may not end everywhere: say stream(length=...)")
@@ -68,24 +69,31 @@ class Online(Mechanism):
             raise InvalidValue(f"the language has no word of length {places}: choose another length")
         return OnlineStream(self, graph, places)
 
-    @property
-    def _by_distance(self) -> bool:
-        return False
+    def _law(self, codes: Codes) -> Law:
+        return self._space.law(codes, _weights(self._rate, len(codes)))
 
-    def _law(self, codes: Integers) -> Law:
-        if isinstance(self._space, FreeWords):
-            return linear_law(codes, self._space, self._rate)
-        return OnlineLaw(codes, self._space, self._z)
+    def _draw_each(self, rows: Codes, stream: Stream) -> Rows:
+        return self._space.draw_each(rows, _weights(self._rate, rows.shape[1]), stream)
+
+
+@lru_cache(maxsize=64)
+def _weights(rate: Fraction, length: int) -> Weights:
+    return Weights.linear(rate, length)
 
 
 class OnlineStream:
-    """One word in the making. Memory: constant, or a flag for each state and place where the length is given."""
+    """One word in the making. Memory: constant, or a flag for each state and place where the length is given.
+
+    Each push draws fresh bits: nothing random is kept between pushes, so that a copy of the stream, in a forked process
+    or unpickled, never repeats the draws of another.
+    """
 
     def __init__(self, mechanism: Online, graph: Graph, length: int | None) -> None:
-        self._alphabet, self._graph, self._z = mechanism.language.alphabet, graph, mechanism._z
+        self._alphabet, self._graph = mechanism.language.alphabet, graph
+        self._z = _weights(mechanism._rate, 1).z
         self._useful = None if length is None else graph.useful(length)
         self._length, self._pushed, self._state = length, 0, graph.start
-        self._bits = mechanism._source.open()
+        self._source = mechanism._source
 
     def push(self, symbol: Any) -> Any:
         """The next true symbol goes in, the next released one comes out. Cost: the branching."""
@@ -99,6 +107,7 @@ class OnlineStream:
         if self._useful is not None:
             open_to = self._useful[self._pushed + 1, targets]
         own = symbols == self._alphabet.codes[symbol]
-        picked = int(sampling.choose_each(weights(own[None], open_to[None], self._z), self._bits)[0])
+        weights = choice_weights(own[None], open_to[None], self._z)
+        picked = int(sampling.choose_each(weights, self._source.open())[0])
         self._state, self._pushed = int(targets[picked]), self._pushed + 1
         return self._alphabet.symbols[int(symbols[picked])]

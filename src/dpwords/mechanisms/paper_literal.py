@@ -7,17 +7,17 @@ from fractions import Fraction
 import numpy as np
 
 from dpwords.core.checks import positive_number, whole_number
-from dpwords.core.scaled import Integers
+from dpwords.core.encoding import Codes
+from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.symbols import AnyWord
-from dpwords.errors import InvalidValue
-from dpwords.languages.language import Language
+from dpwords.languages.language import Language, checked_language
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.privacy.guarantees import NotPrivate, checked_epsilon
 from dpwords.privacy.utilities import Inverse, sensitivity
 from dpwords.spaces import exhaustive
-from dpwords.spaces.by_distance import Profile, ShellLaw, ShellWeights, loss_by_distance
-from dpwords.spaces.free_words import shells_around
-from dpwords.spaces.graph import Graph
+from dpwords.spaces.by_distance import ByDistanceLaw, DistanceWeights
+from dpwords.spaces.choice import space_of
+from dpwords.spaces.space import Weights, loss_by_distance, none_of_length
 
 
 class PaperLiteral(Mechanism):
@@ -31,13 +31,22 @@ class PaperLiteral(Mechanism):
     6.67
     """
 
-    def __init__(self, language: Language, epsilon: float, k: int = 1, alpha: float = 1.0) -> None:
-        super().__init__(language, k)
+    epsilon: float
+    alpha: float
+
+    def __init__(
+        self, language: Language, epsilon: float, k: int = 1, alpha: float = 1.0, *, limits: Limits = DEFAULTS
+    ) -> None:
+        super().__init__(language, space_of(checked_language(language), "hamming", limits), k, limits=limits)
         self.epsilon = checked_epsilon(epsilon, zero_allowed=True)
         self.alpha = positive_number(alpha, "alpha", "alpha=1.0")
 
     def __repr__(self) -> str:
         return f"PaperLiteral({self.language!r}, epsilon={self.epsilon:g}, k={self.k}, alpha={self.alpha:g})"
+
+    @property
+    def is_linear(self) -> bool:
+        return False
 
     @property
     def guarantee(self) -> NotPrivate:
@@ -48,25 +57,21 @@ class PaperLiteral(Mechanism):
         """One word as the paper's formula draws it; it must not be called private."""
         return self.simulate(word, 1)[0]
 
-    @property
-    def _by_distance(self) -> bool:
-        return True
-
-    def _law(self, codes: Integers) -> ShellLaw:
-        shells = shells_around(codes, self._space)
+    def _law(self, codes: Codes) -> ByDistanceLaw:
         values = Inverse(self.alpha).values(len(codes), self.k)
         power = Fraction(self.epsilon) / (2 * sensitivity(values, self.k))
-        profile = Profile(tuple(power * (values[0] - value) for value in values))
-        return ShellLaw(shells, ShellWeights.ignoring_sizes(shells.sizes, profile))
+        weights = Weights.by_distance(tuple(power * (values[0] - value) for value in values))
+        around = self._space.around(codes)
+        return ByDistanceLaw(around, DistanceWeights.ignoring_sizes(around.sizes, weights), self.limits)
 
     def _true_epsilon(self, length: int) -> float:
-        """On free words by distances alone; on systems over all pairs of words, which must be few."""
+        """Where all words look alike by distances alone; else over all pairs of words, which must be few."""
         self._checked_length(whole_number(length, "length", 1))
-        if isinstance(self._space, Graph):
-            words = exhaustive.words(self.language, length, limit=exhaustive.PAIRS_LIMIT)
-            if not words:
-                raise InvalidValue(f"the language has no word of length {length}: choose another length")
-            losses = exhaustive.pair_losses(exhaustive.log_probs([self.given(word) for word in words], words))
-            return float(losses[exhaustive.distances(words) <= self.k].max(initial=0.0))
-        logs = self._law(np.zeros(length, dtype=np.int64)).weights.log_probs
-        return loss_by_distance(logs[np.isfinite(logs)], self.k)
+        if self._space.homogeneous:
+            logs = self._law(np.zeros(length, dtype=np.int64)).weights.log_probs
+            return loss_by_distance(logs[np.isfinite(logs)], self.k)
+        words = exhaustive.words(self.language, length, limit=self.limits.compared_words)
+        if not words:
+            raise none_of_length(length)
+        losses = exhaustive.pair_losses(exhaustive.log_probs([self.given(word) for word in words], words))
+        return float(losses[exhaustive.distances(words) <= self.k].max(initial=0.0))

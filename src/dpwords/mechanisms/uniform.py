@@ -4,25 +4,39 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpwords.core.scaled import Integers
-from dpwords.mechanisms.mechanism import Mechanism
+from dpwords.core.encoding import Codes, Rows
+from dpwords.core.limits import DEFAULTS, Limits
+from dpwords.core.randomness import Stream
+from dpwords.languages.language import Language, checked_language
+from dpwords.mechanisms.private import Private
 from dpwords.privacy.guarantees import Guarantee, PureDP
-from dpwords.spaces.by_distance import Law, linear_law
+from dpwords.spaces.choice import space_of
+from dpwords.spaces.space import Law, Weights
 
 
-class Uniform(Mechanism):
+class Uniform(Private):
     """A uniform word of the language, whatever goes in: ε = 0.
 
     All weights are 1 and stay exact for every word that goes in, so nothing is lost to rounding either.
     """
 
+    def __init__(self, language: Language, k: int = 1, *, limits: Limits = DEFAULTS) -> None:
+        super().__init__(language, space_of(checked_language(language), "hamming", limits), k, limits=limits)
+
+    def __repr__(self) -> str:
+        return f"Uniform({self.language!r}, k={self.k})"
+
+    @property
+    def epsilon(self) -> float:
+        """Nothing is spent."""
+        return 0.0
+
     @property
     def guarantee(self) -> Guarantee:
         return self._unless_seeded(PureDP(0.0, "hamming", self.k, 0.0, "tight"))
 
-    @property
-    def _by_distance(self) -> bool:
-        return False
+    def _law(self, codes: Codes) -> Law:
+        return self._space.law(codes, Weights.linear(Fraction(0), len(codes)))
 
-    def _law(self, codes: Integers) -> Law:
-        return linear_law(codes, self._space, Fraction(0))
+    def _draw_each(self, rows: Codes, stream: Stream) -> Rows:
+        return self._space.draw_each(rows, Weights.linear(Fraction(0), rows.shape[1]), stream)

@@ -1,23 +1,15 @@
-"""The edit channel: random insertions, deletions and substitutions that hide any single edit. Proofs: docs/theory.md.
-
-Each symbol of a word is deleted, kept, or replaced by a uniform other one; before, between and after the symbols a
-random word is inserted, which grows like a tree: it is empty, or two copies of itself side by side, or two copies with
-a uniform symbol between them. All probabilities follow from the number of symbols and ε.
-"""
+"""The probabilities of the edit channel that hide any single edit at a given ε (docs/theory.md, section 12)."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal, localcontext
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
-import numpy as np
-
-from dpwords.core import scaled
-from dpwords.core.scaled import Floats, Scaled
+from dpwords.core import sampling, scaled
+from dpwords.core.scaled import Scaled
 from dpwords.errors import InvalidValue
+from dpwords.spaces.edit_channel import Channel
 
 LEAST_EPSILON = 0.7  # for one edit; ln 2 is where trees stop being finite
 _MOST = Fraction(100)  # a larger ε is not spent: at e^(−100) nobody would ever see an edit
@@ -29,90 +21,6 @@ _DIGITS = Context(  # e^200 and what is left of 1 after e^(−200), to 60 digits
 _BISECTIONS = 150
 
 
-@dataclass(frozen=True, eq=False)
-class Channel:
-    """The probabilities as they are drawn: each a stored weight over the sum of its group."""
-
-    symbols: int
-    operations: Scaled  # of a symbol: deleted, kept, replaced
-    growth: Scaled  # of an inserted word: empty, two copies, two copies around a symbol
-
-    @cached_property
-    def shares(self) -> tuple[float, float, float]:
-        """The probabilities that a symbol is deleted, kept, replaced."""
-        deleted, kept, replaced = (float(share) for share in _exact_shares(self.operations))
-        return deleted, kept, replaced
-
-    @cached_property
-    def tree(self) -> tuple[float, float, float]:
-        """The probabilities that an inserted word is empty, two copies, two copies around a symbol."""
-        empty, double, around = (float(share) for share in _exact_shares(self.growth))
-        return empty, double, around
-
-    @property
-    def only_length_shows(self) -> bool:
-        """Whether a symbol is kept no more often than replaced by any given other one."""
-        _, kept, replaced = self.shares
-        return self.symbols > 1 and kept <= replaced / (self.symbols - 1) * (1 + 1e-9)
-
-    @cached_property
-    def inserted(self) -> float:
-        """The expected length of an inserted word."""
-        _, double, around = self.tree
-        return around / (1 - 2 * double - 2 * around)
-
-    def edits(self, length: int) -> float:
-        """The expected number of edits made to a word."""
-        deleted, _, replaced = self.shares
-        return length * (deleted + replaced) + (length + 1) * self.inserted
-
-    @cached_property
-    def log_radius(self) -> float:
-        """ln of s*, the largest s at which Σ h(t)·s^t is finite, h(t) being the probability of an inserted length t."""
-        empty, double, _ = self.tree
-        return math.log(0.25 / empty - double) - float(self._log_growth[2])
-
-    def log_operations(self) -> Floats:
-        """ln of the probabilities that a symbol is deleted, kept, replaced by one given other symbol."""
-        logs = self.operations.logs() - scaled.total(self.operations).logs()
-        logs[2] -= math.log(max(self.symbols - 1, 1))
-        return np.asarray(logs)
-
-    def log_insertions(self, longest: int) -> Floats:
-        """ln of the probability that one given word of 0, 1, …, `longest` symbols is inserted. Cost: longest²."""
-        empty, double, _ = self.tree
-        around = 0.25 / empty - double  # of the tree whose words of length t weigh s*^t times more
-        first = 2 * empty / (1 + math.sqrt(1 - 4 * empty * double))
-        lengths = np.zeros(longest + 1)
-        lengths[0] = first
-        for t in range(1, longest + 1):
-            head = lengths[:t]
-            joined = double * float(head[1:] @ head[:0:-1]) + around * float(head @ head[::-1])
-            lengths[t] = joined / (1 - 2 * double * first)
-        return np.asarray(np.log(lengths) - np.arange(longest + 1) * (self.log_radius + math.log(self.symbols)))
-
-    def keeps(self, rate: Fraction) -> bool:
-        """Whether the stored probabilities hide one edit at ε = rate, with no rounding left out."""
-        with localcontext(_DIGITS):
-            limit = _exp(rate) * (1 - _CERTAIN)
-            deleted, kept, replaced = _decimals(self.operations)
-            empty, double, around = _decimals(self.growth)
-            other = replaced / max(self.symbols - 1, 1)
-            nothing = 2 * empty / (1 + (1 - 4 * empty * double).sqrt())
-            spread = (limit - 1) * deleted * 2 * around * nothing / ((1 - 2 * double * nothing) * self.symbols)
-            return (
-                double + around < Decimal("0.5")
-                and double * limit >= deleted
-                and around * limit >= self.symbols * max(kept, other)
-                and deleted * nothing * limit >= 1
-                and (self.symbols == 1 or (kept - limit * other <= spread and other <= limit * kept))
-            )
-
-    @cached_property
-    def _log_growth(self) -> Floats:
-        return np.asarray(self.growth.logs() - scaled.total(self.growth).logs())
-
-
 @lru_cache(maxsize=64)
 def best_channel(symbols: int, rate: Fraction) -> Channel:
     """The channel with the fewest expected edits that hides one edit at ε = rate. Cost: a few milliseconds."""
@@ -122,9 +30,28 @@ def best_channel(symbols: int, rate: Fraction) -> Channel:
             "nothing of the word would be left"
         )
     spent, margin = min(rate, _MOST), _FIRST_MARGIN
-    while not (channel := _solved(symbols, spent, margin)).keeps(rate):
+    while not keeps(channel := _solved(symbols, spent, margin), rate):
         margin *= 4
     return channel
+
+
+def keeps(channel: Channel, rate: Fraction) -> bool:
+    """Whether the stored probabilities of a channel hide one edit at ε = rate, with no rounding left out."""
+    symbols = channel.symbols
+    with localcontext(_DIGITS):
+        limit = _exp(rate) * (1 - _CERTAIN)
+        deleted, kept, replaced = _decimals(channel.operations)
+        empty, double, around = _decimals(channel.growth)
+        other = replaced / max(symbols - 1, 1)
+        nothing = 2 * empty / (1 + (1 - 4 * empty * double).sqrt())
+        spread = (limit - 1) * deleted * 2 * around * nothing / ((1 - 2 * double * nothing) * symbols)
+        return (
+            double + around < Decimal("0.5")
+            and double * limit >= deleted
+            and around * limit >= symbols * max(kept, other)
+            and deleted * nothing * limit >= 1
+            and (symbols == 1 or (kept - limit * other <= spread and other <= limit * kept))
+        )
 
 
 def _solved(symbols: int, rate: Fraction, margin: Decimal) -> Channel:
@@ -171,10 +98,5 @@ def _exp(rate: Fraction) -> Decimal:
     return (Decimal(rate.numerator) / Decimal(rate.denominator)).exp()
 
 
-def _exact_shares(weights: Scaled) -> list[Fraction]:
-    exact = weights.exact()
-    return [weight / sum(exact) for weight in exact]
-
-
 def _decimals(weights: Scaled) -> list[Decimal]:
-    return [Decimal(share.numerator) / Decimal(share.denominator) for share in _exact_shares(weights)]
+    return [Decimal(share.numerator) / Decimal(share.denominator) for share in sampling.shares(weights)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Literal
 
 from dpwords.core.checks import positive_number, whole_number
@@ -13,6 +14,29 @@ from dpwords.errors import InvalidValue
 
 LARGEST_EPSILON = 1e6
 _APART = {"hamming": "that differ in d places", "levenshtein": "d edits apart (insertions, deletions, substitutions)"}
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What may be spent: ε for words up to `k` apart, less what rounding may cost for each symbol."""
+
+    epsilon: float
+    k: int
+    slack: float
+
+    def rest(self, length: int) -> Fraction:
+        """ε less what rounding may cost at this length."""
+        rest = Fraction(self.epsilon) - Fraction(self.slack) * length
+        if rest <= 0:
+            raise InvalidValue(
+                f"epsilon is no larger than the {self.slack * length:.1g} that rounding may cost at this length: "
+                "take a larger epsilon"
+            )
+        return rest
+
+    def per_place(self, length: int) -> float:
+        """That for each place that differs, rounded down."""
+        return math.nextafter(float(self.rest(length) / self.k), 0.0)
 
 
 @dataclass(frozen=True)

@@ -1,26 +1,45 @@
-"""How good an output is, by its distance from the private word."""
+"""How good an output is, by its distance from the private word: a number that never grows with the distance."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 from fractions import Fraction
+
+import numpy as np
 
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.errors import InvalidValue
+from dpwords.spaces.space import Space
+
+
+class Utility(ABC):
+    """What `Exponential` takes as its utility. A new one needs `values`, and a line in `mechanisms/choice.py`."""
+
+    is_linear = False  # whether it is −d, for which there are certified rates
+
+    @abstractmethod
+    def values(self, length: int, k: int) -> list[Fraction]:
+        """The utility at distances 0, 1, …, length, exactly; each is at most the one before."""
+
+    def fitted(self, length: int, k: int, power: Fraction, space: Space) -> Utility:
+        """The same utility with what was left open chosen by public facts."""
+        return self
 
 
 @dataclass(frozen=True)
-class Linear:
+class Linear(Utility):
     """u = −d."""
 
+    is_linear = True
+
     def values(self, length: int, k: int) -> list[Fraction]:
-        """The utility at distances 0, 1, …, length, exactly."""
         return [Fraction(-d) for d in range(length + 1)]
 
 
 @dataclass(frozen=True)
-class Inverse:
+class Inverse(Utility):
     """u = 1/(d + alpha), the paper's utility."""
 
     alpha: float = 1.0
@@ -29,13 +48,12 @@ class Inverse:
         object.__setattr__(self, "alpha", positive_number(self.alpha, "alpha", "alpha=1.0"))
 
     def values(self, length: int, k: int) -> list[Fraction]:
-        """The utility at distances 0, 1, …, length, exactly."""
         alpha = Fraction(self.alpha)
         return [1 / (d + alpha) for d in range(length + 1)]
 
 
 @dataclass(frozen=True)
-class Staircase:
+class Staircase(Utility):
     """u = −ceil((d − j)/k): all distances up to j are as good as 0, then one step every k.
 
     `first_step` is j, from 0 to k − 1. Left out, it is the one with the least expected distance on free words, and 0
@@ -49,15 +67,30 @@ class Staircase:
             object.__setattr__(self, "first_step", whole_number(self.first_step, "first_step", least=0))
 
     def values(self, length: int, k: int) -> list[Fraction]:
-        """The utility at distances 0, 1, …, length, exactly."""
         first = self.first_step or 0
         if first >= k:
             raise InvalidValue(f"first_step is at most k − 1 = {k - 1}: take a smaller first_step or a larger k")
         return [Fraction(-math.ceil(Fraction(d - first, k))) for d in range(length + 1)]
 
+    def fitted(self, length: int, k: int, power: Fraction, space: Space) -> Staircase:
+        if self.first_step is not None or not space.homogeneous:
+            return self
+        return replace(self, first_step=best_first_step(length, k, float(power), space))
 
-Utility = Linear | Inverse | Staircase
-"""How good an output at distance d is: a number that never grows with d."""
+
+def best_first_step(length: int, k: int, power: float, space: Space) -> int:
+    """The width j that minimises the expected distance of f(d) = e^(−power · ceil((d − j)/k)) where words are alike.
+
+    Cost: k · length.
+    """
+    distances = np.arange(length + 1)
+    log_sizes = space.around(np.zeros(length, dtype=np.int64)).sizes.logs()
+    means = []
+    for j in range(k):
+        logs = log_sizes - power * np.ceil((distances - j) / k)
+        weights = np.exp(logs - logs.max())
+        means.append(float(weights @ distances / weights.sum()))
+    return int(np.argmin(means))
 
 
 def sensitivity(values: list[Fraction], k: int) -> Fraction:

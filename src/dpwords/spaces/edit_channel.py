@@ -1,28 +1,100 @@
-"""The distribution of what the edit channel makes of one word, and of its projection onto a language."""
+"""The edit channel: random insertions, deletions and substitutions; what it makes of a word, and its projections.
+
+Each symbol of a word is deleted, kept, or replaced by a uniform other one. Before, between and after the symbols a
+random word is inserted, which grows like a tree: it is empty, or two copies of itself side by side, or two copies with
+a uniform symbol between them.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from importlib import import_module
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from dpwords.core import sampling
+from dpwords.core import sampling, scaled
+from dpwords.core.compiled import kernel
+from dpwords.core.encoding import Codes, Ragged
+from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream
-from dpwords.core.scaled import Floats, Integers
+from dpwords.core.scaled import Floats, Integers, Scaled
 from dpwords.errors import InvalidValue, TooLarge
-from dpwords.privacy.channel_parameters import Channel
-from dpwords.spaces.by_distance import batches
+from dpwords.spaces.space import batches
 
 DELETED, KEPT, REPLACED = range(3)
 EMPTY, DOUBLE, AROUND = range(3)
-_PIECE = 2**18  # symbols of a word that are handled at a time
-_MOST_ALIGNED = 10**11  # steps of one probability, some minutes
-_MOST_EDITS = 2**24  # numbers of edits of which the distribution is computed
 _NEGLIGIBLE = 1e-13  # probability of more edits than are listed
-_MEASURE = "how far projected words are is not computed: measure it on words from simulate"
+_MEASURE = "the distance of projected words is not computed: measure it on words from simulate"
+
+
+@dataclass(frozen=True, eq=False)
+class Channel:
+    """The probabilities as they are drawn: each a stored weight over the sum of its group."""
+
+    symbols: int
+    operations: Scaled  # of a symbol: deleted, kept, replaced
+    growth: Scaled  # of an inserted word: empty, two copies, two copies around a symbol
+
+    @cached_property
+    def shares(self) -> tuple[float, float, float]:
+        """The probabilities that a symbol is deleted, kept, replaced."""
+        deleted, kept, replaced = (float(share) for share in sampling.shares(self.operations))
+        return deleted, kept, replaced
+
+    @cached_property
+    def tree(self) -> tuple[float, float, float]:
+        """The probabilities that an inserted word is empty, two copies, two copies around a symbol."""
+        empty, double, around = (float(share) for share in sampling.shares(self.growth))
+        return empty, double, around
+
+    @property
+    def only_length_shows(self) -> bool:
+        """Whether a symbol is kept no more often than replaced by any given other one."""
+        _, kept, replaced = self.shares
+        return self.symbols > 1 and kept <= replaced / (self.symbols - 1) * (1 + 1e-9)
+
+    @cached_property
+    def inserted(self) -> float:
+        """The expected length of an inserted word."""
+        _, double, around = self.tree
+        return around / (1 - 2 * double - 2 * around)
+
+    def edits(self, length: int) -> float:
+        """The expected number of edits made to a word."""
+        deleted, _, replaced = self.shares
+        return length * (deleted + replaced) + (length + 1) * self.inserted
+
+    @cached_property
+    def log_radius(self) -> float:
+        """ln of s*, the largest s at which Σ h(t)·s^t is finite, h(t) being the probability of an inserted length t."""
+        empty, double, _ = self.tree
+        return math.log(0.25 / empty - double) - float(self._log_growth[2])
+
+    def log_operations(self) -> Floats:
+        """ln of the probabilities that a symbol is deleted, kept, replaced by one given other symbol."""
+        logs = self.operations.logs() - scaled.total(self.operations).logs()
+        logs[2] -= math.log(max(self.symbols - 1, 1))
+        return np.asarray(logs)
+
+    def log_insertions(self, longest: int) -> Floats:
+        """ln of the probability that one given word of 0, 1, …, `longest` symbols is inserted. Cost: longest²."""
+        empty, double, _ = self.tree
+        around = 0.25 / empty - double  # of the tree whose words of length t weigh s*^t times more
+        first = 2 * empty / (1 + math.sqrt(1 - 4 * empty * double))
+        lengths = np.zeros(longest + 1)
+        lengths[0] = first
+        for t in range(1, longest + 1):
+            head = lengths[:t]
+            joined = double * float(head[1:] @ head[:0:-1]) + around * float(head @ head[::-1])
+            lengths[t] = joined / (1 - 2 * double * first)
+        return np.asarray(np.log(lengths) - np.arange(longest + 1) * (self.log_radius + math.log(self.symbols)))
+
+    @cached_property
+    def _log_growth(self) -> Floats:
+        return np.asarray(self.growth.logs() - scaled.total(self.growth).logs())
 
 
 class CorruptedLaw:
@@ -31,28 +103,27 @@ class CorruptedLaw:
     Distances are numbers of edits made, an upper bound of the Levenshtein distance.
     """
 
-    def __init__(self, codes: Integers, channel: Channel) -> None:
-        self.codes, self.channel = codes, channel
+    def __init__(self, codes: Codes, channel: Channel, limits: Limits = DEFAULTS) -> None:
+        self.codes, self.channel, self.limits = codes, channel, limits
         self._inserted = channel.log_insertions(0)
 
-    def log_prob(self, codes: Integers) -> float:
+    def log_prob(self, codes: Codes) -> float:
         """Cost: length of the word · (length of the output)²."""
         steps = max(len(self.codes), 4) * len(codes) ** 2
-        if steps > _MOST_ALIGNED:
+        if steps > self.limits.alignment_steps:
             raise TooLarge(
                 f"the probability of an output of {len(codes)} symbols at a word of {len(self.codes)} would take "
-                f"{steps:.0e} steps, the limit is {_MOST_ALIGNED:.0e}: take shorter ones"
+                f"{steps:.0e} steps, and the limit is {self.limits.alignment_steps:.0e}: take shorter ones"
             )
         inserted = self._inserted  # a table of its own: another thread may put a shorter one in its place
         if len(codes) >= len(inserted):
             inserted = self._inserted = self.channel.log_insertions(2 * len(codes))
-        kernel = import_module("dpwords._kernels.edit_channel")
         operations = self.channel.log_operations().tolist()
-        return float(kernel.log_prob(self.codes, codes, *operations, inserted[: len(codes) + 1]))
+        return float(kernel("edit_channel").log_prob(self.codes, codes, *operations, inserted[: len(codes) + 1]))
 
-    def draw(self, count: int, stream: Stream) -> list[Integers]:
+    def draw(self, count: int, stream: Stream) -> Ragged:
         """Cost: the length of each word drawn."""
-        return [word for part in batches(count, len(self.codes) + 1) for word in self._drawn(part, stream)]
+        return corrupted(np.broadcast_to(self.codes, (count, len(self.codes))), self.channel, stream, self.limits)
 
     def distance_distribution(self) -> Floats:
         """The probability of 0, 1, 2, … edits, each to about 1e-15, until what is left is below 1e-13.
@@ -67,39 +138,6 @@ class CorruptedLaw:
 
     def expected_distance(self) -> float:
         return self.channel.edits(len(self.codes))
-
-    def _drawn(self, part: slice, stream: Stream) -> list[Integers]:
-        """One word for each entry of `part`: all of them at once, or, where the word is long, piece by piece."""
-        number, length = part.stop - part.start, len(self.codes)
-        pieces = [slice(begin, min(begin + _PIECE, length)) for begin in range(0, length, _PIECE)]
-        drawn: list[list[Integers]] = [[] for _ in range(number)]
-        for piece in pieces:
-            symbols = np.tile(self.codes[piece], number)
-            sizes, corrupted = self._corrupt(symbols, stream)
-            ends = np.cumsum(sizes.reshape(number, -1).sum(axis=1))
-            for row, word in zip(drawn, np.split(corrupted, ends[:-1]), strict=True):
-                row.append(word)
-        lengths = _tree_sizes(self.channel, number, stream)
-        last = sampling.below(self.channel.symbols, (int(lengths.sum()),), stream)
-        for row, word in zip(drawn, np.split(last, np.cumsum(lengths)[:-1]), strict=True):
-            row.append(word)
-        return [np.concatenate(row) for row in drawn]
-
-    def _corrupt(self, symbols: Integers, stream: Stream) -> tuple[Integers, Integers]:
-        """For each symbol an inserted word and what becomes of the symbol: how many symbols, and all in a row."""
-        operation = sampling.choose(self.channel.operations, len(symbols), stream)
-        replaced = operation == REPLACED
-        other = sampling.below(max(self.channel.symbols - 1, 1), (int(replaced.sum()),), stream)
-        emitted = symbols.copy()
-        emitted[replaced] = other + (other >= symbols[replaced])
-        stays = operation != DELETED
-        sizes = _tree_sizes(self.channel, len(symbols), stream) + stays
-        own = np.zeros(int(sizes.sum()), dtype=np.bool_)
-        own[(np.cumsum(sizes) - 1)[stays]] = True
-        result = np.empty(len(own), dtype=np.int64)
-        result[own] = emitted[stays]
-        result[~own] = sampling.below(self.channel.symbols, (int((~own).sum()),), stream)
-        return sizes, result
 
     def _log_edit_series(self, more: Any) -> Any:
         """ln of Σ over edits of probability · s^edits, at s = 1 + more.
@@ -118,7 +156,7 @@ class CorruptedLaw:
         logs = np.linspace(0.0, min(self.channel.log_radius, 40.0), 66)[1:-1]
         bound = (self._log_edit_series(np.expm1(logs)) - math.log(_NEGLIGIBLE)) / logs
         size = 1 << max(math.ceil(float(bound.min())), 1).bit_length()
-        if size > _MOST_EDITS:
+        if size > self.limits.listed_edits:
             raise TooLarge(f"the distribution of up to {size} edits is too much to list: expected_distance is enough")
         return size
 
@@ -126,27 +164,76 @@ class CorruptedLaw:
 class ProjectedLaw:
     """The nearest words of a language to those that the edit channel makes of one; they can be drawn, and no more."""
 
-    def __init__(self, law: CorruptedLaw, project: Callable[[Integers], Integers]) -> None:
+    def __init__(self, law: CorruptedLaw, project: Callable[[Codes], Codes]) -> None:
         self.law, self.project = law, project
 
-    def log_prob(self, codes: Integers) -> float:
+    def log_prob(self, codes: Codes) -> float:
         raise InvalidValue(
-            "the probability of a projected word is not computed, being a sum over all words that it is nearest to: "
-            "ask the channel without_projection()"
+            "the probability of a projected word is not computed, because it is a sum over all words that it is "
+            "nearest to: ask the channel without_projection()"
         )
 
-    def draw(self, count: int, stream: Stream) -> list[Integers]:
+    def draw(self, count: int, stream: Stream) -> Ragged:
         """Cost: that of the channel, and of the projection for each word."""
-        try:
-            return [self.project(word) for word in self.law.draw(count, stream)]
-        except TooLarge as error:  # about the noisy word; whoever tries until it fits chooses among draws
-            raise TooLarge(f"{error} (a word was drawn: what it spends is spent)") from None
+        return projected(self.law.draw(count, stream), self.project)
 
     def distance_distribution(self) -> Floats:
         raise InvalidValue(_MEASURE)
 
     def expected_distance(self) -> float:
         raise InvalidValue(_MEASURE)
+
+
+def corrupted(rows: Codes, channel: Channel, stream: Stream, limits: Limits = DEFAULTS) -> Ragged:
+    """What the channel makes of each row of codes. Cost: the number of symbols that go in and come out."""
+    parts = [_corrupted(rows[part], channel, stream, limits) for part in batches(len(rows), rows.shape[1] + 1, limits)]
+    ends = np.concatenate([[0], *(part.ends for part in parts)])
+    before = np.cumsum([0] + [len(part.values) for part in parts])
+    shift = np.repeat(before[:-1], [len(part) for part in parts])
+    return Ragged(np.concatenate([part.values for part in parts]), ends[1:] + shift)
+
+
+def projected(words: Ragged, project: Callable[[Codes], Codes]) -> Ragged:
+    """The projection of each word."""
+    try:
+        return Ragged.of([project(word) for word in words])
+    except TooLarge as error:  # about the noisy word; whoever tries until it fits chooses among draws
+        raise TooLarge(f"{error} (a word was drawn: what it spends is spent)") from None
+
+
+def _corrupted(rows: Codes, channel: Channel, stream: Stream, limits: Limits) -> Ragged:
+    """The same for rows that are handled together."""
+    number, length = rows.shape
+    symbols = rows.reshape(-1).astype(np.int64)
+    starts = range(0, len(symbols), limits.piece)
+    pieces = [_corrupted_symbols(symbols[at : at + limits.piece], channel, stream) for at in starts]
+    sizes = np.concatenate([sizes for sizes, _ in pieces]) if pieces else np.zeros(0, dtype=np.int64)
+    body = sizes.reshape(number, length).sum(axis=1)
+    tails = _tree_sizes(channel, number, stream)  # words inserted at the end
+    ends = np.cumsum(body + tails)
+    at_end = np.zeros(int(ends[-1]), dtype=np.bool_)
+    at_end[np.repeat(ends - np.cumsum(tails), tails) + np.arange(int(tails.sum()))] = True
+    values = np.empty(len(at_end), dtype=np.int64)
+    values[~at_end] = np.concatenate([found for _, found in pieces]) if pieces else 0
+    values[at_end] = sampling.below(channel.symbols, (int(tails.sum()),), stream)
+    return Ragged(values, ends)
+
+
+def _corrupted_symbols(symbols: Integers, channel: Channel, stream: Stream) -> tuple[Integers, Integers]:
+    """For each symbol an inserted word and what becomes of the symbol: how many symbols, and all in a row."""
+    operation = sampling.choose(channel.operations, len(symbols), stream)
+    replaced = operation == REPLACED
+    other = sampling.below(max(channel.symbols - 1, 1), (int(replaced.sum()),), stream)
+    emitted = symbols.copy()
+    emitted[replaced] = other + (other >= symbols[replaced])
+    stays = operation != DELETED
+    sizes = _tree_sizes(channel, len(symbols), stream) + stays
+    own = np.zeros(int(sizes.sum()), dtype=np.bool_)
+    own[(np.cumsum(sizes) - 1)[stays]] = True
+    result = np.empty(len(own), dtype=np.int64)
+    result[own] = emitted[stays]
+    result[~own] = sampling.below(channel.symbols, (int((~own).sum()),), stream)
+    return sizes, result
 
 
 def _log_of_one_and(x: Any) -> Any:

@@ -8,9 +8,9 @@ gets the number of its completions at each distance, in exact integers.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache, cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
@@ -18,21 +18,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpwords.core import sampling, scaled
-from dpwords.core.randomness import SeededSource, Stream
+from dpwords.core import scaled
+from dpwords.core.encoding import Codes, Ragged
+from dpwords.core.limits import DEFAULTS, Limits
+from dpwords.core.randomness import Stream
+from dpwords.core.sampling import integer_below
 from dpwords.core.scaled import Integers, Scaled
-from dpwords.core.symbols import levenshtein
+from dpwords.core.symbols import Distance, levenshtein
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.language import Language
-from dpwords.spaces import by_distance as laws
-from dpwords.spaces import exhaustive
 from dpwords.spaces.graph import Graph
-from dpwords.spaces.lists import Listing, Surroundings, codes_of
+from dpwords.spaces.lists import FiniteSpace, Listing, text_of
+from dpwords.spaces.runs import Runs
 
-MOST_STATES = 10**6  # of the language
 _ROWS_MATTER = 64  # symbols, beyond which there are more rows than there can be prefixes within the limit
-MOST_NUMBERS = 2**28  # in all tables of one word; 2 GiB
-_AVERAGED = 8  # words that stand for all of a length in the public expected distance
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,26 +45,29 @@ class _Layer:
     completions: NDArray[Any]  # integers: of each pair (row) at each distance
 
 
-class EditShells:
+class CountedSurroundings:
     """The words of a language by their distance from a word of it: exact counts, exactly uniform draws.
 
-    Cost: edges · length for each pair (state, row), see `Edits`. A word drawn costs its length times the branching.
+    Cost: edges · length for each pair (state, row), see `CountedWords`. A word drawn costs its length times the
+    branching.
     """
 
-    def __init__(self, codes: Integers, graph: Graph, reach: int, words: int) -> None:
+    def __init__(self, codes: Codes, graph: Graph, reach: int, words: int) -> None:
         self.codes = codes
         self._layers = _counted(codes, graph, reach, _kind(words))
         self.counts: list[int] = [int(number) for number in self._layers[0].completions[0]]
         self.sizes: Scaled = scaled.from_integers(self.counts)
         self.footprint = reach + 1
 
-    def distance(self, codes: Integers) -> int:
-        """How far a word is from the private one."""
+    def distance(self, codes: Codes) -> int:
         return levenshtein(codes.tolist(), self.codes.tolist())
 
-    def draw(self, distances: Integers, stream: Stream) -> list[Integers]:
-        """For each distance a uniform word at exactly that distance: the one with a uniform number."""
-        return [self._numbered(sampling.integer_below(self.counts[d], stream), d) for d in distances.tolist()]
+    def draw(self, distances: Integers, stream: Stream) -> Ragged:
+        """For each distance the word with a uniform number among those at that distance."""
+        return Ragged.of([self._numbered(integer_below(self.counts[d], stream), d) for d in distances.tolist()])
+
+    def share(self, codes: Codes) -> Fraction:
+        return Fraction(1, self.counts[self.distance(codes)])
 
     def _numbered(self, number: int, distance: int) -> Integers:
         """One of the words at a distance; numbers 0, 1, … up to their count give each of them once."""
@@ -87,59 +89,58 @@ class EditShells:
         return np.array(found, dtype=np.int64)
 
 
-class Edits(Surroundings):
+class CountedWords(FiniteSpace):
     """A finite language under Levenshtein distance.
 
-    `TooLarge` is said here, if for any word of the language the tables might take more than 2 GiB, and never when a
+    Raises `TooLarge` here, if for any word of the language the tables might exceed the limit (2 GiB), and never when a
     word goes in: how many numbers a word really takes, often far fewer, would tell about it. Within the limit are words
     of up to 20 symbols out of 2, 13 out of 4, 11 out of 26, and 12 steps on a grid. Cost: longest word · edges.
     """
 
-    distance = "levenshtein"
+    distance: Distance = "levenshtein"
 
-    def __init__(self, language: Language) -> None:
-        self._graph, reach, self.words = _measured(Graph.of(language, most=MOST_STATES))
-        self.classes = [reach]
-        _refuse_beyond_limit(self._graph, reach, _kind(self.words))
-
-    def shells(self, codes: Integers) -> EditShells:
-        return EditShells(codes, self._graph, self.classes[0], self.words)
-
-    def listing(self, reach: int) -> Listing | None:
-        """All words, if there are at most 1,024."""
-        return self._listing
-
-    def typical(self, length: int) -> tuple[list[Integers], Integers]:
-        uniform = laws.uniform(self._graph, length)
-        if uniform.log_total == -math.inf:
-            raise InvalidValue(f"the language has no word of length {length}: choose another length")
-        if self._listing is not None:
-            words = [codes_of(text) for text in self._listing.texts if len(text) == length]
-            return words, np.ones(len(words), dtype=np.int64)
-        drawn = uniform.draw(_AVERAGED, SeededSource("typical words").open())
-        rows, times = np.unique(drawn, axis=0, return_counts=True)
-        return list(rows), times
+    def __init__(self, language: Language, limits: Limits = DEFAULTS) -> None:
+        self.limits = limits
+        self._graph, reach, self.words = _measured(Graph.of(language, most=limits.counted_states))
+        self.classes = (reach,)
+        _refuse_beyond_limit(self._graph, reach, _kind(self.words), limits.counted_numbers)
 
     @cached_property
     def identity(self) -> str:
-        graph = self._graph
-        parts = (graph.start, graph.symbol, graph.target, graph.first, graph.accepting)
-        content = b"".join(np.asarray(part, dtype="<i8").tobytes() + b"|" for part in parts)
-        return hashlib.sha256(b"levenshtein" + content).hexdigest()
+        return "levenshtein " + self._graph.identity
+
+    def accepts(self, rows: Codes) -> NDArray[np.bool_]:
+        return self._graph.accepts(rows)
+
+    def around(self, codes: Codes) -> CountedSurroundings:
+        return CountedSurroundings(codes, self._graph, self.classes[0], self.words)
+
+    def listing(self, reach: int) -> Listing | None:
+        """All words, unless they are too many to be compared pair by pair."""
+        return self._listing
+
+    def every(self, length: int, most: int) -> Codes | None:
+        return self._of_one_length.every(length, most)
+
+    def uniform(self, length: int, count: int, stream: Stream) -> Codes:
+        return self._of_one_length.uniform(length, count, stream)
+
+    def averaged(self, length: int, steps: int) -> tuple[int, int]:
+        few = self.limits.averaged_counts
+        return (few if self._listing is None else self.limits.compared_words), few
+
+    @cached_property
+    def _of_one_length(self) -> Runs:
+        return Runs(self._graph, self.limits)
 
     @cached_property
     def _listing(self) -> Listing | None:
-        if self.words > exhaustive.PAIRS_LIMIT:
+        most = self.limits.compared_words
+        if self.words > most:
             return None
-        graph, found = self._graph, []
-        waiting = [(graph.start, "")]
-        while waiting:
-            state, text = waiting.pop()
-            if graph.accepting[state]:
-                found.append(text)
-            for edge in range(graph.first[state], graph.first[state + 1]):
-                waiting.append((int(graph.target[edge]), text + chr(graph.symbol[edge])))
-        return Listing(found, "levenshtein")
+        lengths = [self._of_one_length.every(length, most) for length in range(1, self.classes[0] + 1)]
+        found = [text_of(row) for rows in lengths if rows is not None for row in rows]
+        return Listing([""] * bool(self._graph.accepting[self._graph.start]) + found, "levenshtein", self.limits)
 
 
 def _measured(graph: Graph) -> tuple[Graph, int, int]:
@@ -175,16 +176,14 @@ def _measured(graph: Graph) -> tuple[Graph, int, int]:
     return part, longest[graph.start], words[graph.start]
 
 
-def _counted(codes: Integers, graph: Graph, reach: int, kind: type) -> list[_Layer]:
+def _counted(codes: Codes, graph: Graph, reach: int, kind: type) -> list[_Layer]:
     """All layers, the first one first."""
     states, rows = np.array([graph.start]), np.arange(len(codes) + 1, dtype=np.int32)[None, :]
     steps = []
     while len(states):
         ends = np.where(graph.accepting[states], rows[:, -1], -1)
-        fan = graph.first[states + 1] - graph.first[states]
-        first = np.concatenate([[0], np.cumsum(fan)])
-        source = np.repeat(np.arange(len(states)), fan)
-        edge = np.arange(first[-1]) - first[source] + graph.first[states][source]
+        source, edge = graph.leaving(states)
+        first = np.searchsorted(source, np.arange(len(states) + 1))
         after = _next_rows(rows[source], codes != graph.symbol[edge][:, None])
         kept, target = _distinct(graph.target[edge], after)
         steps.append((first, graph.symbol[edge], target, ends))
@@ -222,7 +221,7 @@ def _kind(words: int) -> type:
     return np.int64 if words < 2**63 else object
 
 
-def _refuse_beyond_limit(graph: Graph, reach: int, kind: type) -> None:
+def _refuse_beyond_limit(graph: Graph, reach: int, kind: type, most: int) -> None:
     """Bound the numbers held for any private word: a layer has no more pairs than prefixes, nor than states · rows."""
     size = 1 if kind is np.int64 else 6  # of a count, in numbers of 8 bytes
     prefixes, held, peak = np.zeros(graph.size), 0.0, 0.0
@@ -232,9 +231,9 @@ def _refuse_beyond_limit(graph: Graph, reach: int, kind: type) -> None:
         edges = float(pairs @ np.diff(graph.first))
         held += float(pairs.sum()) * (reach + 1) * size + edges
         peak = max(peak, edges * (4 * (reach + 2) + (reach + 1) * size))
-        if held + peak > MOST_NUMBERS:
+        if held + peak > most:
             raise TooLarge(
-                f"counting words by Levenshtein distance might take more than {MOST_NUMBERS} numbers on this language: "
+                f"counting words by Levenshtein distance might take more than {most} numbers on this language: "
                 "bound it by fewer symbols, list its words in a Lexicon, or take an EditChannel"
             )
         prefixes = np.bincount(graph.target, prefixes[graph.sources], graph.size).astype(np.float64)

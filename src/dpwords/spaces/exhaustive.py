@@ -1,25 +1,34 @@
 """The brute-force twin: every word of a small language, one by one.
 
-It knows nothing of lattices or closed forms, and is what they are tested against; audits run on it too.
+It knows nothing of lattices or closed forms. The fast spaces are tested against it, and audits run on it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Sequence
+from decimal import Context, Decimal
+from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpwords.core import sampling, scaled
 from dpwords.core.checks import whole_number
+from dpwords.core.encoding import Codes, Ragged, Rows
+from dpwords.core.limits import DEFAULTS, Limits
+from dpwords.core.randomness import Stream
+from dpwords.core.scaled import Floats, Integers
 from dpwords.core.symbols import Distance, hamming, levenshtein
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.language import Language
+from dpwords.spaces.space import Space, Weights, none_of_length
 
 Symbols = tuple[Any, ...]
-LONGEST_LISTED = 4096  # symbols of a word that is listed
-PAIRS_LIMIT = 1024  # words of which all pairs are compared, at every output
+_MOST_WORDS = 4096  # that are listed one by one
+_DIGITS = Context(prec=60, Emin=-(10**9), Emax=10**9)
 
 
 class HasLogProb(Protocol):
@@ -28,7 +37,131 @@ class HasLogProb(Protocol):
     def log_prob(self, output: Symbols) -> float: ...
 
 
-def words(language: Language, length: int, limit: int = 4096) -> list[Symbols]:
+class EveryWord(Space):
+    """A language whose words are listed and compared one by one, in arithmetic of 60 digits.
+
+    Under Levenshtein distance these are all words of at most `longest` symbols.
+    """
+
+    def __init__(
+        self, language: Language, distance: Distance = "hamming", longest: int = 0, limits: Limits = DEFAULTS
+    ) -> None:
+        self.language, self.distance, self.longest, self.limits = language, distance, longest, limits
+
+    @property
+    def identity(self) -> str:
+        return hashlib.sha256(repr((self.language, self.distance, self.longest)).encode()).hexdigest()
+
+    @property
+    def slack(self) -> float:
+        return 2.0**-50
+
+    def reach(self, length: int) -> int:
+        return length if self.distance == "hamming" else self.longest
+
+    def outputs(self, length: int) -> list[tuple[int, ...]]:
+        """The codes of every word that can come out where one of this length goes in."""
+        codes = self.language.alphabet.codes
+        every = words(self.language, length) if self.distance == "hamming" else words_up_to(self.language, self.longest)
+        return [tuple(codes[symbol] for symbol in word) for word in every]
+
+    def accepts(self, rows: Codes) -> NDArray[np.bool_]:
+        known = set(self.outputs(rows.shape[1]))
+        return np.array([tuple(row) in known for row in rows.tolist()], dtype=np.bool_)
+
+    def around(self, codes: Codes) -> TwinSurroundings:
+        return TwinSurroundings(codes, self)
+
+    def law(self, codes: Codes, weights: Weights) -> TwinLaw:
+        return TwinLaw(codes, self, weights)
+
+    def every(self, length: int, most: int) -> Codes | None:
+        found = [word for word in self.outputs(length) if len(word) == length]
+        return None if len(found) > most else np.array(found, dtype=np.int64).reshape(len(found), length)
+
+    def uniform(self, length: int, count: int, stream: Stream) -> Codes:
+        found = self.every(length, _MOST_WORDS)
+        if found is None or not len(found):
+            raise none_of_length(length)
+        return np.asarray(found[sampling.below(len(found), (count,), stream)])
+
+    def averaged(self, length: int, steps: int) -> tuple[int, int]:
+        return _MOST_WORDS, _MOST_WORDS
+
+
+class TwinSurroundings:
+    """Every word with its distance."""
+
+    def __init__(self, codes: Codes, space: EveryWord) -> None:
+        self.codes, self.footprint, self._space = codes, len(codes) + 1, space
+        self._by_distance: list[list[tuple[int, ...]]] = [[] for _ in range(space.reach(len(codes)) + 1)]
+        for word in space.outputs(len(codes)):
+            self._by_distance[self.distance(np.array(word))].append(word)
+        self.sizes = scaled.from_integers(map(len, self._by_distance))
+
+    def distance(self, codes: Codes) -> int:
+        between = hamming if self._space.distance == "hamming" else levenshtein
+        return between(codes.tolist(), self.codes.tolist())
+
+    def draw(self, distances: Integers, stream: Stream) -> Ragged:
+        numbers = [sampling.integer_below(len(self._by_distance[d]), stream) for d in distances.tolist()]
+        picked = zip(distances.tolist(), numbers, strict=True)
+        return Ragged.of([np.array(self._by_distance[d][n], dtype=np.int64) for d, n in picked])
+
+    def share(self, codes: Codes) -> Fraction:
+        return Fraction(1, len(self._by_distance[self.distance(codes)]))
+
+
+class TwinLaw:
+    """The probability of each word, to 60 digits."""
+
+    def __init__(self, codes: Codes, space: EveryWord, weights: Weights) -> None:
+        self._space, self._length = space, len(codes)
+        around = TwinSurroundings(codes, space)
+        falls = [Fraction(_DIGITS.exp(_decimal(-power))) for power in weights.powers]
+        self._distances = {word: around.distance(np.array(word)) for word in space.outputs(len(codes))}
+        raw = {word: falls[d] * _public_weight(weights, word) for word, d in self._distances.items()}
+        total = sum(raw.values())
+        self.probabilities = {word: weight / total for word, weight in raw.items()}
+
+    def log_prob(self, codes: Codes) -> float:
+        share = self.exact(codes)
+        return float(_DIGITS.subtract(_DIGITS.ln(Decimal(share.numerator)), _DIGITS.ln(Decimal(share.denominator))))
+
+    def exact(self, codes: Codes) -> Fraction:
+        return self.probabilities[tuple(codes.tolist())]
+
+    def draw(self, count: int, stream: Stream) -> Rows:
+        words = list(self.probabilities)
+        picked = sampling.choose(scaled.from_fractions(self.probabilities.values()), count, stream)
+        drawn = [np.array(words[index], dtype=np.int64) for index in picked]
+        return np.array(drawn) if self._space.distance == "hamming" else Ragged.of(drawn)
+
+    def distance_distribution(self) -> Floats:
+        by_distance = [Fraction(0)] * (self._space.reach(self._length) + 1)
+        for word, probability in self.probabilities.items():
+            by_distance[self._distances[word]] += probability
+        return np.array([float(probability) for probability in by_distance])
+
+    def expected_distance(self) -> float:
+        return float(sum(self._distances[word] * probability for word, probability in self.probabilities.items()))
+
+
+def _public_weight(weights: Weights, word: tuple[int, ...]) -> Fraction:
+    """The weight that the base measure stores for a word."""
+    graph = weights.base
+    if graph is None or graph.weight is None or graph.ending is None:
+        return Fraction(1)
+    taken = graph.taken(np.array(word))
+    factors = [*graph.weight.take(taken).exact(), *graph.ending.take(graph.target[taken[-1:]]).exact()]
+    return math.prod(factors, start=Fraction(1))
+
+
+def _decimal(value: Fraction) -> Decimal:
+    return _DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def words(language: Language, length: int, limit: int = _MOST_WORDS) -> list[Symbols]:
     """All words of one length, as tuples; `TooLarge` before more than `limit` would be listed."""
     _refuse_many(language, range(_listed_length(length), length + 1), limit)
     layers = _alive(language, length)
@@ -38,7 +171,7 @@ def words(language: Language, length: int, limit: int = 4096) -> list[Symbols]:
     return [word for word, _ in found]
 
 
-def words_up_to(language: Language, length: int, limit: int = 4096) -> list[Symbols]:
+def words_up_to(language: Language, length: int, limit: int = _MOST_WORDS) -> list[Symbols]:
     """All words of at most this length, shorter ones first; `TooLarge` before more than `limit` would be listed."""
     lengths = range(_listed_length(length) + 1)
     _refuse_many(language, lengths, limit)
@@ -86,8 +219,9 @@ def pair_losses(logs: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _listed_length(length: int) -> int:
-    if whole_number(length, "a length", 0) > LONGEST_LISTED:
-        raise TooLarge(f"words of more than {LONGEST_LISTED} symbols are not listed one by one: take a shorter length")
+    longest = DEFAULTS.listed_length
+    if whole_number(length, "a length", 0) > longest:
+        raise TooLarge(f"words of more than {longest} symbols are not listed one by one: take a shorter length")
     return length
 
 

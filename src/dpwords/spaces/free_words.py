@@ -1,114 +1,174 @@
-"""The words of a language by their distance from a private word: how many there are, and a uniform one of them."""
+"""All words over an alphabet, by Hamming distance: every word has the same number of words at each distance."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpwords.core import sampling, scaled
+from dpwords.core.compiled import kernel
+from dpwords.core.encoding import Codes
+from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream
-from dpwords.core.scaled import Integers, Scaled
+from dpwords.core.scaled import Floats, Integers, Scaled
 from dpwords.errors import TooLarge
-from dpwords.spaces.graph import Graph
-from dpwords.spaces.lattice import Lattice, Tally
+from dpwords.spaces.by_distance import ByDistanceLaw, DistanceWeights
+from dpwords.spaces.space import Space, StoredLaw, Weights, batches, hamming
 
-LONGEST_FREE_WORD = 20_000  # whose shells are counted; the numbers have so many digits that it takes a second
+_BYTE = 256  # values of a byte
+_RARE = 240  # where this byte and all below it keep a symbol, edits are so rare that they are looked for one by one
+_MANY = 2**20  # symbols from which on it pays to load the compiler
 
 
 @dataclass(frozen=True)
-class FreeWords:
-    """The space of all words over so many symbols, as a `Graph` is that of a system's words."""
+class FreeWords(Space):
+    """All words over so many symbols, of any length or of at most `max_length` symbols."""
 
     symbols: int
+    max_length: int | None = None
+    limits: Limits = DEFAULTS
+    homogeneous = True
+
+    @property
+    def identity(self) -> str:
+        return f"all words over {self.symbols} symbols"
+
+    @property
+    def slack(self) -> float:
+        """Only a few weights are rounded, and they are the same for all words."""
+        return 2.0**-50
+
+    def accepts(self, rows: Codes) -> NDArray[np.bool_]:
+        return np.full(len(rows), self.max_length is None or rows.shape[1] <= self.max_length)
+
+    def sizes(self, length: int) -> Scaled:
+        """The number of words at distance 0, …, n from any one, each rounded once. Cost: length² / 64."""
+        if length > self.limits.free_classes:
+            raise TooLarge(
+                f"distance classes of words are counted up to {self.limits.free_classes} symbols: split the word (a "
+                "release with utility Linear() does without them)"
+            )
+        return _sizes(length, self.symbols)
+
+    def around(self, codes: Codes) -> FreeSurroundings:
+        return FreeSurroundings(codes, self)
+
+    def law(self, codes: Codes, weights: Weights) -> StoredLaw:
+        if weights.rate is None:
+            return ByDistanceLaw.of(self.around(codes), weights, self.limits)
+        return IndependentLaw(codes, self, weights)
+
+    def draw_each(self, rows: Codes, weights: Weights, stream: Stream) -> Codes:
+        """One word for each row. With a rate all are drawn at once: a byte or two of randomness for each symbol."""
+        if weights.rate is None:
+            return np.asarray(super().draw_each(rows, weights, stream))
+        keep_or_replace = _kept_and_replaced(self.symbols, weights.rate)
+        edge = _byte_edge(self.symbols, weights.rate)
+        drawn = rows.reshape(-1).copy()
+        often = edge is not None and edge <= _RARE and self.symbols <= _BYTE and len(drawn) >= _MANY
+        for part in batches(len(drawn), 4, self.limits):
+            if often and edge is not None:
+                changed = self._replace_most(drawn[part], keep_or_replace, edge, stream)
+            else:
+                changed = sampling.exceptions(keep_or_replace, edge, len(drawn[part]), stream)
+            if len(changed):
+                other = sampling.below(max(self.symbols - 1, 1), changed.shape, stream)
+                drawn[part][changed] = other + (other >= drawn[part][changed])
+        return drawn.reshape(rows.shape)
+
+    def every(self, length: int, most: int) -> Codes:
+        """One word stands for all: they look alike from each of them."""
+        return np.zeros((1 if self.max_length is None or length <= self.max_length else 0, length), dtype=np.int64)
+
+    def uniform(self, length: int, count: int, stream: Stream) -> Codes:
+        return sampling.below(self.symbols, (count, length), stream)
+
+    def averaged(self, length: int, steps: int) -> tuple[int, int]:
+        return 1, 1
+
+    def with_other_symbols(self, codes: Codes, changed: NDArray[np.bool_], stream: Stream) -> Codes:
+        """Copies of a word, one for each row of flags, with a uniform other symbol wherever a flag is set."""
+        words = np.tile(codes.astype(np.int64), (len(changed), 1))
+        kept = words[changed]
+        other = sampling.below(max(self.symbols - 1, 1), kept.shape, stream)
+        words[changed] = other + (other >= kept)
+        return words
+
+    def _replace_most(self, codes: Codes, keep_or_replace: Scaled, edge: int, stream: Stream) -> Integers:
+        """Replace symbols in place, two bytes for each; what is left to be replaced is returned: about one in 256."""
+        bits = np.frombuffer(stream.take(2 * len(codes)), dtype=np.uint8).reshape(2, -1)
+        flags = np.empty(len(codes), dtype=np.bool_)
+        kernel("free_words").replace(codes, *bits, edge, self.symbols, flags)
+        unsure = np.flatnonzero(flags)
+        undecided = bits[0, unsure] == edge
+        late = np.ones(len(unsure), dtype=np.bool_)
+        late[undecided] = sampling.after_byte(keep_or_replace, edge, int(undecided.sum()), stream)
+        return unsure[late]
 
 
-Space = FreeWords | Graph
-Rows = Integers | list[Integers]
-"""Words as rows of symbol codes, of one length or of several."""
+class FreeSurroundings:
+    """Free words by their distance from one. Cost: `FreeWords.sizes`, then the length of each word drawn."""
 
-
-class Shells(Protocol):
-    """The words of a space by their distance from the private word."""
-
-    codes: Integers
-    sizes: Scaled  # the number of words at distance 0, …, n
-    footprint: int  # numbers held at a time for each word drawn
-
-    def distance(self, codes: Integers) -> int:
-        """How far a word of the space is from the private one."""
-
-    def draw(self, distances: Integers, stream: Stream) -> Rows:
-        """For each distance a uniform word at exactly that distance."""
-
-
-def shells_around(codes: Integers, space: Space) -> Shells:
-    """The shells around a word of the space."""
-    return FreeShells(codes, space) if isinstance(space, FreeWords) else LatticeShells(codes, space)
-
-
-class FreeShells:
-    """Shells of all words. Cost: length² / 64 once per length, then the length of each word drawn."""
-
-    def __init__(self, codes: Integers, space: FreeWords) -> None:
+    def __init__(self, codes: Codes, space: FreeWords) -> None:
         self.codes, self.space = codes, space
-        self.sizes = free_sizes(len(codes), space)
-        self.footprint = len(codes)
+        self.sizes, self.footprint = space.sizes(len(codes)), len(codes)
 
-    def distance(self, codes: Integers) -> int:
+    def distance(self, codes: Codes) -> int:
         return hamming(codes, self.codes)
 
-    def draw(self, distances: Integers, stream: Stream) -> Integers:
+    def draw(self, distances: Integers, stream: Stream) -> Codes:
         changed = sampling.subsets(distances, len(self.codes), stream)
-        return with_other_symbols(self.codes, changed, self.space, stream)
+        return self.space.with_other_symbols(self.codes, changed, stream)
+
+    def share(self, codes: Codes) -> Fraction:
+        apart, length = self.distance(codes), len(self.codes)
+        return Fraction(1, math.comb(length, apart) * (self.space.symbols - 1) ** apart)
 
 
-class LatticeShells:
-    """Shells of a language given as a graph. Cost: length² · edges once, then the length of each word drawn."""
+class IndependentLaw:
+    """Free words in proportion to e^(−rate · distance): each symbol is kept, or replaced by a uniform other one.
 
-    def __init__(self, codes: Integers, graph: Graph) -> None:
-        self.codes = codes
-        self.lattice = Lattice(graph, codes, Tally())
-        self.sizes = self.lattice.at_start()
-        self.footprint = self.lattice.footprint
+    Cost: the length of each word drawn; `distance_distribution` counts the words at each distance.
+    """
 
-    def distance(self, codes: Integers) -> int:
-        return hamming(codes, self.codes)
+    def __init__(self, codes: Codes, space: FreeWords, weights: Weights) -> None:
+        assert weights.rate is not None
+        self.codes, self.space, self.rate = codes, space, weights.rate
+        self.weights = _kept_and_replaced(space.symbols, weights.rate)
+        self._odds = float(self.weights.relative_to(np.zeros(2, dtype=np.int64))[1])  # of being replaced
 
-    def draw(self, distances: Integers, stream: Stream) -> Integers:
-        return self.lattice.walk(distances, stream)
+    def log_prob(self, codes: Codes) -> float:
+        return -float(self.rate) * hamming(codes, self.codes) - len(codes) * math.log1p(self._odds)
 
+    def exact(self, codes: Codes) -> Fraction:
+        kept, replaced = sampling.shares(self.weights)
+        changed = hamming(codes, self.codes)
+        return kept ** (len(codes) - changed) * (replaced / max(self.space.symbols - 1, 1)) ** changed
 
-def hamming(one: Integers, other: Integers) -> int:
-    """The number of places where two words of the same length differ."""
-    return int(np.count_nonzero(one != other))
+    def draw(self, count: int, stream: Stream) -> Codes:
+        length = len(self.codes)
+        parts = []
+        for batch in batches(count, length, self.space.limits):
+            shape = (batch.stop - batch.start, length)
+            changed = sampling.choose(self.weights, shape[0] * length, stream).reshape(shape) == 1
+            parts.append(self.space.with_other_symbols(self.codes, changed, stream))
+        return np.concatenate(parts)
 
+    def distance_distribution(self) -> Floats:
+        length = len(self.codes)
+        return DistanceWeights.of_words(self.space.sizes(length), Weights.linear(self.rate, length)).probabilities
 
-def with_other_symbols(codes: Integers, changed: NDArray[np.bool_], space: FreeWords, stream: Stream) -> Integers:
-    """Copies of a word, one for each row of flags, with a uniform other symbol wherever a flag is set."""
-    words = np.tile(codes, (len(changed), 1))
-    kept = words[changed]
-    other = sampling.below(max(space.symbols - 1, 1), kept.shape, stream)
-    words[changed] = other + (other >= kept)
-    return words
-
-
-@lru_cache(maxsize=64)
-def free_sizes(length: int, space: FreeWords) -> Scaled:
-    """The number of free words at distance 0, …, n from any one, each rounded once."""
-    if length > LONGEST_FREE_WORD:
-        raise TooLarge(
-            f"distance classes of words are counted up to {LONGEST_FREE_WORD} symbols: split the word (a release with "
-            "utility Linear() does without them)"
-        )
-    return scaled.from_integers(exact_free_sizes(length, space.symbols))
+    def expected_distance(self) -> float:
+        return len(self.codes) * self._odds / (1.0 + self._odds)
 
 
-def exact_free_sizes(length: int, symbols: int) -> Iterator[int]:
+def exact_sizes(length: int, symbols: int) -> Iterator[int]:
     """C(n, d) · (m − 1)^d for d = 0, …, n."""
     size = 1
     for d in range(length + 1):
@@ -116,16 +176,19 @@ def exact_free_sizes(length: int, symbols: int) -> Iterator[int]:
         size = size * (length - d) * (symbols - 1) // (d + 1)
 
 
-def best_first_step(length: int, space: FreeWords, k: int, power: float) -> int:
-    """The width j that minimises the expected distance of f(d) = e^(−power · ceil((d − j)/k)) on free words.
+@lru_cache(maxsize=64)
+def _sizes(length: int, symbols: int) -> Scaled:
+    return scaled.from_integers(exact_sizes(length, symbols))
 
-    Cost: k · length.
-    """
-    distances = np.arange(length + 1)
-    log_sizes = free_sizes(length, space).logs()
-    means = []
-    for j in range(k):
-        logs = log_sizes - power * np.ceil((distances - j) / k)
-        weights = np.exp(logs - logs.max())
-        means.append(float(weights @ distances / weights.sum()))
-    return int(np.argmin(means))
+
+@lru_cache(maxsize=256)
+def _kept_and_replaced(symbols: int, rate: Fraction) -> Scaled:
+    """The weights 1 and (m − 1) · e^(−rate) of keeping a symbol and of replacing it."""
+    z = scaled.exp_minus([Fraction(0), rate])
+    return z.times(scaled.from_integers([1, symbols - 1]))
+
+
+@lru_cache(maxsize=256)
+def _byte_edge(symbols: int, rate: Fraction) -> int | None:
+    """What `sampling.byte_edge` says of these weights."""
+    return sampling.byte_edge(_kept_and_replaced(symbols, rate))

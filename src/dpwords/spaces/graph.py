@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpwords.core.compiled import kernel_for
+from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Floats, Integers, Scaled
 from dpwords.core.symbols import Alphabet
 from dpwords.languages.language import Language, explore
@@ -74,20 +76,40 @@ class Graph:
         """The state that each edge leaves."""
         return np.repeat(np.arange(self.size), np.diff(self.first))
 
-    def log_weight(self, codes: Integers) -> float:
-        """ln of the weight of a word of the language. Cost: its length times the branching."""
-        if self.weight is None or self.ending is None:
-            return 0.0
+    @cached_property
+    def identity(self) -> str:
+        """A hash of the arrays: the same only for the same words."""
+        parts = (self.start, self.symbol, self.target, self.first, self.accepting)
+        content = b"".join(np.asarray(part, dtype="<i8").tobytes() + b"|" for part in parts)
+        return hashlib.sha256(content).hexdigest()
+
+    def leaving(self, states: Integers) -> tuple[Integers, Integers]:
+        """All edges that leave some states: for each edge the place of its state among them, and the edge."""
+        sizes = self.first[states + 1] - self.first[states]
+        place = np.repeat(np.arange(len(states)), sizes)
+        begin = self.first[states] - (np.cumsum(sizes) - sizes)
+        return place, begin[place] + np.arange(len(place))
+
+    def taken(self, codes: Codes) -> list[int]:
+        """The edges along a word of the language. Cost: its length times the branching."""
         state, taken = self.start, []
         for code in codes:
             begin = self.first[state]
             taken.append(begin + int(np.flatnonzero(self.symbol[begin : self.first[state + 1]] == code)[0]))
             state = self.target[taken[-1]]
-        return math.fsum([*self.weight.take(taken).logs(), float(self.ending.take(state).logs())])
+        return taken
 
-    def faults(self, rows: Integers) -> Integers:
-        """For each word (a row of codes) how many of its symbols can be read, and one more if it is accepted."""
-        return np.asarray(_kernels().faults(self.edges, self.accepting, self.start, rows))
+    def log_weight(self, codes: Codes) -> float:
+        """ln of the weight of a word of the language. Cost: its length times the branching."""
+        if self.weight is None or self.ending is None:
+            return 0.0
+        taken = self.taken(codes)
+        return math.fsum([*self.weight.take(taken).logs(), float(self.ending.take(self.target[taken[-1]]).logs())])
+
+    def accepts(self, rows: Codes) -> Flags:
+        """For each row of symbol codes whether it is a word of the language. Cost: symbols · branching."""
+        loops = kernel_for("lattice", rows.size * self.branching)
+        return np.asarray(loops.accepted(self.edges, self.accepting, self.start, rows))
 
     def useful(self, length: int) -> Flags:
         """Row i: the states before symbol i from which a word of this length can be completed. Cost: length · edges."""
@@ -97,6 +119,23 @@ class Graph:
             useful[place, self.sources[useful[place + 1, self.target]]] = True
         return useful
 
+    def words(self, length: int, most: int) -> tuple[Integers, Integers] | None:
+        """All words of a length, as rows of edges, and the state where each ends; None if there are more than `most`.
+
+        Cost: words · length · branching.
+        """
+        useful = self.useful(length)
+        taken, states = np.zeros((int(useful[0, self.start]), 0), dtype=np.int64), np.array([self.start])
+        for place in range(length if len(taken) else 0):
+            parents, edges = self.leaving(states)
+            kept = useful[place + 1, self.target[edges]]
+            parents, edges = parents[kept], edges[kept]
+            if len(edges) > most:
+                return None
+            taken = np.concatenate([taken[parents], edges[:, None]], axis=1)
+            states = self.target[edges]
+        return taken.reshape(-1, length), states[: len(taken)]
+
     @cached_property
     def depth(self) -> Integers:
         """The least number of symbols after which each state can be reached, −1 for none. Cost: edges."""
@@ -104,25 +143,24 @@ class Graph:
         front, level = np.array([self.start]), 0
         while len(front):
             depth[front] = level
-            sizes = self.first[front + 1] - self.first[front]
-            edges = np.repeat(self.first[front] - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
+            _, edges = self.leaving(front)
             front, level = np.unique(self.target[edges]), level + 1
             front = front[depth[front] < 0]
         return depth
 
     def reach(self, length: int) -> Integers:
-        """For each number of symbols read, how many states, in their order, hold all that can be reached by then."""
+        """reach[i]: the least r such that states 0, …, r − 1 contain every state reachable with at most i symbols."""
         reached = np.flatnonzero(self.depth >= 0)
         furthest = np.zeros(length + 1, dtype=np.int64)
         np.maximum.at(furthest, np.minimum(self.depth[reached], length), reached)
         return np.maximum.accumulate(furthest) + 1
 
     def live(self, length: int) -> Flags:
-        """Row i: the states that a word can be in after i symbols. Cost: length · edges; the last is kept."""
+        """Row i: the states that a word can be in after i symbols. Cost: length · edges; the last answer is kept."""
         kept: tuple[int, Flags] | None = self.__dict__.get("_live")  # replaced as a whole: threads may share the graph
         if kept is None or kept[0] != length:
             kept = length, np.zeros((length + 1, self.size), dtype=np.bool_)
-            _kernels().reached(self.edges, self.start, kept[1])
+            kernel_for("lattice", length * len(self.target)).reached(self.edges, self.start, kept[1])
             self.__dict__["_live"] = kept
         return kept[1]
 
@@ -132,8 +170,3 @@ class Graph:
         weight = np.ones(len(self.target)) if self.weight is None else self.weight.relative_to(np.zeros(1, np.int64))
         first, symbol, target = (part.astype(np.int32) for part in (self.first, self.symbol, self.target))
         return Edges(first, symbol, target, weight, self.branching)
-
-
-def _kernels() -> Any:
-    """Compiled loops; importing the compiler takes half a second, so only who needs them does."""
-    return import_module("dpwords._kernels.lattice")

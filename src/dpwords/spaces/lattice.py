@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpwords.core import sampling, threads
+from dpwords.core.compiled import kernel_for
+from dpwords.core.encoding import Codes
+from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream, uint64
 from dpwords.core.scaled import Floats, Integers, Scaled, indicator, normalised
 from dpwords.errors import TooLarge
 from dpwords.spaces.graph import Flags, Graph
 
-MEMORY_LIMIT = 2 * 2**30  # bytes that the tables of one word may take
 _BYTES = 12  # of one stored number
 _BYTES_A_LAYER = 64  # whatever it holds, besides a flag for each state
 _LARGEST_EXPONENT = 2**30  # in steps; a quarter of what an int32 holds
@@ -41,7 +42,7 @@ class Tally:
     """For each distance 0, 1, …, remaining: the number of completions at it, whatever their weights."""
 
 
-class Table(NamedTuple):
+class LayerTable(NamedTuple):
     """The numbers of some layers, as kernels take them."""
 
     mantissa: Floats
@@ -59,12 +60,14 @@ class Lattice:
     before anything is taken. Cost: length · edges for `Discount`, length² · edges for `Tally`.
     """
 
-    def __init__(self, graph: Graph, codes: Integers, algebra: Discount | Tally) -> None:
+    def __init__(self, graph: Graph, codes: Codes, algebra: Discount | Tally, limits: Limits = DEFAULTS) -> None:
         self.graph, self.codes, self.by_distance = graph, codes, isinstance(algebra, Tally)
+        self.limits = limits
         self.footprint = max(len(codes), graph.branching)  # numbers held at a time for each word drawn
-        _refuse_beyond_limit((_BYTES_A_LAYER + graph.size) * len(codes), graph, len(codes))
+        self._refuse_beyond_limit((_BYTES_A_LAYER + graph.size) * len(codes))
         remaining = np.arange(len(codes), -1, -1)
         self.reach, self.width = graph.reach(len(codes)), remaining + 1 if self.by_distance else np.ones_like(remaining)
+        self._steps = int(graph.first[self.reach] @ self.width)  # of one pass over all layers
         self.cuts = self._cuts()
         z = algebra.z if isinstance(algebra, Discount) else indicator(np.ones(1, dtype=np.bool_))
         if len(codes) * (abs(int(z.exponent[0])) // _STEP + 2) > _LARGEST_EXPONENT:
@@ -85,35 +88,42 @@ class Lattice:
         mantissa, exponent = self._kept[0]
         return _scaled(mantissa[begin : begin + width], exponent[begin : begin + width])
 
-    def choices(self, place: int, state: int, budget: int, table: Table | None = None) -> Scaled:
+    def choices(self, place: int, state: int, budget: int, table: LayerTable | None = None) -> Scaled:
         """The weights of the edges of a node; where distances are counted, for words with so many mismatches left."""
         if table is None:
             table = self._table(max(c for c in self.cuts if c <= place), min(c for c in self.cuts if c > place))
         size = int(self.graph.first[state + 1] - self.graph.first[state])
         mantissa, exponent = np.empty(size), np.empty(size, dtype=np.int32)
         job = (self.graph.edges, self.codes, self._z, self.by_distance)
-        _kernels().edge_weights(*job, table, place, state, budget, mantissa, exponent)
+        kernel_for("lattice", size).edge_weights(*job, table, place, state, budget, mantissa, exponent)
         return _scaled(mantissa, exponent)
 
-    def walk(self, budgets: Integers, stream: Stream, uniforms: NDArray[np.uint64] | None = None) -> Integers:
+    def walk(
+        self,
+        budgets: Integers,
+        stream: Stream,
+        uniforms: NDArray[np.uint64] | None = None,
+        margin: float | None = None,
+    ) -> Integers:
         """One word (a row of codes) for each budget, each step in proportion to its stored completions.
 
-        `uniforms` are the first 64 bits for each step, drawn unless given. The same for any number of threads. Cost:
-        rows · length · branching.
+        `uniforms` are the first 64 bits for each step, drawn unless given; a step whose number is within `margin` of a
+        threshold is settled in integers. The same for any number of threads. Cost: rows · length · branching.
         """
-        rows = Rows.at_start(budgets, self.graph.start, len(self.codes))
+        rows = Walks.at_start(budgets, self.graph.start, len(self.codes))
         uniforms = uint64(stream, rows.words.shape) if uniforms is None else uniforms
         job = (self.graph.edges, self.codes, self._z, self.by_distance)
-        margin = sampling.margin(self.graph.branching)
+        margin = sampling.margin(self.graph.branching) if margin is None else margin
+        loops = kernel_for("lattice", rows.words.size * self.graph.branching)
         for begin, end in pairwise(self.cuts):
             table = self._table(begin, end)
             thresholds = self._thresholds(begin, end, table, len(budgets))
 
             def advance(part: slice) -> None:
                 walked = (uniforms[part], margin, *(array[part] for array in rows))
-                _kernels().walk(*job, table, begin, end, thresholds, *walked)  # noqa: B023
+                loops.walk(*job, table, begin, end, thresholds, *walked)  # noqa: B023
 
-            threads.in_parts(advance, len(budgets), cost=end - begin)
+            threads.in_parts(advance, len(budgets), cost=end - begin, most=self.limits.threads)
             while len(stopped := np.flatnonzero(rows.places < end)):
                 for row in stopped.tolist():
                     self._settle(row, int(uniforms[row, rows.places[row]]), table, rows, stream)
@@ -126,7 +136,7 @@ class Lattice:
 
     def distance_distribution(self) -> Floats:
         """The probability of each distance under a walk. Cost: length² · edges, memory length · states."""
-        _refuse_beyond_limit(2 * 8 * self.graph.size * (len(self.codes) + 1), self.graph, len(self.codes))
+        self._refuse_beyond_limit(2 * 8 * self.graph.size * (len(self.codes) + 1))
         return self._averaged(np.ones((self.graph.size, 1)), shift=True)
 
     def _averaged(self, values: Floats, shift: bool) -> Floats:
@@ -136,10 +146,11 @@ class Lattice:
             for place in reversed(range(begin, end)):
                 below, values = values, np.zeros((self.graph.size, values.shape[1] + shift))
                 job = (self.graph.edges, self.codes, self._z, self.reach)
-                _kernels().average(*job, table, place, below, values, shift)
+                loops = kernel_for("lattice", self._steps * values.shape[1])
+                loops.average(*job, table, place, below, values, shift)
         return np.asarray(values[self.graph.start])
 
-    def _settle(self, row: int, uniform: int, table: Table, rows: Rows, stream: Stream) -> None:
+    def _settle(self, row: int, uniform: int, table: LayerTable, rows: Walks, stream: Stream) -> None:
         """One step of one row whose uniform number is too near a threshold for floats."""
         place, state = int(rows.places[row]), int(rows.states[row])
         weights = self.choices(place, state, int(rows.budgets[row]), table)
@@ -148,31 +159,32 @@ class Lattice:
         rows.budgets[row] -= self.by_distance and self.graph.symbol[edge] != self.codes[place]
         rows.places[row], rows.states[row] = place + 1, self.graph.target[edge]
 
-    def _thresholds(self, begin: int, end: int, table: Table, number: int) -> Floats:
+    def _thresholds(self, begin: int, end: int, table: LayerTable, number: int) -> Floats:
         """Those of all nodes, where so many walks share them that it pays and they fit; else none."""
         size = (end - begin, len(self.graph.target))
-        if self.by_distance or number < int(self.reach[end]) or 8 * size[0] * size[1] > MEMORY_LIMIT:
+        if self.by_distance or number < int(self.reach[end]) or 8 * size[0] * size[1] > self.limits.memory:
             return np.empty((0, 0))
         thresholds = np.empty(size)
         job = (self.graph.edges, self.codes, self._z, self.reach)
-        _kernels().all_thresholds(*job, table, begin, end, thresholds)
+        kernel_for("lattice", thresholds.size).all_thresholds(*job, table, begin, end, thresholds)
         return thresholds
 
-    def _table(self, begin: int, end: int) -> Table:
+    def _table(self, begin: int, end: int) -> LayerTable:
         return self._only or self._filled(begin, end)
 
-    def _filled(self, begin: int, end: int) -> Table:
+    def _filled(self, begin: int, end: int) -> LayerTable:
         """The layers from one cut to the next, computed from the last of them."""
         sizes = self.reach[begin : end + 1] * self.width[begin : end + 1]
         offset = np.zeros(len(self.codes) + 1, dtype=np.int64)
         offset[begin + 1 : end + 1] = np.cumsum(sizes[:-1])
         numbers = np.empty(sizes.sum()), np.empty(sizes.sum(), dtype=np.int32)
-        table = Table(*numbers, offset, self.width, self.graph.live(len(self.codes)))
+        table = LayerTable(*numbers, offset, self.width, self.graph.live(len(self.codes)))
         table.mantissa[offset[end] :], table.exponent[offset[end] :] = self._kept[end]
+        loops = kernel_for("lattice", self._steps)
         if self.by_distance:
-            _kernels().tally(self.graph.edges, self.codes, self.reach, table, begin, end)
+            loops.tally(self.graph.edges, self.codes, self.reach, table, begin, end)
         else:
-            _kernels().discount(self.graph.edges, self.codes, self._z, self.reach, table, begin, end)
+            loops.discount(self.graph.edges, self.codes, self._z, self.reach, table, begin, end)
         return table
 
     def _cuts(self) -> list[int]:
@@ -185,37 +197,48 @@ class Lattice:
             cuts = np.unique(np.concatenate([[0], inner, [length]]))
             largest = (ends[cuts[1:]] - ends[cuts[:-1]] + sizes[cuts[:-1]]).max()
             needed = min(needed, int(largest + sizes[cuts].sum()))
-            if needed <= MEMORY_LIMIT:
+            if needed <= self.limits.memory:
                 return [int(cut) for cut in cuts]
-        _refuse_beyond_limit(int(needed), self.graph, length)
+        self._refuse_beyond_limit(int(needed))
         raise AssertionError
 
+    def _refuse_beyond_limit(self, needed: int) -> None:
+        if needed > self.limits.memory:
+            raise TooLarge(
+                f"the tables for {self.graph.size} states and {len(self.codes)} symbols would take "
+                f"{needed / 2**30:.1f} GiB, and the limit is {self.limits.memory / 2**30:.0f} GiB: take a shorter word "
+                "or a smaller system (a release with utility Linear() needs the least)"
+            )
 
-def walk_each(graph: Graph, rows: Integers, z: Scaled, stream: Stream) -> Integers:
+
+def walk_each(
+    graph: Graph, rows: Codes, z: Scaled, stream: Stream, limits: Limits = DEFAULTS, margin: float | None = None
+) -> Codes:
     """One walk for each of many words of one length, each as from `Lattice(graph, word, Discount(z))`.
 
     Cost: words · edges in reach, in a table for each thread.
     """
     length = rows.shape[1]
-    model = Lattice(graph, rows[0], Discount(z))
-    if len(model.cuts) > 2 or _BYTES * int(model.reach.sum()) * threads.MOST > MEMORY_LIMIT:
-        alone = [Lattice(graph, row, Discount(z)).walk(np.zeros(1, np.int64), stream) for row in rows]
-        return np.concatenate(alone).astype(rows.dtype)
+    model = Lattice(graph, rows[0], Discount(z), limits)
+    if len(model.cuts) > 2 or _BYTES * int(model.reach.sum()) * limits.threads > limits.memory:
+        walks = [Lattice(graph, row, Discount(z), limits).walk(np.zeros(1, np.int64), stream) for row in rows]
+        return np.concatenate(walks).astype(rows.dtype)
     words, places, uniforms = np.empty_like(rows), np.empty(len(rows), dtype=np.int64), uint64(stream, rows.shape)
-    margin = sampling.margin(graph.branching)
+    margin = sampling.margin(graph.branching) if margin is None else margin
+    loops = kernel_for("lattice", len(rows) * model._steps)
 
     def advance(part: slice) -> None:
         job = (graph.edges, model._z, model.reach, model._filled(0, length), graph.start)
-        _kernels().walk_each(*job, rows[part], uniforms[part], margin, words[part], places[part])
+        loops.walk_each(*job, rows[part], uniforms[part], margin, words[part], places[part])
 
-    threads.in_parts(advance, len(rows), cost=int(model.reach.sum()))
+    threads.in_parts(advance, len(rows), cost=int(model.reach.sum()), most=limits.threads)
     for row in np.flatnonzero(places < length).tolist():
-        settled = Lattice(graph, rows[row], Discount(z)).walk(np.zeros(1, np.int64), stream, uniforms[row : row + 1])
-        words[row] = settled[0]
+        alone = Lattice(graph, rows[row], Discount(z), limits)
+        words[row] = alone.walk(np.zeros(1, np.int64), stream, uniforms[row : row + 1], margin)[0]
     return words
 
 
-class Rows(NamedTuple):
+class Walks(NamedTuple):
     """Words in the making, one a row: where each stands, and what it has read."""
 
     places: Integers
@@ -224,15 +247,10 @@ class Rows(NamedTuple):
     words: Integers
 
     @classmethod
-    def at_start(cls, budgets: Integers, start: int, length: int) -> Rows:
+    def at_start(cls, budgets: Integers, start: int, length: int) -> Walks:
         number = len(budgets)
         words = np.empty((number, length), dtype=np.int64)
         return cls(np.zeros(number, dtype=np.int64), np.full(number, start), budgets.astype(np.int64), words)
-
-
-def _kernels() -> Any:
-    """Compiled loops; importing the compiler takes half a second, so only who needs them does."""
-    return import_module("dpwords._kernels.lattice")
 
 
 def _stored(values: Scaled) -> tuple[Floats, NDArray[np.int32]]:
@@ -244,12 +262,3 @@ def _stored(values: Scaled) -> tuple[Floats, NDArray[np.int32]]:
 
 def _scaled(mantissa: Floats, exponent: NDArray[np.int32]) -> Scaled:
     return normalised(mantissa, _STEP * exponent.astype(np.int64))
-
-
-def _refuse_beyond_limit(needed: int, graph: Graph, length: int) -> None:
-    if needed > MEMORY_LIMIT:
-        raise TooLarge(
-            f"the tables for {graph.size} states and {length} symbols would take {needed / 2**30:.1f} GiB, the limit "
-            f"is {MEMORY_LIMIT / 2**30:.0f} GiB: take a shorter word or a smaller system (a release with utility "
-            "Linear() needs the least)"
-        )

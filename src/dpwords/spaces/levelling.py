@@ -14,10 +14,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.scaled import Integers, exp_minus, normalised
 from dpwords.spaces.graph import Graph
-
-_MOST_STEPS = 2**22  # pairs of edges in a row
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,15 +28,14 @@ class Levelling:
     others_at_end: Integers  # for each state of the line graph: instead of its end, as the last of a word
 
     @classmethod
-    def of(cls, graph: Graph) -> Levelling | None:
+    def of(cls, graph: Graph, limits: Limits = DEFAULTS) -> Levelling | None:
         """None if there are too many pairs of edges in a row. Cost: their number, times its logarithm."""
         out = np.diff(graph.first)
-        if not 0 < int(out[graph.target].sum()) <= _MOST_STEPS:
+        if not 0 < int(out[graph.target].sum()) <= limits.levelled_edges:
             return None
         ends = np.concatenate([[graph.start], graph.target])  # of each state of the line graph
-        sizes = out[ends]
-        first = np.concatenate([[0], np.cumsum(sizes)])
-        edges = np.repeat(graph.first[ends] - first[:-1], sizes) + np.arange(first[-1])
+        _, edges = graph.leaving(ends)
+        first = np.concatenate([[0], np.cumsum(out[ends])])
         line = Graph(graph.alphabet, 0, graph.symbol[edges], 1 + edges, first, graph.accepting[ends])
         begin = np.concatenate([[-1], graph.sources])  # the start is no place of a word: nothing fits instead of it
         pairs = begin[line.sources] * graph.size + graph.target[edges]

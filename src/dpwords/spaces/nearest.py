@@ -6,46 +6,58 @@ Of several that are equally near it is the first in the order of the alphabet, a
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any
+from functools import partial, singledispatch
 
 import numpy as np
 
+from dpwords.core.compiled import kernel
+from dpwords.core.encoding import Codes
+from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.scaled import Integers
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.free_words import Words
 from dpwords.languages.language import Language
 from dpwords.languages.lexicon import Lexicon
 from dpwords.spaces.graph import Flags, Graph
-from dpwords.spaces.lattice import MEMORY_LIMIT
 from dpwords.spaces.lists import codes_of, distances, text_of
 
 _BYTES = 4  # of one number of edits
 
 
-def nearest_in(language: Language) -> Callable[[Integers], Integers]:
+@singledispatch
+def nearest_in(language: Language, limits: Limits = DEFAULTS) -> Callable[[Codes], Codes]:
     """What finds the nearest word of a language, as codes; −1 stands for a symbol that the language does not have.
 
     Cost: nothing for `Words`, whose nearest words take time linear in the length, and for a `Lexicon`, whose take one
     distance for each word of it; else as of `Nearest`, after an exploration of the language.
     """
-    if isinstance(language, Words):
-        return partial(_nearest_free, language.max_length)
-    if isinstance(language, Lexicon):
-        return partial(_nearest_listed, language)
-    return Nearest(Graph.of(language))
+    return Nearest(Graph.of(language), limits)
+
+
+@nearest_in.register
+def _(language: Words, limits: Limits = DEFAULTS) -> Callable[[Codes], Codes]:
+    return partial(_nearest_free, language.max_length)
+
+
+@nearest_in.register
+def _(language: Lexicon, limits: Limits = DEFAULTS) -> Callable[[Codes], Codes]:
+    return partial(_nearest_listed, language)
 
 
 class Nearest:
-    """The word of a language that is nearest to a given one by Levenshtein distance; of several, the first in the
-    order of the alphabet (a word before its continuations).
+    """The word of a language that is nearest to a given one by Levenshtein distance.
+
+    Of several that are equally near it is the first in the order of the alphabet, a word before its continuations.
 
     Cost of one word of n symbols whose nearest is d edits away: n · edges for the distances, then up to
-    (n + d) · d · edges of a state for the word. Memory: 4 bytes · n · states; `TooLarge` is said before it is taken.
+    (n + d) · d · edges of a state for the word. Memory: 4 bytes · n · states; raises `TooLarge` before allocating.
     """
 
-    def __init__(self, graph: Graph) -> None:
-        steps = self._kernel().steps_to_the_end(*_backwards(graph.sources, graph.target, graph.size), graph.accepting)
+    def __init__(self, graph: Graph, limits: Limits = DEFAULTS) -> None:
+        self._limits = limits
+        steps = kernel("nearest").steps_to_the_end(
+            *_backwards(graph.sources, graph.target, graph.size), graph.accepting
+        )
         useful: Flags = steps >= 0
         if not useful[graph.start]:
             raise InvalidValue("the language has no word at all: make an accepting state reachable from its start")
@@ -58,25 +70,19 @@ class Nearest:
         self._before = _backwards(sources, self._target, self._size)
         self._steps, self._accepting, self._start = steps[useful], graph.accepting[useful], int(number[graph.start])
 
-    def __call__(self, codes: Integers) -> Integers:
+    def __call__(self, codes: Codes) -> Integers:
         """The codes of the nearest word; −1 in the input is a symbol that the language does not have."""
         needed = _BYTES * self._size * (len(codes) + 1)
-        if needed > MEMORY_LIMIT:
+        most = self._limits.memory
+        if needed > most:
             raise TooLarge(
-                f"the table for {self._size} states and {len(codes)} symbols would take {needed / 2**30:.1f} GiB, the "
-                f"limit is {MEMORY_LIMIT / 2**30:.0f} GiB: take a shorter word or a smaller system"
+                f"the table for {self._size} states and {len(codes)} symbols would take {needed / 2**30:.1f} GiB, and "
+                f"the limit is {most / 2**30:.0f} GiB: take a shorter word or a smaller system"
             )
-        kernel, edges = self._kernel(), (self._symbol, self._target, self._first)
-        cost = kernel.costs(codes, *edges, *self._before, self._steps)
-        found: Integers = kernel.first_nearest(cost, codes, *edges, self._accepting, self._start)
+        loops, edges = kernel("nearest"), (self._symbol, self._target, self._first)
+        cost = loops.costs(codes, *edges, *self._before, self._steps)
+        found: Integers = loops.first_nearest(cost, codes, *edges, self._accepting, self._start)
         return found
-
-    @staticmethod
-    def _kernel() -> Any:
-        """Compiled loops, imported when first used: who does not need them does not wait for their compiler."""
-        from dpwords._kernels import nearest
-
-        return nearest
 
 
 def _backwards(sources: Integers, target: Integers, size: int) -> tuple[Integers, Integers]:
@@ -85,7 +91,7 @@ def _backwards(sources: Integers, target: Integers, size: int) -> tuple[Integers
     return sources[order], np.searchsorted(target[order], np.arange(size + 1))
 
 
-def _nearest_free(max_length: int | None, codes: Integers) -> Integers:
+def _nearest_free(max_length: int | None, codes: Codes) -> Codes:
     """The nearest of all words of at most `max_length` symbols. Cost: the length.
 
     Each unknown symbol costs an edit, and so does each symbol too many; one deletion can serve both. If the known
@@ -103,7 +109,7 @@ def _nearest_free(max_length: int | None, codes: Integers) -> Integers:
     return np.maximum(codes, 0)[kept]
 
 
-def _nearest_listed(lexicon: Lexicon, codes: Integers) -> Integers:
+def _nearest_listed(lexicon: Lexicon, codes: Codes) -> Codes:
     """The nearest of the words of a lexicon, which are in the order of the alphabet. Cost: one distance for each."""
     text = text_of(np.where(codes < 0, len(lexicon.alphabet), codes))
     apart = distances([text], lexicon.table, "levenshtein", longest=max(len(text), *lexicon.lengths))

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
 from dpwords.core import sampling
+from dpwords.core.encoding import Codes
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import ZERO_EXPONENT, Floats, Integers, Scaled
-from dpwords.spaces.by_distance import batches
 from dpwords.spaces.graph import Flags, Graph
+from dpwords.spaces.runs import Runs
+from dpwords.spaces.space import Weights, batches
 
 
-def weights(own: Flags, open_to: Flags, z: Scaled) -> Scaled:
+def choice_weights(own: Flags, open_to: Flags, z: Scaled) -> Scaled:
     """The weight of each choice of a row: 1 for the true symbol, z for others; all 1 where the true one is closed."""
     discounted = open_to & ~own & (own & open_to).any(axis=-1, keepdims=True)
     plain = np.where(open_to, 0.5, 0.0)  # mantissa and exponent of 1
@@ -23,39 +27,57 @@ def weights(own: Flags, open_to: Flags, z: Scaled) -> Scaled:
     )
 
 
-class OnlineLaw:
-    """At each place of a word the true symbol, if it is open, or another open one with e^(−c) of its weight.
+@dataclass(frozen=True, eq=False)
+class OnlineRuns(Runs):
+    """The words of a graph, each drawn symbol by symbol: at each place the true symbol, or another open one.
 
-    A symbol is open if the word can still be completed after it. Cost: length · edges.
+    A symbol is open if the word can still be completed after it. Cost of a law and of each word: length · branching.
     """
 
-    def __init__(self, codes: Integers, graph: Graph, z: Scaled) -> None:
-        self.codes, self.graph, self.z = codes, graph, z
-        self.useful = graph.useful(len(codes))
-        self.footprint = max(len(codes), graph.branching)
+    @property
+    def slack(self) -> float:
+        """Only e^(−rate) is rounded, and once."""
+        return 2.0**-50
 
-    def log_prob(self, codes: Integers) -> float:
-        state, total = self.graph.start, 0.0
-        for place, code in enumerate(codes):
-            edges, shares = self._choices(place, np.array([state]))
-            row = shares.relative_to(shares.exponent.max(axis=1, keepdims=True))[0]
-            picked = int(np.flatnonzero((self.graph.symbol[edges[0]] == code) & (row > 0))[0])
-            total += math.log(row[picked] / row.sum())
-            state = int(self.graph.target[edges[0, picked]])
+    def law(self, codes: Codes, weights: Weights) -> OnlineLaw:
+        return OnlineLaw(codes, self, weights.z)
+
+    def draw_each(self, rows: Codes, weights: Weights, stream: Stream) -> Codes:
+        """One word for each row, all of them at once."""
+        useful, footprint = self.graph.useful(rows.shape[1]), max(rows.shape[1], self.graph.branching)
+        parts = [rows[part] for part in batches(len(rows), footprint, self.limits)]
+        return np.concatenate([_drawn(self.graph, useful, part, weights.z, stream) for part in parts])
+
+
+class OnlineLaw:
+    """The output distribution at one word. Cost: length · edges."""
+
+    def __init__(self, codes: Codes, space: OnlineRuns, z: Scaled) -> None:
+        self.codes, self.space, self.graph, self.z = codes, space, space.graph, z
+
+    @cached_property
+    def useful(self) -> Flags:
+        """Row i: the states before symbol i from which a word of this length can be completed."""
+        return self.graph.useful(len(self.codes))
+
+    def log_prob(self, codes: Codes) -> float:
+        total = 0.0
+        for weights, picked in self._steps(codes):
+            logs = weights.logs()
+            top = float(logs.max())
+            total += float(logs[picked]) - top - float(np.log(np.exp(logs - top).sum()))
         return total
 
-    def draw(self, count: int, stream: Stream) -> Integers:
-        return np.concatenate([self._drawn(b.stop - b.start, stream) for b in batches(count, self.footprint)])
+    def exact(self, codes: Codes) -> Fraction:
+        probability = Fraction(1)
+        for weights, picked in self._steps(codes):
+            probability *= sampling.shares(weights)[picked]
+        return probability
 
-    def _drawn(self, count: int, stream: Stream) -> Integers:
-        states = np.full(count, self.graph.start)
-        words = np.empty((count, len(self.codes)), dtype=np.int64)
-        for place in range(len(self.codes)):
-            edges, shares = self._choices(place, states)
-            taken = edges[np.arange(count), sampling.choose_each(shares, stream)]
-            words[:, place] = self.graph.symbol[taken]
-            states = self.graph.target[taken]
-        return words
+    def draw(self, count: int, stream: Stream) -> Codes:
+        rows = np.broadcast_to(self.codes.astype(np.int64), (count, len(self.codes)))
+        parts = batches(count, max(len(self.codes), self.graph.branching), self.space.limits)
+        return np.concatenate([_drawn(self.graph, self.useful, rows[part], self.z, stream) for part in parts])
 
     def distance_distribution(self) -> Floats:
         graph, length = self.graph, len(self.codes)
@@ -79,15 +101,16 @@ class OnlineLaw:
             reached = np.bincount(graph.target, share, graph.size).astype(np.float64)
         return mean
 
-    def _choices(self, place: int, states: Integers) -> tuple[Integers, Scaled]:
-        """The edges of each state, in rows of the same width, and their weights: 0 where none is, or a closed one."""
-        graph = self.graph
-        begin, end = graph.first[states], graph.first[states + 1]
-        edges = begin[:, None] + np.arange(int((end - begin).max()))
-        there = edges < end[:, None]
-        edges[~there] = 0
-        open_to = there & self.useful[place + 1, graph.target[edges]]
-        return edges, weights(graph.symbol[edges] == self.codes[place], open_to, self.z)
+    def _steps(self, codes: Codes) -> list[tuple[Scaled, int]]:
+        """For each place of an output the weights of the choices there, and which of them it takes."""
+        steps, state = [], self.graph.start
+        for place, edge in enumerate(self.graph.taken(codes)):
+            _, weights = _choices(
+                self.graph, self.useful[place + 1], np.array([state]), self.codes[place : place + 1], self.z
+            )
+            steps.append((weights.take(0), edge - int(self.graph.first[state])))
+            state = int(self.graph.target[edge])
+        return steps
 
     def _edge_shares(self, place: int) -> Floats:
         """The probability of each edge in its state."""
@@ -99,3 +122,28 @@ class OnlineLaw:
         weight = np.where(open_to, np.where(known & ~own, z, 1.0), 0.0)
         total = np.bincount(graph.sources, weight, graph.size)[graph.sources]
         return np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
+
+
+def _drawn(graph: Graph, useful: Flags, rows: Codes, z: Scaled, stream: Stream) -> Codes:
+    """One word for each row."""
+    states = np.full(len(rows), graph.start)
+    words = np.empty(rows.shape, dtype=rows.dtype)
+    for place in range(rows.shape[1]):
+        edges, weights = _choices(graph, useful[place + 1], states, rows[:, place], z)
+        taken = edges[np.arange(len(rows)), sampling.choose_each(weights, stream)]
+        words[:, place] = graph.symbol[taken]
+        states = graph.target[taken]
+    return words
+
+
+def _choices(graph: Graph, useful: Flags, states: Integers, own: Codes, z: Scaled) -> tuple[Integers, Scaled]:
+    """The edges of each state, in rows of the same width, and their weights: 0 where none is, or a closed one.
+
+    `own` is the true symbol of each row, `useful` flags the states after this place from which a word can end.
+    """
+    begin, end = graph.first[states], graph.first[states + 1]
+    edges = begin[:, None] + np.arange(int((end - begin).max()))
+    there = edges < end[:, None]
+    edges[~there] = 0
+    open_to = there & useful[graph.target[edges]]
+    return edges, choice_weights(graph.symbol[edges] == own[:, None], open_to, z)

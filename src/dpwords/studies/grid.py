@@ -24,7 +24,7 @@ from dpwords.studies.study import (
     Block,
     Column,
     Loss,
-    Progress,
+    ProgressBar,
     Seed,
     Study,
     Table,
@@ -64,7 +64,7 @@ class _Labelling:
     letters: Callable[[Any], str]
 
 
-def grid(k: int = 1, seed: Seed = None, progress: Progress = without_progress) -> Study:
+def grid(k: int = 1, seed: Seed = None, progress: ProgressBar = without_progress) -> Study:
     """Run the study; runs that differ in up to k places are neighbours. Cost: a few seconds."""
     world = GridWorld(15, 15, start=START)
     labellings = (
@@ -137,7 +137,7 @@ def _column(labelling: _Labelling, name: str, k: int, seed: Seed) -> Column:
     return column(name, EPSILON, source, loss, labelling.secret, labelling.letters)
 
 
-def _sizes_and_times(world: GridWorld, k: int, seed: Seed, progress: Progress) -> Table:
+def _sizes_and_times(world: GridWorld, k: int, seed: Seed, progress: ProgressBar) -> Table:
     def product() -> Automaton:
         near = LevenshteinAutomaton(PATH, len(PATH), world.alphabet.symbols, edits="substitutions")
         return near.product(world)

@@ -16,7 +16,7 @@ from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.paper_literal import PaperLiteral
 from dpwords.mechanisms.uniform import Uniform
 from dpwords.privacy.utilities import Inverse, Linear
-from dpwords.spaces.by_distance import loss_by_distance
+from dpwords.spaces.space import loss_by_distance
 from dpwords.studies.study import (
     ALPHA,
     LITERAL,
@@ -25,7 +25,7 @@ from dpwords.studies.study import (
     Block,
     Column,
     Loss,
-    Progress,
+    ProgressBar,
     Seed,
     Study,
     Table,
@@ -55,7 +55,7 @@ PAPER_DISTANCES = {  # of the samples that the paper prints; one at ε = 1 is pr
 }
 
 
-def strings(k: int = 1, seed: Seed = None, progress: Progress = without_progress) -> Study:
+def strings(k: int = 1, seed: Seed = None, progress: ProgressBar = without_progress) -> Study:
     """Run the study; words that differ in up to k places are neighbours. Cost: about a second.
 
     >>> len(strings(seed=1).blocks)
@@ -119,7 +119,7 @@ def _true_epsilon(mechanism: Mechanism) -> float:
     return loss_by_distance(np.array(logs), mechanism.k)
 
 
-def _sizes_and_times(words: Words, k: int, seed: Seed, progress: Progress) -> Table:
+def _sizes_and_times(words: Words, k: int, seed: Seed, progress: ProgressBar) -> Table:
     near, build = timed(lambda: LevenshteinAutomaton(WORD, len(WORD), ALPHABET, edits="substitutions"))
     mechanisms = _mechanisms(words, 1, k)
     draws = [

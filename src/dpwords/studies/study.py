@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 AnyMechanism = TypeVar("AnyMechanism", bound=Mechanism)
-Progress = Callable[[Sequence[Any], str], Iterable[Any]]  # the same items, with a label for a progress bar
+ProgressBar = Callable[[Sequence[Any], str], Iterable[Any]]  # the same items, with a label for a progress bar
 Seed = int | str | None
 
 LITERAL, TEXTBOOK, TIGHT = "literal formula", "textbook, paper's utility", "tight, linear"

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpwords.core import sampling
-from dpwords.core.randomness import Stream
+from dpwords.core.compiled import kernel
 from dpwords.core.scaled import Floats, Integers
 from dpwords.errors import TooLarge
+from dpwords.privacy.certificates.certificate import ShareDone
 from dpwords.spaces.lists import Listing, distances
 
 MARGIN = 1e-9  # more than floating point can be off in a difference of logarithms, for words of up to 10^6 symbols
-_MOST_COUNTS = 2**28
-_SAMPLED = 8  # words, and words near each of them
-_MOST_PAIRS = 2**24  # that are kept; those farther apart are compared where they can matter,
-_MOST_COMPARED = 2**29  # if these are not too many
-_BLOCK = 2**22  # distances held at a time
-Progress = Callable[[float], None]  # from 0 to 1
 
 
-class Census:
+class PairCounts:
     """The number of words at each distance from each word of a list, and the pairs that are nearest to each other.
 
     All pairs of up to 5,793 words are kept; of larger lists those up to a radius, and others are compared when they can
@@ -33,15 +23,16 @@ class Census:
     words · longest for counts.
     """
 
-    def __init__(self, listing: Listing, progress: Progress | None = None) -> None:
-        if len(listing) * (listing.longest + 1) > _MOST_COUNTS:
-            raise TooLarge(f"a certificate counts at most {_MOST_COUNTS} words · distances: leave out long words")
+    def __init__(self, listing: Listing, progress: ShareDone | None = None) -> None:
+        limits = self._limits = listing.limits
+        if len(listing) * (listing.longest + 1) > limits.pair_counts:
+            raise TooLarge(f"a certificate counts at most {limits.pair_counts} words · distances: leave out long words")
         self._texts, self._distance = listing.texts, listing.distance
         self._by_length = {int(n): np.flatnonzero(listing.lengths == n) for n in np.unique(listing.lengths)}
         self.radius = listing.longest  # pairs at this distance or nearer are kept, all of them
         self.counts = np.zeros((len(listing), listing.longest + 1), dtype=np.int32)
         self.counts[:, 0] = 1
-        tally = import_module("dpwords._kernels.pair_counts").tally
+        tally = kernel("pair_counts").tally
         kept: list[list[Any]] = []  # of pairs: one word, the other, their distance
         number = 0
         for first, apart in listing.blocks():
@@ -51,7 +42,7 @@ class Census:
             one, other = (index.astype(np.int32) for index in np.nonzero(near))
             kept.append([one + np.int32(first), other + np.int32(first), apart[near]])
             number += len(one)
-            while number > _MOST_PAIRS:
+            while number > limits.kept_pairs:
                 self.radius -= 1
                 kept = [[part[block[2] <= self.radius] for part in block] for block in kept]
                 number = sum(len(block[0]) for block in kept)
@@ -89,34 +80,15 @@ class Census:
                     bound = max(bound, float(most - least) / apart)
                     high, low = least + largest * apart, most - largest * apart
                     suspects.append((ones[logs[ones] >= high], others[logs[others] <= low]))
-        if sum(len(ones) * len(others) for ones, others in suspects) > _MOST_COMPARED:
+        if sum(len(ones) * len(others) for ones, others in suspects) > self._limits.compared_pairs:
             return bound
         return max([largest, *(self._compared(logs, ones, others) for ones, others in suspects)])
 
     def _compared(self, logs: Floats, ones: Integers, others: Integers) -> float:
         """The largest ratio between some words and others."""
         largest, texts = 0.0, [self._texts[index] for index in others]
-        for block in np.array_split(ones, len(ones) * len(others) // _BLOCK + 1):
+        for block in np.array_split(ones, len(ones) * len(others) // self._limits.distances + 1):
             apart = distances([self._texts[i] for i in block], texts, self._distance, self.counts.shape[1] - 1)
             ratios = (logs[block][:, None] - logs[others]) / np.maximum(apart, 1)
             largest = max(largest, float(ratios.max(initial=0.0)))
         return largest
-
-
-def sampled_excess(listing: Listing, c: float, stream: Stream) -> float:
-    """The largest ln Z(x′)/Z(x) for each unit of distance, between a few random words and those nearest to each.
-
-    Never more than `Census.excess`. Cost: 72 · words distances.
-    """
-
-    def log_normaliser(apart: NDArray[Any]) -> float:
-        return math.log(np.bincount(apart) @ np.exp(-c * np.arange(int(apart.max()) + 1)))
-
-    largest = 0.0
-    for index in sampling.below(len(listing), (_SAMPLED,), stream).tolist():
-        apart = listing.from_word(listing.texts[index])
-        own = log_normaliser(apart)
-        for other in np.argsort(apart, kind="stable")[1 : 1 + _SAMPLED].tolist():
-            change = abs(log_normaliser(listing.from_word(listing.texts[other])) - own)
-            largest = max(largest, change / int(apart[other]))
-    return largest

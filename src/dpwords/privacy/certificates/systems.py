@@ -1,8 +1,6 @@
-"""How large c may be on a transition system: certified bounds on what the normaliser tells. Proofs: docs/theory.md.
+"""How large c may be on a transition system: certified bounds on what the normaliser tells. Proofs: docs/theory.md, 9.
 
-With weights e^(−c·d) a pair of words at distance d loses c·d + ln Z(x′)/Z(x), where Z is the sum of the weights. A
-*certificate* bounds ln Z(x′)/Z(x) for all pairs of words of one length by `excess` · d, from public facts only and
-without listing words; then c + excess ≤ ε is enough. The best of several wins:
+The best of several methods wins:
 
 - *listed*, languages of at most 1,024 words: the exact value, over all pairs;
 - *blocks*, words of states: places that differ form blocks, which can be changed one at a time;
@@ -13,147 +11,119 @@ without listing words; then c + excess ≤ ε is enough. The best of several win
 
 from __future__ import annotations
 
-import hashlib
-import json
-import math
-import os
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
-from functools import cached_property
-from pathlib import Path
-from typing import Literal
+from functools import cached_property, lru_cache
 
-import numpy as np
-
-from dpwords.core.checks import whole_number
-from dpwords.core.files import read_text, write_whole
-from dpwords.errors import InvalidValue, TooLarge
+from dpwords.errors import TooLarge
 from dpwords.privacy.certificates.blocks import Blocks, accepts_every_word, names_targets
+from dpwords.privacy.certificates.certificate import (
+    TRIES,
+    Certificate,
+    Certified,
+    Certifier,
+    Excess,
+    Method,
+    ShareDone,
+    largest_rate,
+)
 from dpwords.privacy.certificates.levelled_blocks import LevelledBlocks
 from dpwords.privacy.certificates.normaliser_range import range_of_normalisers
 from dpwords.privacy.certificates.small_languages import Listed
-from dpwords.spaces.free_words import FreeWords, Space
+from dpwords.privacy.guarantees import Budget
+from dpwords.spaces.free_words import FreeWords
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.levelling import Levelling
+from dpwords.spaces.runs import Runs
+from dpwords.spaces.space import Weights, none_of_length
 
-Method = Literal["listed", "listed, levelled", "blocks", "blocks, levelled", "range", "textbook", "every word"]
 LEVELLED: tuple[Method, ...] = ("listed, levelled", "blocks, levelled")
-_TRIES = 12  # more, where an evaluation is quick
 _SHORT = 10  # symbols; the search for longer words starts where it ended for these
-_LARGEST = 2**31  # states · symbols
-_PRECISION = 2e-4  # of ε, in c
-_GOOD = 0.985  # of ε: a rate that needs no better one
 
 
-@dataclass(frozen=True)
-class Certificate:
-    """c is certified: no pair of words of this length loses more than `bound` ≤ ε for each place that differs."""
+class FreeCertifier(Certifier):
+    """Free words: Z is the same for all of them, so that nothing is lost to it."""
 
-    c: float
-    bound: float
-    method: Method
-    epsilon: float  # for each place
-    length: int
-    system: str  # a hash
+    _space: FreeWords
+
+    def _methods(self, reach: int, progress: ShareDone | None = None) -> dict[Method, Excess]:
+        textbook: dict[Method, Excess] = {"textbook": lambda c: c}
+        return textbook if self._textbook_only else textbook | {"every word": lambda _: 0.0}
+
+    def _best(self, reach: int, progress: ShareDone | None = None) -> Certificate:
+        epsilon, system = self._epsilon(reach), self._space.identity
+        if self._textbook_only:
+            return Certificate(epsilon / 2, epsilon, "textbook", epsilon, reach, system)
+        return Certificate(epsilon, epsilon, "every word", epsilon, reach, system)
 
 
-class Certifier:
-    """Certificates for the words of one language at one ε for each place, made when a length is first asked for.
-
-    `certifier(18)` is the certificate for words of 18 symbols; `save` writes all that were made, `load` reads them and
-    checks them again. `c`, `bound` and `method` are those of the length that was used last. Cost of making one: on a
-    system, a few evaluations of `LevelledBlocks.excess` for words of states, of `range_of_normalisers` for others.
+class SystemCertifier(Certifier):
+    """Runs of a system. Cost of a certificate: a few evaluations of `LevelledBlocks.excess` for words of states, of
+    `range_of_normalisers` for others.
     """
 
-    def __init__(self, space: Space, epsilon: Callable[[int], float], textbook_only: bool = False) -> None:
-        self.space, self._epsilon, self._textbook_only = space, epsilon, textbook_only
-        self._known: dict[int, Certificate] = {}
-        self._last: Certificate | None = None
+    _space: Runs
 
-    def __call__(self, length: int | None = None) -> Certificate:
-        places = whole_number(length, "length", 1)
-        if places not in self._known:
-            self._known[places] = self._best(places)
-        self._last = self._known[places]
-        return self._last
+    def __init__(self, space: Runs, budget: Budget, textbook_only: bool = False) -> None:
+        super().__init__(space, budget, textbook_only)
+        self._graph, self._limits = space.graph, space.limits
 
-    def in_force(self, length: int) -> Certificate:
-        """The certificate that a release of words of this length uses."""
-        return self(length)
+    def _methods(self, reach: int, progress: ShareDone | None = None) -> dict[Method, Excess]:
+        methods: dict[Method, Excess] = {"textbook": lambda c: c}
+        graph = self._graph
+        self._refuse(reach)
+        if self._textbook_only:
+            return methods
+        if accepts_every_word(graph):
+            return methods | {"every word": lambda _: 0.0}
+        listed = self._listed(reach)
+        if listed is not None:  # nothing else can be better
+            methods["listed"] = listed.excess
+            if self._levelling is not None:
+                methods["listed, levelled"] = listed.levelled_excess
+            return methods
+        methods["range"] = lambda c: range_of_normalisers(graph, reach, c)
+        if names_targets(graph):
+            blocks = Blocks.of(graph, reach, self._epsilon(reach))
+            if blocks is not None:
+                methods["blocks"] = blocks.excess
+            levelled = None if self._levelling is None else LevelledBlocks.of(graph, reach, self._levelling)
+            if levelled is not None:
+                methods["blocks, levelled"] = levelled.excess
+        return methods
 
-    @property
-    def complete(self) -> bool:
-        """Whether every length has, or gets when it is first used, the best rate that can be proven."""
-        return True
-
-    def weighted_space(self, length: int) -> Space:
-        """The space with the weights for which c is certified at this length."""
-        found = self(length)
-        if found.method not in LEVELLED or self._levelling is None:
-            return self.space
-        return self._levelling.weighted(Fraction(found.c))
-
-    def __repr__(self) -> str:
-        return f"<Certifier: {len(self._known)} lengths certified>"
-
-    @property
-    def c(self) -> float:
-        """The certified rate at the length that was used last."""
-        return self._used.c
-
-    @property
-    def bound(self) -> float:
-        """The certified loss for each place that differs, at the length that was used last."""
-        return self._used.bound
-
-    @property
-    def method(self) -> Method:
-        """How the certificate was found, at the length that was used last."""
-        return self._used.method
-
-    @property
-    def _used(self) -> Certificate:
-        if self._last is None:
-            raise InvalidValue("a certificate is for one length, and none was used yet: ask for certificate(18)")
-        return self._last
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the certificates made so far as JSON."""
-        document = {"dpwords": "certificates", "certificates": [asdict(each) for each in self._known.values()]}
-        write_whole({Path(path): json.dumps(document, indent=1).encode()})
-
-    def load(self, path: str | os.PathLike[str]) -> None:
-        """Read certificates and check each of them again. Cost: one evaluation of each, instead of several."""
-        for found in _read(path):
-            if found.system != self._system or found.epsilon != self._epsilon(found.length):
-                raise InvalidValue("the certificate is for another system or another ε: make a new one with save")
-            usable = found.epsilon / 2 <= found.c <= found.epsilon
-            excess = self._excess_again(found) if usable else math.inf
-            if not found.c + excess <= found.epsilon:
-                raise InvalidValue("the certificate does not hold: make a new one with save")
-            self._known[found.length] = replace(found, bound=found.c + excess)
-
-    def _excess_again(self, found: Certificate) -> float:
-        """The excess of a certificate that was read, computed anew; infinite where its method does not apply."""
-        bound = self._bounds(found.length)[0].get(found.method)
-        return bound(found.c) if bound is not None else math.inf
-
-    def _best(self, length: int) -> Certificate:
-        epsilon = self._epsilon(length)
-        bounds, listed = self._bounds(length)
+    def _best(self, reach: int, progress: ShareDone | None = None) -> Certificate:
+        epsilon = self._epsilon(reach)
+        methods = self._methods(reach)
         found: list[Certificate] = []
-        short = self._short if length > _SHORT else None
-        for method, excess in bounds.items():
-            good = max((each.c for each in found), default=0.0) >= _GOOD * epsilon
+        short = self._short if reach > _SHORT else None
+        for method, excess in methods.items():
+            good = max((each.c for each in found), default=0.0) >= self._limits.good_enough * epsilon
             if method == "blocks, levelled" and (good or (short is not None and short.method == "blocks")):
                 continue  # it would take time, and hardly be better
-            tries = 0 if "blocks" in method else _TRIES
-            c, bound = _largest(epsilon, excess, epsilon if short is None else min(short.c, epsilon), tries)
-            found.append(Certificate(c, bound, method, epsilon, length, self._system))
-        if listed is not None:
-            return min(found, key=lambda each: listed.mean_distance(each.c, each.method in LEVELLED))
-        return max(found, key=lambda each: each.c)
+            tries = 0 if "blocks" in method else TRIES
+            c, bound = largest_rate(epsilon, excess, epsilon if short is None else min(short.c, epsilon), tries)
+            found.append(Certificate(c, bound, method, epsilon, reach, self._space.identity))
+        listed = None if "listed" not in methods else self._listed(reach)
+        if listed is None:
+            return max(found, key=lambda each: each.c)
+        return min(found, key=lambda each: (listed.mean_distance(each.c, each.method in LEVELLED), -each.c))
+
+    def _prepared(self, certificate: Certificate) -> Certified:
+        """With the weighted graph, built once and kept."""
+        rate, base = Fraction(certificate.c), None
+        if certificate.method in LEVELLED and self._levelling is not None:
+            base = self._levelling.weighted(rate)
+        return Certified(certificate, Weights.linear(rate, certificate.length, base))
+
+    def _refuse(self, length: int) -> None:
+        graph, most = self._graph, self._limits.certificate_size
+        if graph.size * length > most:
+            raise TooLarge(f"certificates are for up to {most} states · symbols: take shorter words")
+        if length < 1 or not graph.useful(length)[0, graph.start]:
+            raise none_of_length(length)
+
+    def _listed(self, length: int) -> Listed | None:
+        return _listed(self._graph, length, self._levelling)
 
     @cached_property
     def _short(self) -> Certificate | None:
@@ -161,96 +131,15 @@ class Certifier:
 
         What was asked for before plays no part, so that a system, a length and an ε always give the same rate.
         """
-        space = self.space
-        if isinstance(space, FreeWords) or not space.useful(_SHORT)[0, space.start]:
-            return None
-        return self._best(_SHORT)
-
-    def _bounds(self, length: int) -> tuple[dict[Method, Callable[[float], float]], Listed | None]:
-        """For each method that applies, the excess as a function of c; and the words, where they can be listed."""
-        bounds: dict[Method, Callable[[float], float]] = {"textbook": lambda c: c}
-        graph = self.space
-        if isinstance(graph, Graph):
-            if graph.size * length > _LARGEST:
-                raise TooLarge(f"certificates are for up to {_LARGEST} states · symbols: take shorter words")
-            if not graph.useful(length)[0, graph.start]:
-                raise InvalidValue(f"the language has no word of length {length}: choose another length")
-        if self._textbook_only:
-            return bounds, None
-        if isinstance(graph, FreeWords) or accepts_every_word(graph):
-            return bounds | {"every word": lambda _: 0.0}, None
-        listed = Listed.of(graph, length, self._levelling)
-        if listed is not None:  # nothing else can be better
-            bounds["listed"] = listed.excess
-            if self._levelling is not None:
-                bounds["listed, levelled"] = listed.levelled_excess
-            return bounds, listed
-        bounds["range"] = lambda c: range_of_normalisers(graph, length, c)
-        if names_targets(graph):
-            blocks = Blocks.of(graph, length, self._epsilon(length))
-            if blocks is not None:
-                bounds["blocks"] = blocks.excess
-            levelled = None if self._levelling is None else LevelledBlocks.of(graph, length, self._levelling)
-            if levelled is not None:
-                bounds["blocks, levelled"] = levelled.excess
-        return bounds, None
+        graph = self._graph
+        return self._best(_SHORT) if graph.useful(_SHORT)[0, graph.start] else None
 
     @cached_property
     def _levelling(self) -> Levelling | None:
         """For words of states."""
-        graph = self.space
-        return Levelling.of(graph) if isinstance(graph, Graph) and names_targets(graph) else None
-
-    @cached_property
-    def _system(self) -> str:
-        graph = self.space
-        if isinstance(graph, FreeWords):
-            return f"all words over {graph.symbols} symbols"
-        parts = (graph.start, graph.symbol, graph.target, graph.first, graph.accepting)
-        content = b"".join(np.asarray(part, dtype="<i8").tobytes() + b"|" for part in parts)
-        return hashlib.sha256(content).hexdigest()
+        return Levelling.of(self._graph, self._limits) if names_targets(self._graph) else None
 
 
-def _read(path: str | os.PathLike[str]) -> list[Certificate]:
-    """The certificates of a file, each with fields of the right kinds."""
-    try:
-        document = json.loads(read_text(path))
-        found = [Certificate(**each) for each in document["certificates"]]
-    except InvalidValue:
-        raise
-    except (ValueError, KeyError, TypeError, RecursionError):
-        found = []
-    kinds = {"c": float, "bound": float, "method": str, "epsilon": float, "length": int, "system": str}
-    if not found or any(type(getattr(each, name)) is not kind for each in found for name, kind in kinds.items()):
-        raise InvalidValue(f"{Path(path).name} holds no certificates, or is cut off: make a new one with save")
-    return found
-
-
-def _largest(epsilon: float, excess: Callable[[float], float], start: float, tries: int = 0) -> tuple[float, float]:
-    """The largest c found with c + excess(c) ≤ ε, and c + excess(c); ε/2 if there is none, which is always allowed.
-
-    Any c that passes is certified, however it was found: `start`, if it does, else less. The excess falls about like
-    e^(−c), hence the first steps; if they miss, some `tries` between ε and ε/2. Then the gap to what failed is halved.
-    """
-    fails, c = math.inf, start
-    steps = [epsilon * (1 - share / (2 * tries)) for share in range(1, tries)]
-    while c > epsilon / 2:
-        more = excess(c)
-        over = c + more - epsilon
-        if over <= 0:
-            break
-        fails = c
-        c -= over / max(1 - more, 0.1) + _PRECISION * epsilon / 2
-        if c <= epsilon / 2 and steps:
-            c = steps.pop(0)
-    else:
-        return epsilon / 2, epsilon
-    holds = c, c + more
-    while math.isfinite(fails) and min(fails - holds[0], epsilon - holds[1]) > _PRECISION * epsilon:
-        c = (holds[0] + fails) / 2
-        more = excess(c)
-        if c + more <= epsilon:
-            holds = c, c + more
-        else:
-            fails = c
-    return holds
+@lru_cache(maxsize=2)  # all methods of one length share it
+def _listed(graph: Graph, length: int, levelling: Levelling | None) -> Listed | None:
+    return Listed.of(graph, length, levelling)

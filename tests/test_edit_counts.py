@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 
 import contract
 import dpwords as dw
-from dpwords.spaces import edit_counts as edits
+from dpwords.core.limits import Limits
 from dpwords.spaces import exhaustive
-from dpwords.spaces.edit_counts import Edits, EditShells, rows_at_most
-from test_levenshtein import count
+from dpwords.spaces.edit_counts import CountedSurroundings, CountedWords, rows_at_most
+from test_automata import count
 from zoo import FINITE, random_systems
 
 
-def around(language: Any, word: Any) -> EditShells:
-    return Edits(language).shells(np.array([language.alphabet.codes[symbol] for symbol in word], dtype=np.int64))
+def around(language: Any, word: Any) -> CountedSurroundings:
+    return CountedWords(language).around(np.array([language.alphabet.codes[symbol] for symbol in word], dtype=np.int64))
 
 
 def test_the_counts_of_the_notes() -> None:
@@ -125,7 +125,7 @@ def test_no_word_takes_more_rows_than_the_language_was_admitted_for(word: str, m
         assert len(found.ends) <= rows_at_most(layer, longest)
 
 
-def test_limits_are_said_before_a_word_goes_in(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_are_said_before_a_word_goes_in() -> None:
     with pytest.raises(dw.TooLarge, match="at most 1000000 states"):
         dw.Exponential(dw.Words("ab", max_length=10**9), 1.0, distance="levenshtein")
     for language in (
@@ -137,9 +137,8 @@ def test_limits_are_said_before_a_word_goes_in(monkeypatch: pytest.MonkeyPatch) 
             dw.Exponential(language, 1.0, distance="levenshtein")
     chain = dw.Words("a", max_length=300)
     assert chain.accepts(dw.Exponential(chain, 1.0, distance="levenshtein").release("a" * 200))
-    monkeypatch.setattr(edits, "MOST_NUMBERS", 10)
     with pytest.raises(dw.TooLarge, match="bound it by fewer symbols"):
-        dw.Exponential(dw.Words("ab", max_length=5), 1.0, distance="levenshtein")
+        dw.Exponential(dw.Words("ab", max_length=5), 1.0, distance="levenshtein", limits=Limits(counted_numbers=10))
 
 
 def test_the_public_average_is_over_words_of_one_length() -> None:

@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 
 import contract
 import dpwords as dw
-from dpwords.core.randomness import SeededSource
-from dpwords.privacy.certificates import lists as list_certificates
-from dpwords.privacy.certificates import pair_counts as census
-from dpwords.privacy.certificates.pair_counts import Census, sampled_excess
-from dpwords.spaces.lists import Table
+from dpwords.core.limits import Limits
+from dpwords.privacy.certificates.pair_counts import PairCounts
+from dpwords.spaces.lists import ListedWords
 from test_exponential import UTILITIES
 from zoo import FINITE, random_lexicons
 
@@ -103,26 +101,20 @@ def test_the_excess_is_exact_or_an_upper_bound(
     case: tuple[dw.Lexicon, int], c: float, kept: int, compared: int
 ) -> None:
     """However few pairs are kept, and compared when they can matter."""
-    listing = Table(case[0], "levenshtein").listing(case[1])
+    limits = Limits(kept_pairs=kept, compared_pairs=compared, distances=20)
     truth = brute_excess(distances(case[0]), c)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(census, "_MOST_PAIRS", kept)
-        patch.setattr(census, "_MOST_COMPARED", compared)
-        patch.setattr(census, "_BLOCK", 20)
-        found = Census(listing).excess(c)
+    found = PairCounts(ListedWords(case[0], "levenshtein", limits).listing(case[1])).excess(c)
     assert found >= truth
     if 10**6 in (kept, compared):
         assert found == pytest.approx(truth, abs=2e-9)
-    assert sampled_excess(listing, c, SeededSource(1).open()) <= truth + 1e-12
 
 
-def test_counts_come_from_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counts_come_from_many_blocks() -> None:
     lexicon = dw.Lexicon(f"{i * i}" for i in range(60))
-    whole = Census(Table(lexicon, "levenshtein").listing(4))
+    whole = PairCounts(ListedWords(lexicon, "levenshtein").listing(4))
     assert whole.counts.tolist() == [np.bincount(row.astype(int), minlength=5).tolist() for row in distances(lexicon)]
     shares: list[float] = []
-    monkeypatch.setattr("dpwords.spaces.lists._BLOCK", 200)
-    parts = Census(Table(lexicon, "levenshtein").listing(4), shares.append)
+    parts = PairCounts(ListedWords(lexicon, "levenshtein", Limits(distances=200)).listing(4), shares.append)
     assert (parts.counts == whole.counts).all()
     assert parts.excess(1.3) == whole.excess(1.3)
     assert len(shares) > 5
@@ -165,11 +157,8 @@ def test_k_beyond_the_longest_word() -> None:
 # --- certificates ----------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def squares(monkeypatch: pytest.MonkeyPatch) -> dw.Lexicon:
-    """A list of 40 words where certificates have to be asked for."""
-    monkeypatch.setattr(list_certificates, "AUTOMATIC", 30)
-    return dw.Lexicon(f"{i * i:04}" for i in range(40))
+SQUARES = dw.Lexicon(f"{i * i:04}" for i in range(40))
+FEW = Limits(automatic_words=30)  # for which certificates of that list have to be asked for
 
 
 def method(mechanism: dw.Exponential) -> str:
@@ -179,10 +168,8 @@ def method(mechanism: dw.Exponential) -> str:
 
 
 @pytest.mark.parametrize(("distance", "length"), [("levenshtein", None), ("hamming", 4)])
-def test_large_lists_are_textbook_until_a_certificate_is_asked_for(
-    squares: dw.Lexicon, distance: Any, length: int | None
-) -> None:
-    mechanism = dw.Exponential(squares, 2.0, distance=distance)
+def test_large_lists_are_textbook_until_a_certificate_is_asked_for(distance: Any, length: int | None) -> None:
+    mechanism = dw.Exponential(SQUARES, 2.0, distance=distance, limits=FEW)
     assert (mechanism.calibration, method(mechanism)) == ("textbook", "textbook")
     contract.check_probabilities(mechanism, 4, lambda d: math.exp(-1.0 * d))
     assert mechanism.certificate.method == "textbook"
@@ -194,14 +181,14 @@ def test_large_lists_are_textbook_until_a_certificate_is_asked_for(
     assert (mechanism.calibration, method(mechanism)) == ("tight", "tight")
     contract.check_probabilities(mechanism, 4, lambda d: math.exp(-rate * d))
     contract.check_promise(mechanism, 4)
-    asked = dw.Exponential(squares, 2.0, calibration="textbook", distance=distance)
+    asked = dw.Exponential(SQUARES, 2.0, calibration="textbook", distance=distance, limits=FEW)
     assert asked.certificate(length).method == "textbook"
     assert (asked.calibration, method(asked)) == ("textbook", "textbook")
 
 
-def test_by_length_all_certificates_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(list_certificates, "AUTOMATIC", 2)
-    mechanism = dw.Exponential(dw.Lexicon(["a", "b", "aa", "ab", "bb", "aaa", "aab", "bbb"]), 2.0)
+def test_by_length_all_certificates_are_needed() -> None:
+    lexicon = dw.Lexicon(["a", "b", "aa", "ab", "bb", "aaa", "aab", "bbb"])
+    mechanism = dw.Exponential(lexicon, 2.0, limits=Limits(automatic_words=2))
     assert method(mechanism) == "textbook"
     mechanism.certificate(2)
     assert method(mechanism) == "textbook"
@@ -210,21 +197,21 @@ def test_by_length_all_certificates_are_needed(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(("distance", "length"), [("levenshtein", None), ("hamming", 4)])
-def test_save_and_load(squares: dw.Lexicon, distance: Any, length: int | None, tmp_path: Path) -> None:
+def test_save_and_load(distance: Any, length: int | None, tmp_path: Path) -> None:
     path = tmp_path / "certificate.json"
-    made = dw.Exponential(squares, 2.0, distance=distance)
+    made = dw.Exponential(SQUARES, 2.0, distance=distance, limits=FEW)
     certificate = made.certificate(length)
     assert certificate.method == "listed"
     made.certificate.save(path)
-    loaded = dw.Exponential(squares, 2.0, distance=distance)
+    loaded = dw.Exponential(SQUARES, 2.0, distance=distance, limits=FEW)
     loaded.certificate.load(path)
     assert method(loaded) == "tight"
     assert loaded.log_prob("0016", given="0016") == made.log_prob("0016", given="0016")
     other = "hamming" if distance == "levenshtein" else "levenshtein"
     for different in (
-        dw.Exponential(squares, 2.5, distance=distance),
-        dw.Exponential(squares, 2.0, distance=other),
-        dw.Exponential(dw.Lexicon([*squares, "0002"]), 2.0, distance=distance),
+        dw.Exponential(SQUARES, 2.5, distance=distance, limits=FEW),
+        dw.Exponential(SQUARES, 2.0, distance=other, limits=FEW),
+        dw.Exponential(dw.Lexicon([*SQUARES, "0002"]), 2.0, distance=distance, limits=FEW),
     ):
         with pytest.raises(dw.InvalidValue, match="another system or another ε"):
             different.certificate.load(path)
@@ -232,47 +219,43 @@ def test_save_and_load(squares: dw.Lexicon, distance: Any, length: int | None, t
 
 
 @pytest.mark.parametrize("automatic", [0, 10**6])
-def test_a_certificate_that_claims_too_much_is_refused(
-    squares: dw.Lexicon, automatic: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whether all pairs are compared again or some."""
+def test_a_certificate_that_claims_too_much_is_refused(automatic: int, tmp_path: Path) -> None:
+    """Whether certificates of the list are made automatically or not, all pairs are compared again."""
     path = tmp_path / "certificate.json"
-    made = dw.Exponential(squares, 2.0, distance="levenshtein")
+    limits = Limits(automatic_words=automatic)
+    made = dw.Exponential(SQUARES, 2.0, distance="levenshtein", limits=limits)
     made.certificate()
     made.certificate.save(path)
-    monkeypatch.setattr(list_certificates, "AUTOMATIC", automatic)
     document = json.loads(path.read_text("utf-8"))
-    for changes in ({"c": 1.95, "bound": 1.96}, {"c": 0.5, "bound": 0.6}, {"method": "blocks"}, {"bound": 2.1}):
-        if changes == {"bound": 2.1} and automatic:
-            continue  # the bound is computed anew
+    for changes in ({"c": 1.95, "bound": 1.96}, {"c": 0.5, "bound": 0.6}, {"method": "blocks"}):
         changed = {"certificates": [document["certificates"][0] | changes]}
         path.write_text(json.dumps(changed), encoding="utf-8")
         with pytest.raises(dw.InvalidValue, match="does not hold"):
-            dw.Exponential(squares, 2.0, distance="levenshtein").certificate.load(path)
+            dw.Exponential(SQUARES, 2.0, distance="levenshtein", limits=limits).certificate.load(path)
 
 
-def test_which_certificate(squares: dw.Lexicon) -> None:
+def test_which_certificate() -> None:
     with pytest.raises(dw.InvalidValue, match=r"ask for certificate\(\)"):
-        dw.Exponential(squares, 2.0, distance="levenshtein").certificate(4)
+        dw.Exponential(SQUARES, 2.0, distance="levenshtein", limits=FEW).certificate(4)
     for length in (None, 0, True, "4"):
         with pytest.raises(dw.InvalidValue, match="length is a whole number, 1 or more"):
-            dw.Exponential(squares, 2.0).certificate(length)  # type: ignore[arg-type]
+            dw.Exponential(SQUARES, 2.0, limits=FEW).certificate(length)  # type: ignore[arg-type]
     with pytest.raises(dw.InvalidValue, match="no word of length 3"):
-        dw.Exponential(squares, 2.0).certificate(3)
+        dw.Exponential(SQUARES, 2.0, limits=FEW).certificate(3)
     with pytest.raises(dw.InvalidValue, match=r"utility Linear\(\)"):
-        _ = dw.Exponential(squares, 2.0, utility=dw.Inverse(), distance="levenshtein").certificate
-    assert "0 of 1 classes" in repr(dw.Exponential(squares, 2.0).certificate)
+        _ = dw.Exponential(SQUARES, 2.0, utility=dw.Inverse(), distance="levenshtein", limits=FEW).certificate
+    assert "0 of 1 classes" in repr(dw.Exponential(SQUARES, 2.0, limits=FEW).certificate)
 
 
-def test_what_would_not_fit_is_refused_before_it_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(census, "_MOST_COUNTS", 100)
-    mechanism = dw.Exponential(dw.Lexicon(["a" * 60, "b" * 60]), 2.0, distance="levenshtein")
+def test_what_would_not_fit_is_refused_before_it_is_counted() -> None:
+    lexicon = dw.Lexicon(["a" * 60, "b" * 60])
+    mechanism = dw.Exponential(lexicon, 2.0, distance="levenshtein", limits=Limits(pair_counts=100))
     with pytest.raises(dw.TooLarge, match="leave out long words"):
         mechanism.release("a" * 60)
     assert dw.Exponential(mechanism.language, 2.0, calibration="textbook", distance="levenshtein").release("a" * 60)
 
 
-def test_public_average_over_the_words_of_a_length(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_public_average_over_the_words_of_a_length() -> None:
     lexicon = dw.Lexicon(f"{i:04}" for i in range(0, 10_000, 17))
     mechanism = dw.Exponential(lexicon, 4.0, calibration="textbook", distance="levenshtein")
     estimate = mechanism.expected_distance(length=4)

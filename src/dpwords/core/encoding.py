@@ -1,0 +1,115 @@
+"""Words as arrays of symbol codes, many at a time: from str, lists and tuples, and back.
+
+The code of a symbol is its place in the alphabet. `Rows` are the codes of several words: a two-dimensional array where
+all have the same length, else `Ragged`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpwords.core.symbols import Alphabet
+
+Codes = NDArray[Any]  # whole numbers
+_ONE_BYTE = 256
+_UNKNOWN = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Ragged:
+    """Words of any lengths, one behind the other: word i is values[ends[i−1]:ends[i]]."""
+
+    values: Codes
+    ends: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, words: Sequence[Codes]) -> Ragged:
+        """From one array for each word."""
+        values = np.concatenate(words) if words else np.zeros(0, dtype=np.int64)
+        return cls(values, np.cumsum([len(word) for word in words], dtype=np.int64))
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __iter__(self) -> Iterator[Codes]:
+        """The words, one array each."""
+        return iter(np.split(self.values, self.ends[:-1]) if len(self.ends) else ())
+
+
+Rows = Codes | Ragged
+
+
+def code_type(size: int) -> type[np.unsignedinteger[Any]]:
+    """The smallest kind of number that holds the codes of so many symbols."""
+    if size <= 2**8:
+        return np.uint8
+    return np.uint16 if size <= 2**16 else np.uint32
+
+
+class Encoder:
+    """Turns words over one alphabet into codes and back. Cost: the number of symbols, at the speed of arrays."""
+
+    def __init__(self, alphabet: Alphabet) -> None:
+        self.alphabet, self.kind = alphabet, code_type(len(alphabet))
+        self._symbols = np.empty(len(alphabet), dtype=object)
+        self._symbols[:] = alphabet.symbols
+        points = [ord(str(symbol)) for symbol in alphabet.symbols] if alphabet.of_characters else []
+        self._points = np.array(points, dtype="<u4")
+        self._bytes = bytes(points) if points and max(points) < _ONE_BYTE else b""  # the characters, where a byte does
+        self._codes = np.full(max(points, default=0) + 2, _UNKNOWN, dtype=np.int64)  # the last: every other character
+        self._codes[points] = np.arange(len(points))
+
+    def texts(self, words: Sequence[str], length: int) -> Codes | None:
+        """The codes of texts of one length, a row each; None if a character is not in the alphabet."""
+        text = "".join(words)
+        if self._bytes:
+            try:
+                marks = text.encode("latin-1")
+            except UnicodeEncodeError:
+                return None
+            if marks.translate(None, self._bytes):  # what is left after all known characters are taken out
+                return None
+            table = bytes(np.maximum(np.resize(self._codes, _ONE_BYTE), 0).astype(np.uint8))
+            return np.frombuffer(marks.translate(table), dtype=np.uint8).reshape(len(words), length)
+        points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+        codes = np.take(self._codes, np.minimum(points, len(self._codes) - 1))
+        if len(codes) and codes.min() < 0:
+            return None
+        return np.asarray(codes.astype(self.kind).reshape(len(words), length))
+
+    def sequences(self, words: Iterable[Sequence[Any]], length: int) -> Codes | None:
+        """The codes of lists or tuples of one length, a row each; None if a symbol is not in the alphabet."""
+        symbols = chain.from_iterable(words)
+        try:
+            codes = np.fromiter(map(self.alphabet.codes.__getitem__, symbols), dtype=self.kind)
+        except (KeyError, TypeError):  # an unknown symbol, or one that cannot be hashed
+            return None
+        return codes.reshape(-1, length)
+
+    def words(self, rows: Rows, kind: type) -> list[Any]:
+        """The words of rows of codes, each a str, a list or a tuple."""
+        if kind is str:
+            return self._texts(rows)
+        if isinstance(rows, Ragged):
+            flat: list[Any] = self._symbols[rows.values].tolist()
+            ends = [0, *rows.ends.tolist()]
+            return [kind(flat[begin:end]) for begin, end in pairwise(ends)]
+        lists: list[Any] = self._symbols[rows].tolist()
+        return lists if kind is list else [kind(word) for word in lists]
+
+    def _texts(self, rows: Rows) -> list[str]:
+        codes = rows.values if isinstance(rows, Ragged) else rows.ravel()
+        if self._bytes and codes.dtype == np.uint8:
+            text = codes.tobytes().translate(self._bytes.ljust(_ONE_BYTE)).decode("latin-1")
+        else:
+            text = np.take(self._points, codes).tobytes().decode("utf-32-le", "surrogatepass")
+        if isinstance(rows, Ragged):
+            return [text[begin:end] for begin, end in pairwise([0, *rows.ends.tolist()])]
+        length = rows.shape[1]
+        return [text[begin : begin + length] for begin in range(0, len(text), length)] if length else [""] * len(rows)

@@ -1,0 +1,81 @@
+"""What can be chosen, described once for the command line, the page and `accuracy`.
+
+Nothing heavy is imported before something is made: `dpwords --help` reads these tables too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
+
+import dpwords as dw
+from dpwords.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from dpwords.languages.language import Language
+    from dpwords.mechanisms.private import Private
+    from dpwords.privacy.utilities import Utility
+
+Edits = Literal["substitutions", "all"]
+Maker = Callable[[float], "Private"]  # from ε
+EDITS: tuple[Edits, ...] = ("substitutions", "all")
+MECHANISMS = ("exponential", "online", "channel")
+CALIBRATIONS: tuple[Literal["tight", "textbook"], ...] = ("tight", "textbook")
+UTILITIES: dict[str, Callable[[float], Utility | None]] = {  # by name; made from the constant alpha
+    "best": lambda alpha: None,
+    "linear": lambda alpha: dw.Linear(),
+    "inverse": lambda alpha: dw.Inverse(alpha=alpha),
+    "staircase": lambda alpha: dw.Staircase(),
+}
+
+
+def mechanism(
+    language: Language,
+    epsilon: float,
+    k: int = 1,
+    edits: Edits = "substitutions",
+    name: str | None = None,
+    utility: str = "best",
+    alpha: float = 1.0,
+    calibration: Literal["tight", "textbook"] = "tight",
+) -> Private:
+    """The mechanism that a user's choices describe; without a name the default for the language."""
+    name = name or ("channel" if edits == "all" and not language.listed else "exponential")
+    if name != "exponential" and (utility, calibration) != ("best", "tight"):
+        raise InvalidValue(f"--mechanism {name} has no utility to calibrate: leave out --utility and --calibration")
+    if name == "channel":
+        if edits != "all":
+            raise InvalidValue("--mechanism channel makes edits of every kind: say --edits all")
+        return dw.EditChannel(language.alphabet.symbols, epsilon, k, onto=None if language.every_word else language)
+    if name == "online":
+        if edits == "all":
+            raise InvalidValue("--mechanism online is for words that keep their length: leave out --edits all")
+        return dw.Online(language, epsilon, k)
+    distance: Literal["hamming", "levenshtein"] = "levenshtein" if edits == "all" else "hamming"
+    return dw.Exponential(language, epsilon, k, UTILITIES[utility](alpha), calibration, distance)
+
+
+def offers(language: Language, k: int, edits: Edits = "substitutions") -> dict[str, Maker]:
+    """The mechanisms that apply to a language, by title, the default first; each is made from an ε."""
+
+    def exponential(utility: str, calibration: Literal["tight", "textbook"]) -> Maker:
+        return lambda epsilon: mechanism(
+            language, epsilon, k, edits, "exponential", utility=utility, calibration=calibration
+        )
+
+    found: dict[str, Maker] = {}
+    if edits == "substitutions" or language.listed:
+        distance: Literal["hamming", "levenshtein"] = "levenshtein" if edits == "all" else "hamming"
+        default = dw.Exponential(language, 1.0, k, distance=distance)
+        in_force = default.calibration  # of large lexicons the textbook's, until a certificate is made
+        found[f"{in_force} (default)"] = exponential("best", "tight")
+        if edits == "substitutions" and not language.listed and not language.alike:
+            found["online"] = lambda epsilon: dw.Online(language, epsilon, k)
+        found["linear, textbook"] = exponential("linear", "textbook")
+    if edits == "substitutions":
+        found["inverse (α=1), textbook"] = exponential("inverse", "textbook")
+        return found
+    found["channel, edits made"] = lambda epsilon: dw.EditChannel(language.alphabet.symbols, epsilon, k)
+    if not language.every_word:
+        found["channel onto the language"] = lambda epsilon: mechanism(language, epsilon, k, edits, "channel")
+    return found

@@ -1,0 +1,51 @@
+"""Which space belongs to a language: the one place that knows the kinds of languages."""
+
+from __future__ import annotations
+
+from functools import lru_cache, singledispatch
+
+from dpwords.core.limits import DEFAULTS, Limits
+from dpwords.core.symbols import Distance
+from dpwords.languages.free_words import Words
+from dpwords.languages.language import Language
+from dpwords.languages.lexicon import Lexicon
+from dpwords.spaces.edit_counts import CountedWords
+from dpwords.spaces.free_words import FreeWords
+from dpwords.spaces.graph import Graph
+from dpwords.spaces.lists import ListedWords
+from dpwords.spaces.online import OnlineRuns
+from dpwords.spaces.runs import Runs
+from dpwords.spaces.space import Space
+
+
+@singledispatch
+def space_of(language: Language, distance: Distance = "hamming", limits: Limits = DEFAULTS) -> Space:
+    """The words of a language under a distance. Cost: for a system its edges, for a lexicon nothing until it is used.
+
+    A new kind of language needs a line here only if it has a quicker space than that of its automaton.
+    """
+    return Runs(Graph.of(language), limits) if distance == "hamming" else CountedWords(language, limits)
+
+
+@space_of.register
+def _(language: Words, distance: Distance = "hamming", limits: Limits = DEFAULTS) -> Space:
+    if distance == "levenshtein":
+        return CountedWords(language, limits)
+    return FreeWords(len(language.alphabet), language.max_length, limits)
+
+
+@space_of.register
+@lru_cache(maxsize=4)  # mechanisms at several ε share what is known of a lexicon
+def _(language: Lexicon, distance: Distance = "hamming", limits: Limits = DEFAULTS) -> Space:
+    return ListedWords(language, distance, limits)
+
+
+@singledispatch
+def online_space_of(language: Language, limits: Limits = DEFAULTS) -> Space:
+    """The words of a language, each drawn symbol by symbol. Cost: the edges of the language."""
+    return OnlineRuns(Graph.of(language), limits)
+
+
+@online_space_of.register
+def _(language: Words, limits: Limits = DEFAULTS) -> Space:
+    return space_of(language, "hamming", limits)  # symbols of free words are independent of each other

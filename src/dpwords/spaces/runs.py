@@ -1,0 +1,129 @@
+"""Words of a language given as a graph, by Hamming distance: runs of systems, and any other regular language."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpwords.core import sampling
+from dpwords.core.encoding import Codes
+from dpwords.core.limits import DEFAULTS, Limits
+from dpwords.core.randomness import Stream
+from dpwords.core.scaled import Floats, Integers
+from dpwords.spaces.by_distance import ByDistanceLaw
+from dpwords.spaces.graph import Graph
+from dpwords.spaces.lattice import Discount, Lattice, Tally, walk_each
+from dpwords.spaces.space import Space, StoredLaw, Weights, batches, hamming, none_of_length
+
+_STEPS_OF_A_LAYER = 1000  # what a layer costs however few its edges, in edges
+
+
+@dataclass(frozen=True, eq=False)
+class Runs(Space):
+    """The words of a graph. With a rate a law costs length · edges, else length² · edges."""
+
+    graph: Graph
+    limits: Limits = DEFAULTS
+
+    @property
+    def identity(self) -> str:
+        return self.graph.identity
+
+    @property
+    def slack(self) -> float:
+        """The weights of all nodes are rounded, each a sum of at most as many terms as edges leave a state."""
+        return 4 * (self.graph.branching + 3) * 2.0**-53
+
+    def accepts(self, rows: Codes) -> NDArray[np.bool_]:
+        return self.graph.accepts(rows)
+
+    def around(self, codes: Codes) -> RunSurroundings:
+        return RunSurroundings(codes, self)
+
+    def law(self, codes: Codes, weights: Weights) -> StoredLaw:
+        if weights.rate is None:
+            return ByDistanceLaw.of(self.around(codes), weights, self.limits)
+        return FoldedLaw(codes, self.graph, weights, self.limits)
+
+    def draw_each(self, rows: Codes, weights: Weights, stream: Stream) -> Codes:
+        """One word for each row. With a rate all are drawn at once, on all cores: the edges in reach for each row."""
+        if weights.rate is None or len(rows) == 1:
+            return np.asarray(super().draw_each(rows, weights, stream))
+        graph, parts = weights.base or self.graph, batches(len(rows), rows.shape[1], self.limits)
+        return np.concatenate([walk_each(graph, rows[part], weights.z, stream, self.limits) for part in parts])
+
+    def every(self, length: int, most: int) -> Codes | None:
+        if length > self.limits.listed_length or length * self.graph.size > self.limits.memory // 4:
+            return None
+        listed = self.graph.words(length, most)
+        return None if listed is None else self.graph.symbol[listed[0]]
+
+    def uniform(self, length: int, count: int, stream: Stream) -> Codes:
+        law = FoldedLaw(np.zeros(length, dtype=np.int64), self.graph, Weights.linear(Fraction(0), length), self.limits)
+        if not law.lattice.at_start().mantissa[0]:
+            raise none_of_length(length)
+        return law.draw(count, stream)
+
+    def averaged(self, length: int, steps: int) -> tuple[int, int]:
+        limits = self.limits
+        affordable = limits.averaged_steps // (length * (steps * len(self.graph.target) + _STEPS_OF_A_LAYER))
+        return limits.most_averaged, min(max(affordable, limits.fewest_averaged), limits.most_averaged)
+
+
+class RunSurroundings:
+    """Words of a graph by their distance from one. Cost: length² · edges once, then the length of each word drawn."""
+
+    def __init__(self, codes: Codes, space: Runs) -> None:
+        self.codes = codes
+        self.lattice = Lattice(space.graph, codes, Tally(), space.limits)
+        self.sizes, self.footprint = self.lattice.at_start(), self.lattice.footprint
+
+    def distance(self, codes: Codes) -> int:
+        return hamming(codes, self.codes)
+
+    def draw(self, distances: Integers, stream: Stream) -> Codes:
+        return self.lattice.walk(distances, stream)
+
+    def share(self, codes: Codes) -> Fraction:
+        return walked_share(self.lattice, codes, self.distance(codes))
+
+
+class FoldedLaw:
+    """Words of a graph in proportion to e^(−rate · distance), times their public weight. Cost: length · edges."""
+
+    def __init__(self, codes: Codes, graph: Graph, weights: Weights, limits: Limits) -> None:
+        assert weights.rate is not None
+        self.rate, self.limits = weights.rate, limits
+        self.lattice = Lattice(weights.base or graph, codes, Discount(weights.z), limits)
+        self.log_total = float(self.lattice.at_start().logs()[0])
+
+    def log_prob(self, codes: Codes) -> float:
+        weight = self.lattice.graph.log_weight(codes)
+        return weight - float(self.rate) * hamming(codes, self.lattice.codes) - self.log_total
+
+    def exact(self, codes: Codes) -> Fraction:
+        return walked_share(self.lattice, codes, 0)
+
+    def draw(self, count: int, stream: Stream) -> Codes:
+        parts = batches(count, self.lattice.footprint, self.limits)
+        walks = [self.lattice.walk(np.zeros(b.stop - b.start, int), stream) for b in parts]
+        return walks[0] if len(walks) == 1 else np.concatenate(walks)
+
+    def distance_distribution(self) -> Floats:
+        return self.lattice.distance_distribution()
+
+    def expected_distance(self) -> float:
+        return self.lattice.mean_distance()
+
+
+def walked_share(lattice: Lattice, codes: Codes, budget: int) -> Fraction:
+    """The exact probability with which a walk with so many mismatches left takes the steps of a word."""
+    probability, state, graph = Fraction(1), lattice.graph.start, lattice.graph
+    for place, edge in enumerate(graph.taken(codes)):
+        probability *= sampling.shares(lattice.choices(place, state, budget))[edge - graph.first[state]]
+        budget -= int(lattice.by_distance and codes[place] != lattice.codes[place])
+        state = int(graph.target[edge])
+    return probability

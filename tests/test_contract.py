@@ -1,0 +1,81 @@
+"""The contracts that every space and every mechanism has to pass. A new one is tested by adding a line to a table."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+import contract
+import dpwords as dw
+from dpwords.mechanisms.private import Private
+from dpwords.mechanisms.uniform import Uniform
+from dpwords.spaces.choice import space_of
+from dpwords.spaces.exhaustive import EveryWord
+from dpwords.spaces.space import Weights
+from zoo import ALL, FINITE
+
+SPACES: dict[str, tuple[dw.Words, Any, int]] = {  # language, distance, and a length: of words, or of the longest
+    **{f"{name}, hamming": (language, "hamming", length) for name, (language, length) in ALL.items()},  # type: ignore[misc]
+    **{f"{name}, levenshtein": (language, "levenshtein", longest) for name, (language, longest) in FINITE.items()},
+}
+
+MECHANISMS: dict[str, tuple[Private, int]] = {
+    "exponential, free words": (dw.Exponential(dw.Words("abc"), 1.5), 3),
+    "exponential, staircase": (dw.Exponential(dw.Words("ab"), 2.0, k=2), 4),
+    "exponential, the paper's utility": (dw.Exponential(ALL["grid"][0], 3.0, utility=dw.Inverse(0.5)), 3),
+    "exponential, moves": (dw.Exponential(ALL["walls"][0], 2.0), 4),
+    "exponential, states": (dw.Exponential(ALL["grid by states"][0], 3.0), 4),
+    "exponential, any start": (dw.Exponential(ALL["any start"][0], 2.0), 3),
+    "exponential, textbook": (dw.Exponential(ALL["dead ends"][0], 2.0, calibration="textbook"), 4),
+    "exponential, lexicon": (dw.Exponential(ALL["lexicon"][0], 2.0), 4),
+    "exponential, lexicon by edits": (dw.Exponential(FINITE["cities"][0], 2.0, distance="levenshtein"), 6),
+    "exponential, counted by edits": (dw.Exponential(FINITE["grid, bounded"][0], 2.0, distance="levenshtein"), 3),
+    "online, system": (dw.Online(ALL["dead ends"][0], 2.0), 4),
+    "online, free words": (dw.Online(dw.Words("abc"), 1.5), 3),
+    "channel": (dw.EditChannel("ab", 3.0), 3),
+    "channel onto a system": (dw.EditChannel("NESW", 5.0, onto=dw.GridWorld(2, 2)), 2),
+    "channel onto a lexicon": (dw.EditChannel("abc", 5.0, onto=dw.Lexicon(["ab", "cab", "b"])), 2),
+    "uniform": (Uniform(ALL["grid"][0]), 3),
+}
+LINEAR = Fraction(7, 5)
+BY_DISTANCE = (Fraction(0), Fraction(1, 3), Fraction(2), Fraction(2), Fraction(7, 2), Fraction(5), Fraction(6))
+
+
+@pytest.mark.parametrize("name", SPACES)
+@pytest.mark.parametrize("linear", [True, False])
+def test_every_space_equals_the_twin(name: str, linear: bool) -> None:
+    language, distance, length = SPACES[name]
+    space, twin = space_of(language, distance), EveryWord(language, distance, length)
+    reach = space.reach(length)
+    weights = Weights.linear(LINEAR, reach) if linear else Weights.by_distance(BY_DISTANCE[: reach + 1])
+    contract.check_space(space, twin, length, weights)
+    contract.check_many(space, twin, length, weights)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_every_mechanism_keeps_its_promise(name: str) -> None:
+    mechanism, length = MECHANISMS[name]
+    if isinstance(mechanism, dw.EditChannel):
+        mechanism = mechanism.without_projection()
+    contract.check_promise(mechanism, length)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_every_mechanism_is_a_value(name: str) -> None:
+    contract.check_value(*MECHANISMS[name])
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_every_mechanism_releases_words_lists_and_arrays(name: str) -> None:
+    contract.check_release(*MECHANISMS[name])
+
+
+def test_only_what_is_proven_releases() -> None:
+    """`release` is a reserved verb: it is written once, in the class that proven mechanisms derive from."""
+    assert not hasattr(dw.PaperLiteral, "release")
+    for mechanism, _ in MECHANISMS.values():
+        assert type(mechanism).release is Private.release
+        assert type(mechanism).release_all is Private.release_all
+        assert type(mechanism).release_codes is Private.release_codes

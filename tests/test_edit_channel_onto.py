@@ -1,0 +1,97 @@
+"""The edit channel onto a language."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import dpwords as dw
+from dpwords.core.limits import Limits
+from dpwords.core.symbols import levenshtein
+from dpwords.spaces import exhaustive
+
+LITTLE = pytest.mark.filterwarnings("ignore:of each word")
+CASES = [("a", 1.0), ("ab", 1.0), ("ab", 2.0), ("abc", 3.5), ("abcd", 2.5), ("abcd", 6.0), ("abcdefgh", 4.0)]
+SMALL = {
+    "bounded words": dw.Words("ab", max_length=2),
+    "a grid": dw.GridWorld(2, 2),
+    "accepting states": dw.TransitionSystem(
+        {"s": {"b": "t", "a": "s"}, "t": {"a": "u"}, "u": {"c": "t"}}, start="s", accepting=["u"]
+    ),
+    "all words": dw.Words("cab"),
+}
+
+
+@LITTLE
+@pytest.mark.parametrize("language", SMALL.values(), ids=list(SMALL))
+def test_projected_words_are_the_nearest(language: dw.Words | dw.TransitionSystem) -> None:
+    """Beside the same draws unprojected; the order of the alphabet settles ties."""
+    alphabet = "NSEW" if isinstance(language, dw.GridWorld) else "abcd"
+    channel = dw.EditChannel(alphabet, 1.2, onto=language)
+    words = exhaustive.words_up_to(language, 7)
+    order = {symbol: number for number, symbol in enumerate(language.alphabet.symbols)}
+    word = "NEWS" if isinstance(language, dw.GridWorld) else "acbda"
+    noisy = channel.without_projection().seeded(4).simulate(word, 60)
+    projected = channel.seeded(4).simulate(word, 60)
+    assert len(set(projected)) > 3
+    for before, after in zip(noisy, projected, strict=True):
+        if len(before) <= 4:  # so that no nearest word has more than 7 symbols
+            least = min(words, key=lambda w: (levenshtein(before, w), [order[symbol] for symbol in w]))
+            assert after == "".join(least)
+        assert language.accepts(after)
+
+
+@LITTLE
+@pytest.mark.parametrize(("alphabet", "longest"), [("a", 60), ("ab", 12)])
+def test_a_projection_tells_no_more_than_the_channel(alphabet: str, longest: int) -> None:
+    """The probabilities of projected words, summed over all noisy words but for a few of tiny probability."""
+    language = dw.Words(alphabet, max_length=1)
+    channel = dw.EditChannel(alphabet, 3.0, onto=language)
+    plain, noisy = channel.without_projection(), exhaustive.words_up_to(dw.Words(alphabet), longest, limit=10**4)
+    assert channel._project is not None
+    nearest = [tuple(channel._project(np.array([alphabet.index(s) for s in v], dtype=np.int64))) for v in noisy]
+    logs = {}
+    for word in ("", "a", "aa", "aaa"):
+        given_word = plain.given(word)
+        shares: Counter[tuple[int, ...]] = Counter()
+        for v, w in zip(noisy, nearest, strict=True):
+            shares[w] += math.exp(given_word.log_prob(v))  # type: ignore[assignment]
+        assert sum(shares.values()) == pytest.approx(1, abs=1e-3)
+        logs[word] = {w: math.log(share) for w, share in shares.items()}
+    for one, other in itertools.combinations(logs, 2):
+        for w in logs[one]:
+            assert abs(logs[one][w] - logs[other][w]) <= 3.0 * levenshtein(one, other) + 1e-3
+
+
+def test_what_is_not_known_of_projected_words_is_said() -> None:
+    channel = dw.EditChannel("NSEW", 5, onto=dw.GridWorld(3, 3))
+    assert channel.guarantee == dw.PureDP(5.0, "levenshtein", 1, 0.0, "channel")
+    assert "onto=" in repr(channel)
+    with pytest.raises(dw.InvalidValue, match="without_projection"):
+        channel.log_prob("EE", given="EE")
+    with pytest.raises(dw.InvalidValue, match="simulate"):
+        channel.expected_distance("EE")
+    with pytest.raises(dw.InvalidValue, match="simulate"):
+        channel.given("EE").distance_distribution()
+    assert channel.without_projection().log_prob("EE", given="EE") < 0
+
+
+def test_bad_languages_are_refused() -> None:
+    with pytest.raises(dw.InvalidValue, match="an alphabet that holds all of them"):
+        dw.EditChannel("NSE", 5, onto=dw.GridWorld(3, 3))
+    with pytest.raises(dw.InvalidValue, match=r"pass language\.alphabet\.symbols, and onto=language"):
+        dw.EditChannel(dw.GridWorld(3, 3), 5)  # type: ignore[arg-type]
+    with pytest.raises(dw.InvalidValue, match="onto is a Words"):
+        dw.EditChannel("ab", 5, onto="ab")  # type: ignore[arg-type]
+    with pytest.raises(dw.InvalidValue, match="no word at all"):
+        dw.EditChannel("ab", 5, onto=dw.TransitionSystem({"s": {"a": "s"}}, start="s", accepting=[]))
+
+
+def test_a_projection_that_is_too_large_says_that_a_word_was_drawn() -> None:
+    channel = dw.EditChannel("NSEW", 5, onto=dw.GridWorld(3, 3), limits=Limits(memory=10))
+    with pytest.raises(dw.TooLarge, match="what it spends is spent"):
+        channel.release("EESS")
