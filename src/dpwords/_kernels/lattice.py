@@ -25,6 +25,7 @@ STEP = 2.0**512
 HIGH, LOW = 2.0**256, 2.0**-256
 NONE = -(2**31)  # below every exponent
 UNIT = 2.0**-64
+WIDE: Any = np.int64  # of stored exponents: wide enough to be added to
 
 
 @compiled(nogil=True)
@@ -55,7 +56,9 @@ def _plus(m: float, e: int, other_m: float, other_e: int) -> tuple[float, int]:
 def _discounted(edges: Any, codes: Array, z: Any, table: Any, place: int, k: int) -> tuple[float, int]:
     """What edge k adds to its node: the completions of its target, times its weight, and times z if it differs."""
     at = table.offset[place + 1] + edges.target[k]
-    value, exponent = table.mantissa[at], table.exponent[at]
+    value, exponent = table.mantissa[at], WIDE(table.exponent[at])
+    if value == 0.0:
+        return 0.0, NONE
     if edges.symbol[k] == codes[place]:
         value *= edges.weight[k]
     else:
@@ -72,7 +75,7 @@ def _counted(edges: Any, codes: Array, table: Any, place: int, k: int, distance:
     if left < 0 or left >= width:
         return 0.0, NONE
     at = table.offset[place + 1] + edges.target[k] * width + left
-    return table.mantissa[at], table.exponent[at]
+    return table.mantissa[at], WIDE(table.exponent[at])
 
 
 @compiled(nogil=True)

@@ -15,7 +15,7 @@ from typing import Any
 import dpwords._kernels
 from dpwords._kernels.compiler import INTERPRETED
 
-_FEW_STEPS = 30_000  # of a loop: interpreted they take about 0.1 seconds, less than starting the compiler
+_FEW_STEPS = 30_000  # of all loops of a process: interpreted they take 0.1 seconds, less than starting the compiler
 
 
 def kernel(name: str) -> Any:
@@ -36,7 +36,14 @@ def interpreted(name: str) -> Any:
 
 
 def kernel_for(name: str, steps: int) -> Any:
-    """The loops for a task of so many steps: compiled, unless they are few and nothing has loaded the compiler yet."""
-    if steps <= _FEW_STEPS and "numba" not in sys.modules:
+    """The loops for a task of so many steps: compiled, or interpreted as long as all tasks so far are few steps.
+
+    A process that releases a single short run never waits for the compiler; one that does more soon has it.
+    """
+    if "numba" not in sys.modules and _STEPS_SO_FAR[0] + steps <= _FEW_STEPS:
+        _STEPS_SO_FAR[0] += steps
         return interpreted(name)
     return kernel(name)
+
+
+_STEPS_SO_FAR = [0]  # that were interpreted; both kinds of loops give the same results, so this is about time only

@@ -6,7 +6,7 @@ all have the same length, else `Ragged`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import Any
@@ -62,6 +62,8 @@ class Encoder:
         points = [ord(str(symbol)) for symbol in alphabet.symbols] if alphabet.of_characters else []
         self._points = np.array(points, dtype="<u4")
         self._bytes = bytes(points) if points and max(points) < _ONE_BYTE else b""  # the characters, where a byte does
+        known = {point: code for code, point in enumerate(self._bytes)}
+        self._table = bytes(known.get(point, len(self._bytes) % _ONE_BYTE) for point in range(_ONE_BYTE))
         self._codes = np.full(max(points, default=0) + 2, _UNKNOWN, dtype=np.int64)  # the last: every other character
         self._codes[points] = np.arange(len(points))
 
@@ -73,24 +75,24 @@ class Encoder:
                 marks = text.encode("latin-1")
             except UnicodeEncodeError:
                 return None
-            if marks.translate(None, self._bytes):  # what is left after all known characters are taken out
+            codes = np.frombuffer(marks.translate(self._table), dtype=np.uint8)
+            if len(self._bytes) < _ONE_BYTE and codes.max(initial=0) == len(self._bytes):
                 return None
-            table = bytes(np.maximum(np.resize(self._codes, _ONE_BYTE), 0).astype(np.uint8))
-            return np.frombuffer(marks.translate(table), dtype=np.uint8).reshape(len(words), length)
+            return codes.reshape(len(words), length)
         points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
         codes = np.take(self._codes, np.minimum(points, len(self._codes) - 1))
         if len(codes) and codes.min() < 0:
             return None
         return np.asarray(codes.astype(self.kind).reshape(len(words), length))
 
-    def sequences(self, words: Iterable[Sequence[Any]], length: int) -> Codes | None:
+    def sequences(self, words: Sequence[Sequence[Any]], length: int) -> Codes | None:
         """The codes of lists or tuples of one length, a row each; None if a symbol is not in the alphabet."""
         symbols = chain.from_iterable(words)
         try:
             codes = np.fromiter(map(self.alphabet.codes.__getitem__, symbols), dtype=self.kind)
         except (KeyError, TypeError):  # an unknown symbol, or one that cannot be hashed
             return None
-        return codes.reshape(-1, length)
+        return codes.reshape(len(words), length)
 
     def words(self, rows: Rows, kind: type) -> list[Any]:
         """The words of rows of codes, each a str, a list or a tuple."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpwords.core.encoding import Codes, Ragged, Rows
 from dpwords.core.randomness import Stream
-from dpwords.core.symbols import AnyWord, Word, symbols_of
+from dpwords.core.symbols import AnyWord, Word
 from dpwords.errors import DPWordsError, InvalidValue, NotInLanguage
 from dpwords.mechanisms.mechanism import Mechanism, kind_of
 
@@ -98,7 +98,7 @@ class Private(Mechanism):
                 return self._checked_rows(np.stack(words))
             self._checked_length(length)
             rows = self._encoder.texts(words, length) if kind is str else self._encoder.sequences(words, length)
-            if rows is not None and len(rows) == len(words) and self._space_accepts(rows).all():
+            if rows is not None and self._space.accepts(rows).all():
                 return rows
         except NotInLanguage:
             rows = None
@@ -124,13 +124,10 @@ class Private(Mechanism):
             raise InvalidValue(f"codes up to {most} do not fit into {plain.dtype}: take a wider kind of number")
         if plain.size and (plain.min() < 0 or plain.max() > most):
             raise NotInLanguage(f"a code is outside 0 to {most}: only symbols can go in")
-        wrong = np.flatnonzero(~self._space_accepts(plain))
+        wrong = np.flatnonzero(~self._space.accepts(plain))
         if len(wrong):
             raise NotInLanguage(f"row {wrong[0]} is not in the language: only words of the language can go in")
         return plain
-
-    def _space_accepts(self, rows: Codes) -> Any:
-        return self._space.accepts(rows)
 
 
 def _groups(given: list[Any]) -> list[tuple[type, Sequence[int]]]:
@@ -141,9 +138,9 @@ def _groups(given: list[Any]) -> list[tuple[type, Sequence[int]]]:
     groups: dict[tuple[type, int], list[int]] = {}
     for number, word in enumerate(given):
         kind = np.ndarray if isinstance(word, np.ndarray) else kind_of(word)
-        if kind is tuple and not isinstance(word, tuple):
-            symbols_of(word)  # refuses what is no word
         if kind is np.ndarray and (word.ndim != 1 or word.dtype.kind not in "iu"):
             raise InvalidValue(f"word {number + 1} is an array, but not of symbol codes: pass one row of whole numbers")
+        if kind is tuple and not isinstance(word, tuple):
+            raise InvalidValue(f"word {number + 1} is no word: pass a str, a list or a tuple of symbols")
         groups.setdefault((kind, len(word)), []).append(number)
     return [(kind, numbers) for (kind, _), numbers in groups.items()]

@@ -23,7 +23,7 @@ from dpwords.spaces.space import Space, StoredLaw, Weights, batches, hamming
 
 _BYTE = 256  # values of a byte
 _RARE = 240  # where this byte and all below it keep a symbol, edits are so rare that they are looked for one by one
-_MANY = 2**20  # symbols from which on it pays to load the compiler
+_MANY = 2**24  # symbols from which on it pays to load the compiler
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ class Graph:
         """The number of states."""
         return len(self.accepting)
 
-    @property
+    @cached_property
     def branching(self) -> int:
         """The largest number of edges that leave a state."""
         return int(np.diff(self.first).max())

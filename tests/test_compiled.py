@@ -1,0 +1,105 @@
+"""Compiled loops never stand in the way: without a cache, with a damaged one, and where they are not needed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpwords as dw
+from dpwords.core import scaled
+from dpwords.core.compiled import interpreted, kernel
+from dpwords.core.randomness import SeededSource
+from dpwords.spaces.graph import Graph
+from dpwords.spaces.runs import Runs
+from zoo import ALL
+
+PACKAGE = Path(dw.__file__).parent
+USE_KERNELS = "import dpwords as dw; print(dw.Exponential(dw.GridWorld(9, 9), 3.0).release('EW' * 200)[:0] == '')"
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Path:
+    """A copy of the package whose kernels have no cache yet."""
+    shutil.copytree(PACKAGE, tmp_path / "dpwords", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+def run(code: str, installed: Path, home: str) -> subprocess.CompletedProcess[str]:
+    hidden = {"NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "PYTHONPYCACHEPREFIX"}
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    environment |= {"PYTHONPATH": str(installed), "HOME": home}
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=installed)
+
+
+def test_without_a_place_for_a_cache(installed: Path) -> None:
+    """A read-only installation and an unwritable home, as in a container: nothing can be kept, and all works."""
+    (installed / "dpwords" / "_kernels" / "__pycache__").write_text("not a directory")
+    done = run(USE_KERNELS, installed, home="/dev/null")
+    assert (done.stdout, done.stderr) == ("True\n", "")
+
+
+def test_a_damaged_cache_is_thrown_away(installed: Path, tmp_path: Path) -> None:
+    """As after a crash, or after another version with other classes."""
+    assert run(USE_KERNELS, installed, str(tmp_path)).stdout == "True\n"
+    kept = list((installed / "dpwords" / "_kernels" / "__pycache__").glob("*.nbi"))
+    assert kept
+    for file in kept:
+        file.write_bytes(file.read_bytes()[:40])
+    done = run(USE_KERNELS, installed, str(tmp_path))
+    assert (done.stdout, done.stderr) == ("True\n", "")
+    assert any(file.stat().st_size > 40 for file in kept)
+
+
+def test_a_short_run_does_not_start_the_compiler() -> None:
+    code = """
+import sys
+import dpwords as dw
+dw.Exponential(dw.GridWorld(15, 15), 5.0).release("EESSEESS")
+dw.Exponential(dw.GridWorld(15, 15).by_states(), 5.0).release([(0, 1), (0, 2), (1, 2)])
+dw.Online(dw.GridWorld(15, 15), 5.0).release("EESS")
+dw.Exponential(dw.Words("acgt"), 3.0).release_all(["gattaca"] * 1000)
+print("numba" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_interpreted_loops_give_the_same_bits(name: str) -> None:
+    """Tables, thresholds and walks of plain Python equal those of the compiled loops, bit for bit."""
+    language, length = ALL[name]
+    graph = Graph.of(language)
+    rows = Runs(graph).uniform(length, 20, SeededSource(1).open())
+    found = [_passes(loops, graph, rows) for loops in (interpreted("lattice"), kernel("lattice"))]
+    for plain, compiled in zip(*found, strict=True):
+        assert plain.dtype == compiled.dtype
+        assert plain.tobytes() == compiled.tobytes()
+
+
+def _passes(loops: Any, graph: Graph, rows: Any) -> list[Any]:
+    from dpwords.spaces.lattice import Discount, Lattice
+
+    results = [np.asarray(loops.accepted(graph.edges, graph.accepting, graph.start, rows))]
+    live = np.zeros((rows.shape[1] + 1, graph.size), dtype=np.bool_)
+    loops.reached(graph.edges, graph.start, live)
+    results.append(live)
+    for power in (Fraction(1, 3), Fraction(400)):
+        model = Lattice(graph, rows[0], Discount(scaled.exp_minus([power])))
+        words, places = np.zeros_like(rows), np.zeros(len(rows), dtype=np.int64)
+        uniforms = np.frombuffer(SeededSource(2).open().take(8 * rows.size), dtype="<u8").reshape(rows.shape)
+        table = model._filled(0, rows.shape[1])
+        table.mantissa[: table.offset[-1]] = 0.0
+        table.exponent[: table.offset[-1]] = 0
+        job = (graph.edges, model._z, model.reach, table, graph.start)
+        loops.walk_each(*job, rows, uniforms, 1e-12, words, places)
+        results += [words, places, table.mantissa.copy(), table.exponent.copy()]
+    return results
