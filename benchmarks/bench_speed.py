@@ -27,12 +27,13 @@ import pynini
 from numba import njit
 
 import dpwords as dw
-from dpwords.core import scaled, threads
+from dpwords.core import scaled
+from dpwords.core.limits import CORES, Limits
 from dpwords.core.randomness import SeededSource, SystemSource
-from dpwords.spaces.by_distance import FoldedLaw, uniform
-from dpwords.spaces.free_words import LatticeShells
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.lattice import Discount, Lattice
+from dpwords.spaces.runs import FoldedLaw, Runs, RunSurroundings
+from dpwords.spaces.space import Weights
 
 Row = dict[str, Any]
 RATE = Fraction(2)
@@ -57,7 +58,17 @@ def grid(side: int, start: tuple[int, int], holes: float = 0.0) -> Graph:
 
 
 def some_word(graph: Graph, length: int, number: int = 1) -> Any:
-    return uniform(graph, length).draw(number, SeededSource("speed").open())
+    return Runs(graph).uniform(length, number, SeededSource("speed").open())
+
+
+def linear(codes: Any, graph: Graph, most: int = CORES) -> FoldedLaw:
+    """The law e^(−c·d) around a word, drawn by at most so many threads."""
+    return FoldedLaw(codes, graph, Weights.linear(RATE, len(codes)), Limits(threads=most))
+
+
+def counted(codes: Any, graph: Graph) -> RunSurroundings:
+    """The runs around a word, counted by distance."""
+    return RunSurroundings(codes, Runs(graph))
 
 
 def weight(value: float) -> Any:
@@ -108,7 +119,7 @@ def fst_by_distance(system: Any, codes: Any, symbols: int, prices: list[float]) 
 def check_totals(graph: Graph, system: Any, codes: Any) -> None:
     """The sum of all weights is the same, so the pushed weights are the same policy."""
     word = pynini.shortestdistance(fst_given(system, codes, len(graph.alphabet)), reverse=True)
-    ours = FoldedLaw(codes, graph, RATE).log_total
+    ours = linear(codes, graph).log_total
     theirs = -float(word[0])
     if abs(ours - theirs) > 1e-6 * abs(ours):
         raise ArithmeticError(f"ln Z differs: {ours} and {theirs}")
@@ -125,7 +136,7 @@ def given_rows(quick: bool) -> list[Row]:
         graph = grid(side, start, holes)
         system, codes = fst_of(graph), some_word(graph, 20 if quick else length)[0]
         check_totals(graph, system, codes)
-        ours = timed(lambda: FoldedLaw(codes, graph, RATE))  # noqa: B023
+        ours = timed(lambda: linear(codes, graph))  # noqa: B023
         theirs = timed(lambda: fst_given(system, codes, len(graph.alphabet)), times=1)  # noqa: B023
         rows.append(row(f"given(word), linear: {name}", ours, theirs, "OpenFst"))
     return rows
@@ -149,11 +160,11 @@ def any_utility(side: int, length: int, who: str) -> None:
     """Print the memory that one side takes for counts by distance."""
     graph = grid(side, (side // 2, side // 2))
     codes = some_word(graph, length)[0]
-    LatticeShells(codes[:2], graph)
+    counted(codes[:2], graph)
     system = fst_of(graph)
     before = peak()
     kept = (
-        LatticeShells(codes, graph)
+        counted(codes, graph)
         if who == "ours"
         else fst_by_distance(system, codes, len(graph.alphabet), [float(d) for d in range(length + 1)])
     )
@@ -168,10 +179,10 @@ def any_utility_rows(quick: bool) -> list[Row]:
         system, codes = fst_of(graph), some_word(graph, length)[0]
         symbols, prices = len(graph.alphabet), [0.5 * d for d in range(length + 1)]
         theirs = -float(pynini.shortestdistance(fst_by_distance(system, codes, symbols, prices), reverse=True)[0])
-        sizes = LatticeShells(codes, graph).sizes.logs()
+        sizes = counted(codes, graph).sizes.logs()
         if abs(theirs - float(np.logaddexp.reduce(sizes - np.array(prices)))) > 1e-6 * abs(theirs):
             raise ArithmeticError("the counts by distance differ")
-        ours = timed(lambda: LatticeShells(codes, graph))  # noqa: B023
+        ours = timed(lambda: counted(codes, graph))  # noqa: B023
         rival = timed(lambda: fst_by_distance(system, codes, symbols, prices), times=1)  # noqa: B023
         name = f"{side}×{side} grid, {length} steps"
         rows.append(row(f"given(word), any utility: {name}", ours, rival, "OpenFst"))
@@ -184,24 +195,40 @@ def draw_rows(quick: bool) -> list[Row]:
     draws, length = (2000, 10) if quick else (100_000, 28)
     graph = grid(15, (0, 0))
     codes = some_word(graph, length)[0]
-    law, policy = FoldedLaw(codes, graph, RATE), fst_given(fst_of(graph), codes, len(graph.alphabet))
+    law, policy = linear(codes, graph), fst_given(fst_of(graph), codes, len(graph.alphabet))
     sample = law.draw(2000, SystemSource().open())
     paths = pynini.randgen(policy, npath=2000, select="fast_log_prob").paths()
     theirs = [sum(a != b + 1 for a, b in zip(labels, codes.tolist(), strict=True)) for labels in _labels(paths)]
     ours_mean, error = float((sample != codes).sum(axis=1).mean()), math.sqrt(length / 2000)
     if abs(ours_mean - statistics.fmean(theirs)) > 4 * error:
         raise ArithmeticError("the sampled distances differ")
-    most = threads.MOST
-    threads.MOST = 1
-    one = timed(lambda: law.draw(draws, SystemSource().open()))
+    alone = linear(codes, graph, most=1)
+    one = timed(lambda: alone.draw(draws, SystemSource().open()))
     rival = timed(lambda: pynini.randgen(policy, npath=draws, select="fast_log_prob"), times=1)
     rows = [row(f"{draws} draws from one word, one thread", one, rival, "OpenFst")]
-    if most > 1:
-        threads.MOST = 2
-        two = timed(lambda: law.draw(draws, SystemSource().open()))
+    if CORES > 1:
+        pair = linear(codes, graph, most=2)
+        two = timed(lambda: pair.draw(draws, SystemSource().open()))
         rows.append(row("the same on two threads, gain", one / two, compute_gain(), "a pure compute loop", "×"))
-    threads.MOST = most
     return rows
+
+
+def text_rows(quick: bool) -> list[Row]:
+    """From a word to texts, end to end."""
+    draws, length = (200, 10) if quick else (20_000, 100)
+    world = dw.GridWorld(15, 15)
+    graph, symbols = Graph.of(world), world.alphabet.symbols
+    codes = some_word(graph, length)[0]
+    word = "".join(str(symbols[code]) for code in codes)
+    mechanism, system = dw.Exponential(world, 2 * float(RATE), calibration="textbook"), fst_of(graph)
+
+    def theirs() -> list[str]:
+        policy = fst_given(system, codes, len(graph.alphabet))
+        paths = pynini.randgen(policy, npath=draws, select="fast_log_prob").paths()
+        return ["".join(str(symbols[label - 1]) for label in labels) for labels in _labels(paths)]
+
+    name = f"{draws} runs of {length} moves as str, end to end"
+    return [row(name, timed(lambda: mechanism.simulate(word, draws)), timed(theirs, times=1), "OpenFst")]
 
 
 def _labels(paths: Any) -> list[list[int]]:
@@ -250,32 +277,35 @@ def free_rows(quick: bool) -> list[Row]:
             raise ArithmeticError("the share of changed symbols is off")
         ours = timed(lambda: mechanism.release_codes(words))  # noqa: B023
         rows.append(row(f"{number} free words of 32 out of 16, ε = {epsilon}", ours, cipher, "8 cipher bytes a symbol"))
-    texts = ["".join("0123456789abcdef"[c] for c in word) for word in words[: number // 100].tolist()]
-    listed = timed(lambda: [mechanism.release(text) for text in texts], times=1) * 100
-    rows.append(row("the same as a list of str, one release each, ε = 10", listed, cipher, "8 cipher bytes a symbol"))
+        texts = ["".join("0123456789abcdef"[c] for c in word) for word in words.tolist()]
+        listed = timed(lambda: mechanism.release_all(texts))  # noqa: B023
+        rows.append(row(f"the same as a list of str, ε = {epsilon}", listed, ours, "the same as arrays"))
+    few = texts[: number // 100]
+    alone = timed(lambda: [mechanism.release(text) for text in few], times=1) * 100
+    rows.append(row("the same, one release each, ε = 10", alone, listed, "a list of str"))
     return rows
 
 
 def run_rows(quick: bool) -> list[Row]:
     number, sample = (500, 3) if quick else (100_000, 100)
     world = dw.GridWorld(15, 15)
-    graph, mechanism = Graph.of(world), dw.Exponential(world, 2 * float(RATE), calibration="textbook")
+    graph = Graph.of(world)
     secrets = some_word(graph, 20, number)
     system = fst_of(graph)
-    most, rows = threads.MOST, []
+    rows = []
 
     def loop() -> None:
         for codes in secrets[:sample]:
             pynini.randgen(fst_given(system, codes, len(graph.alphabet)), npath=1, select="fast_log_prob")
 
     rival = timed(loop, times=1) / sample
-    for count in sorted({1, most}):
-        threads.MOST = count
-        ours = timed(lambda: mechanism.release_codes(secrets)) / number
+    for count in sorted({1, CORES}):
+        limits = Limits(threads=count)
+        mechanism = dw.Exponential(world, 2 * float(RATE), calibration="textbook", limits=limits)
+        ours = timed(lambda: mechanism.release_codes(secrets)) / number  # noqa: B023
         name = f"runs of 20 steps, 15×15 grid, each its own secret; {count} threads"
         rows.append(row(name, ours, rival, "OpenFst"))
         rows.append(row("the same, symbols a second", 20 / ours, 20 / rival, "OpenFst (theirs divided by ours)", ""))
-    threads.MOST = most
     return rows
 
 
@@ -332,8 +362,8 @@ def growth_rows(quick: bool) -> list[Row]:
     sides = [6, 8] if quick else [40, 80, 160]
     graphs = [grid(side, (side // 2, side // 2)) for side in sides]
     long = [some_word(graph, 10 if quick else 300)[0] for graph in graphs]
-    by_edges = [timed(lambda: FoldedLaw(w, g, RATE)) for w, g in zip(long, graphs, strict=True)]  # noqa: B023
-    law = FoldedLaw(words[0], small, RATE)
+    by_edges = [timed(lambda: linear(w, g)) for w, g in zip(long, graphs, strict=True)]  # noqa: B023
+    law = linear(words[0], small)
     counts = [100, 200] if quick else [20_000, 40_000, 80_000, 160_000]
     by_draws = [timed(lambda: law.draw(count, SystemSource().open())) for count in counts]  # noqa: B023
     edges = [len(graph.target) for graph in graphs]
@@ -356,7 +386,7 @@ def start_rows(quick: bool) -> list[Row]:
     plan = ("-m", "dpwords", "release", "EESS", "--system", "grid:15x15", "-e", "5")
     return [
         row("dpwords release of a word, a new process", run(*word), numpy, "import numpy"),
-        row("dpwords release of a plan, a new process, kernels cached", run(*plan), numpy, "import numpy"),
+        row("dpwords release of a plan, a new process", run(*plan), numpy, "import numpy"),
     ]
 
 
@@ -365,7 +395,7 @@ def row(name: str, ours: float, theirs: float, rival: str, unit: str = "s") -> R
 
 
 PARTS: list[Callable[[bool], list[Row]]] = [
-    given_rows, any_utility_rows, draw_rows, free_rows, run_rows, enumeration_rows, growth_rows, start_rows,
+    given_rows, any_utility_rows, draw_rows, text_rows, free_rows, run_rows, enumeration_rows, growth_rows, start_rows,
 ]  # fmt: skip
 
 
