@@ -111,9 +111,9 @@ def test_streams_without_an_end() -> None:
 
 
 def test_bad_use() -> None:
-    with pytest.raises(dw.InvalidValue, match=r"say stream\(length="):
+    with pytest.raises(dw.InvalidValue, match=r"pass stream\(length="):
         dw.Online(CORRIDOR, 1.0).stream()
-    with pytest.raises(dw.InvalidValue, match=r"say stream\(length="):
+    with pytest.raises(dw.InvalidValue, match=r"pass stream\(length="):
         dw.Online(ENDING, 1.0).stream()
     with pytest.raises(dw.InvalidValue, match="no word of length 2"):
         dw.Online(dw.TransitionSystem({"s": {"a": "end"}}, start="s"), 1.0).stream(2)

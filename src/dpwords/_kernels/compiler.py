@@ -1,4 +1,4 @@
-"""How the loops of this package are compiled: by Numba, kept on disk where there is a place for that."""
+"""Compilation of the loops of this package by Numba, with a cache on disk where one can be written."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 Loop = TypeVar("Loop", bound=Callable[..., Any])
-INTERPRETED = "dpwords._interpreted."  # how the names of modules begin whose loops stay plain Python
+INTERPRETED = "dpwords._interpreted."  # prefix of the names of modules whose loops stay plain Python
 
 
 def compiled(**options: Any) -> Callable[[Loop], Loop]:
@@ -34,10 +34,10 @@ def compiled(**options: Any) -> Callable[[Loop], Loop]:
 
 
 class _ForgivingCache:
-    """Numba's cache of one function, except that a damaged or full cache means compiling, not an error.
+    """Numba's cache of one function, except that a damaged cache or a full disk leads to compilation, not to an error.
 
-    A cache is damaged when a process was killed while it wrote, or when it was left behind by another version of this
-    package; what it holds is then thrown away.
+    A cache is damaged if a process was killed while writing it, or if another version of this package left it behind.
+    Its content is then discarded.
     """
 
     def __init__(self, cache: Any) -> None:

@@ -25,17 +25,16 @@ if TYPE_CHECKING:
 @click.option(
     "--certificates",
     type=click.Path(path_type=Path),
-    help="A file that keeps the certificates of a system or lexicon for next time; what is in it is checked again. "
-    "Those of a large lexicon, which take minutes, are made only with this option.",
+    help="A file that keeps the certificates of a system or lexicon for the next run; each is proved again when it is "
+    "read. Those of a large lexicon, which take minutes, are made only with this option.",
 )
 def release(
     words_given: tuple[str, ...], separator: str | None, epsilon: float, certificates: Path | None, **options: Any
 ) -> None:
-    """Release a private version of each WORD, or of each line of a file or pipe on standard input.
+    """Release a private version of each WORD, or of each line of standard input.
 
-    One line comes out for each word that goes in; all of them, or after an error none. Words keep their length, unless
-    --edits all hides insertions and deletions too. The alphabet or system is public: declare it, never read it off the
-    data.
+    The output has one line for each word, or is empty if there is an error. Words keep their length, unless --edits all
+    hides insertions and deletions too. The alphabet or system is public: declare it, and never derive it from the data.
 
     \b
     Examples:
@@ -54,7 +53,7 @@ def release(
     notation = Notation(public_language(**options), separator)
     mechanism = described(notation.language, epsilon, **options)
     if certificates is not None and not isinstance(mechanism, Exponential):
-        raise InvalidValue("--certificates are of the exponential mechanism: leave the option out")
+        raise InvalidValue("--certificates is for the exponential mechanism: leave the option out")
     words = [notation.read(text) for text in words_given or lines_of_stdin()]
     if certificates is not None and isinstance(mechanism, Exponential):
         _keep_certificates(mechanism, certificates, words)

@@ -1,6 +1,7 @@
-"""The one place that loads compiled loops, and decides where plain Python is quicker.
+"""The only place that loads compiled loops, and that decides where plain Python is faster.
 
-Importing the compiler takes half a second, so only those who need a kernel load it, by the name of its file.
+A *kernel* is a file of loops over arrays in `_kernels/`. Importing the compiler takes half a second, so kernels are
+loaded by name when they are first needed.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 import dpwords._kernels
 from dpwords._kernels.compiler import INTERPRETED
 
-_FEW_STEPS = 30_000  # of all loops of a process: interpreted they take 0.1 seconds, less than starting the compiler
+_FEW_STEPS = 30_000  # of all loops of a process; interpreted they take 0.1 seconds, less than loading the compiler
 
 
 def kernel(name: str) -> Any:
@@ -36,9 +37,9 @@ def interpreted(name: str) -> Any:
 
 
 def kernel_for(name: str, steps: int) -> Any:
-    """The loops for a task of so many steps: compiled, or interpreted as long as all tasks so far are few steps.
+    """The loops for a task of so many steps: interpreted while a process has done few steps, compiled from then on.
 
-    A process that releases a single short run never waits for the compiler; one that does more soon has it.
+    A process that releases a single short run therefore never waits for the compiler.
     """
     if "numba" not in sys.modules and _STEPS_SO_FAR[0] + steps <= _FEW_STEPS:
         _STEPS_SO_FAR[0] += steps
@@ -46,4 +47,4 @@ def kernel_for(name: str, steps: int) -> Any:
     return kernel(name)
 
 
-_STEPS_SO_FAR = [0]  # that were interpreted; both kinds of loops give the same results, so this is about time only
+_STEPS_SO_FAR = [0]  # interpreted steps; both kinds of loops give the same results, so this affects time only

@@ -1,7 +1,7 @@
-"""Words as arrays of symbol codes, many at a time: from str, lists and tuples, and back.
+"""Conversion between words (str, lists, tuples) and arrays of symbol codes, for many words at a time.
 
-The code of a symbol is its place in the alphabet. `Rows` are the codes of several words: a two-dimensional array where
-all have the same length, else `Ragged`.
+The code of a symbol is its position in the alphabet. `Rows` are the codes of several words: a two-dimensional array if
+all have the same length, otherwise `Ragged`.
 """
 
 from __future__ import annotations
@@ -61,10 +61,12 @@ class Encoder:
         self._symbols[:] = alphabet.symbols
         points = [ord(str(symbol)) for symbol in alphabet.symbols] if alphabet.of_characters else []
         self._points = np.array(points, dtype="<u4")
-        self._bytes = bytes(points) if points and max(points) < _ONE_BYTE else b""  # the characters, where a byte does
+        self._bytes = bytes(points) if points and max(points) < _ONE_BYTE else b""  # if all characters fit in a byte
         known = {point: code for code, point in enumerate(self._bytes)}
         self._table = bytes(known.get(point, len(self._bytes) % _ONE_BYTE) for point in range(_ONE_BYTE))
-        self._codes = np.full(max(points, default=0) + 2, _UNKNOWN, dtype=np.int64)  # the last: every other character
+        self._codes = np.full(
+            max(points, default=0) + 2, _UNKNOWN, dtype=np.int64
+        )  # last: any other character
         self._codes[points] = np.arange(len(points))
 
     def texts(self, words: Sequence[str], length: int) -> Codes | None:

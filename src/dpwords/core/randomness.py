@@ -1,7 +1,7 @@
-"""The one place where random bits come from.
+"""The only place where random bits come from.
 
-A *source* opens streams; a *stream* gives bits. Every call that draws opens a stream of its own, so no generator is
-ever shared between threads or inherited by a forked process.
+A *source* opens streams, and a *stream* provides bits. Every call that draws opens a stream of its own, so no generator
+is ever shared between threads or inherited by a forked process.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dpwords.errors import InvalidValue
 
-_FEW = 512  # bytes that the operating system gives sooner than a cipher can be set up
+_FEW = 512  # bytes up to which asking the operating system is faster than setting up a cipher
 _COUNTING = threading.Lock()
 
 
@@ -46,7 +46,7 @@ class CipherStream:
 
 
 class SystemStream:
-    """Bits of the operating system: a few of them directly, many from a cipher that it keys once for this stream."""
+    """Small requests are served by the operating system, larger ones by a cipher that it keys for this stream."""
 
     def __init__(self) -> None:
         self._cipher: CipherStream | None = None

@@ -29,11 +29,12 @@ from dpwords.spaces.space import Law
 class EditChannel(Private):
     """Release a word with random insertions, deletions and substitutions, so that any edit of it stays hidden.
 
-    Two words within `k` edits (insertions, deletions, substitutions) of each other are told apart by at most
-    `epsilon`. Words of any length over the alphabet go in, the empty one too, and come out; `onto` a public language
-    only words of that language come out: of those nearest to the noisy word the first in the order of the language's
-    alphabet. All probabilities follow from ε, k and the number of symbols. Cost of a release: the length of the word;
-    near the least ε/k, 0.7, many times more, since insertions are long there; with `onto`, that of `Nearest`.
+    Two words within `k` edits (insertions, deletions, substitutions) of each other are `epsilon`-indistinguishable.
+    Words over the alphabet of any length, including the empty one, can go in and come out. With `onto=language` only
+    words of that public language come out: the one nearest to the noisy word, and of several equally near ones the
+    first in the order of the language's alphabet. All probabilities follow from ε, k and the number of symbols. Cost of
+    a release: the length of the word, or many times that near the least ε/k, 0.7, where insertions are long; with
+    `onto`, also that of `Nearest`.
 
     >>> from dpwords import EditChannel
     >>> private = EditChannel("abc", epsilon=4).release("abacab")
@@ -63,10 +64,10 @@ class EditChannel(Private):
         if self.kept < 0.5:
             left = f"only {self.kept:.0%} of the symbols will be kept"
             if self._channel.only_length_shows:
-                left = "nothing but its length will show: a symbol comes out as itself no more often than as another"
+                left = "only the length will show: a symbol comes out as itself no more often than as another"
             warnings.warn(
-                f"of each word {left}, since ε = {self.epsilon:g} with k = {self.k} is small for this alphabet: take a "
-                "larger epsilon",
+                f"of each word {left}, because ε = {self.epsilon:g} with k = {self.k} is small for this alphabet: take "
+                "a larger epsilon",
                 stacklevel=2,
             )
 
@@ -95,11 +96,11 @@ class EditChannel(Private):
 
     @property
     def inserted(self) -> float:
-        """The expected number of symbols inserted before, between and after the symbols, each time."""
+        """The expected number of symbols inserted into each gap: before, between and after the symbols."""
         return self._channel.inserted
 
     def without_projection(self) -> Self:
-        """The same channel over all words: what is private about the projected one, and can be audited."""
+        """The same channel without the projection. Its outputs are private, and its loss can be audited exactly."""
         return self._with(onto=None, _project=None)
 
     def _law(self, codes: Codes) -> Law:

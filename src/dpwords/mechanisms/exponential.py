@@ -20,18 +20,18 @@ from dpwords.spaces.space import Law
 
 
 class Exponential(Private):
-    """Release words of a language with probability π(word) · f(distance from the private word) / normaliser.
+    """Release each word of a language with probability π(word) · f(distance from the private word) / normaliser.
 
-    π is 1, or, where that is proven to allow more, a public weight that makes the normalisers of words of states
-    nearly equal (`certificate(length).method` tells).
+    f falls with the distance. π is a public weight of the word: 1, or, where that is proven to be better, a weight that
+    makes the normalisers of words of states nearly equal (`certificate(length).method` says which).
 
-    `epsilon` is spent on words that differ in at most `k` places; see `guarantee` for all pairs. `utility` is
-    `Linear()`, `Inverse(alpha)`, `Staircase()` or, by default, the best that is proven for the language;
-    `calibration` is "tight" (the same: the best that is proven) or "textbook", ε/(2Δu). With distance="levenshtein"
-    the outputs are all words of a finite language, a `Lexicon` or one bounded by `up_to`, of whatever length.
+    Two words that differ in at most `k` places are `epsilon`-indistinguishable; `guarantee` covers all pairs. `utility`
+    is `Linear()`, `Inverse(alpha)`, `Staircase()` or, by default, the best one that is proven for the language.
+    `calibration` is "tight", the best rate that is proven, or "textbook", ε/(2Δu). With distance="levenshtein" the
+    outputs are all words of a finite language (a `Lexicon`, or a language bounded by `up_to`), of any length.
 
-    Cost of `given`: on free words the length; on a system of E edges, length · E with `Linear`, else length² · E; on
-    a lexicon one distance for each word, 10 milliseconds for 100,000.
+    Cost of `given`: the length on free words; on a system with E edges length · E with `Linear`, otherwise length² · E;
+    on a lexicon one distance for each word, 10 milliseconds for 100,000 words.
 
     >>> from dpwords import Exponential, Words
     >>> private = Exponential(Words("abc"), epsilon=2).release("abacab")
@@ -76,8 +76,8 @@ class Exponential(Private):
     def calibration(self) -> Literal["tight", "textbook"]:
         """The calibration in force: "textbook" where nothing better is proven for the utility on the language.
 
-        On a lexicon of more than 2,000 words (of one length, under Hamming distance) that is so until certificates
-        are made or loaded: for all of them, see `certificate`.
+        On a lexicon of more than 2,000 words (of one length, under Hamming distance) it is "textbook" until all its
+        certificates have been made or loaded; see `certificate`.
         """
         return self._calibration.in_force
 
@@ -87,10 +87,10 @@ class Exponential(Private):
 
     @property
     def certificate(self) -> Certifier:
-        """How the calibration was proven, for each length: `certificate(18).c`, `.bound`, `.method`; save and load.
+        """The proof of the calibration for each length: `certificate(18).c`, `.bound`, `.method`; `save` and `load`.
 
-        Under Levenshtein distance there is one for all words, `certificate()`. Cost, once for each length: see
-        `Certifier`; seconds for words of states on a 15 × 15 grid; minutes for a lexicon of 100,000 words.
+        Under Levenshtein distance one certificate covers all words: `certificate()`. Cost, once for each length:
+        seconds for words of states on a 15 × 15 grid, minutes for a lexicon of 100,000 words; see `Certifier`.
         """
         return self._calibration.certifier
 

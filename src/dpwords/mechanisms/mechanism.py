@@ -1,4 +1,4 @@
-"""What all mechanisms share: a word goes in, its exact output distribution comes out."""
+"""The base class of all mechanisms: given a word, it provides the exact distribution of the outputs."""
 
 from __future__ import annotations
 
@@ -54,24 +54,24 @@ class Mechanism(Value, ABC):
         """The output distribution at a word of the language."""
 
     def given(self, word: AnyWord) -> Distribution[AnyWord]:
-        """The exact output distribution at a word, prepared once; for the owner of the word, not for release."""
+        """The exact output distribution at a word, prepared once. It is for the owner of the word, not for release."""
         law, same_length = self._law(self._codes(word)), self.distance == "hamming"
         return Distribution(word, law, self._encoder, self.language, self._source, same_length)
 
     def simulate(self, word: AnyWord, draws: int) -> list[AnyWord]:
-        """Independent draws for studies; publishing r of them spends r·ε."""
+        """Independent draws for studies. Publishing r of them spends r·ε."""
         return self.given(word).simulate(draws)
 
     def log_prob(self, output: Word, given: AnyWord) -> float:
-        """ln of the probability that `given` comes out as `output`; −inf if it cannot."""
+        """The natural logarithm of the probability that `given` is released as `output`; −inf if it cannot be."""
         return self.given(given).log_prob(output)
 
     def expected_distance(self, word: AnyWord | None = None, *, length: int | None = None) -> float:
-        """The expected distance from `word` (for its owner), or, public, averaged over the words of one length.
+        """The expected distance of a release from `word`, or the average of that over the words of one length.
 
-        The average is exact on free words and where the language has at most 256 words of that length. Otherwise it is
-        over words drawn uniformly from the language, the same ones each time: 256, or as few as 8 on large systems and
-        lengths.
+        The figure for one word is private: it is for the word's owner. The average is public. It is exact on free words
+        and where the language has at most 256 words of that length. Otherwise it is taken over words drawn uniformly
+        from the language, the same ones each time: 256 of them, or as few as 8 on large systems and for long words.
         """
         if (word is None) == (length is None):
             raise InvalidValue("expected_distance takes either a word or length=")
@@ -84,7 +84,7 @@ class Mechanism(Value, ABC):
         return math.fsum(distances) / int(times.sum())
 
     def seeded(self, seed: int | str) -> Self:
-        """The same mechanism with reproducible draws, for tests and studies: its guarantee is `NotPrivate`."""
+        """The same mechanism with reproducible draws, for tests and studies. Its guarantee is `NotPrivate`."""
         return self._with(_source=SeededSource(seed))
 
     def _with(self, **changed: Any) -> Self:
@@ -94,14 +94,17 @@ class Mechanism(Value, ABC):
         return other
 
     def _unless_seeded(self, promise: PureDP) -> Guarantee:
-        """The promise, if the draws are fresh."""
+        """The promise, if the draws use fresh randomness."""
         if isinstance(self._source, SystemSource):
             return promise
         return NotPrivate("the draws can be repeated by whoever knows the seed", promise.epsilon, self.k)
 
     @property
     def is_linear(self) -> bool:
-        """Whether distances need not be counted, which would cost a factor of the length."""
+        """Whether the weights fall linearly in the exponent, so that words need not be counted by distance.
+
+        Counting them costs another factor of the length.
+        """
         return True
 
     @cached_property
@@ -109,7 +112,7 @@ class Mechanism(Value, ABC):
         return Encoder(self.language.alphabet)
 
     def _codes(self, word: Word) -> Codes:
-        """The codes of a word that may go in; refused before any draw if it may not."""
+        """The codes of a word; raises before any draw if the word may not go in."""
         symbols = symbols_of(word)
         self._checked_length(len(symbols))
         if isinstance(word, str) and not self.language.alphabet.of_characters:
@@ -124,7 +127,7 @@ class Mechanism(Value, ABC):
         if length == 0 and self.distance == "hamming":
             raise InvalidValue("the empty word has nothing to hide: pass a word of at least one symbol")
         if length > self.limits.word:
-            raise TooLarge(f"a word may have {self.limits.word} symbols: split it into shorter ones")
+            raise TooLarge(f"a word may have at most {self.limits.word} symbols: split it into shorter ones")
         longest = self.language.max_length
         if longest is not None and length > longest:
             raise InvalidValue(f"words of this language have at most {longest} symbols: this one is longer")
@@ -134,7 +137,7 @@ class Mechanism(Value, ABC):
 
 
 class Distribution(Generic[AnyWord]):
-    """The output distribution at one private word. Everything here depends on the word: for its owner only."""
+    """The output distribution at one private word. Everything here depends on the word, so it is for its owner only."""
 
     def __init__(
         self, word: AnyWord, law: Law, encoder: Encoder, language: Language, source: Source, same_length: bool
@@ -147,7 +150,7 @@ class Distribution(Generic[AnyWord]):
         return f"<Distribution at a word of {self._length} symbols>"
 
     def log_prob(self, output: Word) -> float:
-        """ln of the probability of an output; −inf where it cannot come out. Cost: mostly its length."""
+        """The natural logarithm of the probability of an output; −inf if it is impossible. Cost: mostly its length."""
         symbols = symbols_of(output)
         if (self._same_length and len(symbols) != self._length) or self._language.fault(symbols) is not None:
             return -math.inf
@@ -169,5 +172,5 @@ class Distribution(Generic[AnyWord]):
 
 
 def kind_of(word: Word) -> type:
-    """What a word comes back as: a str, a list or a tuple."""
+    """The type in which a word is returned: str, list or tuple."""
     return str if isinstance(word, str) else list if isinstance(word, list) else tuple

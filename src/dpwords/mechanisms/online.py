@@ -27,11 +27,12 @@ _SLACK = 2.0**-50  # more than the rounding of e^(−c) costs, for each place th
 
 
 class Online(Private):
-    """Each symbol is released as it comes: the true one, or another after which the word can still be completed.
+    """Release each symbol as it arrives: the true one, or another after which the word can still be completed.
 
-    From the released state with D such symbols the true one has probability e^c/(e^c + D − 1), each other
-    1/(e^c + D − 1), and all 1/D if the true one is not among them; c = ε/k, with nothing spent on a normaliser. It
-    looks ahead less well than `Exponential` on words of states, but better at small ε. Cost: branching for each symbol.
+    Suppose that D symbols are possible in the state reached by the released symbols. Then the true symbol has
+    probability e^c/(e^c + D − 1) and each other one 1/(e^c + D − 1); if the true one is not possible there, each has
+    1/D. Here c = ε/k, since nothing is spent on a normaliser. On words of states `Exponential` is usually nearer,
+    because it looks ahead; at small ε `Online` is better. Cost: the branching for each symbol.
 
     >>> from dpwords import GridWorld, Online
     >>> stream = Online(GridWorld(5, 5), epsilon=3).stream()
@@ -57,14 +58,15 @@ class Online(Private):
         return self._unless_seeded(PureDP(self.epsilon, "hamming", self.k, _SLACK, "online"))
 
     def stream(self, length: int | None = None) -> OnlineStream:
-        """A stream of words of this length, or, where no run gets stuck and any may end, of any length.
+        """A stream that releases a word of this length symbol by symbol.
 
-        What is pushed need not be a word of the language; what comes out is.
+        The length may be left out where no run can get stuck and every run may end. The pushed symbols need not form a
+        word of the language; the released ones do.
         """
         graph = Graph.of(self.language)
         places = None if length is None else self._checked_length(whole_number(length, "length", 1))
         if places is None and not (graph.accepting.all() and np.diff(graph.first).all()):
-            raise InvalidValue("runs of this system can get stuck, or may not end everywhere: say stream(length=...)")
+            raise InvalidValue("runs of this system can get stuck, or may not end everywhere: pass stream(length=...)")
         if places is not None and not graph.useful(places)[0, graph.start]:
             raise InvalidValue(f"the language has no word of length {places}: choose another length")
         return OnlineStream(self, graph, places)
@@ -82,10 +84,10 @@ def _weights(rate: Fraction, length: int) -> Weights:
 
 
 class OnlineStream:
-    """One word in the making. Memory: constant, or a flag for each state and place where the length is given.
+    """One word that is being released. Memory: constant, or one flag for each state and place if the length is given.
 
-    Each push draws fresh bits: nothing random is kept between pushes, so that a copy of the stream, in a forked process
-    or unpickled, never repeats the draws of another.
+    Each push draws fresh bits. No generator is kept between pushes, so copies of a stream (in forked processes, or
+    unpickled) never repeat each other's draws.
     """
 
     def __init__(self, mechanism: Online, graph: Graph, length: int | None) -> None:
@@ -96,7 +98,7 @@ class OnlineStream:
         self._source = mechanism._source
 
     def push(self, symbol: Any) -> Any:
-        """The next true symbol goes in, the next released one comes out. Cost: the branching."""
+        """Take the next true symbol and return the next released one. Cost: the branching."""
         if not is_hashable(symbol) or symbol not in self._alphabet:
             raise InvalidValue(f"symbol {self._pushed + 1} is not in the alphabet: push symbols of the alphabet")
         if self._length is not None and self._pushed == self._length:

@@ -1,4 +1,4 @@
-"""The paper's mechanism to the letter: for reproduction, not for release."""
+"""The paper's mechanism, taken literally: for reproduction, not for release."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from dpwords.spaces.space import Weights, loss_by_distance, none_of_length
 class PaperLiteral(Mechanism):
     """Draw the distance ℓ in proportion to exp(ε·u(ℓ)/(2Δu)), without the number N_ℓ of words at that distance.
 
-    That is what the paper's formula for ρ says, with ℓ = 0 included and distances at which there is no word left out.
-    The result is not ε-private: `guarantee.true_epsilon(length)` says what it loses. ε = 0 is allowed.
+    This is what the paper's formula for ρ says, with ℓ = 0 included and with distances left out at which there is no
+    word. The result is not ε-private; `guarantee.true_epsilon(length)` is what it really loses. ε = 0 is allowed.
 
     >>> from dpwords import PaperLiteral, Words
     >>> round(PaperLiteral(Words("0123456789abcdef"), epsilon=1).guarantee.true_epsilon(32), 2)
@@ -54,7 +54,7 @@ class PaperLiteral(Mechanism):
         return NotPrivate(reason, self.epsilon, self.k, self._true_epsilon)
 
     def perturb(self, word: AnyWord) -> AnyWord:
-        """One word as the paper's formula draws it; it must not be called private."""
+        """One word as the paper's formula draws it. It must not be called private."""
         return self.simulate(word, 1)[0]
 
     def _law(self, codes: Codes) -> ByDistanceLaw:
@@ -65,7 +65,7 @@ class PaperLiteral(Mechanism):
         return ByDistanceLaw(around, DistanceWeights.ignoring_sizes(around.sizes, weights), self.limits)
 
     def _true_epsilon(self, length: int) -> float:
-        """Where all words look alike by distances alone; else over all pairs of words, which must be few."""
+        """The loss between words within k places, by distances alone on free words, else over all pairs of words."""
         self._checked_length(whole_number(length, "length", 1))
         if self._space.homogeneous:
             logs = self._law(np.zeros(length, dtype=np.int64)).weights.log_probs

@@ -10,11 +10,11 @@ import numpy as np
 
 from dpwords.core.encoding import Codes, Ragged, Rows
 from dpwords.core.randomness import Stream
-from dpwords.core.symbols import AnyWord, Word
+from dpwords.core.symbols import AnyWord, Word, same_kind
 from dpwords.errors import DPWordsError, InvalidValue, NotInLanguage
 from dpwords.mechanisms.mechanism import Mechanism, kind_of
 
-Words = TypeVar("Words", bound=Word | Codes)
+SomeWord = TypeVar("SomeWord", bound=Word | Codes)
 Progress = Callable[[Sequence[Any]], Iterable[Any]]
 
 
@@ -26,10 +26,10 @@ class Private(Mechanism):
         """One output for each row of codes, each a word of the language and all of one length."""
 
     def release(self, word: AnyWord) -> AnyWord:
-        """One private word, of the same kind (str, list or tuple); under Hamming distance of the same length.
+        """Return one private word of the same kind (str, list or tuple); under Hamming distance of the same length.
 
-        Each release spends ε. Cost: the length on free words, length · edges on a system, one distance for each word of
-        a lexicon.
+        Each release spends ε. Cost: proportional to the length on free words, to length · edges on a system, and to the
+        number of words of a lexicon.
 
         >>> from dpwords import Exponential, Words
         >>> len(Exponential(Words("abc"), epsilon=2).release("abacab"))
@@ -37,17 +37,16 @@ class Private(Mechanism):
         """
         codes = self._codes(word)
         (released,) = self._draw_each(codes.reshape(1, -1), self._source.open())
-        kind, symbols = kind_of(word), self.language.alphabet.symbols
-        drawn = [symbols[code] for code in released.tolist()]
-        return "".join(map(str, drawn)) if kind is str else drawn if kind is list else tuple(drawn)  # type: ignore[return-value]
+        symbols = self.language.alphabet.symbols
+        return same_kind(word, [symbols[code] for code in released.tolist()])
 
-    def release_all(self, words: Iterable[Words], *, progress: Progress = iter) -> list[Words]:
-        """One private word for each of many, in the same order; each spends ε.
+    def release_all(self, words: Iterable[SomeWord], *, progress: Progress = iter) -> list[SomeWord]:
+        """Return one private word for each of many words, in the same order. Each of them spends ε.
 
-        Words may be str, lists and tuples of symbols, or NumPy arrays of symbol codes, of any lengths, and come back as
-        they went in. They are encoded, drawn and decoded together by length, as arrays. All words are checked before
-        anything is drawn. `progress` gets the groups of words of one length and yields them again, as tqdm does. Cost:
-        that of `release_codes`, and some 300 nanoseconds for each word.
+        Words may be str, lists and tuples of symbols, or NumPy arrays of symbol codes. They may have any lengths, and
+        each comes back as it went in. Words of one length are encoded, drawn and decoded together, as arrays. All words
+        are checked before anything is drawn. `progress` receives the list of these groups and yields them one by one,
+        as `tqdm` does. Cost: that of `release_codes`, and about 300 nanoseconds for each word.
 
         >>> from dpwords import Exponential, Words
         >>> [len(word) for word in Exponential(Words("abc"), epsilon=2).release_all(["abacab", "cab"])]
@@ -68,12 +67,12 @@ class Private(Mechanism):
         return released
 
     def release_codes(self, rows: Codes | Sequence[Codes]) -> Codes | list[Codes]:
-        """One private word for each row of an array of symbol codes: arrays in and out, for many words of one length.
+        """Return one private word for each row of a two-dimensional array of symbol codes. Each row spends ε.
 
-        A code is the place of a symbol in `language.alphabet.symbols`. Each row spends ε. Where words keep their length
-        an array of the same shape and kind comes back, otherwise a list with an array for each word. A list of arrays
-        of any lengths may go in as well. Cost: on free words a byte or two of randomness for each symbol, on a system
-        the edges within reach for each row, on all cores.
+        The code of a symbol is its position in `language.alphabet.symbols`. Where words keep their length, the result
+        is an array of the same shape and dtype; otherwise it is a list with one array for each word. A list of
+        one-dimensional arrays of any lengths is accepted too. Cost: one or two random bytes for each symbol on free
+        words; on a system the edges within reach for each row, on all cores.
 
         >>> import numpy as np
         >>> from dpwords import Exponential, Words
@@ -89,7 +88,7 @@ class Private(Mechanism):
         return list(drawn) if isinstance(drawn, Ragged) else drawn
 
     def _encoded(self, kind: type, given: list[Any], numbers: Sequence[int]) -> Codes:
-        """The codes of some of the words given, all of one kind and length; refused if one may not go in."""
+        """The codes of some of the given words, all of one kind and length; raises if one of them may not go in."""
         words = given if len(numbers) == len(given) else [given[number] for number in numbers]
         length = len(words[0])
         rows: Codes | None
@@ -104,7 +103,7 @@ class Private(Mechanism):
             rows = None
         except DPWordsError as error:
             raise type(error)(f"word {numbers[0] + 1}: {error}") from None
-        for number, word in zip(numbers, words, strict=True):  # which one is it?
+        for number, word in zip(numbers, words, strict=True):  # find the first bad word
             try:
                 self._codes(word) if kind is not np.ndarray else self._checked_rows(word.reshape(1, -1))
             except DPWordsError as error:

@@ -1,4 +1,4 @@
-"""What every private mechanism becomes at ε = 0."""
+"""The mechanism at ε = 0, which every private mechanism approaches."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from dpwords.spaces.space import Law, Weights
 
 
 class Uniform(Private):
-    """A uniform word of the language, whatever goes in: ε = 0.
+    """Release a uniformly random word of the language, whatever the private word is: ε = 0.
 
-    All weights are 1 and stay exact for every word that goes in, so nothing is lost to rounding either.
+    All weights are exactly 1 for every private word, so rounding costs nothing either.
     """
 
     def __init__(self, language: Language, k: int = 1, *, limits: Limits = DEFAULTS) -> None:
@@ -28,7 +28,7 @@ class Uniform(Private):
 
     @property
     def epsilon(self) -> float:
-        """Nothing is spent."""
+        """Always 0."""
         return 0.0
 
     @property

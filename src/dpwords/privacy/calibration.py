@@ -18,10 +18,10 @@ CalibrationMethod = Literal["tight", "textbook"]
 
 @dataclass(frozen=True)
 class Calibration:
-    """f(d) = exp(power · (u(d) − u(0)) / Δu), or e^(−c·d) with a certified c; public facts only.
+    """How ε is turned into weights f(d) = exp(power · (u(d) − u(0)) / Δu), or e^(−c·d) with a certified c.
 
-    The power is ε/2 for the textbook mechanism, which pays the other half for the normaliser, and ε where the
-    normaliser is known to be the same for all words; in all cases less the slack for rounding.
+    It is built from public facts only. The power is ε/2 for the textbook mechanism, which spends the other half on the
+    normaliser, and ε where the normaliser is the same for all words; in all cases less the slack for rounding.
     """
 
     method: CalibrationMethod
@@ -54,12 +54,12 @@ class Calibration:
 
     @property
     def in_force(self) -> CalibrationMethod:
-        """The method; "textbook" also for a list while its certificate is still to be asked for."""
+        """The method in force: "textbook" also for a large list whose certificate has not been asked for yet."""
         waits = self.method == "tight" and self.rates is not None and not self.rates.complete
         return "textbook" if waits else self.method
 
     def weights(self, length: int) -> Weights:
-        """Everything that a draw at a word of this length needs, as one value. Cost: once per length."""
+        """Everything that a draw at a word of this length needs, as one immutable value. Computed once per length."""
         if self.rates is not None and self.method == "tight" and not self.space.homogeneous:
             return self.rates.in_force(length).weights
         return _weights(self, length)

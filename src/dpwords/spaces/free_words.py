@@ -22,7 +22,7 @@ from dpwords.spaces.by_distance import ByDistanceLaw, DistanceWeights
 from dpwords.spaces.space import Space, StoredLaw, Weights, batches, hamming
 
 _BYTE = 256  # values of a byte
-_RARE = 240  # where this byte and all below it keep a symbol, edits are so rare that they are looked for one by one
+_RARE = 240  # if all bytes up to this one keep a symbol, replacements are so rare that they are searched for
 _MANY = 2**24  # symbols from which on it pays to load the compiler
 
 
@@ -65,7 +65,7 @@ class FreeWords(Space):
         return IndependentLaw(codes, self, weights)
 
     def draw_each(self, rows: Codes, weights: Weights, stream: Stream) -> Codes:
-        """One word for each row. With a rate all are drawn at once: a byte or two of randomness for each symbol."""
+        """One word for each row. With a rate all are drawn at once, from one or two random bytes for each symbol."""
         if weights.rate is None:
             return np.asarray(super().draw_each(rows, weights, stream))
         keep_or_replace = _kept_and_replaced(self.symbols, weights.rate)
@@ -83,7 +83,7 @@ class FreeWords(Space):
         return drawn.reshape(rows.shape)
 
     def every(self, length: int, most: int) -> Codes:
-        """One word stands for all: they look alike from each of them."""
+        """One word represents all of them, since every word has the same surroundings."""
         return np.zeros((1 if self.max_length is None or length <= self.max_length else 0, length), dtype=np.int64)
 
     def uniform(self, length: int, count: int, stream: Stream) -> Codes:
@@ -101,7 +101,7 @@ class FreeWords(Space):
         return words
 
     def _replace_most(self, codes: Codes, keep_or_replace: Scaled, edge: int, stream: Stream) -> Integers:
-        """Replace symbols in place, two bytes for each; what is left to be replaced is returned: about one in 256."""
+        """Replace symbols in place, using two bytes each; return the places, about 1 in 256, still to be replaced."""
         bits = np.frombuffer(stream.take(2 * len(codes)), dtype=np.uint8).reshape(2, -1)
         flags = np.empty(len(codes), dtype=np.bool_)
         kernel("free_words").replace(codes, *bits, edge, self.symbols, flags)

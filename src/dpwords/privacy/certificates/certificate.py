@@ -1,4 +1,4 @@
-"""What a certificate says, and what keeps certificates: made when first needed, saved, loaded and proven again.
+"""Certificates of the rate c, and the object that makes, keeps, saves and loads them.
 
 With weights e^(−c·d) a pair of words at distance d loses c·d + ln Z(x′)/Z(x), where Z is the sum of the weights. A
 *certificate* bounds ln Z(x′)/Z(x) for all pairs of words by `excess` · d, from public facts only. Then it is enough
@@ -32,7 +32,7 @@ _PRECISION = 2e-4  # of ε, in c
 
 @dataclass(frozen=True)
 class Certificate:
-    """c is certified: no pair of words of this length loses more than `bound` ≤ ε for each place that differs."""
+    """A proven rate c: no pair of words of this length loses more than `bound` ≤ ε for each place that differs."""
 
     c: float
     bound: float
@@ -44,7 +44,7 @@ class Certificate:
 
 @dataclass(frozen=True, eq=False)
 class Certified:
-    """A certificate with the weights that it is about, prepared: what a draw needs, in one value."""
+    """A certificate together with the prepared weights that it is about: all that a draw needs, in one value."""
 
     certificate: Certificate
     weights: Weights
@@ -53,8 +53,9 @@ class Certified:
 class Certifier(ABC):
     """Certificates for the words of one space, within one budget.
 
-    `certifier(18)` is the certificate for words of 18 symbols; `save` writes all that were made, `load` reads some and
-    proves each of them again. `c`, `bound` and `method` are those of the certificate that was used last.
+    `certifier(18)` is the certificate for words of 18 symbols, made when it is first needed. `save` writes all that
+    were made; `load` reads some and proves each of them again. `c`, `bound` and `method` are those of the certificate
+    that was used last.
     """
 
     def __init__(self, space: Space, budget: Budget, textbook_only: bool = False) -> None:
@@ -100,10 +101,10 @@ class Certifier(ABC):
         write_whole({Path(path): json.dumps(document, indent=1).encode()})
 
     def load(self, path: str | os.PathLike[str], progress: ShareDone | None = None) -> None:
-        """Read certificates and prove each of them again, in full; one that does not hold is refused.
+        """Read certificates and prove each of them again in full; raises, and loads none, if one does not hold.
 
-        Cost: one evaluation of the bound for each, where making it took several. For a lexicon that is nearly all of
-        the cost, since each pair of its words is compared.
+        Cost: one evaluation of the bound for each, where making it took several. For a lexicon that is nearly the whole
+        cost of making it, because every pair of words is compared.
         """
         proven: dict[int, Certified] = {}
         for found in _read(path):
@@ -146,7 +147,7 @@ class Certifier(ABC):
     @property
     def _latest(self) -> Certificate:
         if self._last is None:
-            raise InvalidValue("a certificate is for one length, and none was used yet: ask for certificate(18)")
+            raise InvalidValue("a certificate is for one length, and none has been used yet: ask for certificate(18)")
         return self._last
 
 

@@ -1,4 +1,4 @@
-"""How large c may be on a finite language whose words can be compared one by one. Proofs: docs/theory.md, 13."""
+"""Certificates for finite languages whose words can be compared one by one (docs/theory.md, section 13)."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def _pair_counts(listing: Listing, progress: ShareDone | None) -> PairCounts:
 class ListCertifier(Certifier):
     """Certificates for a finite language: one for each length under Hamming distance, else one for all words.
 
-    Classes of up to 2,000 words are certified when they are first used. For larger ones `certifier()` (under Hamming
-    distance `certifier(7)`) makes the certificate, and until then the textbook rate is in force. Cost: words² / 2
-    distances, a minute or two for 100,000 words, whose share done goes to `progress`, from 0 to 1; mechanisms with
-    another ε on the same lexicon reuse them.
+    Classes of up to 2,000 words are certified when they are first used. For larger classes `certifier()` (under Hamming
+    distance `certifier(7)`) makes the certificate; until then the textbook rate is in force. Cost: words² / 2
+    distances, a minute or two for 100,000 words. `progress` is called with the share that is done, from 0 to 1.
+    Mechanisms with another ε on the same lexicon reuse the distances.
     """
 
     _space: FiniteSpace
@@ -55,18 +55,18 @@ class ListCertifier(Certifier):
         return f"<Certifier: {len(self._known)} of {len(self._space.classes)} classes of words certified>"
 
     def in_force(self, length: int) -> Certified:
-        """What a release uses: a certificate that was made or loaded, else made at once, else the textbook's."""
+        """What a release uses: a certificate that was made or loaded, or is quickly made, or else the textbook rate."""
         reach = self._space.reach(length)
         return self._used(self._prepared(self._textbook(reach)) if self._waits(reach) else self._certified(reach))
 
     @property
     def complete(self) -> bool:
-        """Whether more than the textbook's rate is in force, or is to be when first used, for every word."""
+        """Whether, for every word, a better rate than the textbook's is in force or will be when it is first used."""
         known = {reach: found.certificate.method for reach, found in self._known.items()}
         return not any(known[c] == "textbook" if c in known else self._waits(c) for c in self._space.classes)
 
     def _waits(self, reach: int) -> bool:
-        """Whether a class has no certificate and is too large to be given one without being asked for."""
+        """Whether a class has no certificate yet and is too large to get one without being asked for."""
         listing = self._space.listing(reach)
         return reach not in self._known and (listing is None or len(listing) > self._space.limits.automatic_words)
 

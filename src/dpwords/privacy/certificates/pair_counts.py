@@ -1,4 +1,4 @@
-"""How much the normaliser of e^(−c·d) changes between the words of a list (docs/theory.md, 13)."""
+"""Counts of pairs of words by distance, and how much the normaliser differs between words (theory, section 13)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ MARGIN = 1e-9  # more than floating point can be off in a difference of logarith
 
 
 class PairCounts:
-    """The number of words at each distance from each word of a list, and the pairs that are nearest to each other.
+    """The number of words at each distance from each word of a list, and the list of the nearest pairs.
 
-    All pairs of up to 5,793 words are kept; of larger lists those up to a radius, and others are compared when they can
-    matter. Cost: words² / 2 distances, once, a minute or two for 100,000 words; memory 150 MB for pairs, and 4 bytes ·
-    words · longest for counts.
+    Of up to 5,793 words all pairs are kept; of larger lists only the pairs within a radius are, and others are compared
+    where they can matter. Cost: words² / 2 distances once, a minute or two for 100,000 words. Memory: 150 MB for pairs,
+    and 4 bytes · words · longest word for counts.
     """
 
     def __init__(self, listing: Listing, progress: ShareDone | None = None) -> None:

@@ -1,12 +1,12 @@
-"""How large c may be on a transition system: certified bounds on what the normaliser tells. Proofs: docs/theory.md, 9.
+"""Certificates for transition systems: how large the rate c may be (docs/theory.md, section 9).
 
-The best of several methods wins:
+Several methods bound how much the normaliser Z can change from word to word; the best one is used:
 
 - *listed*, languages of at most 1,024 words: the exact value, over all pairs;
 - *blocks*, words of states: places that differ form blocks, which can be changed one at a time;
 - *listed, levelled* and *blocks, levelled*: the same where words have the weights of `levelling`, which are public;
 - *range*, any words: the largest and the least value of Z;
-- *textbook*: ln Z(x′)/Z(x) ≤ c·d always, so c = ε/2.
+- *textbook*: ln Z(x′)/Z(x) ≤ c·d always holds, so c = ε/2 is always allowed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _SHORT = 10  # symbols; the search for longer words starts where it ended for th
 
 
 class FreeCertifier(Certifier):
-    """Free words: Z is the same for all of them, so that nothing is lost to it."""
+    """Free words: Z is the same for all of them, so the normaliser reveals nothing."""
 
     _space: FreeWords
 
@@ -57,8 +57,10 @@ class FreeCertifier(Certifier):
 
 
 class SystemCertifier(Certifier):
-    """Runs of a system. Cost of a certificate: a few evaluations of `LevelledBlocks.excess` for words of states, of
-    `range_of_normalisers` for others.
+    """Runs of a system.
+
+    Cost of a certificate: a few evaluations of `LevelledBlocks.excess` for words of states, and of
+    `range_of_normalisers` for other words.
     """
 
     _space: Runs
@@ -99,7 +101,7 @@ class SystemCertifier(Certifier):
         for method, excess in methods.items():
             good = max((each.c for each in found), default=0.0) >= self._limits.good_enough * epsilon
             if method == "blocks, levelled" and (good or (short is not None and short.method == "blocks")):
-                continue  # it would take time, and hardly be better
+                continue  # it takes longer and would hardly be better
             tries = 0 if "blocks" in method else TRIES
             c, bound = largest_rate(epsilon, excess, epsilon if short is None else min(short.c, epsilon), tries)
             found.append(Certificate(c, bound, method, epsilon, reach, self._space.identity))
@@ -109,7 +111,7 @@ class SystemCertifier(Certifier):
         return min(found, key=lambda each: (listed.mean_distance(each.c, each.method in LEVELLED), -each.c))
 
     def _prepared(self, certificate: Certificate) -> Certified:
-        """With the weighted graph, built once and kept."""
+        """The certificate with its weighted graph, which is built once and kept."""
         rate, base = Fraction(certificate.c), None
         if certificate.method in LEVELLED and self._levelling is not None:
             base = self._levelling.weighted(rate)
@@ -127,16 +129,16 @@ class SystemCertifier(Certifier):
 
     @cached_property
     def _short(self) -> Certificate | None:
-        """What is certified for short words, always of the same length: where the search for longer ones starts.
+        """The certificate for short words of a fixed length, at whose rate the search for longer words starts.
 
-        What was asked for before plays no part, so that a system, a length and an ε always give the same rate.
+        It does not depend on what was asked for before, so a system, a length and an ε always give the same rate.
         """
         graph = self._graph
         return self._best(_SHORT) if graph.useful(_SHORT)[0, graph.start] else None
 
     @cached_property
     def _levelling(self) -> Levelling | None:
-        """For words of states."""
+        """The public weights of words of states; None for other words."""
         return Levelling.of(self._graph, self._limits) if names_targets(self._graph) else None
 
 
