@@ -94,22 +94,22 @@ class TwinSurroundings:
 
     def __init__(self, codes: Codes, space: EveryWord) -> None:
         self.codes, self.footprint, self._space = codes, len(codes) + 1, space
-        self._by_distance: list[list[tuple[int, ...]]] = [[] for _ in range(space.reach(len(codes)) + 1)]
+        self._words_at: list[list[tuple[int, ...]]] = [[] for _ in range(space.reach(len(codes)) + 1)]
         for word in space.outputs(len(codes)):
-            self._by_distance[self.distance(np.array(word))].append(word)
-        self.sizes = scaled.from_integers(map(len, self._by_distance))
+            self._words_at[self.distance(np.array(word))].append(word)
+        self.sizes = scaled.from_integers(map(len, self._words_at))
 
     def distance(self, codes: Codes) -> int:
         between = hamming if self._space.distance == "hamming" else levenshtein
         return between(codes.tolist(), self.codes.tolist())
 
     def draw(self, distances: Integers, stream: Stream) -> Ragged:
-        numbers = [sampling.integer_below(len(self._by_distance[d]), stream) for d in distances.tolist()]
+        numbers = [sampling.integer_below(len(self._words_at[d]), stream) for d in distances.tolist()]
         picked = zip(distances.tolist(), numbers, strict=True)
-        return Ragged.of([np.array(self._by_distance[d][n], dtype=np.int64) for d, n in picked])
+        return Ragged.of([np.array(self._words_at[d][n], dtype=np.int64) for d, n in picked])
 
     def share(self, codes: Codes) -> Fraction:
-        return Fraction(1, len(self._by_distance[self.distance(codes)]))
+        return Fraction(1, len(self._words_at[self.distance(codes)]))
 
 
 class TwinLaw:
