@@ -17,8 +17,6 @@ import contract
 import dpwords as dw
 from dpwords.core.limits import Limits
 from dpwords.languages.systems import TransitionSystem
-from dpwords.privacy.certificates import blocks as bounds
-from dpwords.privacy.certificates import levelled_blocks as levelled_bounds
 from dpwords.privacy.certificates.blocks import Blocks
 from dpwords.privacy.certificates.certificate import largest_rate
 from dpwords.privacy.certificates.levelled_blocks import LevelledBlocks
@@ -186,11 +184,10 @@ def test_k_divides_epsilon_among_the_places() -> None:
 @pytest.mark.parametrize("epsilon", [1.5, 3.0, 6.0])
 @pytest.mark.parametrize("name", ["grid by states", "any start"])
 @pytest.mark.parametrize("good", [0.985, 2.0])
-def test_blocks_keep_the_promise(name: str, epsilon: float, good: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_keep_the_promise(name: str, epsilon: float, good: float) -> None:
     """At the rate that blocks alone certify, where all pairs can be compared; levelled where it pays, and always."""
-    monkeypatch.setattr("dpwords.privacy.certificates.small_languages._MOST_LISTED", 0)
     language, length = SYSTEMS[name]
-    mechanism = dw.Exponential(language, epsilon, limits=Limits(good_enough=good))
+    mechanism = dw.Exponential(language, epsilon, limits=Limits(compared_words=0, good_enough=good))
     assert mechanism.certificate(length).method.startswith("blocks, levelled" if good > 1 else "blocks")
     contract.check_probabilities(mechanism, length, lambda d: math.exp(-mechanism.certificate(length).c * d))
     contract.check_promise(mechanism, length)
@@ -260,15 +257,29 @@ def test_save_and_load(tmp_path: Path) -> None:
             loaded.certificate.load(path)
 
 
-def test_what_does_not_fit_in_memory_is_certified_by_less(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_does_not_fit_is_certified_by_less() -> None:
     graph = Graph.of(dw.GridWorld(6, 6).by_states())
-    found = {}
-    for limit in (10**9, 100_000, 0):
-        monkeypatch.setattr(bounds, "MEMORY_LIMIT", limit)
-        monkeypatch.setattr(levelled_bounds, "MEMORY_LIMIT", limit)
-        found[limit] = SystemCertifier(Runs(graph), Budget(4.0, 1, 0.0))(8)
-    assert [found[limit].method for limit in found] == ["blocks, levelled", "blocks", "range"]
-    assert found[10**9].c >= found[100_000].c > found[0].c >= 2.0
+    bounds = {}
+    for memory in (10**9, 100_000, 0):
+        space = Runs(graph, Limits(certificate_memory=memory))
+        bounds[memory] = SystemCertifier(space, Budget(4.0, 1, 0.0))(8)
+    assert [bounds[memory].method for memory in bounds] == ["blocks, levelled", "blocks", "range"]
+    assert bounds[10**9].c >= bounds[100_000].c > bounds[0].c >= 2.0
+    radii = [
+        None if (found := Blocks.of(graph, 8, 4.0, Limits(certificate_memory=memory))) is None else found.radius
+        for memory in (300_000, 100_000, 0)
+    ]
+    assert radii == [8, 2, None]
+    assert Blocks.of(graph, 8, 4.0, Limits(block_steps=1.0)) is None
+    levelling = Levelling.of(graph)
+    assert levelling is not None
+    boxes = [
+        None if (found := LevelledBlocks.of(graph, 8, levelling, Limits(levelled_steps=steps))) is None else found.size
+        for steps in (1e9, 5e7, 1e7)
+    ]
+    assert [box if box is None else int(box.max()) for box in boxes] == [120, 50, None]
+    assert Listed.of(graph, 4, None, Limits(compared_words=5)) is None
+    assert Listed.of(graph, 4, None) is not None
 
 
 def test_a_loaded_certificate_is_used_from_then_on(tmp_path: Path) -> None:

@@ -1,20 +1,69 @@
 """How much the normaliser of a word of states can change with the word: one place, two, or more (docs/theory.md, 9).
 
-Systems and boxes are given as in `boxes`. `live` flags are of the states that a word can be in: before the place,
-after it, and after the next one.
+Systems and boxes are given as in `blocks_boxes`. Bounds are rounded outward; logarithms of them and sums of these are
+not, which the margin of a certificate covers.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpwords._kernels.blocks_boxes import bounds, has_edge, place_in_box, quotient
+from dpwords._kernels.blocks_boxes import (
+    Around,
+    EdgeMasses,
+    Masses,
+    Steps,
+    bounds,
+    has_edge,
+    place_in_box,
+    quotient,
+)
 from dpwords._kernels.compiler import compiled
+from dpwords._kernels.outward import UNIT, factors, lowered, raised
 
 Array = Any
+
+
+class LiveAround(NamedTuple):
+    """Which states a word can be in around a place: two symbols before it, one before it, after it, after the next."""
+
+    earlier: Array
+    before: Array
+    here: Array
+    after: Array
+
+
+class Ahead(NamedTuple):
+    """What follows a place: the boxes of completions after the next symbol, or the end of the word."""
+
+    masses: Masses
+    accepting: Array
+    is_last: bool
+
+
+class Change(NamedTuple):
+    """Between p and q the state `old` becomes `new`; q < 0: at the end of the word."""
+
+    p: int
+    old: int
+    new: int
+    q: int
+
+
+class ClosingTable(NamedTuple):
+    """Logarithms of the whole mass relative to that of p where the own run goes o → p → y → q, bounded on both sides.
+
+    The number for o → p (place k of the successors), p → y (place j) and the i-th successor q of y stands at
+    base[k] + first[j] − first[succ_first[p]] + i; at the last place of a word i = 0 is the end.
+    """
+
+    first: Array
+    base: Array
+    low: Array
+    high: Array
 
 
 @compiled()
@@ -30,50 +79,36 @@ def _union(first: Array, items: Array, one: int, other: int, found: Array) -> in
 
 
 @compiled()
-def _surplus(
-    z: float,
-    factor: float,
-    sf: Array,
-    st: Array,
-    pf: Array,
-    ps: Array,
-    nf: Array,
-    nid: Array,
-    lo: Array,
-    hi: Array,
-    far: float,
-    after_lo: Array,
-    after_hi: Array,
-    after_far: float,
-    accepting: Array,
-    p: int,
-    old: int,
-    new: int,
-    q: int,
-    sources: Array,
-    targets: Array,
-) -> float:
-    """At most what Z exceeds `factor` times itself by when `old` becomes `new` between p and q; q < 0: at the end.
+def surplus(
+    z: float, factor: float, steps: Steps, around: Around, masses: Masses, ahead: Ahead, change: Change,
+    sources: Array, targets: Array,
+) -> float:  # fmt: skip
+    """At most Z after the change less `factor` ≥ 1 times Z before it, relative to the masses of p and q.
 
     Each pair of a state before and a state after the place has a coefficient; the product of their masses is taken
     at its upper bound where that is positive, at its lower bound elsewhere. Pairs that neither `old` nor `new` joins
-    have a negative coefficient and are left out.
+    have no positive coefficient and are left out. What rounding may have taken away is added: a share of `size`, which
+    is the same sum with absolute values throughout.
     """
-    before = _union(pf, ps, new, old, sources)
-    after = _union(sf, st, new, old, targets) if q >= 0 else 1
-    surplus = 0.0
+    succ_first, succ = steps.succ_first, steps.succ
+    p, old, new, q = change
+    before = _union(steps.pred_first, steps.pred, new, old, sources)
+    after = _union(succ_first, succ, new, old, targets) if q >= 0 else 1
+    total, size, most = 0.0, 0.0, 0
     for i in range(before):
         v = sources[i]
-        low, high = bounds(nf, nid, lo, hi, far, p, v)
+        low, high = bounds(around, masses, p, v)
+        most = max(most, succ_first[v + 1] - succ_first[v])
         for j in range(after):
             low_after, high_after, mismatch = 1.0, 1.0, 1.0
             if q >= 0:
-                low_after, high_after = bounds(nf, nid, after_lo, after_hi, after_far, q, targets[j])
+                low_after, high_after = bounds(around, ahead.masses, q, targets[j])
                 mismatch = 1.0 if targets[j] == q else z
-            coefficient = 0.0
-            for k in range(sf[v], sf[v + 1]):
-                y = st[k]
-                if has_edge(sf, st, y, targets[j]) if q >= 0 else accepting[y]:
+            coefficient, ways = 0.0, 0
+            for k in range(succ_first[v], succ_first[v + 1]):
+                y = succ[k]
+                if has_edge(succ_first, succ, y, targets[j]) if q >= 0 else ahead.accepting[y]:
+                    ways += 1
                     if y == new:
                         coefficient += 1.0 - factor * z
                     elif y == old:
@@ -81,69 +116,42 @@ def _surplus(
                     else:
                         coefficient += z * (1.0 - factor)
             product = high * high_after if coefficient > 0.0 else low * low_after
-            surplus += coefficient * mismatch * product
-    return surplus
+            total += coefficient * mismatch * product
+            size += ways * mismatch * (high * high_after)
+    return total + (before * after + most + 8) * UNIT * (1.0 + factor) * size
 
 
 @compiled()
 def one_place(
-    z: float,
-    at_least: float,
-    sf: Array,
-    st: Array,
-    pf: Array,
-    ps: Array,
-    nf: Array,
-    nid: Array,
-    live_before: Array,
-    live: Array,
-    live_after: Array,
-    lo: Array,
-    hi: Array,
-    far: float,
-    after_lo: Array,
-    after_hi: Array,
-    after_far: float,
-    accepting: Array,
-    is_last: bool,
+    z: float, at_least: float, steps: Steps, around: Around, live: LiveAround, masses: Masses, ahead: Ahead,
     widest: int,
-) -> float:
+) -> float:  # fmt: skip
     """A factor by which Z changes at most when one place does; no smaller than `at_least`."""
+    succ_first, succ = steps.succ_first, steps.succ
     sources, targets = np.empty(2 * widest, np.int64), np.empty(2 * widest, np.int64)
     factor = at_least
-    for p in range(len(live)):
-        if not live_before[p]:
+    for p in range(len(live.here)):
+        if not live.before[p]:
             continue
-        for a in range(sf[p], sf[p + 1]):
-            for b in range(sf[p], sf[p + 1]):
-                old, new = st[a], st[b]
-                if old == new or not live[old] or not live[new]:
+        for a in range(succ_first[p], succ_first[p + 1]):
+            for b in range(succ_first[p], succ_first[p + 1]):
+                old, new = succ[a], succ[b]
+                if old == new or not live.here[old] or not live.here[new]:
                     continue
-                ends = 1 if is_last else sf[old + 1] - sf[old]
+                ends = 1 if ahead.is_last else succ_first[old + 1] - succ_first[old]
                 for k in range(ends):
-                    q = -1 if is_last else st[sf[old] + k]
-                    if q >= 0 and not (live_after[q] and has_edge(sf, st, new, q)):
+                    q = -1 if ahead.is_last else succ[succ_first[old] + k]
+                    if q >= 0 and not (live.after[q] and has_edge(succ_first, succ, new, q)):
                         continue
+                    change = Change(p, old, new, q)
                     low, high = factor, factor
-                    while not (
-                        _surplus(
-                            z, high, sf, st, pf, ps, nf, nid, lo, hi, far, after_lo, after_hi, after_far, accepting,
-                            p, old, new, q, sources, targets,
-                        )
-                        <= 0.0
-                    ):  # fmt: skip
+                    while not surplus(z, high, steps, around, masses, ahead, change, sources, targets) <= 0.0:
                         low, high = high, 1.0 + 2.0 * (high - 1.0) + 1e-6
                         if high > 1.0 / z:
                             return 1.0 / z
                     while high - low > 1e-7 * (high - 1.0) + 1e-12:
                         middle = 0.5 * (low + high)
-                        if (
-                            _surplus(
-                            z, middle, sf, st, pf, ps, nf, nid, lo, hi, far, after_lo, after_hi, after_far, accepting,
-                            p, old, new, q, sources, targets,
-                        )
-                            <= 0.0
-                        ):  # fmt: skip
+                        if surplus(z, middle, steps, around, masses, ahead, change, sources, targets) <= 0.0:
                             high = middle
                         else:
                             low = middle
@@ -153,182 +161,168 @@ def one_place(
 
 @compiled()
 def _completions(
-    z: float, sf: Array, st: Array, nf: Array, nid: Array, lo: Array, hi: Array, far: float, q: int, low: Array,
-    high: Array,
+    z: float, steps: Steps, around: Around, masses: Masses, q: int, low: Array, high: Array
 ) -> None:  # fmt: skip
     """Bounds on the completions of each state near q when q is the next symbol."""
-    for m in range(nf[q], nf[q + 1]):
-        low[m - nf[q]], high[m - nf[q]] = 0.0, 0.0
-        for k in range(sf[nid[m]], sf[nid[m] + 1]):
-            below, above = bounds(nf, nid, lo, hi, far, q, st[k])
-            weight = 1.0 if st[k] == q else z
-            low[m - nf[q]] += weight * below
-            high[m - nf[q]] += weight * above
+    succ_first, succ = steps.succ_first, steps.succ
+    begin = around.first[q]
+    for m in range(begin, around.first[q + 1]):
+        state = around.states[m]
+        least, most = 0.0, 0.0
+        for k in range(succ_first[state], succ_first[state + 1]):
+            below, above = bounds(around, masses, q, succ[k])
+            weight = 1.0 if succ[k] == q else z
+            least += weight * below
+            most += weight * above
+        down, up = factors(succ_first[state + 1] - succ_first[state])
+        low[m - begin], high[m - begin] = lowered(least, down), raised(most, up)
 
 
 @compiled()
-def growth(
-    sf: Array, st: Array, pf: Array, ps: Array, nf: Array, nid: Array, live_before: Array, live: Array,
-    live_after: Array, ef: Array, edge_lo: Array, edge_hi: Array, far: float,
-) -> float:  # fmt: skip
+def growth(steps: Steps, around: Around, live: LiveAround, edges: EdgeMasses, far: float) -> float:
     """The largest difference of logarithms between how own masses grow in one step, over all own runs o → p → q."""
+    succ_first, succ, pred_first, pred = steps.succ_first, steps.succ, steps.pred_first, steps.pred
     top, bottom = -np.inf, np.inf
-    for o in range(len(live)):
-        if not live_before[o]:
+    for o in range(len(live.here)):
+        if not live.earlier[o]:
             continue
-        for k in range(sf[o], sf[o + 1]):
-            p = st[k]
-            if not live[p]:
+        for k in range(succ_first[o], succ_first[o + 1]):
+            p = succ[k]
+            if not live.before[p]:
                 continue
-            for j in range(sf[p], sf[p + 1]):
-                q = st[j]
-                if not live_after[q]:
+            box = edges.first[k] - around.first[p]
+            for j in range(succ_first[p], succ_first[p + 1]):
+                q = succ[j]
+                if not live.here[q]:
                     continue
                 low, high = 0.0, 0.0
-                for m in range(pf[q], pf[q + 1]):
-                    place = place_in_box(nf, nid, p, ps[m])
+                for m in range(pred_first[q], pred_first[q + 1]):
+                    place = place_in_box(around, p, pred[m])
                     if place >= 0:
-                        low += edge_lo[ef[k] + place - nf[p]]
-                        high += edge_hi[ef[k] + place - nf[p]]
+                        low += edges.lo[box + place]
+                        high += edges.hi[box + place]
                     else:
                         high += far
-                top, bottom = max(top, high), min(bottom, low)
+                down, up = factors(pred_first[q + 1] - pred_first[q])
+                top, bottom = max(top, raised(high, up)), min(bottom, lowered(low, down))
     return math.log(top) - math.log(bottom)
 
 
 @compiled()
 def closings(
-    z: float,
-    sf: Array,
-    st: Array,
-    pf: Array,
-    ps: Array,
-    edge_of: Array,
-    nf: Array,
-    nid: Array,
-    live_first: Array,
-    live_before: Array,
-    live: Array,
-    live_after: Array,
-    ef: Array,
-    edge_lo: Array,
-    edge_hi: Array,
-    outside: Array,
-    after_lo: Array,
-    after_hi: Array,
-    after_far: float,
-    accepting: Array,
-    is_last: bool,
-    elsewhere: float,
-    rest: float,
-    first: Array,
-    base: Array,
-    low: Array,
-    high: Array,
-) -> None:
-    """Logarithms of the whole mass relative to that of p, where the own run goes o → p → y → q, bounded on both sides.
+    z: float, steps: Steps, around: Around, live: LiveAround, edges: EdgeMasses, outside: Array, ahead: Ahead,
+    elsewhere: float, rest: float, table: ClosingTable,
+) -> None:  # fmt: skip
+    """Fill the table of closings at one place.
 
-    The number for o → p (place k of the successors), p → y (place j) and the i-th successor q of y stands at
-    base[k] + first[j] − first[sf[p]] + i; at the last place of a word i = 0 is the end. `elsewhere` bounds the
-    completions of states outside the box of q, `rest` what a state outside the box of p contributes.
+    `elsewhere` bounds the completions of states outside the box of q, `rest` what a state outside the box of p
+    contributes, relative to its mass.
     """
-    widest = 0
-    for s in range(len(live)):
-        widest = max(widest, nf[s + 1] - nf[s])
+    succ_first, succ, pred_first, pred = steps.succ_first, steps.succ, steps.pred_first, steps.pred
+    near, states = around.first, around.states
+    first, base, low, high = table
+    is_last = ahead.is_last
+    number, widest = len(live.here), 0
+    for s in range(number):
+        widest = max(widest, near[s + 1] - near[s])
     some_lo, some_hi = np.empty(widest), np.empty(widest)
     onward_lo, onward_hi = np.empty(widest), np.empty(widest)
-    for q in range(1 if is_last else len(live)):
-        if not is_last and not live_after[q]:
+    for q in range(1 if is_last else number):
+        if not is_last and not live.after[q]:
             continue
         if not is_last:
-            _completions(z, sf, st, nf, nid, after_lo, after_hi, after_far, q, some_lo, some_hi)
-        for r in range(len(live) if is_last else pf[q + 1] - pf[q]):
-            y = r if is_last else ps[pf[q] + r]
-            if not live[y]:
+            _completions(z, steps, around, ahead.masses, q, some_lo, some_hi)
+        for r in range(number if is_last else pred_first[q + 1] - pred_first[q]):
+            y = r if is_last else pred[pred_first[q] + r]
+            if not live.here[y]:
                 continue
             successor = 0
             if not is_last:
-                while st[sf[y] + successor] != q:
+                while succ[succ_first[y] + successor] != q:
                     successor += 1
-            for n in range(pf[y], pf[y + 1]):
-                p = ps[n]
-                if not live_before[p]:
+            for n in range(pred_first[y], pred_first[y + 1]):
+                p = pred[n]
+                if not live.before[p]:
                     continue
-                for m in range(nf[p], nf[p + 1]):
+                for m in range(near[p], near[p + 1]):
                     below, above = 0.0, 0.0
-                    for i in range(sf[nid[m]], sf[nid[m] + 1]):
-                        v = st[i]
+                    for i in range(succ_first[states[m]], succ_first[states[m] + 1]):
+                        v = succ[i]
                         weight = 1.0 if v == y else z
                         if is_last:
-                            below += weight * accepting[v]
-                            above += weight * accepting[v]
+                            below += weight * ahead.accepting[v]
+                            above += weight * ahead.accepting[v]
                             continue
-                        place = place_in_box(nf, nid, q, v)
+                        place = place_in_box(around, q, v)
                         if place >= 0:
-                            below += weight * some_lo[place - nf[q]]
-                            above += weight * some_hi[place - nf[q]]
+                            below += weight * some_lo[place - near[q]]
+                            above += weight * some_hi[place - near[q]]
                         else:
                             above += weight * elsewhere
-                    onward_lo[m - nf[p]], onward_hi[m - nf[p]] = below, above
-                slot = first[edge_of[n]] - first[sf[p]] + successor
-                for i in range(pf[p], pf[p + 1]):
-                    if not live_first[ps[i]]:
+                    down, up = factors(succ_first[states[m] + 1] - succ_first[states[m]])
+                    onward_lo[m - near[p]], onward_hi[m - near[p]] = lowered(below, down), raised(above, up)
+                slot = first[steps.edge_of[n]] - first[succ_first[p]] + successor
+                down, up = factors(near[p + 1] - near[p] + 1)
+                for i in range(pred_first[p], pred_first[p + 1]):
+                    if not live.earlier[pred[i]]:
                         continue
-                    k = edge_of[i]
+                    k = steps.edge_of[i]
+                    box = edges.first[k]
                     below, above = 0.0, rest * outside[p]
-                    for m in range(nf[p + 1] - nf[p]):
-                        below += edge_lo[ef[k] + m] * onward_lo[m]
-                        above += edge_hi[ef[k] + m] * onward_hi[m]
-                    low[base[k] + slot], high[base[k] + slot] = math.log(below), math.log(above)
+                    for m in range(near[p + 1] - near[p]):
+                        below += edges.lo[box + m] * onward_lo[m]
+                        above += edges.hi[box + m] * onward_hi[m]
+                    low[base[k] + slot] = math.log(lowered(below, down))
+                    high[base[k] + slot] = math.log(raised(above, up))
 
 
 @compiled()
-def openings(
-    sf: Array, st: Array, pf: Array, ps: Array, nf: Array, nid: Array, live_before: Array, live: Array,
-    lo: Array, hi: Array, far: float,
-) -> float:  # fmt: skip
+def openings(steps: Steps, around: Around, live: LiveAround, masses: Masses) -> float:
     """The largest logarithm by which the mass that enters a state exceeds that which enters another, from any p."""
+    succ_first, succ = steps.succ_first, steps.succ
     most = 0.0
-    for p in range(len(live)):
-        if not live_before[p]:
+    for p in range(len(live.here)):
+        if not live.before[p]:
             continue
-        for a in range(sf[p], sf[p + 1]):
-            for b in range(sf[p], sf[p + 1]):
-                if a != b and live[st[a]] and live[st[b]]:
-                    _, high = quotient(nf, nid, lo, hi, far, p, pf, ps, st[b], st[a], 1.0, -1)
+        for a in range(succ_first[p], succ_first[p + 1]):
+            for b in range(succ_first[p], succ_first[p + 1]):
+                if a != b and live.here[succ[a]] and live.here[succ[b]]:
+                    _, high = quotient(
+                        around, masses, p, steps.pred_first, steps.pred, succ[b], succ[a], 1.0, -1, 1.0
+                    )  # fmt: skip
                     most = max(most, math.log(high))
     return most
 
 
 @compiled()
-def widest_closing(
-    sf: Array, st: Array, live_first: Array, live_before: Array, live: Array, live_after: Array, is_last: bool,
-    first: Array, base: Array, low: Array, high: Array,
-) -> float:  # fmt: skip
+def widest_closing(steps: Steps, live: LiveAround, is_last: bool, table: ClosingTable) -> float:
     """The largest difference between two closings that lead to the same q."""
-    top, bottom = np.full(len(live), -np.inf), np.full(len(live), np.inf)
-    for o in range(len(live)):
-        if not live_first[o]:
+    succ_first, succ = steps.succ_first, steps.succ
+    first, base, low, high = table
+    number = len(live.here)
+    top, bottom = np.full(number, -np.inf), np.full(number, np.inf)
+    for o in range(number):
+        if not live.earlier[o]:
             continue
-        for k in range(sf[o], sf[o + 1]):
-            p = st[k]
-            if not live_before[p]:
+        for k in range(succ_first[o], succ_first[o + 1]):
+            p = succ[k]
+            if not live.before[p]:
                 continue
-            for j in range(sf[p], sf[p + 1]):
-                y = st[j]
-                if not live[y]:
+            for j in range(succ_first[p], succ_first[p + 1]):
+                y = succ[j]
+                if not live.here[y]:
                     continue
-                slot = base[k] + first[j] - first[sf[p]]
+                slot = base[k] + first[j] - first[succ_first[p]]
                 if is_last:
                     top[0], bottom[0] = max(top[0], high[slot]), min(bottom[0], low[slot])
                     continue
-                for i in range(sf[y], sf[y + 1]):
-                    q = st[i]
-                    if live_after[q]:
-                        top[q] = max(top[q], high[slot + i - sf[y]])
-                        bottom[q] = min(bottom[q], low[slot + i - sf[y]])
+                for i in range(succ_first[y], succ_first[y + 1]):
+                    q = succ[i]
+                    if live.after[q]:
+                        top[q] = max(top[q], high[slot + i - succ_first[y]])
+                        bottom[q] = min(bottom[q], low[slot + i - succ_first[y]])
     most = 0.0
-    for q in range(len(live)):
+    for q in range(number):
         if top[q] > -np.inf:
             most = max(most, top[q] - bottom[q])
     return most
@@ -336,36 +330,40 @@ def widest_closing(
 
 @compiled()
 def two_places(
-    sf: Array, st: Array, pf: Array, ps: Array, nf: Array, nid: Array, live_first: Array, live_before: Array,
-    live: Array, live_after: Array, lo: Array, hi: Array, far: float, is_last: bool, first: Array, base: Array,
-    low: Array, high: Array,
+    steps: Steps, around: Around, live: LiveAround, masses: Masses, is_last: bool, table: ClosingTable
 ) -> float:  # fmt: skip
-    """A bound on the logarithm by which Z changes when two places in a row do, after a state o that stays."""
+    """A bound on the logarithm by which Z changes when two places in a row do, after a state o that stays.
+
+    `masses` are the boxes of o, one symbol earlier than the boxes that the table was made from.
+    """
+    succ_first, succ = steps.succ_first, steps.succ
+    first, base, low, high = table
     most = 0.0
-    for o in range(len(live)):
-        if not live_first[o]:
+    for o in range(len(live.here)):
+        if not live.earlier[o]:
             continue
-        for a in range(sf[o], sf[o + 1]):
-            for b in range(sf[o], sf[o + 1]):
-                old, new = st[a], st[b]
-                if old == new or not live_before[old] or not live_before[new]:
+        for a in range(succ_first[o], succ_first[o + 1]):
+            for b in range(succ_first[o], succ_first[o + 1]):
+                old, new = succ[a], succ[b]
+                if old == new or not live.before[old] or not live.before[new]:
                     continue
-                _, entering = quotient(nf, nid, lo, hi, far, o, pf, ps, new, old, 1.0, -1)
+                _, entering = quotient(around, masses, o, steps.pred_first, steps.pred, new, old, 1.0, -1, 1.0)
                 opening = math.log(entering)
-                for i in range(sf[old], sf[old + 1]):
-                    for j in range(sf[new], sf[new + 1]):
-                        if st[i] == st[j] or not live[st[i]] or not live[st[j]]:
+                for i in range(succ_first[old], succ_first[old + 1]):
+                    for j in range(succ_first[new], succ_first[new + 1]):
+                        u, v = succ[i], succ[j]
+                        if u == v or not live.here[u] or not live.here[v]:
                             continue
-                        down = base[a] + first[i] - first[sf[old]]
-                        up = base[b] + first[j] - first[sf[new]]
+                        less = base[a] + first[i] - first[succ_first[old]]
+                        more = base[b] + first[j] - first[succ_first[new]]
                         if is_last:
-                            most = max(most, opening + high[up] - low[down])
+                            most = max(most, opening + high[more] - low[less])
                             continue
-                        for k in range(sf[st[i]], sf[st[i] + 1]):
-                            if not live_after[st[k]]:
+                        for k in range(succ_first[u], succ_first[u + 1]):
+                            if not live.after[succ[k]]:
                                 continue
-                            for m in range(sf[st[j]], sf[st[j] + 1]):
-                                if st[m] == st[k]:
-                                    change = high[up + m - sf[st[j]]] - low[down + k - sf[st[i]]]
+                            for m in range(succ_first[v], succ_first[v + 1]):
+                                if succ[m] == succ[k]:
+                                    change = high[more + m - succ_first[v]] - low[less + k - succ_first[u]]
                                     most = max(most, opening + change)
     return most

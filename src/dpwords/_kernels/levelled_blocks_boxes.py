@@ -1,8 +1,8 @@
 """Boxes around the own run where words have the weights of `levelling` (docs/theory.md, section 9).
 
-A *node* is an edge of the system, a *box* holds numbers for all nodes that enter a state near an own one. `lo` and `hi`
-bound the numbers of a box, `single` the sum over the nodes into any one state outside of it, `outside` the sum over all
-of them. A *prefix* is what is known of an own run: its last two nodes, or the only one, or none.
+A *node* is an edge of the system, a *box* holds bounds for all nodes that enter a state near an own one. A *prefix* is
+what is known of an own run: its last two nodes, or the only one, or none. Every bound that is written is rounded
+outward (`outward`): with the weights as given, it holds for the exact numbers whenever the bounds it comes from do.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpwords._kernels.compiler import compiled
+from dpwords._kernels.outward import LEAST, UNIT, factors, lowered, raised
 
 Array = Any
-LEAST = 1e-100  # an upper bound that is positive stays so: nothing is lost to underflow
 
 
 class Nodes(NamedTuple):
@@ -40,6 +40,13 @@ class Near(NamedTuple):
     size: Array  # nodes in the box of a state
 
 
+class Degrees(NamedTuple):
+    """The largest numbers of nodes that leave a state which some node enters, and that enter any one."""
+
+    leaving: int
+    entering: int
+
+
 class Prefixes(NamedTuple):
     """The i-th node into src[m], then m, is number pf[m] + i; then come single nodes, and the empty prefix."""
 
@@ -49,6 +56,22 @@ class Prefixes(NamedTuple):
     tf: Array  # where numbers for each node that can follow it begin
 
 
+class Shares(NamedTuple):
+    """Bounds on masses after each prefix, relative to that of all nodes into its state."""
+
+    lo: Array
+    hi: Array  # of the nodes in its box
+    single: float  # of all nodes into any one state outside of it
+    outside: Array  # of all nodes outside of it together
+
+
+class Reached(NamedTuple):
+    """Room for `leave`: two numbers for each state, which are zeros before and after it."""
+
+    mass: Array
+    ways: Array
+
+
 @compiled(error_model="numpy")
 def advance(
     nodes: Nodes, near: Near, own: int, lo: Array, hi: Array, single: float, pivot: int, new: int, new_lo: Array,
@@ -56,10 +79,12 @@ def advance(
 ) -> None:  # fmt: skip
     """Masses one step later, in the box of `new`, from those in the box of `own`; no symbol is compared.
 
-    Where the masses of the nodes into `own` sum to 1, the `pivot`-th is 1 less the others (−1: they need not).
+    Where the masses of the nodes into `own` sum to 1, the `pivot`-th is 1 less the others (−1: they need not). Then
+    the sum has differences in it; what rounding can do to it is a share of `size`, the sum of absolute values.
     """
     lf, src, pf, pw = nodes.lf, nodes.src, nodes.pf, nodes.pw
     nf, ns, at = near.nf, near.ns, near.at
+    down, up = factors(near.size[own])
     for k in range(nf[new], nf[new + 1]):
         t = ns[k]
         to = at[new, t] - lf[t]
@@ -73,35 +98,33 @@ def advance(
             for i in range(count):
                 low += pw[weights + i] * lo[begin + i]
                 high += pw[weights + i] * hi[begin + i]
+            low, high = low * down, high * up
             if s == own and pivot >= 0:
-                most = least = pw[weights + pivot]
+                most = least = size = pw[weights + pivot]
                 for i in range(count):
                     more = pw[weights + i] - pw[weights + pivot]
+                    size += abs(more) * hi[begin + i]
                     if more > 0.0:
                         most += more * hi[begin + i]
                         least += more * lo[begin + i]
                     elif more < 0.0:
                         most += more * lo[begin + i]
                         least += more * hi[begin + i]
-                low, high = max(low, least), min(high, most)
+                error = (count + 4) * UNIT * size
+                low, high = max(low, least - error), min(high, most + error)
             new_lo[to + m], new_hi[to + m] = low, high
 
 
 @compiled(error_model="numpy")
 def leave(
-    nodes: Nodes, near: Near, limits: Any, reached: Any, own: int, hi: Array, single: float, outside: float,
+    nodes: Nodes, near: Near, degrees: Degrees, reached: Reached, own: int, hi: Array, single: float, outside: float,
     new: int,
 ) -> tuple[float, float]:  # fmt: skip
-    """What is outside the box of `new` one step later: into one state at most, and all together.
-
-    `limits` are the largest numbers of nodes that leave a state and that enter one; `reached` is two arrays of zeros,
-    one number for each state, which are zeros again afterwards.
-    """
+    """What is outside the box of `new` one step later: into one state at most, and all together."""
     lf, of, out, tgt, pf, pw = nodes.lf, nodes.of, nodes.out, nodes.tgt, nodes.pf, nodes.pw
     nf, ns, at, rim = near.nf, near.ns, near.at, near.rim
     mass, ways = reached
-    widest, entries = limits
-    most, total = entries * single, widest * outside
+    most, total, terms = degrees.entering * single, degrees.leaving * outside, 2 * degrees.entering + 4
     for again in range(2):
         for k in range(nf[own], nf[own + 1]):
             if not rim[k]:
@@ -121,15 +144,16 @@ def leave(
                 mass[t] += into
                 ways[t] += 1.0
                 total += into
+                terms += 1
                 most = max(most, mass[t] + (lf[t + 1] - lf[t] - ways[t]) * single)
-    return min(most, total), total
+    _, up = factors(terms)
+    return raised(min(most, total), up), raised(total, up)
 
 
 @compiled(error_model="numpy")
 def forward(
-    z: float, nodes: Nodes, near: Near, limits: Any, prefixes: Prefixes, live_before: Array, live: Array,
-    lo: Array, hi: Array, single: float, outside: Array, grown_lo: Array, grown_hi: Array, new_lo: Array,
-    new_hi: Array, new_outside: Array,
+    z: float, nodes: Nodes, near: Near, degrees: Degrees, prefixes: Prefixes, live_before: Array, live: Array,
+    shares: Shares, grown_lo: Array, grown_hi: Array, new_lo: Array, new_hi: Array, new_outside: Array,
 ) -> float:  # fmt: skip
     """Boxes of one layer from those of the layer before it: shares of the mass of the own state.
 
@@ -139,9 +163,11 @@ def forward(
     lf, of, out, tgt, pf = nodes.lf, nodes.of, nodes.out, nodes.tgt, nodes.pf
     at, size = near.at, near.size
     last, bf, tf = prefixes.last, prefixes.bf, prefixes.tf
+    lo, hi, single, outside = shares
     new_lo[:] = np.inf
     step_lo, step_hi = np.empty(size.max()), np.empty(size.max())
-    reached = (np.zeros(len(size)), np.zeros(len(size)))
+    reached = Reached(np.zeros(len(size)), np.zeros(len(size)))
+    down, up = factors(degrees.entering + 4)
     farthest = 0.0
     for k in range(len(last) - 1):
         if not live_before[k]:
@@ -161,6 +187,7 @@ def forward(
             for i in range(begin, end):
                 all_lo += step_lo[i]
                 all_hi += step_hi[i]
+            all_lo, all_hi = lowered(all_lo, down), raised(all_hi, up)
             if not all_lo > 0.0:
                 return np.inf
             grown_lo[tf[k] + j - of[x]], grown_hi[tf[k] + j - of[x]] = all_lo, all_hi
@@ -175,14 +202,11 @@ def forward(
                     high = step_hi[i] / (step_hi[i] + rest_lo) if step_hi[i] > 0.0 else 0.0
                 else:
                     low, high = z * step_lo[i] / all_hi, z * step_hi[i] / all_lo
-                if high > 0.0:
-                    high = max(high, LEAST)
-                new_lo[box + i] = min(new_lo[box + i], low)
-                new_hi[box + i] = max(new_hi[box + i], high)
-            one, total = leave(nodes, near, limits, reached, x, box_hi, single, outside[k], y)
-            if total > 0.0:
-                new_outside[new] = max(new_outside[new], z * total / all_lo, LEAST)
-                farthest = max(farthest, z * one / all_lo, LEAST)
+                new_lo[box + i] = min(new_lo[box + i], lowered(low, down))
+                new_hi[box + i] = max(new_hi[box + i], raised(high, up))
+            one, total = leave(nodes, near, degrees, reached, x, box_hi, single, outside[k], y)
+            new_outside[new] = max(new_outside[new], raised(z * total / all_lo, up))
+            farthest = max(farthest, raised(z * one / all_lo, up))
     return farthest
 
 
@@ -191,16 +215,19 @@ def largest_quotient(one: Array, other: Array, lo: Array, hi: Array, count: int)
     """An upper bound of Σ one·t / Σ other·t over lo ≤ t ≤ hi, nearly attained.
 
     For any number λ it is λ + max(Σ (one − λ·other)·t) / min(Σ other·t); λ is the quotient at a corner that was best
-    for the quotient at another one, which leaves a remainder of second order.
+    for the quotient at another one, which leaves a remainder of second order. What rounding can do to the sum of
+    differences is a share of Σ (one + λ·other)·hi.
     """
-    above, below, least = 0.0, 0.0, 0.0
+    most_one, most_other, least = 0.0, 0.0, 0.0
     for i in range(count):
-        above += one[i] * hi[i]
-        below += other[i] * hi[i]
+        most_one += one[i] * hi[i]
+        most_other += other[i] * hi[i]
         least += other[i] * lo[i]
+    down, up = factors(count + 4)
+    least = lowered(least, down)
     if not least > 0.0:
         return np.inf
-    guess = above / below
+    guess = most_one / most_other
     above, below = 0.0, 0.0
     for i in range(count):
         t = hi[i] if one[i] > guess * other[i] else lo[i]
@@ -211,7 +238,8 @@ def largest_quotient(one: Array, other: Array, lo: Array, hi: Array, count: int)
     for i in range(count):
         more = one[i] - guess * other[i]
         surplus += more * (hi[i] if more > 0.0 else lo[i])
-    return guess + max(surplus, 0.0) / least
+    surplus += (count + 6) * UNIT * (most_one + guess * most_other)
+    return raised(guess + max(surplus, 0.0) / least, up)
 
 
 @compiled(error_model="numpy")
@@ -238,6 +266,7 @@ def backward(
     new_lo[:] = np.inf
     low, high = np.empty(size.max()), np.empty(size.max())
     mine, other, t_lo, t_hi = np.empty(widest), np.empty(widest), np.empty(widest), np.empty(widest)
+    down, up = factors(4)
     farthest = 0.0
     for q in range(len(src)):
         if not live_after[q]:
@@ -245,6 +274,7 @@ def backward(
         x, y = src[q], tgt[q]
         for k in range(nf[x], nf[x + 1]):
             s = ns[k]
+            sum_down, sum_up = factors(of[s + 1] - of[s] + 2)
             for v in range(lf[s], lf[s + 1]):
                 below, above = 0.0, 0.0
                 for j in range(of[s], of[s + 1]):
@@ -256,7 +286,8 @@ def backward(
                     else:
                         below += weight * lo[bf[q] + begin + w - lf[tgt[w]]]
                         above += weight * hi[bf[q] + begin + w - lf[tgt[w]]]
-                low[at[x, s] + v - lf[s]], high[at[x, s] + v - lf[s]] = below, above
+                i = at[x, s] + v - lf[s]
+                low[i], high[i] = lowered(below, sum_down), raised(above, sum_up)
         rest = on_the_rim(nodes, near, y, hi[bf[q] : bf[q + 1]], far)
         own = at[x, x]
         for p in range(lf[x], lf[x + 1]):
@@ -279,13 +310,11 @@ def backward(
                             begin = at[y, tgt[w]]
                             t_lo[j - of[x]] = lo[bf[q] + begin + w - lf[tgt[w]]]
                             t_hi[j - of[x]] = hi[bf[q] + begin + w - lf[tgt[w]]]
-                        most = largest_quotient(mine, other, t_lo, t_hi, of[x + 1] - of[x])
-                        least = 1.0 / largest_quotient(other, mine, t_lo, t_hi, of[x + 1] - of[x])
+                        most = raised(largest_quotient(mine, other, t_lo, t_hi, of[x + 1] - of[x]), up)
+                        least = lowered(1.0 / largest_quotient(other, mine, t_lo, t_hi, of[x + 1] - of[x]), down)
                 else:
-                    least, most = low[i] / mass_hi, high[i] / mass_lo
-                if most > 0.0:
-                    most = max(most, LEAST)
+                    least, most = lowered(low[i] / mass_hi, down), raised(high[i] / mass_lo, up)
                 new_lo[bf[p] + i] = min(new_lo[bf[p] + i], least)
                 new_hi[bf[p] + i] = max(new_hi[bf[p] + i], most)
-            farthest = max(farthest, z * widest * rest / mass_lo)
+            farthest = max(farthest, raised(z * widest * rest / mass_lo, up))
     return max(farthest, LEAST)

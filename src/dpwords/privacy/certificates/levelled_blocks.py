@@ -7,23 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from dpwords.core.compiled import kernel
+from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.scaled import Floats, Integers
 from dpwords.errors import InvalidValue
-from dpwords.privacy.certificates.blocks import (
-    ALL_OF_IT,
-    MEMORY_LIMIT,
-    kernel,
-    live_states,
-    longer_blocks,
-    neighbourhood,
-    offsets,
-)
+from dpwords.privacy.certificates.blocks import longer_blocks
+from dpwords.privacy.certificates.graph_facts import live_states, neighbourhood, offsets
+from dpwords.privacy.certificates.rounding import ALL_OF_IT, margin, outward, price
 from dpwords.spaces.graph import Flags, Graph
 from dpwords.spaces.levelling import Levelling
 
 _RADII = range(2, 9)  # steps within which states are near
 _BOX = 170  # nodes in a box on average; more would take longer and gain little
-_WORK_LIMIT = 2e10  # steps of one evaluation, some ten seconds
 _HOPELESS = 1e20  # a bound beyond which no closing is of use; no product of them overflows
 _AHEAD = 4  # own states after a prefix that closings know
 
@@ -31,8 +26,8 @@ _AHEAD = 4  # own states after a prefix that closings know
 class LevelledBlocks:
     """The bound for words of states with the weights of `levelling`, from boxes around every own run of two nodes.
 
-    Arrays are named as in the kernels (`_kernels/shares.py`). Cost of `excess`: length · ways of four steps from a
-    prefix of two · nodes in a box; memory: 16 bytes · length · nodes · nodes in a box.
+    Arrays are named as in the kernels (`_kernels/levelled_blocks_boxes.py`). Cost of `excess`: length · ways of four
+    steps from a prefix of two · nodes in a box; memory: 16 bytes · length · nodes · nodes in a box.
     """
 
     def __init__(self, graph: Graph, length: int, levelling: Levelling, radius: int) -> None:
@@ -45,7 +40,7 @@ class LevelledBlocks:
         states = np.arange(graph.size + 1)
         self.lf = np.searchsorted(self.tgt, states)
         entering, leaving = np.diff(self.lf), np.diff(graph.first)
-        self.limits = (int(leaving[self.tgt].max(initial=1)), int(entering.max()))
+        self.degrees = (int(leaving[self.tgt].max(initial=1)), int(entering.max()))
         self.pf = offsets(entering[self.src])
         self.others, self.others_at_end = self._weights(levelling, order)
         self.accepting = graph.accepting[self.tgt]
@@ -74,7 +69,9 @@ class LevelledBlocks:
         self.ways = (np.searchsorted(self.tgt[second], states), prefix[way], step[way], second)
 
     @classmethod
-    def of(cls, graph: Graph, length: int, levelling: Levelling) -> LevelledBlocks | None:
+    def of(
+        cls, graph: Graph, length: int, levelling: Levelling, limits: Limits = DEFAULTS
+    ) -> LevelledBlocks | None:  # fmt: skip
         """With the largest radius that time and memory allow; None if there is none."""
         entering, leaving = np.bincount(graph.target, minlength=graph.size), np.diff(graph.first)
         beside = entering + np.bincount(graph.sources, entering[graph.target], graph.size)  # less than any box
@@ -82,14 +79,14 @@ class LevelledBlocks:
         ways: Floats = entering.astype(np.float64)
         for _ in range(3):
             ways = np.bincount(graph.target, ways[graph.sources], graph.size).astype(np.float64)
-        table = 4 * graph.size**2
-        if table + 16 * length * float(entering @ beside) > MEMORY_LIMIT or length * (ways @ ahead) > _WORK_LIMIT:
+        table, memory, work = 4 * graph.size**2, limits.certificate_memory, limits.levelled_steps
+        if table + 16 * length * float(entering @ beside) > memory or length * (ways @ ahead) > work:
             return None
         found = None
         for radius in _RADII:
             blocks = cls(graph, length, levelling, radius)
             numbers = int(blocks.af[-1]) * (length + _AHEAD) + 2 * int(blocks.bf[-1])
-            if table + 16 * numbers > MEMORY_LIMIT or length * (ways @ (ahead * blocks.size)) > _WORK_LIMIT:
+            if table + 16 * numbers > memory or length * (ways @ (ahead * blocks.size)) > work:
                 break
             if found is not None and float(blocks.size[blocks.tgt].mean()) > _BOX:
                 break
@@ -99,76 +96,77 @@ class LevelledBlocks:
     def excess(self, c: float) -> float:
         """A bound on |ln Z(x′)/Z(x)| / d(x, x′) over all pairs of words."""
         n, live = self.length, self.live
-        margin = 1e-9 + 8 * n * (max(self.limits) + 4) * 2.0**-53
         if c > ALL_OF_IT:
-            return margin
-        shares, levelled = kernel("levelled_blocks_boxes"), kernel("levelled_blocks")
-        z, limits = math.exp(-c), self.limits
+            return margin(n)
+        boxes, kernels = kernel("levelled_blocks_boxes"), kernel("levelled_blocks")
+        z = price(c)
         ends = self.accepting / (1 + self.others_at_end * z)
         weights = 1 / (1 + self.others * z)
-        nodes = shares.Nodes(self.lf, self.of_state, self.out, self.src, self.tgt, self.pf, weights, ends)
-        near, prefixes = shares.Near(*self.near), shares.Prefixes(*self.prefixes)
+        nodes = boxes.Nodes(self.lf, self.of_state, self.out, self.src, self.tgt, self.pf, weights, ends)
+        near, degrees, prefixes = boxes.Near(*self.near), boxes.Degrees(*self.degrees), boxes.Prefixes(*self.prefixes)
         after, far = self._completions(z, nodes, near)
         if not (after[:, 1].max() < _HOPELESS and far.max() < _HOPELESS):
             return math.inf
         most, one, two = np.zeros(3), 0.0, 0.0
         opening, growth, closing = np.zeros(n + 2), np.zeros(n + 2), np.zeros(n + 2)
-        box, outside, single = np.zeros((2, self.bf[-1])), np.zeros(len(self.before)), 0.0
-        grown, opened = np.ones((2, self.tf[-1])), np.zeros(self.hf[-1])
+        shares = boxes.Shares(*np.zeros((2, self.bf[-1])), 0.0, np.zeros(len(self.before)))
+        grown, turns = np.ones((2, self.tf[-1])), kernels.TurnGrowth(self.hf, self.turn, np.zeros(self.hf[-1]))
+        ways, last_ways = kernels.Ways(*self.ways), kernels.LastWays(*self.last_ways)
         for place in range(1, n + 1):
-            known, boxes, openings = self._known(place - 1), (*box, single, outside), (self.hf, self.turn, opened)
-            system, steps = (nodes, near, limits, prefixes, known), min(_AHEAD, n - place + 1)
+            layer = kernels.Layer(nodes, near, degrees, prefixes, self._known(place - 1), shares)
+            steps = min(_AHEAD, n - place + 1)
             most[:] = 0.0
             if steps == 1:
-                levelled.last_closings(z, *system, live[place], boxes, *self.last_ways, openings, most)
+                kernels.last_closings(z, layer, live[place], last_ways, turns, most)
             else:
-                ahead = (self.af, *after[place + _AHEAD - 1], far[place + _AHEAD - 1])
-                around = live[place : place + _AHEAD]
-                levelled.closings(z, steps, *system, around, boxes, self.ways, ahead, openings, most)
+                ahead = kernels.Completions(self.af, *after[place + _AHEAD - 1], far[place + _AHEAD - 1])
+                kernels.closings(z, steps, layer, live[place : place + _AHEAD], ways, ahead, turns, most)
             one, two, closing[place] = max(one, most[0]), max(two, most[1]), most[2]
             if place == 1:
-                box, outside, single = self._first_boxes(z)
+                shares = boxes.Shares(*self._first_boxes(z))
                 continue
-            new, new_outside = np.zeros_like(box), np.zeros_like(outside)
-            single = shares.forward(z, *system, self._known(place), *boxes, *grown, *new, new_outside)
-            box, outside = new, new_outside
+            box, outside = np.zeros((2, self.bf[-1])), np.zeros(len(self.before))
+            single = boxes.forward(
+                z, nodes, near, degrees, prefixes, layer.known, self._known(place), shares, *grown, *box, outside
+            )
+            shares = boxes.Shares(*box, single, outside)
             if not (single < _HOPELESS and box[1].max() < _HOPELESS and outside.max() < _HOPELESS):
                 return math.inf
-            opening[place], growth[place] = levelled.openings(
-                nodes, prefixes, known, live[place], *grown, self.hf, opened
-            )
-        return float(max(one, two / 2, longer_blocks(opening, growth, closing))) + margin
+            opening[place], growth[place] = kernels.openings(layer, live[place], *grown, turns)
+        return float(max(one, two / 2, longer_blocks(opening, growth, closing))) + margin(n)
 
     def _completions(self, z: float, nodes: Any, near: Any) -> tuple[Floats, Floats]:
         """Boxes of completions for each layer, and the bound for nodes outside of them."""
         n, live, ends = self.length, self.live, nodes.fw
         backward = kernel("levelled_blocks_boxes").backward
         boxes, far = np.zeros((n + _AHEAD, 2, self.af[-1])), np.zeros(n + _AHEAD)
+        rounded = np.array([outward().factors(1)]).T  # one division
         for node in np.flatnonzero(live[n]):
             own = self.tgt[node]
             for state in near.ns[near.nf[own] : near.nf[own + 1]]:
                 some = ends[self.lf[state] : self.lf[state + 1]]
                 begin = self.af[node] + near.at[own, state]
-                boxes[n, :, begin : begin + len(some)] = some / ends[node]
-        far[n] = 1 / ends[live[n]].min()
+                boxes[n, :, begin : begin + len(some)] = some / ends[node] * rounded
+        far[n] = rounded[1, 0] / ends[live[n]].min()
         for layer in range(n - 1, 0, -1):
-            around = (self.limits[0], self.af, live[layer], live[layer + 1])
+            around = (self.degrees[0], self.af, live[layer], live[layer + 1])
             after = (*boxes[layer + 1], far[layer + 1])
             far[layer] = backward(z, nodes, near, *around, *after, *boxes[layer])
         return boxes, far
 
-    def _first_boxes(self, z: float) -> tuple[Floats, Floats, float]:
+    def _first_boxes(self, z: float) -> tuple[Floats, Floats, float, Floats]:
         """Shares after one symbol: 1 for the own node, z for the others."""
-        box, outside = np.zeros((2, self.bf[-1])), np.zeros(len(self.before))
-        at = self.near[2]
+        (low, high), outside = np.zeros((2, self.bf[-1])), np.zeros(len(self.before))
+        at, up = self.near[2], outward().factors(1)[1]
         for prefix, node in enumerate(self.first, start=self.pairs):
             own = self.tgt[node]
             begin = at[own, self.tgt[self.first]]
             near = self.first[begin >= 0]
-            box[:, self.bf[prefix] + begin[begin >= 0] + near - self.lf[self.tgt[near]]] = z
-            box[:, self.bf[prefix] + at[own, own] + node - self.lf[own]] = 1.0
-            outside[prefix] = z * (len(self.first) - len(near))
-        return box, outside, z if outside.any() else 0.0
+            low[self.bf[prefix] + begin[begin >= 0] + near - self.lf[self.tgt[near]]] = z
+            low[self.bf[prefix] + at[own, own] + node - self.lf[own]] = 1.0
+            outside[prefix] = z * (len(self.first) - len(near)) * up
+        high[:] = low  # both are exact
+        return low, high, z if outside.any() else 0.0, outside
 
     def _known(self, layer: int) -> Flags:
         """The prefixes that words have after so many symbols."""

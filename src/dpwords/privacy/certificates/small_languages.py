@@ -6,25 +6,28 @@ import math
 
 import numpy as np
 
+from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.scaled import Floats, Integers
+from dpwords.privacy.certificates.rounding import ULP, margin
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.levelling import Levelling
 
-_MOST_LISTED = 1024  # words that are compared pair by pair
-
 
 class Listed:
-    """The exact excess, over all pairs of words of a language so small that they can be listed. Cost: words²."""
+    """The excess over all pairs of words of a language so small that they can be listed. Cost: words²."""
 
     def __init__(self, rows: Integers, others: Integers) -> None:
+        self.length = rows.shape[1]
         self.apart = np.zeros((len(rows), len(rows)))
         for column in rows.T:
             self.apart += column[:, None] != column[None, :]
         self.others = others  # for each word, how many others fit at each place; only `levelled` results need them
 
     @classmethod
-    def of(cls, graph: Graph, length: int, levelling: Levelling | None) -> Listed | None:
-        """None if there are more than 1,024 words."""
+    def of(
+        cls, graph: Graph, length: int, levelling: Levelling | None, limits: Limits = DEFAULTS
+    ) -> Listed | None:  # fmt: skip
+        """None if there are more words than `limits.compared_words`."""
         graph = graph if levelling is None else levelling.line
         useful = graph.useful(length)
         taken, states = np.zeros((1, 0), dtype=np.int64), np.array([graph.start])
@@ -34,7 +37,7 @@ class Listed:
             edges = graph.first[states][parents] + np.arange(len(parents)) - (np.cumsum(sizes) - sizes)[parents]
             kept = useful[place + 1, graph.target[edges]]
             parents, edges = parents[kept], edges[kept]
-            if len(edges) > _MOST_LISTED:
+            if len(edges) > limits.compared_words:
                 return None
             taken = np.concatenate([taken[parents], edges[:, None]], axis=1)
             states = graph.target[edges]
@@ -68,5 +71,6 @@ class Listed:
         top = powers.max(axis=1)
         logs = top + np.log(np.exp(powers - top[:, None]).sum(axis=1))
         pairs = self.apart > 0
-        rounding = 1e-9 + 2.0**-50 * self.apart.max(initial=1.0) * float(np.abs(weights).max() + 1)
-        return float((np.subtract.outer(logs, logs)[pairs] / self.apart[pairs]).max(initial=0.0) + rounding)
+        rounding = 2 * (len(self.apart) + (self.length + 8) * float(np.abs(weights).max())) * ULP
+        excess = (np.subtract.outer(logs, logs)[pairs] / self.apart[pairs]).max(initial=0.0)
+        return float(excess + rounding + margin(self.length))

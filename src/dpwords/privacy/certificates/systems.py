@@ -14,8 +14,9 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
+from dpwords.core.limits import Limits
 from dpwords.errors import TooLarge
-from dpwords.privacy.certificates.blocks import Blocks, accepts_every_word, names_targets
+from dpwords.privacy.certificates.blocks import Blocks
 from dpwords.privacy.certificates.certificate import (
     TRIES,
     Certificate,
@@ -26,6 +27,7 @@ from dpwords.privacy.certificates.certificate import (
     ShareDone,
     largest_rate,
 )
+from dpwords.privacy.certificates.graph_facts import accepts_every_word, names_targets
 from dpwords.privacy.certificates.levelled_blocks import LevelledBlocks
 from dpwords.privacy.certificates.normaliser_range import range_of_normalisers
 from dpwords.privacy.certificates.small_languages import Listed
@@ -85,10 +87,11 @@ class SystemCertifier(Certifier):
             return methods
         methods["range"] = lambda c: range_of_normalisers(graph, reach, c)
         if names_targets(graph):
-            blocks = Blocks.of(graph, reach, self._epsilon(reach))
+            blocks = Blocks.of(graph, reach, self._epsilon(reach), self._limits)
             if blocks is not None:
                 methods["blocks"] = blocks.excess
-            levelled = None if self._levelling is None else LevelledBlocks.of(graph, reach, self._levelling)
+            levelling = self._levelling
+            levelled = None if levelling is None else LevelledBlocks.of(graph, reach, levelling, self._limits)
             if levelled is not None:
                 methods["blocks, levelled"] = levelled.excess
         return methods
@@ -125,7 +128,7 @@ class SystemCertifier(Certifier):
             raise none_of_length(length)
 
     def _listed(self, length: int) -> Listed | None:
-        return _listed(self._graph, length, self._levelling)
+        return _listed(self._graph, length, self._levelling, self._limits)
 
     @cached_property
     def _short(self) -> Certificate | None:
@@ -143,5 +146,5 @@ class SystemCertifier(Certifier):
 
 
 @lru_cache(maxsize=2)  # all methods of one length share it
-def _listed(graph: Graph, length: int, levelling: Levelling | None) -> Listed | None:
-    return Listed.of(graph, length, levelling)
+def _listed(graph: Graph, length: int, levelling: Levelling | None, limits: Limits) -> Listed | None:
+    return Listed.of(graph, length, levelling, limits)
