@@ -239,12 +239,38 @@ def test_levelled_boxes_contain_the_exact_ones(system: TransitionSystem, length:
     assert found == blocks.excess(c)
 
 
+@pytest.mark.parametrize("spread", [0.0, 1e-15, 1e-3])
+def test_one_step_of_shares(spread: float) -> None:
+    """With weights and shares of every kind, and differences where the own node is 1 less the others."""
+    boxes, draw, twins = kernel("levelled_blocks_boxes"), np.random.default_rng(11), Twins("levelled_blocks_boxes")
+    graph = Graph.of(dw.GridWorld(3, 3).by_states())
+    levelling = Levelling.of(graph)
+    assert levelling is not None
+    blocks = LevelledBlocks(graph, 4, levelling, 2)
+    near, degrees = boxes.Near(*blocks.near), boxes.Degrees(*blocks.degrees)
+    for _ in range(40):
+        weights = draw.uniform(0.5, 1.0, blocks.pf[-1])
+        nodes = boxes.Nodes(blocks.lf, blocks.of_state, blocks.out, blocks.src, blocks.tgt, blocks.pf, weights, weights)
+        node = int(draw.integers(len(blocks.src)))
+        own, new = int(blocks.src[node]), int(blocks.tgt[node])
+        lo = draw.random(near.size[own])
+        hi = lo * (1 + spread * draw.random(len(lo)))
+        single, outside = draw.random(2).tolist()
+        step = np.zeros((2, near.size[new]))
+        for pivot in range(-1, blocks.lf[own + 1] - blocks.lf[own]):
+            twins.check("advance", nodes, near, own, lo, hi, single, pivot, new, *step, low=[(8,)], high=[(9,)])
+        reached = boxes.Reached(*np.zeros((2, graph.size)))
+        arguments = (nodes, near, degrees, reached, own, hi, single, outside, new)
+        pairs = zip(twins.float["leave"](*arguments), twins.exact["leave"](*exact(arguments)), strict=True)
+        assert all(exact(float(one)) >= other for one, other in pairs)
+
+
 @pytest.mark.parametrize("spread", [0.0, 1e-15, 1e-3, 1.0])
 def test_quotients_are_never_below_the_truth(spread: float) -> None:
     """With intervals so narrow that only rounding matters, and wide ones."""
     draw, largest = np.random.default_rng(7), kernel("levelled_blocks_boxes").largest_quotient
-    for _ in range(200):
-        count = int(draw.integers(1, 200))
+    for most in [4] * 200 + [200] * 40:
+        count = int(draw.integers(1, most))
         one, other = draw.random(count), draw.random(count)
         lo = draw.random(count) * 10.0 ** draw.integers(-30, 1, count)
         hi = lo * (1 + spread * draw.random(count))
