@@ -82,7 +82,7 @@ class Twins:
     """The loops of some kernels as plain Python, with floats and with fractions; arguments of logarithms are kept."""
 
     def __init__(self, *names: str) -> None:
-        modules = [kernel(name) for name in ("outward", *names)]
+        modules = [kernel(name) for name in ("rounding", *names)]
         self.logs: dict[str, list[Any]] = {"float": [], "exact": []}
         self.float, self.exact = self._plain("float", modules), self._plain("exact", modules)
         self.exact |= {
@@ -279,7 +279,7 @@ def test_quotients_are_never_below_the_truth(spread: float) -> None:
 
 def test_one_rounding_after_another() -> None:
     """Sums, products and quotients of as many numbers as stated, against fractions."""
-    outward, draw = interpreted("outward"), random.Random(3)
+    outward, draw = interpreted("rounding"), random.Random(3)
     for _ in range(2000):
         count = draw.randint(1, 60)
         terms = [(draw.random(), draw.random()) for _ in range(count)]

@@ -22,7 +22,7 @@ from dpwords._kernels.blocks_boxes import (
     quotient,
 )
 from dpwords._kernels.compiler import compiled
-from dpwords._kernels.outward import UNIT, factors, lowered, raised
+from dpwords._kernels.rounding import UNIT, factors, lowered, raised
 
 Array = Any
 

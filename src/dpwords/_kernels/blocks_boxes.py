@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpwords._kernels.compiler import compiled
-from dpwords._kernels.outward import factors, lowered, raised
+from dpwords._kernels.rounding import factors, lowered, raised
 
 Array = Any
 

@@ -26,7 +26,7 @@ from dpwords._kernels.levelled_blocks_boxes import (
     leave,
     on_the_rim,
 )
-from dpwords._kernels.outward import as_factor, factors, lowered, raised
+from dpwords._kernels.rounding import as_factor, factors, lowered, raised
 
 Array = Any
 

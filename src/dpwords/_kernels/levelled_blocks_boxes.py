@@ -2,7 +2,8 @@
 
 A *node* is an edge of the system, a *box* holds bounds for all nodes that enter a state near an own one. A *prefix* is
 what is known of an own run: its last two nodes, or the only one, or none. Every bound that is written is rounded
-outward (`outward`): with the weights as given, it holds for the exact numbers whenever the bounds it comes from do.
+outward (`_kernels/rounding.py`): with the weights as given, it holds for the exact numbers whenever the bounds that it
+was computed from do.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpwords._kernels.compiler import compiled
-from dpwords._kernels.outward import LEAST, UNIT, factors, lowered, raised
+from dpwords._kernels.rounding import LEAST, UNIT, factors, lowered, raised
 
 Array = Any
 

@@ -64,9 +64,7 @@ class Encoder:
         self._bytes = bytes(points) if points and max(points) < _ONE_BYTE else b""  # if all characters fit in a byte
         known = {point: code for code, point in enumerate(self._bytes)}
         self._table = bytes(known.get(point, len(self._bytes) % _ONE_BYTE) for point in range(_ONE_BYTE))
-        self._codes = np.full(
-            max(points, default=0) + 2, _UNKNOWN, dtype=np.int64
-        )  # last: any other character
+        self._codes = np.full(max(points, default=0) + 2, _UNKNOWN, dtype=np.int64)  # last: any other character
         self._codes[points] = np.arange(len(points))
 
     def texts(self, words: Sequence[str], length: int) -> Codes | None:

@@ -69,9 +69,7 @@ class LevelledBlocks:
         self.ways = (np.searchsorted(self.tgt[second], states), prefix[way], step[way], second)
 
     @classmethod
-    def of(
-        cls, graph: Graph, length: int, levelling: Levelling, limits: Limits = DEFAULTS
-    ) -> LevelledBlocks | None:  # fmt: skip
+    def of(cls, graph: Graph, length: int, levelling: Levelling, limits: Limits = DEFAULTS) -> LevelledBlocks | None:
         """With the largest radius that time and memory allow; None if there is none."""
         entering, leaving = np.bincount(graph.target, minlength=graph.size), np.diff(graph.first)
         beside = entering + np.bincount(graph.sources, entering[graph.target], graph.size)  # less than any box
@@ -202,7 +200,5 @@ class LevelledBlocks:
 
     def _followed(self, items: Integers, ends: Integers) -> tuple[Integers, Integers]:
         """Each item with each node that leaves the state where it ends."""
-        sizes = self.of_state[ends + 1] - self.of_state[ends]
-        item = np.repeat(np.arange(len(items)), sizes)
-        place = np.arange(len(item)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        return items[item], self.out[self.of_state[ends[item]] + place]
+        item, edges = self.graph.leaving(ends)
+        return items[item], self.out[edges]

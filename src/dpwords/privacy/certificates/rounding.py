@@ -12,8 +12,8 @@ ULP = 2.0**-52
 
 
 def outward() -> Any:
-    """`factors`, `lowered`, `raised` and LEAST of `_kernels/outward.py`, as plain Python for single numbers."""
-    return interpreted("outward")
+    """`factors`, `lowered`, `raised` and LEAST of `_kernels/rounding.py`, as plain Python for single numbers."""
+    return interpreted("rounding")
 
 
 def price(c: float) -> float:

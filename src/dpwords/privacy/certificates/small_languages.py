@@ -24,23 +24,13 @@ class Listed:
         self.others = others  # for each word, how many others fit at each place; only `levelled` results need them
 
     @classmethod
-    def of(
-        cls, graph: Graph, length: int, levelling: Levelling | None, limits: Limits = DEFAULTS
-    ) -> Listed | None:  # fmt: skip
+    def of(cls, graph: Graph, length: int, levelling: Levelling | None, limits: Limits = DEFAULTS) -> Listed | None:
         """None if there are more words than `limits.compared_words`."""
         graph = graph if levelling is None else levelling.line
-        useful = graph.useful(length)
-        taken, states = np.zeros((1, 0), dtype=np.int64), np.array([graph.start])
-        for place in range(length):
-            sizes = graph.first[states + 1] - graph.first[states]
-            parents = np.repeat(np.arange(len(states)), sizes)
-            edges = graph.first[states][parents] + np.arange(len(parents)) - (np.cumsum(sizes) - sizes)[parents]
-            kept = useful[place + 1, graph.target[edges]]
-            parents, edges = parents[kept], edges[kept]
-            if len(edges) > limits.compared_words:
-                return None
-            taken = np.concatenate([taken[parents], edges[:, None]], axis=1)
-            states = graph.target[edges]
+        listed = graph.words(length, limits.compared_words)
+        if listed is None:
+            return None
+        taken, states = listed
         if levelling is None:
             return cls(graph.symbol[taken], np.zeros((len(taken), 1), dtype=np.int64))
         others = np.concatenate([levelling.others[taken], levelling.others_at_end[states][:, None]], axis=1)
