@@ -41,5 +41,5 @@ def test_epsilon_from_a_distance() -> None:
     assert accuracy.expected_distance(makers["tight (default)"], found, n) <= distance
     assert accuracy.least_epsilon(makers["tight (default)"], 15.1, n) < 0.01
     assert math.isnan(accuracy.least_epsilon(lambda _: AlwaysFar(dw.Words("ab"), 1), 1.0, n))
-    with pytest.raises(dw.InvalidValue, match="target is a finite number above 0"):
+    with pytest.raises(dw.InvalidValue, match="target must be a finite number above 0"):
         accuracy.least_epsilon(makers["tight (default)"], 0.0, n)

@@ -46,8 +46,8 @@ def bad_word_cases() -> list[tuple[Any, Any, str]]:
         (dw.Words("abc"), "abd", r"symbol 3 of 3 is not in the alphabet"),
         (dw.Words("abc"), ["a", ["b"]], r"symbol 2 of 2 is not in the alphabet"),
         (dw.Words("abc", max_length=2), "abc", "at most 2 symbols"),
-        (dw.Words("abc"), 17, "a word is a str, a list or a tuple"),
-        (dw.Words("abc"), {"a"}, "a word is a str, a list or a tuple"),
+        (dw.Words("abc"), 17, "a word must be a str, a list or a tuple"),
+        (dw.Words("abc"), {"a"}, "a word must be a str, a list or a tuple"),
         (dw.Words(["go", "stop"]), "go", "pass a list"),
         (grid.by_states(), "ab", "pass a list"),
         (grid, "NE", r"symbol 1 of 2 cannot follow"),
@@ -75,7 +75,7 @@ def test_errors_do_not_tell_which_word_it_was() -> None:
 
 @pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, "abc", None, True, 1e9, 1j])
 def test_bad_epsilon_is_refused(epsilon: Any) -> None:
-    with pytest.raises(dw.InvalidValue, match="epsilon is"):
+    with pytest.raises(dw.InvalidValue, match="epsilon must be"):
         dw.Exponential(dw.Words("ab"), epsilon)
 
 
@@ -86,7 +86,7 @@ def test_epsilon_below_the_rounding_slack_is_refused() -> None:
 
 @pytest.mark.parametrize("k", [0, -1, 1.5, "1", True, None])
 def test_bad_k_is_refused(k: Any) -> None:
-    with pytest.raises(dw.InvalidValue, match="k is a whole number, 1 or more"):
+    with pytest.raises(dw.InvalidValue, match="k must be a whole number, 1 or more"):
         dw.Exponential(dw.Words("ab"), 1.0, k)
 
 
@@ -104,15 +104,15 @@ def test_other_bad_arguments_are_refused() -> None:
         dw.Exponential(words, 1.0, calibration="loose")  # type: ignore[arg-type]
     with pytest.raises(dw.InvalidValue, match=r"utility is Linear\(\)"):
         dw.Exponential(words, 1.0, utility=dw.Linear)  # type: ignore[arg-type]
-    with pytest.raises(dw.InvalidValue, match="the language is"):
+    with pytest.raises(dw.InvalidValue, match="the language must be"):
         dw.Exponential("ab", 1.0)  # type: ignore[arg-type]
     with pytest.raises(dw.InvalidValue, match="distance is 'hamming'"):
         dw.Exponential(words, 1.0, distance="edits")  # type: ignore[arg-type]
-    with pytest.raises(dw.InvalidValue, match="length is a whole number, 1 or more"):
+    with pytest.raises(dw.InvalidValue, match="length must be a whole number, 1 or more"):
         dw.Exponential(words, 1.0).expected_distance(length=0)
     with pytest.raises(dw.InvalidValue, match="a seed is"):
         dw.Exponential(words, 1.0).seeded(None)  # type: ignore[arg-type]
-    with pytest.raises(dw.InvalidValue, match="draws is a whole number"):
+    with pytest.raises(dw.InvalidValue, match="draws must be a whole number"):
         dw.Exponential(words, 1.0).simulate("ab", -1)
     with pytest.raises(dw.InvalidValue, match="either a word or length"):
         dw.Exponential(words, 1.0).expected_distance()
@@ -141,7 +141,7 @@ def test_guarantee_and_repr_say_what_is_promised() -> None:
     assert (guarantee.epsilon, guarantee.distance, guarantee.k, guarantee.method) == (1.5, "hamming", 2, "tight")
     assert [guarantee.loss(d) for d in range(5)] == [0, 1.5, 1.5, 3.0, 3.0]
     assert 0 < guarantee.slack < 1e-14
-    with pytest.raises(dw.InvalidValue, match="a distance is a whole number"):
+    with pytest.raises(dw.InvalidValue, match="a distance must be a whole number"):
         guarantee.loss(-1)
     assert "ε = 1.5, k = 2" in str(guarantee)
     assert "epsilon=1.5, k=2" in repr(mechanism)

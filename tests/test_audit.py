@@ -104,9 +104,9 @@ def test_limits() -> None:
         dw.audit.exact(dw.Exponential(dw.Words("ab"), 1.0), length=11)
     with pytest.raises(dw.InvalidValue, match="no word of length 2"):
         dw.audit.exact(dw.Exponential(dw.TransitionSystem({"s": {"a": "end"}}, start="s"), 1.0), length=2)
-    with pytest.raises(dw.InvalidValue, match="claimed is a finite number"):
+    with pytest.raises(dw.InvalidValue, match="claimed must be a finite number"):
         dw.audit.exact(Skewed(), length=1, language=dw.Words("ab"), claimed="1", k=1)  # type: ignore[arg-type]
-    with pytest.raises(dw.InvalidValue, match="the language is"):
+    with pytest.raises(dw.InvalidValue, match="the language must be"):
         dw.audit.exact(Skewed(), length=1, language="ab", claimed=1.0, k=1)  # type: ignore[arg-type]
     with pytest.raises(dw.InvalidValue, match="empty word"):
         dw.audit.exact(dw.Exponential(dw.Words("ab"), 1.0), length=0)

@@ -142,15 +142,15 @@ def test_random_words(word: str, k: int, other: str) -> None:
 def test_bad_input() -> None:
     with pytest.raises(dw.InvalidValue, match="symbol 2 of 3 is not in the alphabet"):
         dw.LevenshteinAutomaton("axa", 1, "ab")
-    with pytest.raises(dw.InvalidValue, match="k is a whole number, 0 or more"):
+    with pytest.raises(dw.InvalidValue, match="k must be a whole number, 0 or more"):
         dw.LevenshteinAutomaton("aa", -1, "ab")
-    with pytest.raises(dw.InvalidValue, match="edits are"):
+    with pytest.raises(dw.InvalidValue, match="edits must be"):
         dw.LevenshteinAutomaton("aa", 1, "ab", edits="some")  # type: ignore[arg-type]
     near = dw.LevenshteinAutomaton("aa", 1, "ab")
     with pytest.raises(dw.InvalidValue, match="from 0 to 1"):
         near.exactly(2)
     with pytest.raises(dw.InvalidValue, match="deterministic automaton"):
         near.product(dw.GridWorld(2, 2))
-    with pytest.raises(dw.InvalidValue, match="the product is with a language"):
+    with pytest.raises(dw.InvalidValue, match="a product needs a language"):
         near.of_length().product(3)  # type: ignore[arg-type]
     assert "6 states" in repr(near)

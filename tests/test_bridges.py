@@ -24,7 +24,7 @@ def test_edge_lists(tmp_path: Path) -> None:
     [
         ("from,to\n1,2\n", "needs a header line"),
         ("", "needs a header line"),
-        ("source,target\n1,2\n3", "line 3: source or target is missing"),
+        ("source,target\n1,2\n3", "line 3: the source or the target is missing"),
         ("source,target\n", "at least one edge"),
         ('source,target\n1,"2', r"not valid CSV \(unexpected end of data\)"),
     ],
@@ -38,7 +38,7 @@ def test_bad_edge_lists_are_refused(tmp_path: Path, content: str, message: str) 
 
 def test_edges_that_are_no_pairs_or_no_file_are_refused(tmp_path: Path) -> None:
     for rows in ([(1, 2, 3)], ["ab"], [([1], 2)], [1]):
-        with pytest.raises(dw.InvalidValue, match="edge 1 is not a pair"):
+        with pytest.raises(dw.InvalidValue, match="edge 1 must be a pair"):
             dw.from_edges(rows)  # type: ignore[arg-type]
     with pytest.raises(dw.InvalidValue, match=r"missing\.csv cannot be read.*No such file"):
         dw.from_edges(tmp_path / "missing.csv")
@@ -46,7 +46,7 @@ def test_edges_that_are_no_pairs_or_no_file_are_refused(tmp_path: Path) -> None:
     with pytest.raises(dw.InvalidValue, match=r"binary\.csv is not UTF-8 text"):
         dw.from_edges(tmp_path / "binary.csv")
     for nothing in (None, 3):
-        with pytest.raises(dw.InvalidValue, match="edges: a list or another collection"):
+        with pytest.raises(dw.InvalidValue, match="edges must be a list or another collection"):
             dw.from_edges(nothing)  # type: ignore[arg-type]
 
 
@@ -82,23 +82,27 @@ def test_json(tmp_path: Path) -> None:
         ('{"start": "s"}', dw.InvalidValue, "needs the keys"),
         ('{"start": "s", "transitions": {"s": {"a": "s", "a": "t"}}}', dw.NotDeterministic, "state s, action a"),
         ('{"start": "s", "transitions": {"s": {"a": ["s", "t"]}}}', dw.NotDeterministic, "leads to a list of states"),
-        ('{"start": "s", "transitions": {"s": {}, "s": {}}}', dw.InvalidValue, "not one mapping"),
-        ('{"start": "0", "transitions": {"0": {"a": 0}}}', dw.InvalidValue, 'states are text in JSON, write "0"'),
+        ('{"start": "s", "transitions": {"s": {}, "s": {}}}', dw.InvalidValue, "must be one mapping"),
+        (
+            '{"start": "0", "transitions": {"0": {"a": 0}}}',
+            dw.InvalidValue,
+            'states must be strings in JSON: write "0"',
+        ),
         ('{"start": "s", "accepting": "s", "transitions": {"s": {"a": "s"}}}', dw.InvalidValue, "list of states"),
         (
             '{"start": 0, "transitions": {"0": {"a": "0"}}}',
             dw.InvalidValue,
-            'start: states are text in JSON, write "0"',
+            'start: states must be strings in JSON: write "0"',
         ),
         ('{"start": "s", "accepting": 3, "transitions": {"s": {"a": "s"}}}', dw.InvalidValue, "list of states"),
         (
             '{"start": "s", "accepting": [3], "transitions": {"s": {"a": "s"}}}',
             dw.InvalidValue,
-            "accepting: states are text",
+            "accepting: states must be strings",
         ),
-        ("[" * 100_000, dw.InvalidValue, "no transition system"),
-        ('{"start": "s", "transitions": {}}', dw.InvalidValue, r"system\.json: transitions are a mapping"),
-        ("1" * 5000, dw.InvalidValue, "no transition system"),
+        ("[" * 100_000, dw.InvalidValue, "not a transition system"),
+        ('{"start": "s", "transitions": {}}', dw.InvalidValue, r"system\.json: transitions must be a mapping"),
+        ("1" * 5000, dw.InvalidValue, "not a transition system"),
     ],
 )
 def test_bad_json_is_refused(tmp_path: Path, content: str, error: type[Exception], message: str) -> None:

@@ -338,7 +338,7 @@ def test_bad_lengths() -> None:
     with pytest.raises(dw.InvalidValue, match="no word of length 5"):
         dw.Exponential(ends, 2.0).certificate(5)
     for length in (0, -1, True, 4.0, "4", None):
-        with pytest.raises(dw.InvalidValue, match="length is a whole number"):
+        with pytest.raises(dw.InvalidValue, match="length must be a whole number"):
             dw.Exponential(ends, 2.0).certificate(length)  # type: ignore[arg-type]
     with pytest.raises(dw.TooLarge, match="take shorter words"):
         dw.Exponential(dw.GridWorld(3, 3), 2.0).certificate(10**9)

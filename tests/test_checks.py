@@ -20,18 +20,18 @@ def test_numbers_of_any_kind() -> None:
 
 @pytest.mark.parametrize("bad", [0, 2.0, "3", True, None, -5])
 def test_what_is_no_whole_number(bad: Any) -> None:
-    with pytest.raises(dw.InvalidValue, match="n is a whole number, 1 or more"):
+    with pytest.raises(dw.InvalidValue, match="n must be a whole number, 1 or more"):
         checks.whole_number(bad, "n", 1)
 
 
 @pytest.mark.parametrize("bad", [0, -1, math.nan, math.inf, "1", True, None, 10**400, 1j])
 def test_what_is_no_positive_number(bad: Any) -> None:
-    with pytest.raises(dw.InvalidValue, match="x is a finite number above 0: pass for example 1"):
+    with pytest.raises(dw.InvalidValue, match="x must be a finite number above 0: pass for example 1"):
         checks.positive_number(bad, "x", "1")
 
 
 def test_collections() -> None:
     assert list(checks.collection({1: 2}, "things")) == [1]
     for bad in ("text", 3, None):
-        with pytest.raises(dw.InvalidValue, match="things: a list"):
+        with pytest.raises(dw.InvalidValue, match="things must be a list"):
             checks.collection(bad, "things")

@@ -104,7 +104,7 @@ def test_bad_words_are_named_by_row_and_not_shown() -> None:
     message = refused("release", "--alphabet", "abc", "-e", "1", stdin="abc\nabq\n")
     assert message == (
         "dpwords: word 2: the word is not in the language (symbol 3 of 3 is not in the alphabet): only words of the "
-        "language can go in; words are read character by character, such as a (--separator changes that)\n"
+        "language can go in; words are read as single characters such as a (--separator changes that)\n"
     )
     assert "read as states such as 0,0 with white space between them" in refused(
         "release", "0,1", "0;1", "--system", "grid:3x3", "--words", "states", "-e", "1"
@@ -113,8 +113,10 @@ def test_bad_words_are_named_by_row_and_not_shown() -> None:
     assert "word 1: the empty word" in refused("release", "", "--alphabet", "abc", "-e", "1")
     assert "symbol 1 of 2 cannot follow" in refused("release", "NE", "--system", "grid:3x3", "-e", "1")
     assert "k is at most" in refused("release", "ab", "--alphabet", "ab", "-e", "1", "-k", "3")
-    assert "k is a whole number" in refused("release", "ab", "--alphabet", "ab", "-e", "1", "-k", "0")
-    assert "alpha is" in refused("release", "ab", "--alphabet", "ab", "-e", "1", "--utility", "inverse", "--alpha", "0")
+    assert "k must be a whole number" in refused("release", "ab", "--alphabet", "ab", "-e", "1", "-k", "0")
+    assert "alpha must be" in refused(
+        "release", "ab", "--alphabet", "ab", "-e", "1", "--utility", "inverse", "--alpha", "0"
+    )
 
 
 SECRET = "gattaca"
@@ -124,23 +126,23 @@ SECRET = "gattaca"
     ("arguments", "message"),
     [
         (["release", "ab", "--alphabet", "ab"], "--epsilon is missing: see dpwords release --help"),
-        (["release", "ab", "-e", "1"], "either --alphabet or --system"),
-        (["release", "-e", SECRET, "--alphabet", "acgt"], "--epsilon takes a number, and that is something else"),
+        (["release", "ab", "-e", "1"], "exactly one of --alphabet, --system and --lexicon"),
+        (["release", "-e", SECRET, "--alphabet", "acgt"], "--epsilon takes a number, but was given something else"),
         (["release", "-k", SECRET, "--alphabet", "acgt"], "-k takes a whole number"),
         (["release", "--words", SECRET, "--alphabet", "acgt", "-e", "1"], "--words takes one of moves, states"),
-        (["release", f"--{SECRET}", "--alphabet", "acgt", "-e", "1"], "words that begin with a hyphen go behind --"),
-        (["release", f"-{SECRET}", "--alphabet", "acgt-", "-e", "1"], "words that begin with a hyphen go behind --"),
-        (["release", SECRET, "--alphabet", "acgt", "-e"], "the arguments do not fit"),
+        (["release", f"--{SECRET}", "--alphabet", "acgt", "-e", "1"], "words that begin with a hyphen go after --"),
+        (["release", f"-{SECRET}", "--alphabet", "acgt-", "-e", "1"], "words that begin with a hyphen go after --"),
+        (["release", SECRET, "--alphabet", "acgt", "-e"], "the arguments do not match"),
         (["audit", SECRET, "--alphabet", "acgt", "-e", "1", "--length", "2"], "see dpwords audit --help"),
         (["accuracy", "-e", f"1,{SECRET}", "--alphabet", "acgt", "--length", "2"], "as in 1,2,5,10"),
-        ([SECRET, "--alphabet", "acgt", "-e", "1"], "take one of release, accuracy, audit, draw, study"),
+        ([SECRET, "--alphabet", "acgt", "-e", "1"], "use one of release, accuracy, audit, draw, study"),
         (
             ["audit", "--literal", "--utility", "linear", "--alphabet", "ab", "--length", "2", "-e", "1"],
             "leave out --edits, --mechanism, --utility",
         ),
-        (["release", "ab", "--alphabet", "ab", "-e", "1", "--separator", ""], "a separator has at least"),
+        (["release", "ab", "--alphabet", "ab", "-e", "1", "--separator", ""], "a separator needs at least"),
         (["accuracy", "--alphabet", "ab", "--length", "1" + "0" * 25, "-e", "1"], "a word may have"),
-        (["audit", "--alphabet", "ab", "--length", "100000", "-e", "1"], "take a shorter length"),
+        (["audit", "--alphabet", "ab", "--length", "100000", "-e", "1"], "use a shorter length"),
         (["release", "EE", "--system", "grid:99999x99999", "-e", "1"], "at most 1000000 cells"),
     ],
 )
@@ -232,7 +234,7 @@ def test_accuracy_finds_epsilon_and_draws(tmp_path: Path) -> None:
     for wrong in (["--plot", "a.gif"], ["--plot", "a.dot"], ["--plot", "a.svg", "--target-distance", "1"]):
         arguments = ["accuracy", "--alphabet", "ab", "--length", "4", *wrong]
         assert "ends in .svg" in refused(*arguments, *(["-e", "1"] if len(wrong) == 2 else []))
-    assert "say --epsilon" in refused("accuracy", "--alphabet", "ab", "--length", "4")
+    assert "give --epsilon" in refused("accuracy", "--alphabet", "ab", "--length", "4")
 
 
 def test_accuracy_says_what_is_too_large() -> None:

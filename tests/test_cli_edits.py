@@ -71,7 +71,7 @@ def test_bad_use() -> None:
     assert "leave out --edits all" in refused(*word, "-e", "2", "--edits", "all", "--mechanism", "online")
     assert "up_to" in refused(*word, "-e", "2", "--edits", "all", "--mechanism", "exponential")
     assert "at least 0.7" in refused(*word, "-e", "0.6", "--edits", "all")
-    assert "take a longer length" in refused("audit", "--alphabet", "ab", "--length", "0", "-e", "2", "--edits", "all")
+    assert "use a longer length" in refused("audit", "--alphabet", "ab", "--length", "0", "-e", "2", "--edits", "all")
     assert (
         run("accuracy", "--alphabet", "ab", "--length", "5", "-e", "9000", "-k", "2000", "--edits", "all").returncode
         == 0

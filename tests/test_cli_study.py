@@ -109,9 +109,9 @@ def test_what_cannot_be_printed_is_not_written_either(tmp_path: Path) -> None:
 
 
 def test_bad_use(tmp_path: Path) -> None:
-    assert "take one of strings, grid" in refused("study", "secret")
+    assert "use one of strings, grid" in refused("study", "secret")
     assert "k is at most" in refused("study", "strings", "-k", "33")
-    assert "k is a whole number" in refused("study", "grid", "-k", "0")
+    assert "k must be a whole number" in refused("study", "grid", "-k", "0")
     (tmp_path / "file").write_text("", encoding="utf-8")
     assert "cannot be written" in refused("study", "strings", "--output", str(tmp_path / "file"))
     assert [path.name for path in tmp_path.iterdir()] == ["file"]

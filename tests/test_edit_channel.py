@@ -386,14 +386,14 @@ def test_bad_words_are_refused_without_a_symbol_of_them() -> None:
     with pytest.raises(dw.NotInLanguage, match="symbol 3 of 4") as caught:
         mechanism.release("abXb")
     assert "X" not in str(caught.value)
-    with pytest.raises(dw.InvalidValue, match="a word is a str, a list or a tuple"):
+    with pytest.raises(dw.InvalidValue, match="a word must be a str, a list or a tuple"):
         mechanism.release(5)  # type: ignore[type-var]
     assert mechanism.log_prob("abX", given="ab") == -math.inf
 
 
 def test_too_long_for_a_probability() -> None:
     mechanism = dw.EditChannel("ab", 3)
-    with pytest.raises(dw.TooLarge, match="take shorter ones"):
+    with pytest.raises(dw.TooLarge, match="use shorter words"):
         mechanism.log_prob("ab" * 5000, given="ab" * 5000)
-    with pytest.raises(dw.TooLarge, match="take shorter ones"):
+    with pytest.raises(dw.TooLarge, match="use shorter words"):
         mechanism.log_prob("ab" * 100_000, given="")

@@ -93,5 +93,5 @@ def test_bad_languages_are_refused() -> None:
 
 def test_a_projection_that_is_too_large_says_that_a_word_was_drawn() -> None:
     channel = dw.EditChannel("NSEW", 5, onto=dw.GridWorld(3, 3), limits=Limits(memory=10))
-    with pytest.raises(dw.TooLarge, match="what it spends is spent"):
+    with pytest.raises(dw.TooLarge, match="its ε is spent"):
         channel.release("EESS")

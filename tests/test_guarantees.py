@@ -58,9 +58,9 @@ def test_linear_and_staircase_by_hand() -> None:
 
 @pytest.mark.parametrize("alpha", [0, -1.0, math.nan, math.inf, "1", None, True])
 def test_bad_alpha_is_refused(alpha: Any) -> None:
-    with pytest.raises(dw.InvalidValue, match="alpha is a finite number above 0"):
+    with pytest.raises(dw.InvalidValue, match="alpha must be a finite number above 0"):
         dw.Inverse(alpha)
-    with pytest.raises(dw.InvalidValue, match="alpha is a finite number above 0"):
+    with pytest.raises(dw.InvalidValue, match="alpha must be a finite number above 0"):
         dw.PaperLiteral(dw.Words("ab"), 1.0, alpha=alpha)
 
 
@@ -72,7 +72,7 @@ def test_numbers_of_other_libraries_become_plain_ones() -> None:
 
 
 def test_bad_first_steps_are_refused() -> None:
-    with pytest.raises(dw.InvalidValue, match="first_step is a whole number"):
+    with pytest.raises(dw.InvalidValue, match="first_step must be a whole number"):
         dw.Staircase(-1)
-    with pytest.raises(dw.InvalidValue, match="first_step is at most k − 1 = 1"):
+    with pytest.raises(dw.InvalidValue, match="first_step must be at most k − 1 = 1"):
         dw.Exponential(dw.Words("ab"), 1.0, 2, dw.Staircase(2)).release("abab")

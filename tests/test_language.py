@@ -63,7 +63,7 @@ def test_words() -> None:
 @pytest.mark.parametrize("length", [-1, 1.5, "2", None, True])
 def test_bad_lengths_are_refused(length: Any) -> None:
     for language in (dw.Words("ab"), dw.GridWorld(2, 2)):
-        with pytest.raises(dw.InvalidValue, match="length is a whole number"):
+        with pytest.raises(dw.InvalidValue, match="length must be a whole number"):
             language.count(length)
 
 
@@ -86,7 +86,7 @@ def test_the_shorter_bound_counts() -> None:
     assert "up to 3 symbols" in repr(grid.up_to(3))
     for bound in (-1, 1.5, "2", None):
         for language in (dw.Words("ab"), grid, dw.Lexicon(["ab"])):
-            with pytest.raises(dw.InvalidValue, match="max_length is a whole number, 0 or more"):
+            with pytest.raises(dw.InvalidValue, match="max_length must be a whole number, 0 or more"):
                 language.up_to(bound)  # type: ignore[arg-type]
     with pytest.raises(dw.InvalidValue, match="at least one word"):
         dw.Lexicon(["ab"]).up_to(1)

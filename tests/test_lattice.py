@@ -127,6 +127,6 @@ def test_exponents_never_wrap_around() -> None:
     """e^(−10^6·d) over 10^6 symbols is 2^(−1.4·10^12): more steps of 512 than an int32 may count."""
     graph = Graph.of(dw.TransitionSystem({0: {"a": 0, "b": 0}}, start=0))
     steep = Discount(scaled.exp_minus([Fraction(10**6)]))
-    with pytest.raises(dw.TooLarge, match="take less, or shorter words"):
+    with pytest.raises(dw.TooLarge, match="use less, or shorter words"):
         Lattice(graph, np.zeros(10**6, dtype=np.int64), steep)
     assert Lattice(graph, np.zeros(10**5, dtype=np.int64), steep).at_start().logs() == pytest.approx([0.0], abs=1e-9)

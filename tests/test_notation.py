@@ -74,16 +74,16 @@ def test_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((None, None), "either --alphabet or --system or --lexicon .0 are"),
-        (("ab", "grid:2x2"), "either --alphabet or --system or --lexicon .2 are"),
+        ((None, None), r"exactly one of --alphabet, --system and --lexicon .*\(0 are"),
+        (("ab", "grid:2x2"), r"exactly one of --alphabet, --system and --lexicon .*\(2 are"),
         ((None, "roads.csv", "moves"), "leave out --words moves"),
         (("ab", None, "states"), "belong to --system"),
         ((None, "grid:2"), "a grid is written"),
         ((None, "grid:2x2@x"), "a grid is written"),
-        ((None, "grid:0x2"), "rows is a whole number"),
+        ((None, "grid:0x2"), "rows must be a whole number"),
         ((None, "grid:2x2", None, "0,0"), "--start is for CSV"),
         ((None, "grid:2x2@any"), "words of states"),
-        ((None, "roads.txt"), "a system is"),
+        ((None, "roads.txt"), "a system must be"),
     ],
 )
 def test_bad_languages(arguments: tuple[str | None, ...], message: str) -> None:
@@ -110,7 +110,7 @@ def test_words_that_could_not_be_told_apart_are_refused() -> None:
     with pytest.raises(dw.InvalidValue, match="--separator"):
         Notation(dw.Words(["register request", "pay"]))
     for separator in ("", "\n"):
-        with pytest.raises(dw.InvalidValue, match="a separator has at least one character"):
+        with pytest.raises(dw.InvalidValue, match="a separator needs at least one character"):
             Notation(dw.Words("ab"), separator)
     for symbols in ("a\n", ["go", "a\rb"], "a\ud800"):
         with pytest.raises(dw.InvalidValue, match="line break or half a character"):

@@ -204,13 +204,13 @@ def test_files(tmp_path: Path) -> None:
 
 
 def test_what_is_too_large_for_a_picture_is_said() -> None:
-    with pytest.raises(dw.TooLarge, match="draw a shorter word or a smaller k, or take DOT"):
+    with pytest.raises(dw.TooLarge, match="draw a shorter word or a smaller k, or use DOT"):
         plots.diagram(dw.GridWorld(15, 15))
     assert plots.dot(dw.GridWorld(15, 15)).count("->") == 841
 
 
 def test_what_cannot_be_drawn() -> None:
-    with pytest.raises(dw.InvalidValue, match="a diagram is of"):
+    with pytest.raises(dw.InvalidValue, match="has a diagram"):
         plots.diagram("abc")  # type: ignore[arg-type]
     with pytest.raises(dw.InvalidValue, match="nothing to draw"):
         plots.diagram(dw.LevenshteinAutomaton("aaa", 2, "a", "substitutions").exactly(2))

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 import dpwords as dw
+from dpwords.spaces import exhaustive
 
 
 def test_a_system_runs_what_it_can() -> None:
@@ -68,18 +69,75 @@ def test_grid_world() -> None:
     assert dw.GridWorld(15, 15, start=None).by_states().count(1) == 225
 
 
+def test_runs_and_their_moves() -> None:
+    world = dw.GridWorld(15, 15)
+    cells: list[Any] = [(0, 1), (0, 2), (1, 2), (2, 2)]
+    assert world.run("EESS") == world.run(["E", "E", "S", "S"]) == cells
+    assert world.moves(cells) == world.moves(tuple(cells)) == list("EESS")
+    assert world.run("") == world.moves([]) == []
+    assert world.by_states().run(cells) == world.by_states().moves(cells) == cells
+    for start in (None, (0, 0)):
+        system = dw.GridWorld(3, 3, start=start, walls={(1, 1)}, stay=True).by_states()
+        assert all(system.run(word) == system.moves(word) == [*word] for word in exhaustive.words(system, 3))
+    small = dw.GridWorld(3, 3, start=(2, 1), walls={(1, 1)}, stay=True)
+    assert all(small.moves(small.run(word)) == [*word] for word in exhaustive.words(small, 4))
+
+
+def test_a_run_from_anywhere_begins_with_its_first_state() -> None:
+    runs = dw.TransitionSystem({"p": {"go": "q"}, "q": {"go": "p", "stay": "q"}}, start=None).by_states()
+    assert runs.run("qqp") == runs.moves("qqp") == ["q", "q", "p"]
+    with pytest.raises(dw.NotInLanguage, match="no action leads to state 1 of 1"):
+        runs.moves("x")
+    with pytest.raises(dw.InvalidValue, match="words of states"):
+        dw.GridWorld(2, 2, start=None).run("E")
+
+
+def test_what_is_no_run_is_refused_by_position() -> None:
+    world = dw.GridWorld(3, 3)
+    for word, place in (("EEE", "symbol 3 of 3 cannot follow"), ("EX", "symbol 2 of 2 is not in the alphabet")):
+        with pytest.raises(dw.NotInLanguage, match=place) as found:
+            world.run(word)
+        assert "X" not in str(found.value)
+    for cells in ([(0, 1), (2, 2)], [(0, 1), [0, 2]], [(0, 1), (0, 3)]):
+        with pytest.raises(dw.NotInLanguage, match="no action leads to state 2 of 2") as found:
+            world.moves(cells)
+        assert not any(character in str(found.value) for character in "013,")
+    for wrong in (17, None, {(0, 1)}):
+        with pytest.raises(dw.InvalidValue, match="a word must be a str, a list or a tuple"):
+            world.moves(wrong)  # type: ignore[arg-type]
+
+
+def test_a_run_ends_in_an_accepting_state() -> None:
+    system = dw.TransitionSystem({0: {"a": 1}, 1: {"a": 0}}, start=0, accepting={1})
+    assert system.run("a") == [1]
+    assert system.moves([1]) == ["a"]
+    with pytest.raises(dw.NotInLanguage, match="it ends where no word of the language may end"):
+        system.run("aa")
+    with pytest.raises(dw.NotInLanguage, match="they end where no word of the language may end"):
+        system.moves([1, 0])
+
+
+def test_moves_that_are_not_unique_are_refused() -> None:
+    system = dw.TransitionSystem({"p": {"slow": "q", "fast": "q", "stay": "p"}, "q": {"back": "p"}}, start="p")
+    assert system.moves(["p", "p"]) == ["stay", "stay"]
+    with pytest.raises(dw.InvalidValue, match=r"more than one action leads to state 2 of 3.*by_states\(\)") as found:
+        system.moves(["p", "q", "p"])
+    assert not isinstance(found.value, dw.NotInLanguage)
+    assert "slow" not in str(found.value)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"rows": 0}, "rows is a whole number, 1 or more"),
-        ({"columns": 2.5}, "columns is a whole number"),
+        ({"rows": 0}, "rows must be a whole number, 1 or more"),
+        ({"columns": 2.5}, "columns must be a whole number"),
         ({"start": (3, 0)}, "start: 3,0 is not a state"),
-        ({"start": 5}, "a cell is a pair"),
+        ({"start": 5}, "a cell must be a pair"),
         ({"walls": [(9, 9)]}, "walls: 9,9 is not a state"),
-        ({"walls": [(0, 0)]}, "the start is a wall"),
-        ({"start": None, "walls": [(r, c) for r in range(3) for c in range(3)]}, "the start is a wall"),
-        ({"start": ([0], 0)}, "a cell is a pair"),
-        ({"walls": None}, "walls: a list or another collection is needed"),
+        ({"walls": [(0, 0)]}, "must start in a free cell"),
+        ({"start": None, "walls": [(r, c) for r in range(3) for c in range(3)]}, "must start in a free cell"),
+        ({"start": ([0], 0)}, "a cell must be a pair"),
+        ({"walls": None}, "walls must be a list or another collection"),
     ],
 )
 def test_bad_grids_are_refused(arguments: dict[str, Any], message: str) -> None:
@@ -91,14 +149,14 @@ def test_bad_grids_are_refused(arguments: dict[str, Any], message: str) -> None:
     ("transitions", "start", "accepting", "message"),
     [
         ({}, "s", None, "at least one state"),
-        ([("a", "b")], "s", None, "transitions are a mapping"),
-        ({"s": ["a"]}, "s", None, "moves of state s are not one mapping"),
+        ([("a", "b")], "s", None, "transitions must be a mapping"),
+        ({"s": ["a"]}, "s", None, "moves of state s must be one mapping"),
         ({"s": {"a": "s"}}, "t", None, "start: t is not a state"),
         ({"s": {"a": "s"}}, ["s"], None, r"start: .* is not a state"),
         ({"s": {"a": "s"}}, "s", ["x"], "accepting: x is not a state"),
-        ({"s": {"a": None}}, "s", None, "state s, action a: the next state is no state"),
-        ({"s": {"a": "s"}}, "s", 3, "accepting: a list or another collection is needed"),
-        ({"s": {"a": "s"}}, "s", "s", "accepting: a list or another collection is needed"),
+        ({"s": {"a": None}}, "s", None, "state s, action a: the next state must be hashable and not None"),
+        ({"s": {"a": "s"}}, "s", 3, "accepting must be a list or another collection"),
+        ({"s": {"a": "s"}}, "s", "s", "accepting must be a list or another collection"),
     ],
 )
 def test_bad_systems_are_refused(transitions: Any, start: Any, accepting: Any, message: str) -> None:

@@ -1,4 +1,4 @@
-"""What a release will cost in accuracy, before there is any data."""
+"""The accuracy of a release, computed before there is any data."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.privacy.channel_parameters import LEAST_EPSILON
 from dpwords.spaces.choice import space_of
 
-_LEAST, _MOST = 2.0**-7, 2.0**10  # ε that are searched
+_LEAST, _MOST = 2.0**-7, 2.0**10  # the range of ε that is searched
 _STEPS = 14
-_MEASURED = 400  # releases of which the mean distance is taken where it is not known
+_MEASURED = 400  # releases whose mean distance is measured if no formula is known
 
 
 def lowest_epsilon(k: int, edits: Edits = "substitutions") -> float:
-    """The lowest ε that is searched; for the edit channel the lowest at which there is one."""
+    """The lowest ε that is searched; for the edit channel, the lowest for which it exists."""
     return LEAST_EPSILON * k if edits == "all" else _LEAST
 
 
 def expected_distance(make: Maker, epsilon: float, length: int) -> float:
-    """The public expected distance at an ε; NaN where it is too large to compute, but for linear utility.
+    """The public expected distance at this ε; NaN if the computation is too large.
 
-    Of the edit channel onto a language it is measured, on words drawn uniformly from the language, the same each time.
+    With linear utility, raises `TooLarge` instead. For the edit channel onto a language it is measured, on words drawn
+    uniformly from the language with a fixed seed.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that little survives: the figure tells
+        warnings.simplefilter("ignore")  # warnings that little of the word survives: the distance shows it anyway
         mechanism = make(epsilon)
     if isinstance(mechanism, EditChannel) and mechanism.onto is not None:
         return _measured(mechanism, mechanism.onto, length)
@@ -48,9 +49,9 @@ def expected_distance(make: Maker, epsilon: float, length: int) -> float:
 
 
 def least_epsilon(make: Maker, target: float, length: int, lowest: float = _LEAST) -> float:
-    """The least ε at which the expected distance is no larger than the target, to 1 part in 1,000; NaN if none is.
+    """The least ε at which the expected distance is at most `target`, to 1 part in 1,000; NaN if there is none.
 
-    Searched from `lowest` on. Cost: that of the expected distance, about 16 times.
+    The search starts at `lowest`. Cost: about 16 times that of the expected distance.
     """
     positive_number(target, "target", "target=1.0")
     highest = max(_MOST, 100 * lowest)
@@ -66,7 +67,7 @@ def least_epsilon(make: Maker, target: float, length: int, lowest: float = _LEAS
 
 
 def _measured(channel: EditChannel, language: Language, length: int) -> float:
-    """The mean Levenshtein distance of one release each, of words of one length drawn uniformly, the same each time."""
+    """The mean Levenshtein distance between words of one length and their releases, both drawn with fixed seeds."""
     rows = space_of(language).uniform(whole_number(length, "length", 1), _MEASURED, SeededSource("words").open())
     words = Encoder(language.alphabet).words(np.array(list(rows)), tuple)
     released = channel.seeded("releases").release_all(words)

@@ -1,18 +1,18 @@
-"""Everything that dpwords raises on purpose.
+"""The exceptions that dpwords raises.
 
 DPWordsError
 ├── InvalidValue (ValueError)     an argument breaks a rule
 │   ├── NotInLanguage             the word is not one of the words that may be released
 │   └── NotDeterministic          a state and a symbol lead to more than one state
 ├── MissingExtra (ImportError)    an optional package is not installed
-└── TooLarge (MemoryError)        the answer is defined, but would not fit
+└── TooLarge (MemoryError)        the result is well defined but would take too much memory or time
 
-A message is one line: the rule, then the remedy. It may give a position in a word, never a symbol of one.
+A message is one line: the rule, then the remedy. It may name a position in a word but never one of its symbols.
 """
 
 
 class DPWordsError(Exception):
-    """Base of all errors of this package."""
+    """The base class of all exceptions of this package."""
 
 
 class InvalidValue(DPWordsError, ValueError):
@@ -20,11 +20,11 @@ class InvalidValue(DPWordsError, ValueError):
 
 
 class NotInLanguage(InvalidValue):
-    """The word is not in the mechanism's language, so nothing was drawn."""
+    """The word is not in the language. A mechanism raises this before it draws anything."""
 
 
 class NotDeterministic(InvalidValue):
-    """A state has two successors under one symbol."""
+    """A state has more than one successor under the same symbol."""
 
 
 class MissingExtra(DPWordsError, ImportError):

@@ -22,10 +22,12 @@ def log_sum(one: float, other: float) -> float:
 
 @compiled()
 def log_prob(word: Array, output: Array, deleted: float, kept: float, replaced: float, inserted: Array) -> float:
-    """ln of the probability of `output`, from logarithms: of what happens to a symbol, and of each inserted length.
+    """ln of the probability that the channel turns `word` into `output`.
 
-    After each symbol of the word and the gap behind it, entry j is ln of the probability that the first j symbols of
-    the output have come out. Cost: length of the word · (length of the output)².
+    The other arguments are logarithms of the probabilities that a symbol is deleted, kept, or replaced by one given
+    other symbol, and that one given word of t symbols is inserted. After each symbol of the word and the gap behind it,
+    here[j] is ln of the probability that exactly the first j symbols of the output have been produced.
+    Cost: length of the word · (length of the output)².
     """
     size = len(output) + 1
     here, read = inserted.copy(), np.empty(size)

@@ -1,4 +1,4 @@
-"""Free words, symbol by symbol."""
+"""Random substitutions in free words, symbol by symbol."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Array = Any
 
 @compiled(nogil=True)
 def replace(codes: Array, bits: Array, others: Array, edge: int, symbols: int, unsure: Array) -> None:
-    """Replace, in place, each symbol whose byte of `bits` is above the edge by what its byte of `others` says.
+    """Replace, in place, each symbol whose byte of `bits` is above `edge` by the one that its byte of `others` chooses.
 
-    Byte o stands for number o mod (symbols − 1) among the other symbols; the last bytes, which would favour some, and
-    bytes equal to the edge do not decide: such places are flagged in `unsure` and left to the caller. No step depends
-    on another, so that the compiler can take many at once. Cost: symbols.
+    Byte o chooses number o mod (symbols − 1) among the other symbols. The largest values of o, which would favour some
+    symbols, and bytes equal to `edge` do not decide: such places are flagged in `unsure` and left to the caller. The
+    iterations are independent, so the compiler can vectorise the loop. Cost: the number of symbols.
     """
     rest = np.int32(symbols - 1)
     even, inverse, limit = np.int32(256 - 256 % rest), np.int32(65536 // rest + 1), np.int32(edge)

@@ -1,15 +1,17 @@
-"""Backward passes over the layers of a lattice, and walks along them.
+"""Backward passes over the layers of a lattice, and walks through them.
+
+A lattice is a language unrolled over the places of a private word: node (i, s) is state s before symbol i. Its numbers
+are weights of its completions, the ways to complete a word from there: one number, or one for each distance from 0 on.
 
 A number is m · 2^(512·e) with m = 0 or 2^(−256) ≤ m < 2^256, so that sums and products of floats never leave their
-range and exponents seldom change. The numbers of all layers lie in one array: those of node (i, s) begin at
-offset[i] + s · width[i]; only the first reach[i] states of layer i have nodes, and of these only those that `live[i]`
-flags are ever looked at, since no word is elsewhere after i symbols. A node holds one number, or one for each distance
-from 0 on.
+range and exponents seldom change. The numbers of all layers are in one array: those of node (i, s) begin at
+offset[i] + s · width[i]. Only the first reach[i] states of layer i have nodes, and of these only those flagged in
+`live[i]` are used, since a word can be in no other state after i symbols.
 
 The edges of state s are first[s], …, first[s+1] − 1, each with a symbol, a target and a weight; no state has more than
-`branching`. `z` is, for each edge, its weight times what a symbol that differs costs, with a common exponent. `edges`
-and `table` are the named tuples of `lattice`. Kernels let go of the interpreter's lock: several threads may walk at
-once.
+`branching` edges. `z` gives, for each edge, its weight times the factor for a mismatch (a symbol that differs from the
+private word), as mantissas with one common exponent. `edges` and `table` are the named tuples `Edges` and `LayerTable`
+of dpwords.spaces. Kernels release the GIL, so several threads may walk at the same time.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ WIDE: Any = np.int64  # of stored exponents: wide enough to be added to
 
 @compiled(nogil=True)
 def _level(m: float, e: int) -> tuple[float, int]:
-    """The same number with m back in its range, from a product of two or a sum of a few."""
+    """The same number with m back in its range; m is a product of two mantissas, or a sum of a few."""
     if m >= HIGH:
         return m / STEP, e + 1
     if 0.0 < m < LOW:
@@ -40,7 +42,7 @@ def _level(m: float, e: int) -> tuple[float, int]:
 
 @compiled(nogil=True)
 def _plus(m: float, e: int, other_m: float, other_e: int) -> tuple[float, int]:
-    """A sum; what is 2^512 times smaller than the rest is below its rounding."""
+    """The sum of two numbers; a number at least 2^512 times smaller than the other is below rounding and is dropped."""
     if other_m == 0.0 or other_e < e - 1:
         return m, e
     if m == 0.0 or e < other_e - 1:
@@ -54,7 +56,7 @@ def _plus(m: float, e: int, other_m: float, other_e: int) -> tuple[float, int]:
 
 @compiled(nogil=True)
 def _discounted(edges: Any, codes: Array, z: Any, table: Any, place: int, k: int) -> tuple[float, int]:
-    """What edge k adds to its node: the completions of its target, times its weight, and times z if it differs."""
+    """The contribution of edge k to its node: the completions of its target, times its weight, or `z` at a mismatch."""
     at = table.offset[place + 1] + edges.target[k]
     value, exponent = table.mantissa[at], WIDE(table.exponent[at])
     if value == 0.0:
@@ -70,7 +72,7 @@ def _discounted(edges: Any, codes: Array, z: Any, table: Any, place: int, k: int
 
 @compiled(nogil=True)
 def _counted(edges: Any, codes: Array, table: Any, place: int, k: int, distance: int) -> tuple[float, int]:
-    """How many completions at a distance edge k has."""
+    """The number of completions through edge k at this distance."""
     left, width = distance - (edges.symbol[k] != codes[place]), table.width[place + 1]
     if left < 0 or left >= width:
         return 0.0, NONE
@@ -80,7 +82,7 @@ def _counted(edges: Any, codes: Array, table: Any, place: int, k: int, distance:
 
 @compiled(nogil=True)
 def reached(edges: Any, start: int, live: Array) -> None:
-    """Flag the states that a word can be in after 0, 1, 2, … symbols. Cost: edges of all layers."""
+    """Flag in live[i] the states that can be reached with exactly i symbols. Cost: edges of all layers."""
     live[0, start] = True
     for place in range(len(live) - 1):
         for s in range(live.shape[1]):
@@ -91,7 +93,7 @@ def reached(edges: Any, start: int, live: Array) -> None:
 
 @compiled(nogil=True)
 def discount(edges: Any, codes: Array, z: Any, reach: Array, table: Any, begin: int, end: int) -> None:
-    """Fill layers begin, …, end − 1 with the sums over completions of z^distance. Cost: edges of these layers."""
+    """Fill layers begin, …, end − 1 with sums over completions of weight · z^distance. Cost: edges of these layers."""
     for place in range(end - 1, begin - 1, -1):
         for s in range(reach[place]):
             if not table.live[place, s]:
@@ -109,7 +111,7 @@ def discount(edges: Any, codes: Array, z: Any, reach: Array, table: Any, begin: 
 
 @compiled(nogil=True)
 def tally(edges: Any, codes: Array, reach: Array, table: Any, begin: int, end: int) -> None:
-    """Fill layers begin, …, end − 1 with numbers of completions by distance. Cost: edges · distances."""
+    """Fill layers begin, …, end − 1 with the number of completions at each distance. Cost: edges · distances."""
     for place in range(end - 1, begin - 1, -1):
         width = table.width[place]
         for s in range(reach[place]):
@@ -128,7 +130,7 @@ def tally(edges: Any, codes: Array, reach: Array, table: Any, begin: int, end: i
 def edge_weights(
     edges: Any, codes: Array, z: Any, by_distance: bool, table: Any, place: int, s: int, budget: int, m: Array, e: Array
 ) -> None:
-    """The weight of each edge of a node, for words that have `budget` mismatches left where distances are counted."""
+    """The weight of each edge of a node; with `by_distance`, only completions with `budget` mismatches count."""
     begin = edges.first[s]
     for k in range(begin, edges.first[s + 1]):
         if by_distance:
@@ -139,7 +141,7 @@ def edge_weights(
 
 @compiled(nogil=True)
 def _cumulate(m: Array, e: Array, count: int, result: Array) -> None:
-    """From weights to thresholds, relative to their sum."""
+    """The cumulative sums of some weights, divided by their total."""
     top = NONE
     for k in range(count):
         if m[k] > 0.0:
@@ -159,7 +161,7 @@ def _cumulate(m: Array, e: Array, count: int, result: Array) -> None:
 def all_thresholds(
     edges: Any, codes: Array, z: Any, reach: Array, table: Any, begin: int, end: int, thresholds: Array
 ) -> None:
-    """The thresholds of every node of these layers, in the order of edges. Cost: their edges."""
+    """The thresholds of all nodes of these layers, one row for each layer, in the order of edges. Cost: their edges."""
     m, e = np.empty(edges.branching), np.empty(edges.branching, np.int32)
     for place in range(begin, end):
         row = thresholds[place - begin]
@@ -175,10 +177,10 @@ def walk(
     edges: Any, codes: Array, z: Any, by_distance: bool, table: Any, begin: int, end: int, thresholds: Array,
     uniforms: Array, margin: float, places: Array, states: Array, budgets: Array, words: Array,
 ) -> None:  # fmt: skip
-    """Walk each row from its place to `end`, or until a uniform number is too near a threshold to decide by floats.
+    """Walk each row from its place to `end`, or until a uniform number is within `margin` of a threshold.
 
-    `uniforms` are 64 bits for each place; `thresholds` those of all nodes, or nothing. Cost: places ·
-    edges of a node.
+    `uniforms` are 64 random bits for each place; `thresholds` are those of all nodes, or empty. The caller takes the
+    steps at which rows stop. Cost: places · branching.
     """
     m, e, here = np.empty(edges.branching), np.empty(edges.branching, np.int32), np.empty(edges.branching)
     for row in range(len(places)):
@@ -215,10 +217,10 @@ def walk(
 def average(
     edges: Any, codes: Array, z: Any, reach: Array, table: Any, place: int, below: Array, here: Array, shift: bool
 ) -> None:
-    """Averages over the edges of each node of a layer, in proportion to their weights.
+    """For each node of a layer, the average over its edges of the values `below`, in proportion to the edges' weights.
 
-    With `shift` of rows that move right by one along edges that differ, else of single numbers that grow by 1 there.
-    Cost: edges · numbers.
+    With `shift`, values are rows, and a mismatch shifts them right by one; otherwise they are single numbers, and a
+    mismatch adds 1. Cost: edges · numbers.
     """
     for s in range(reach[place]):
         at = table.offset[place] + s
@@ -244,7 +246,7 @@ def average(
 
 @compiled(nogil=True)
 def accepted(edges: Any, accepting: Array, start: int, rows: Array) -> Array:
-    """For each word whether it can be read and ends in an accepting state. Cost: symbols · edges of a state."""
+    """For each word, whether it can be read and ends in an accepting state. Cost: symbols · branching."""
     found = np.zeros(len(rows), np.bool_)
     for row in range(len(rows)):
         s, place = start, 0
@@ -265,9 +267,9 @@ def walk_each(
     edges: Any, z: Any, reach: Array, table: Any, start: int, rows: Array, uniforms: Array, margin: float,
     words: Array, places: Array,
 ) -> None:  # fmt: skip
-    """For each word its own backward pass, in the same table, and one walk, as far as floats can decide it.
+    """For each word, a backward pass (all use the same table) and one walk, as far as floats can decide its steps.
 
-    Cost: words · edges in reach.
+    Cost: words · edges of all layers.
     """
     length = rows.shape[1]
     none, states, budgets = np.empty((0, 0)), np.empty(1, np.int64), np.zeros(1, np.int64)

@@ -1,8 +1,8 @@
-"""The nearest word of a language: least numbers of edits from every state, and the first word that attains them.
+"""The nearest word of a language: the least number of edits from every state, and the first word that attains it.
 
 The edges of state s are `symbol[first[s]:first[s+1]]` in ascending order, with their targets in `target`; its
 predecessors are `before[bf[s]:bf[s+1]]`. `cost[j, s]` is the least number of edits that turn the input from place j on
-into a word that is accepted from s.
+into a word that is accepted from state s.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Array = Any
 
 @compiled()
 def steps_to_the_end(before: Array, bf: Array, accepting: Array) -> Array:
-    """The least number of symbols from each state to an accepting one, −1 if there is none. Cost: edges."""
+    """The least number of symbols from each state to an accepting one, or −1 if none can be reached. Cost: edges."""
     steps = np.full(len(accepting), -1, dtype=np.int32)
     queue = np.empty(len(accepting), dtype=np.int32)
     size = 0
@@ -41,11 +41,12 @@ def steps_to_the_end(before: Array, bf: Array, accepting: Array) -> Array:
 
 @compiled()
 def costs(codes: Array, symbol: Array, target: Array, first: Array, before: Array, bf: Array, steps: Array) -> Array:
-    """The table `cost`, from `steps`, its last row. Cost: length · edges.
+    """The table `cost`, computed backwards from its last row `steps`. Cost: length · edges.
 
-    An insertion that leads to state t costs here[t] + 1, a substitution after[t] + 1: insertions can save something
-    only into states that are lower than in the row after, and these are lower by exactly 1, since one symbol more in
-    the input changes the least number of edits by at most 1. So they can be followed up in any order, each once.
+    With `here` = cost[j] and `after` = cost[j + 1], an insertion that leads to state t costs here[t] + 1, and a
+    substitution costs after[t] + 1. So an insertion can improve on a substitution only if here[t] < after[t]. The
+    difference is then exactly 1, since one more symbol in the input changes the least number of edits by at most 1.
+    Hence such states can be processed in any order, each once.
     """
     places, states = len(codes), len(steps)
     cost = np.empty((places + 1, states), dtype=np.int32)
@@ -76,7 +77,8 @@ def costs(codes: Array, symbol: Array, target: Array, first: Array, before: Arra
 
 @compiled()
 def _with_deletions(cost: Array, state: int, places: Array, count: int, result: Array) -> int:
-    """The places, and those that the deletion of what follows leads to without loss; all in ascending order."""
+    """Collect in `result` the places, and those reached from them by deletions of an optimal alignment, in ascending
+    order; returns their number."""
     size, end = 0, -1
     for i in range(count):
         j = places[i]
@@ -93,10 +95,11 @@ def _with_deletions(cost: Array, state: int, places: Array, count: int, result: 
 def first_nearest(
     cost: Array, codes: Array, symbol: Array, target: Array, first: Array, accepting: Array, start: int
 ) -> Array:
-    """The first word in the order of symbols, a word before its continuations, that cost[0, start] edits lead to.
+    """The lexicographically first word that cost[0, start] edits lead to.
 
-    What is kept are the places of the input at which the word chosen so far can stand without loss; a symbol can be
-    next if it leads on, without loss, from one of them. Cost: for each symbol of the result, places · edges of a state.
+    The loop keeps the places of the input that an optimal alignment can have reached after the symbols chosen so far; a
+    symbol can be next if an optimal alignment continues with it from one of these places. Cost: for each symbol of the
+    result, places · branching.
     """
     length = len(codes)
     word = np.empty(length + cost[0, start], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""How many words lie at each distance from each word of a list."""
+"""The number of words at each distance from each word of a list."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ Array = Any
 
 @compiled()
 def tally(apart: Array, first: int, counts: Array) -> None:
-    """Add a block of distances to the counts of both words of each pair.
+    """Add a block of distances to the counts: each pair of words counts once for either word.
 
-    Row r of `apart` is of word first + r, and column j of word first + j; pairs count once, from the row on.
+    apart[r, j] is the distance between words first + r and first + j; only entries with r < j are used.
     """
     for column in range(1, apart.shape[1]):
         for row in range(min(column, apart.shape[0])):

@@ -1,4 +1,4 @@
-"""Measured ε against claimed ε."""
+"""Audits: the measured ε of a mechanism compared with the claimed ε."""
 
 from dpwords.audit.exact import ExactAudit, Worst, exact
 

@@ -1,4 +1,4 @@
-"""Measured ε against claimed ε."""
+"""The exact audit: the measured ε of a mechanism compared with the claimed ε."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ from dpwords.spaces.exhaustive import HasLogProb, Symbols
 
 
 class Audited(Protocol):
-    """Anything that says how likely an output is at a word; a `given`, a language and a guarantee are used if there."""
+    """Anything with the log-probability of an output at a word.
+
+    A method `given` and the attributes `language`, `distance` and `guarantee` are used if they exist.
+    """
 
     def log_prob(self, output: Any, given: Any) -> float: ...
 
 
 class Worst(NamedTuple):
-    """The pair of words that one output tells apart most, per ceil(distance/k)."""
+    """The pair of words, and the output, with the largest loss per ceil(distance/k)."""
 
     word: Symbols
     neighbour: Symbols
@@ -37,7 +40,7 @@ class Worst(NamedTuple):
 
 @dataclass(frozen=True)
 class ExactAudit:
-    """What an exhaustive audit found."""
+    """The result of an exact audit."""
 
     epsilon: float
     claimed: float
@@ -61,12 +64,12 @@ def exact(
 ) -> ExactAudit:
     """Measure ε over every pair of words of one length and every output.
 
-    Under Levenshtein distance the words are all of at most this length, and the outputs all of at most
-    `outputs_up_to` symbols, by default two more, or as many as can be listed.
+    Under Levenshtein distance, the words are all those of at most this length, and the outputs all those of at most
+    `outputs_up_to` symbols, by default up to two more than `length` if they can be listed.
 
-    The measured ε is the largest |ln p(w;x)/p(w;x′)| / ceil(d(x, x′)/k): the promise for every pair, not only for
-    neighbours. It holds if that is at most the claim (for a `NotPrivate` one, the ε that was asked for). Language,
-    claim and k are the mechanism's own; give them for one that does not say them. Cost: words³; at most 1,024 words.
+    The measured ε is the largest |ln p(w;x)/p(w;x′)| / ceil(d(x, x′)/k) over all pairs, not only over neighbours. The
+    claim holds if the measured ε is not larger; for a `NotPrivate` mechanism, the claim is its nominal ε. By default,
+    language, claim and k are the mechanism's own; pass them if it has none. Cost: words³, for at most 1,024 words.
 
     >>> from dpwords import Exponential, Words
     >>> exact(Exponential(Words("ab"), epsilon=1.5), length=3).holds
@@ -78,9 +81,9 @@ def exact(
     k = getattr(guarantee, "k", None) if k is None else whole_number(k, "k", 1)
     language = language or getattr(mechanism, "language", None)
     if claimed is None or k is None or language is None:
-        raise InvalidValue("this mechanism does not say its language, claim or k: pass language=, claimed= and k=")
+        raise InvalidValue("this mechanism does not state its language, claim or k: pass language=, claimed= and k=")
     if not isinstance(language, Language):
-        raise InvalidValue("the language is a Words, a TransitionSystem, … : pass for example Words('abc')")
+        raise InvalidValue("the language must be a Words, a TransitionSystem, …: pass for example Words('abc')")
     claimed = positive_number(claimed, "claimed", "claimed=1.0", zero_allowed=True)
     distance: Distance = getattr(mechanism, "distance", "hamming")
     if distance == "hamming" and outputs_up_to is not None:
@@ -96,7 +99,7 @@ def exact(
     if not words:
         raise InvalidValue(f"the language has no word of length {length}: choose another length")
     if length == 0 and distance == "levenshtein":
-        raise InvalidValue("there is only one word of length 0, and nothing to compare it with: take a longer length")
+        raise InvalidValue("there is only one word of length 0, and nothing to compare it with: use a longer length")
     laws = [_law(mechanism, word) for word in words]
     apart = exhaustive.distances(words, distance)
     logs = exhaustive.log_probs(laws, outputs, complete=distance == "hamming")
@@ -104,16 +107,16 @@ def exact(
     rates = losses / np.maximum(np.ceil(apart / k), 1)
     measured = float(rates.max())
     one, other = (int(index) for index in np.unravel_index(rates.argmax(), rates.shape))
-    with np.errstate(invalid="ignore"):  # −inf − −inf is no number, and no difference
+    with np.errstate(invalid="ignore"):  # −inf − −inf is NaN: both words exclude that output
         output = outputs[int(np.nanargmax(np.abs(logs[one] - logs[other])))]
     worst = Worst(words[one], words[other], output, int(apart[one, other]), float(losses[one, other]))
-    holds = measured <= claimed * (1 + 1e-9) + 1e-12  # what the measurement itself may be off, in floating point
+    holds = measured <= claimed * (1 + 1e-9) + 1e-12  # allows for floating-point errors of the measurement itself
     return ExactAudit(measured, claimed, holds, worst if measured > 0 else None, len(words))
 
 
 @dataclass(frozen=True)
 class _Given:
-    """The distribution at one word of a mechanism that has only `log_prob`."""
+    """The distribution at one word, for a mechanism that has only `log_prob`."""
 
     mechanism: Audited
     word: Symbols

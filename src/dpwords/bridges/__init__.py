@@ -1,1 +1,1 @@
-"""Languages from files and other packages, and how words are written as text."""
+"""Languages from files and other packages, and the notation of words as text."""

@@ -1,4 +1,4 @@
-"""Transition systems from files and edge lists; what is not deterministic is refused by name."""
+"""Transition systems from edge lists, in memory or in CSV files."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def from_edges(
     start: State | None = None,
     accepting: Iterable[State] | None = None,
 ) -> TransitionSystem:
-    """Words of states on a directed graph; `start=None` lets a run start anywhere.
+    """A system whose words are sequences of states of a directed graph; `start=None` lets a run start in any state.
 
     `edges` are pairs (source, target), or the path of a CSV file with a header that names the columns `source` and
-    `target`; other columns are left alone, and states are text.
+    `target`. Other columns are ignored, and the states from a file are strings.
 
     >>> from_edges([("a", "b"), ("b", "a"), ("b", "b")], start="a").count(3)
     3
@@ -33,10 +33,10 @@ def from_edges(
     moves: dict[State, dict[Symbol, State]] = {}
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, (tuple, list)) or len(row) != 2 or not all(map(is_hashable, row)):
-            raise InvalidValue(f"edge {number} is not a pair (source, target) of hashable states")
+            raise InvalidValue(f"edge {number} must be a pair (source, target) of hashable states")
         moves.setdefault(row[0], {})[row[1]] = row[1]
     if not moves:
-        raise InvalidValue("an edge list has at least one edge, and this one has none")
+        raise InvalidValue("an edge list must have at least one edge: pass for example [('a', 'b')]")
     return TransitionSystem(moves, start=start, accepting=accepting)
 
 
@@ -47,7 +47,7 @@ def _edges_of_csv(path: Path) -> Iterator[tuple[str, str]]:
             raise InvalidValue(f"{path.name} needs a header line that names the columns source and target")
         for row in rows:
             if not row["source"] or not row["target"]:
-                raise InvalidValue(f"{path.name}, line {rows.line_num}: source or target is missing")
+                raise InvalidValue(f"{path.name}, line {rows.line_num}: the source or the target is missing")
             yield row["source"], row["target"]
     except csv.Error as error:
         raise InvalidValue(f"{path.name} is not valid CSV ({error}): is the file cut off?") from None

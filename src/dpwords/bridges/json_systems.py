@@ -14,9 +14,10 @@ from dpwords.languages.systems import TransitionSystem
 
 
 def from_json(path: str | os.PathLike[str]) -> TransitionSystem:
-    """A system from a JSON file {"start": …, "accepting": […]?, "transitions": {state: {action: state}}}.
+    """A system from a JSON file {"start": …, "accepting": […], "transitions": {state: {action: state}}}.
 
-    States are text; `"start": null` lets runs start anywhere, for words of states.
+    The key "accepting" is optional. States are strings; `"start": null` lets runs start in any state, for words of
+    states.
     """
     name, text = Path(path).name, read_text(path)
     try:
@@ -26,15 +27,15 @@ def from_json(path: str | os.PathLike[str]) -> TransitionSystem:
             f"{name} is not valid JSON (line {error.lineno}, column {error.colno}): is the file cut off?"
         ) from None
     except (RecursionError, ValueError):
-        raise InvalidValue(f"{name} is JSON, but no transition system: see the documentation of from_json") from None
+        raise InvalidValue(f"{name} is JSON but not a transition system: see the documentation of from_json") from None
     if not isinstance(document, dict) or not {"start", "transitions"} <= document.keys():
         raise InvalidValue(f'{name} needs the keys "start" and "transitions": see the documentation of from_json')
     accepting = document.get("accepting")
     if not (accepting is None or isinstance(accepting, list)):
-        raise InvalidValue(f'{name}: "accepting" is a list of states: write ["{accepting}"]')
+        raise InvalidValue(f'{name}: "accepting" must be a list of states: write ["{accepting}"]')
     for where, state in _states_named(document, accepting or []):
         if isinstance(state, (int, float)):
-            raise InvalidValue(f'{name}, {where}: states are text in JSON, write "{state}"')
+            raise InvalidValue(f'{name}, {where}: states must be strings in JSON: write "{state}"')
     try:
         return TransitionSystem(document["transitions"], document["start"], accepting)
     except InvalidValue as error:
@@ -42,7 +43,7 @@ def from_json(path: str | os.PathLike[str]) -> TransitionSystem:
 
 
 def _keep_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object in which a key that stands twice keeps the list of its values, so that it can be refused."""
+    """A JSON object as a dict in which a repeated key has the list of its values, so that it can be refused later."""
     values: dict[str, list[Any]] = {}
     for name, value in pairs:
         values.setdefault(name, []).append(value)
@@ -50,7 +51,7 @@ def _keep_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _states_named(document: dict[str, Any], accepting: list[Any]) -> Iterator[tuple[str, Any]]:
-    """Every value of a JSON system that should be a state, with its place."""
+    """Every value in a JSON system that should be a state, with a text that says where it is."""
     yield "start", document["start"]
     yield from (("accepting", state) for state in accepting)
     rows = document["transitions"]

@@ -34,9 +34,9 @@ NAMED_ALPHABETS = {
 
 
 def alphabet(text: str) -> list[str]:
-    r"""The symbols of an alphabet: a literal with ranges, `name:dna`, or `@file` with a symbol on each line.
+    r"""The symbols of an alphabet, written as a literal with ranges, `name:dna`, or `@file` with a symbol on each line.
 
-    A backslash makes the next character literal; so does being first or last for a hyphen.
+    A backslash makes the next character literal. A hyphen at the beginning or at the end is literal, too.
 
     >>> "".join(alphabet("a-e_"))
     'abcde_'
@@ -44,12 +44,12 @@ def alphabet(text: str) -> list[str]:
     if text.startswith("name:"):
         name = text.removeprefix("name:")
         if name not in NAMED_ALPHABETS:
-            raise InvalidValue(f"there is no alphabet of that name: take one of {', '.join(NAMED_ALPHABETS)}")
+            raise InvalidValue(f"there is no alphabet of that name: use one of {', '.join(NAMED_ALPHABETS)}")
         return list(NAMED_ALPHABETS[name])
     if text.startswith("@"):
         return _symbols_of_file(Path(text[1:]))
     if re.search(r"(?<!\\)(\\\\)*\\$", text):
-        raise InvalidValue("the alphabet ends with a single backslash: write two for a backslash")
+        raise InvalidValue("the alphabet ends with a single backslash: write two to include a backslash")
     symbols: list[str] = []
     for token in re.finditer(r"(\\.|[^\\])-(\\.|[^\\])|(\\.|[^\\])", text, flags=re.DOTALL):
         first, last = (end[-1] for end in ((token[1], token[2]) if token[1] else (token[3], token[3])))
@@ -66,33 +66,34 @@ def language(
     start: str | None = None,
     lexicon: str | None = None,
 ) -> Language:
-    """The language that an alphabet, a system or a file with a word on each line stands for.
+    """The language described by an alphabet, a system, or a lexicon: a file with a word on each line.
 
-    A system is `grid:15x15` (start 0,0), `grid:15x15@1,2`, `grid:15x15@any`, a JSON file, or a CSV edge list.
+    A system is `grid:15x15` (start 0,0), `grid:15x15@1,2` (start 1,2), `grid:15x15@any`, a JSON file, or a CSV edge
+    list.
     """
     given = [each for each in (alphabet_text, system, lexicon) if each is not None]
     if len(given) != 1:
         raise InvalidValue(
-            f"say what may be released, with either --alphabet or --system or --lexicon ({len(given)} are given)"
+            f"exactly one of --alphabet, --system and --lexicon must say what may be released ({len(given)} are given)"
         )
     if system is None:
         if words is not None or start is not None:
-            raise InvalidValue("--words and --start belong to --system")
+            raise InvalidValue("--words and --start belong to --system: leave them out, or give a --system")
         return Words(alphabet(alphabet_text or "")) if lexicon is None else _lexicon(Path(lexicon))
     suffix = Path(system).suffix.lower()
     is_edge_list = suffix == ".csv"
     if start is not None and not is_edge_list:
-        raise InvalidValue("--start is for CSV edge lists: write grid:15x15@1,2, or the start into the JSON file")
+        raise InvalidValue("--start is for CSV edge lists: write grid:15x15@1,2, or set the start in the JSON file")
     if is_edge_list:
         if words == "moves":
-            raise InvalidValue("a CSV edge list names no moves, its words are of states: leave out --words moves")
+            raise InvalidValue("a CSV edge list has words of states only, not of moves: leave out --words moves")
         return from_edges(Path(system), start=start)
     if system.startswith("grid:"):
         found: TransitionSystem = _grid(system)
     elif suffix == ".json":
         found = from_json(system)
     else:
-        raise InvalidValue("a system is grid:ROWSxCOLUMNS, a .json file, or a .csv edge list")
+        raise InvalidValue("a system must be grid:ROWSxCOLUMNS, a .json file, or a .csv edge list")
     return found.by_states() if words == "states" else found
 
 
@@ -101,13 +102,13 @@ class Notation:
     """How the words of one language are written: as characters, or as symbols with a separator between them."""
 
     language: Language
-    separator: str | None = None  # None: no separator where all symbols are characters, else white space
+    separator: str | None = None  # None: nothing if all symbols are single characters, otherwise white space
 
     def __post_init__(self) -> None:
         if self.separator is not None and (not self.separator or _unprintable(self.separator)):
-            raise InvalidValue("a separator has at least one character and no line break: leave it out or change it")
+            raise InvalidValue("a separator needs at least one character and no line break: leave it out or change it")
         if any(map(_unprintable, self._names)):
-            raise InvalidValue("a symbol contains a line break or half a character: words are written one to a line")
+            raise InvalidValue("a symbol contains a line break or half a character (a surrogate): use other symbols")
         if not self._as_characters and any(map(self._splits, self._names)):
             raise InvalidValue("a symbol is empty or contains the separator: choose another with --separator")
         if len(self._names) < len(self.language.alphabet):
@@ -126,15 +127,15 @@ class Notation:
 
     @property
     def manner(self) -> str:
-        """How a word is read, with a symbol as an example, for messages; both are public."""
+        """How words are read, with a symbol as an example, as a phrase for messages; both are public."""
         example = f"such as {written(self.language.alphabet.symbols[0])}"
         if self._as_characters:
-            return f"character by character, {example} (--separator changes that)"
+            return f"as single characters {example} (--separator changes that)"
         between = "white space" if self.separator is None else "the separator"
         return f"as {self.language.symbols_are} {example} with {between} between them"
 
     def read(self, text: str) -> str | list[Any]:
-        """A word; names that are no symbols stay as they are, for the language to refuse."""
+        """The word that a text stands for; unknown names stay as they are, so that the language refuses the word."""
         if self._as_characters:
             return text
         return [self._names.get(name, name) for name in text.split(self.separator)] if text else []
@@ -160,14 +161,14 @@ def _lexicon(path: Path) -> Lexicon:
 
 
 def _unprintable(text: str) -> bool:
-    """Whether a text holds a line break, or a surrogate, which no encoding can write."""
+    """Whether a text contains a line break, or a surrogate, which UTF-8 cannot encode."""
     return any(character in "\r\n" or "\ud800" <= character <= "\udfff" for character in text)
 
 
 def _grid(text: str) -> GridWorld:
     match = re.fullmatch(r"grid:(\d{1,6})x(\d{1,6})(?:@(?:(\d{1,6}),(\d{1,6})|any))?", text)
     if match is None:
-        raise InvalidValue("a grid is written grid:ROWSxCOLUMNS, with its start grid:15x15@1,2 or grid:15x15@any")
+        raise InvalidValue("a grid is written grid:ROWSxCOLUMNS, with a start grid:15x15@1,2 or grid:15x15@any")
     rows, columns = int(match[1]), int(match[2])
     if match[3]:
         return GridWorld(rows, columns, start=(int(match[3]), int(match[4])))

@@ -18,17 +18,17 @@ def _numbers(_context: click.Context, _parameter: click.Parameter, text: str | N
     try:
         return [float(part) for part in text.split(",")] if text is not None else []
     except ValueError:
-        raise InvalidValue("--epsilon takes numbers with commas between them, as in 1,2,5,10") from None
+        raise InvalidValue("--epsilon takes numbers separated by commas, as in 1,2,5,10") from None
 
 
 @click.command()
 @language_options
 @click.option("--length", type=int, required=True, help="The length of the words.")
-@click.option("--epsilon", "-e", callback=_numbers, help="One ε or several, as in 1,2,5,10.")
-@click.option("--target-distance", type=float, help="Find the ε at which this distance is expected.")
+@click.option("--epsilon", "-e", callback=_numbers, help="One or more values of ε, as in 1,2,5,10.")
+@click.option("--target-distance", type=float, help="Find the least ε whose expected distance is at most this.")
 @EDITS
 @K
-@click.option("--plot", type=click.Path(path_type=Path), help="Also draw distance against ε, to a file .svg or .png.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Also plot distance against ε, in an .svg or .png file.")
 def accuracy(
     length: int,
     epsilon: list[float],
@@ -38,11 +38,11 @@ def accuracy(
     plot: Path | None,
     **options: Any,
 ) -> None:
-    """Expected distance between a word and its release, for each mechanism, before any data is touched.
+    """Compute the expected distance between a word and its release, for each mechanism, without any data.
 
-    On a system it is averaged over words drawn uniformly from the language: the figure for one word is private.
-    With --edits all the distance is Levenshtein's: the expected number of edits made, which is no less, and onto a
-    system the mean over 400 releases.
+    On a system, the distance is averaged over words drawn uniformly from the language, because the figure for one word
+    is private. With --edits all, it is the Levenshtein distance: for an alphabet, the expected number of edits made,
+    which is an upper bound; for a system, the mean over 400 releases.
 
     \b
     Examples:
@@ -57,10 +57,10 @@ def accuracy(
     from dpwords.mechanisms.choice import offers
 
     if not epsilon and target_distance is None:
-        raise InvalidValue("say --epsilon 1,2,5,10, or --target-distance 1, or both")
+        raise InvalidValue("there is nothing to compute: give --epsilon 1,2,5,10, or --target-distance 1, or both")
     if plot is not None:
         if not epsilon or plots.checked_form(plot) == "dot":
-            raise InvalidValue("--plot draws the values of --epsilon to a file that ends in .svg or .png")
+            raise InvalidValue("--plot needs values of --epsilon, and a file name that ends in .svg or .png")
         plots.need_matplotlib()
     public = public_language(**options)
     makers = offers(public, k, edits)
@@ -92,7 +92,7 @@ def _row(name: str, cells: Any) -> str:
 
 
 def _cells(names: Any, values: Sequence[float]) -> list[str]:
-    """Numbers as wide as the names above them."""
+    """The numbers as text, each as wide as the name above it."""
     return [
         ("too large" if math.isnan(value) else f"{value:.4g}").rjust(len(name))
         for name, value in zip(names, values, strict=True)

@@ -16,17 +16,17 @@ _DEFAULTS = ("substitutions", None, "best", "tight")
 @click.command()
 @language_options
 @click.option(
-    "--length", type=int, required=True, help="The length of the words; short, since at most 1,024 words are compared."
+    "--length", type=int, required=True, help="The length of the words, of which at most 1,024 can be compared."
 )
-@click.option("--epsilon", "-e", type=float, required=True, help="The ε that is claimed.")
+@click.option("--epsilon", "-e", type=float, required=True, help="The claimed ε.")
 @mechanism_options
-@click.option("--literal", is_flag=True, help="Audit the paper's literal mechanism instead (it does not hold).")
+@click.option("--literal", is_flag=True, help="Audit the paper's literal mechanism instead, whose claim does not hold.")
 def audit(length: int, epsilon: float, literal: bool, **options: Any) -> int:
     """Measure ε over every pair of words and every output, and compare it with the claim.
 
-    With --edits all over all words of at most this length, and outputs of up to two symbols more where they can be
-    listed; of a channel onto a system before the projection, which cannot add to it. Exit code 1 if the claim is
-    broken.
+    With --edits all, the audit covers all words of at most this length, and outputs of up to two more symbols if they
+    can be listed. A channel onto a system is audited before the projection, which cannot increase ε. The exit code is 1
+    if the claim is broken.
 
     \b
     Examples:

@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("words_given", metavar="[WORD]...", nargs=-1)
 @language_options
-@click.option("-k", type=int, help="The most edits.  [default: that of --exactly, or 1]")
+@click.option("-k", type=int, help="The largest number of edits.  [default: that of --exactly, or 1]")
 @click.option(
     "--edits",
     type=click.Choice(["all", "substitutions"]),
-    help="What an edit may be.  [default: all; with --system, substitutions]",
+    help="Which edits are allowed.  [default: all; with --system, substitutions]",
 )
 @click.option("--of-length", is_flag=True, help="Only words as long as WORD, as a deterministic automaton.")
-@click.option("--exactly", type=int, help="Only words at exactly this distance, with V and μ.")
+@click.option("--exactly", type=int, help="Only words at exactly this distance, with completions V and policy μ.")
 @click.option("--runs", is_flag=True, help="Draw each WORD as a run on a grid, the first one as the input.")
 @click.option("--paper", is_flag=True, help="Draw the paper's automata in all formats; --output is a directory.")
-@click.option("--title", default="", help="A line above the picture.")
-@click.option("--separator", help="What stands between symbols.  [default: nothing, or a space if symbols are longer]")
+@click.option("--title", default="", help="A title above the picture.")
+@click.option("--separator", help="What separates symbols.  [default: nothing, or a space if symbols are longer]")
 @click.option(
     "--output",
     "-o",
@@ -42,7 +42,7 @@ def draw(
 ) -> None:
     """Draw the automaton of a WORD, its policy, its product with a system, a system, or runs on a grid.
 
-    SVG and PNG need no Graphviz program. The picture of a private word's automaton shows the word: keep it.
+    SVG and PNG do not need Graphviz. A picture of a private word's automaton shows the word: do not publish it.
 
     \b
     Examples:
@@ -76,7 +76,7 @@ _OF_AUTOMATA = ("k", "edits", "of_length", "exactly")
 
 
 def _refuse(rule: str, **options: Any) -> None:
-    """Options that have no meaning here are no mere noise: the user expects something of them."""
+    """Refuse options that have no effect here, because a user who gives them expects one."""
     given = [name for name, value in options.items() if value not in (None, False, "", ())]
     if given:
         raise InvalidValue(f"{rule}: leave out {', '.join(name.replace('_', '-') for name in given)}")
@@ -91,7 +91,7 @@ def _drawn(
     separator: str | None,
     **options: Any,
 ) -> Automaton | TransitionSystem:
-    """What the options describe."""
+    """The automaton or system that the options describe."""
     from dpwords.bridges.notation import Notation
     from dpwords.languages.automata import LevenshteinAutomaton
     from dpwords.languages.free_words import Words
@@ -102,14 +102,14 @@ def _drawn(
         _refuse("a system without a word is drawn as it is", k=k, edits=edits, of_length=of_length, exactly=exactly)
         return public
     if len(words_given) != 1:
-        raise InvalidValue("an automaton is of one word: give one WORD, or --system alone, or --runs")
+        raise InvalidValue("an automaton belongs to one word: give one WORD, or --system alone, or --runs")
     free = isinstance(public, Words)
     if edits == "all" and not free:
-        raise InvalidValue("the product with a system is of substitutions: leave out --edits all")
+        raise InvalidValue("the product with a system allows only substitutions: leave out --edits all")
     word = Notation(public, separator).read(words_given[0])
     fault = None if free else public.fault(tuple(word))
     if fault is not None:
-        raise NotInLanguage(f"the word is not one of the system ({fault}): draw one that is")
+        raise NotInLanguage(f"the word is not in the language ({fault}): only words of the system can be drawn")
     most = max(exactly or 0, 1) if k is None else k
     whole = LevenshteinAutomaton(word, most, public.alphabet.symbols, edits or ("all" if free else "substitutions"))
     near = whole.of_length() if of_length else whole
@@ -137,7 +137,7 @@ def _draw_paper(output: Path | None) -> None:
     from dpwords.studies.figures import figures
 
     if output is None:
-        raise InvalidValue("--paper needs a directory: say which with --output")
+        raise InvalidValue("--paper needs a directory: name one with --output")
     if output.suffix:
         raise InvalidValue("--paper writes a directory: give --output a name without a suffix")
     contents: dict[Path, bytes] = {}

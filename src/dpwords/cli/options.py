@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they stand for."""
+"""Options that several commands share, and the objects that they describe."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 _LANGUAGE = (
     click.option(
         "--alphabet",
-        help="Symbols: a literal with ranges ('a-z0-9 '), a name (name:dna, name:protein, name:lower, name:digits, "
-        "…), or @file with a symbol on each line. Public, never read off the data.",
+        help="The symbols: a literal with ranges ('a-z0-9 '), a name (name:dna, name:protein, name:lower, "
+        "name:digits, …), or @file with a symbol on each line. Public; never read it off the data.",
     ),
     click.option(
         "--system",
-        help="Runs of a system: grid:15x15, grid:15x15@1,2 (start), grid:15x15@any, a .json file, or a .csv edge "
-        "list. Public.",
+        help="A system whose runs are the words: grid:15x15, grid:15x15@1,2 (start), grid:15x15@any, a .json file, "
+        "or a .csv edge list. Public.",
     ),
     click.option(
         "--words",
         type=click.Choice(["moves", "states"]),
-        help="What a run's symbols are.  [default: moves; of CSV, states]",
+        help="What the symbols of a run are.  [default: moves; for CSV, states]",
     ),
-    click.option("--lexicon", help="Words of a list: a file with a word on each line. Public."),
+    click.option("--lexicon", help="The words: a file with a word on each line. Public."),
     click.option("--start", help="Where runs on a CSV edge list start.  [default: anywhere]"),
 )
-K = click.option("-k", default=1, show_default=True, help="Words up to k places or edits apart are neighbours.")
+K = click.option("-k", default=1, show_default=True, help="Words at most k places or edits apart are neighbours.")
 EDITS = click.option(
     "--edits",
     type=click.Choice(choice.EDITS),
     default="substitutions",
     show_default=True,
-    help="What is hidden: changed symbols at equal length, or insertions and deletions too (Levenshtein distance).",
+    help="What is hidden: substituted symbols only, or insertions and deletions as well (Levenshtein distance).",
 )
 _MECHANISM = (
     EDITS,
     click.option(
         "--mechanism",
         type=click.Choice(choice.MECHANISMS),
-        help="'online' releases symbol by symbol, 'channel' makes random edits; 'dpwords accuracy' tells which is "
-        "nearer.  [default: exponential; with --edits all, channel, but for a lexicon]",
+        help="'online' releases symbol by symbol, 'channel' makes random edits; 'dpwords accuracy' shows which is more "
+        "accurate.  [default: exponential; with --edits all, channel, except for a lexicon]",
     ),
     K,
     click.option(
@@ -57,7 +57,7 @@ _MECHANISM = (
         type=click.Choice(list(choice.UTILITIES)),
         default="best",
         show_default=True,
-        help="How outputs are valued by distance; 'best' is the best one proven for the language.",
+        help="The utility of an output by its distance; 'best' is the best one proven for the language.",
     ),
     click.option("--alpha", default=1.0, show_default=True, help="The constant of --utility inverse."),
     click.option(
@@ -65,18 +65,18 @@ _MECHANISM = (
         type=click.Choice(choice.CALIBRATIONS),
         default="tight",
         show_default=True,
-        help="'tight' takes the best that is proven, 'textbook' is ε/(2Δu).",
+        help="'tight' uses the best rate that is proven, 'textbook' uses ε/(2Δu).",
     ),
 )
 
 
 def language_options(command: Command) -> Command:
-    """--alphabet, --system, --words, --lexicon, --start."""
+    """Add --alphabet, --system, --words, --lexicon and --start."""
     return with_options(command, _LANGUAGE)
 
 
 def mechanism_options(command: Command) -> Command:
-    """--edits, --mechanism, -k, --utility, --alpha, --calibration."""
+    """Add --edits, --mechanism, -k, --utility, --alpha and --calibration."""
     return with_options(command, _MECHANISM)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _OPTIONS = (
     click.option("-k", default=1, show_default=True, help="Words that differ in up to k places are neighbours."),
-    click.option("--seed", help="Repeat the draws of this seed; nothing that is printed is private then."),
+    click.option("--seed", help="Make the draws reproducible; nothing that is printed is private then."),
     click.option(
         "--output",
         "-o",
@@ -30,14 +30,14 @@ _OPTIONS = (
 
 
 def _options(command: Command) -> Command:
-    """-k, --seed, --output."""
+    """Add -k, --seed and --output."""
     return with_options(command, _OPTIONS)
 
 
 @click.group(invoke_without_command=True)
 @click.pass_context
 def study(context: click.Context) -> None:
-    """The paper's two case studies, its numbers beside those found here.
+    """Run the paper's two case studies and show its numbers beside those found here.
 
     \b
     Examples:
@@ -53,7 +53,7 @@ def study(context: click.Context) -> None:
 def strings(k: int, seed: str | None, output: Path | None) -> None:
     """Case study 1: "american control conference 2019" at ε = 10, 1, 0.1 and 0.
 
-    Samples of the paper's formula to the letter and of the correct mechanisms, with the true ε of each.
+    Shows samples of the paper's literal formula and of the correct mechanisms, with the true ε of each.
 
     \b
     Examples:
@@ -81,7 +81,7 @@ def grid(k: int, seed: str | None, output: Path | None) -> None:
 
 
 def _report(run: Callable[..., Study], k: int, seed: str | None, output: Path | None) -> None:
-    """Run a study, print it and write its files: both, or after an error no files."""
+    """Run a study, print it and write its files; after an error, no files are written."""
     from dpwords import plots
     from dpwords.core.files import staged
 

@@ -1,4 +1,4 @@
-"""Tables, and words side by side with what was changed in them, as lines for a terminal."""
+"""Lines for a terminal: tables, and columns of words with their changes marked."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Terminal:
 
     @classmethod
     def of_output(cls) -> Terminal:
-        """What standard output is."""
+        """The width and colours of standard output."""
         if sys.stdout is None or not sys.stdout.isatty():
             return cls(None, False)
         colours = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
@@ -34,7 +34,10 @@ class Terminal:
 
 
 def table(shown: Table, terminal: Terminal) -> list[str]:
-    """The first column to the left, numbers to the right; where that is too wide, a row at a time."""
+    """A table whose first column is left-aligned and whose other columns are right-aligned, one line for each row.
+
+    If that is too wide for the terminal, each cell gets a line of its own.
+    """
     rows = [shown.header, *(tuple(_cell(value) for value in row) for row in shown.rows)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     if terminal.width is not None and sum(widths) + _GAP * (len(widths) - 1) > terminal.width:
@@ -56,7 +59,7 @@ def table(shown: Table, terminal: Terminal) -> list[str]:
 
 
 def side_by_side(block: Block, terminal: Terminal) -> list[str]:
-    """Columns of samples beside one another, as many as fit; changed letters are coloured or have a caret below."""
+    """As many columns of samples side by side as fit; changed letters are coloured or have a caret below them."""
     columns = [_lines(column, terminal) for column in block.columns]
     width = _GAP + max(_length(line) for column in columns for line in column)
     abreast = len(columns) if terminal.width is None else max((terminal.width + _GAP) // width, 1)
@@ -75,7 +78,7 @@ def _lines(column: Column, terminal: Terminal) -> list[str]:
 
 
 def _sample(sample: Sample, colours: bool) -> Sequence[str]:
-    """The letters and the distance."""
+    """The letters and the distance of a sample, with changes marked by colour or by carets on a second line."""
     marked = list(zip(sample.letters, sample.changed, strict=True))
     if colours:
         letters = "".join(click.style(a, fg="red", underline=True) if changed else a for a, changed in marked)

@@ -1,4 +1,4 @@
-"""What goes to the terminal and comes from it: whole output or none, limited input, progress for who looks."""
+"""Input and output of the terminal: complete output or none, input of limited size, and progress bars."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from dpwords.errors import InvalidValue, TooLarge
 
 Item = TypeVar("Item")
 LONGEST_LINE = 2**24  # bytes
-LARGEST_INPUT = 2**28
-BROKEN_PIPE = 141  # what a shell reports for a program that SIGPIPE ended
+LARGEST_INPUT = 2**28  # bytes
+BROKEN_PIPE = 141  # the exit code that a shell reports for a program ended by SIGPIPE
 
 
 def emit(lines: Sequence[str]) -> None:
-    """Write all lines to standard output at once; a reader that has gone away is no error."""
+    """Write all lines to standard output at once; a closed pipe is not reported as an error."""
     if sys.stdout is None:
         raise InvalidValue("standard output is closed, so nothing can be written: open it or redirect it")
     try:
@@ -30,14 +30,14 @@ def emit(lines: Sequence[str]) -> None:
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still buffered must not fail again
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the final flush at exit must not fail again
         if isinstance(error, BrokenPipeError):
             sys.exit(BROKEN_PIPE)
         raise
 
 
 def lines_of_stdin() -> Iterator[str]:
-    """The lines of standard input as UTF-8 text, within limits."""
+    """The lines of standard input, decoded as UTF-8; raises `TooLarge` if a line or the whole input is too long."""
     if sys.stdin is None or sys.stdin.isatty():
         raise InvalidValue("no word is given: pass words as arguments, or one on each line of standard input")
     total = number = 0
@@ -54,7 +54,7 @@ def lines_of_stdin() -> Iterator[str]:
 
 
 def shown(items: Sequence[Item], label: str, least: int = 2) -> Iterator[Item]:
-    """The items, with a progress bar if there are at least so many and somebody is looking."""
+    """The items, with a progress bar if there are at least `least` of them and standard error is a terminal."""
     if sys.stderr is None or not sys.stderr.isatty() or len(items) < least:
         yield from items
         return

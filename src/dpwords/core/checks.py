@@ -1,4 +1,4 @@
-"""Checks of plain arguments, shared by all rooms; each error names the rule and a remedy."""
+"""Checks of simple arguments, shared by the whole package; each message names the rule and a remedy."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from dpwords.errors import InvalidValue
 
 
 def whole_number(value: object, name: str, least: int) -> int:
-    """A whole number, if it is at least `least`."""
+    """The value as an int, if it is a whole number and at least `least`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise InvalidValue(f"{name} is a whole number, {least} or more")
+        raise InvalidValue(f"{name} must be a whole number, {least} or more")
     return int(value)
 
 
 def collection(value: object, name: str) -> Iterable[Any]:
-    """Something to iterate over that is not a text."""
+    """The value itself, if it is an iterable other than a str."""
     if isinstance(value, str) or not isinstance(value, Iterable):
-        raise InvalidValue(f"{name}: a list or another collection is needed")
+        raise InvalidValue(f"{name} must be a list or another collection")
     return value
 
 
 def positive_number(value: object, name: str, example: str, zero_allowed: bool = False) -> float:
-    """A finite float above 0 (or 0, where that is allowed)."""
+    """The value as a float, if it is finite and above 0 (or 0, if that is allowed)."""
     try:
         number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
     except OverflowError:
         number = math.inf
     if not math.isfinite(number) or number < 0 or (number == 0 and not zero_allowed):
         rule = "0 or more" if zero_allowed else "above 0"
-        raise InvalidValue(f"{name} is a finite number {rule}: pass for example {example}")
+        raise InvalidValue(f"{name} must be a finite number {rule}: pass for example {example}")
     return number

@@ -1,4 +1,4 @@
-"""Reading text files that come from outside; writing files whole or not at all."""
+"""Reading text files of limited size, and writing files completely or not at all."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ from dpwords.errors import InvalidValue, TooLarge
 
 
 def read_text(path: str | os.PathLike[str], limits: Limits = DEFAULTS) -> str:
-    """A UTF-8 file as text, without a byte-order mark; refused if it is too large or not text."""
+    """The content of a UTF-8 file, without a byte-order mark.
+
+    Raises `TooLarge` beyond the size limit, and `InvalidValue` if the file cannot be read or is not UTF-8.
+    """
     name = Path(path).name
     try:
         with Path(path).open("rb") as file:
             content = file.read(limits.file + 1)
         if len(content) > limits.file:
-            raise TooLarge(f"{name} is larger than {limits.file // 2**20} MiB: give a smaller file")
+            raise TooLarge(f"{name} is larger than {limits.file // 2**20} MiB: use a smaller file")
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InvalidValue(f"{name} is not UTF-8 text: convert it to UTF-8") from None
@@ -31,21 +34,21 @@ def read_text(path: str | os.PathLike[str], limits: Limits = DEFAULTS) -> str:
 
 
 def write_whole(contents: Mapping[Path, bytes]) -> None:
-    """Write files, each whole or not at all, in directories that are made if need be; files that exist are replaced."""
+    """Write each file completely or not at all; missing directories are created, and existing files are replaced."""
     with staged(contents):
         pass
 
 
 @contextmanager
 def staged(contents: Mapping[Path, bytes]) -> Iterator[None]:
-    """Write files beside their places; they take them when the block ends well, and are removed when it does not."""
+    """Write temporary files next to their final paths; rename them if the block succeeds, and delete them if not."""
     parts: dict[Path, Path] = {}
     try:
         with _errors_of_writing():
             for path, content in contents.items():
                 final = path.resolve()
                 if final.exists() and not final.is_file():
-                    raise InvalidValue(f"{path.name} exists and is no plain file: write to another path")
+                    raise InvalidValue(f"{path.name} exists and is not a regular file: write to another path")
                 final.parent.mkdir(parents=True, exist_ok=True)
                 part = final.with_name(f".{secrets.token_hex(8)}")
                 with part.open("xb") as file:
@@ -69,6 +72,6 @@ def _errors_of_writing() -> Iterator[None]:
     except InvalidValue:
         raise
     except OSError as error:
-        raise InvalidValue(f"the output cannot be written ({error.strerror}): check the path and the space") from None
+        raise InvalidValue(f"the output cannot be written ({error.strerror}): check the path and disk space") from None
     except (ValueError, RuntimeError):
-        raise InvalidValue("this path holds a null character or links in a circle: check the path") from None
+        raise InvalidValue("the path contains a null character or a loop of links: check the path") from None

@@ -1,9 +1,9 @@
 """Draws that follow stored weights exactly, and exactly uniform choices.
 
-A category is chosen by a uniform number U whose bits are drawn only as far as they are needed. The first 64 bits
-settle almost every draw by floating-point comparison; where U comes so near a threshold that rounding could matter,
-the comparison is repeated in integers with as many further bits as it takes. So the probability of category j is
-w_j / Σw for the stored weights, without error, however small it is.
+A category is chosen by a uniform number U, whose bits are drawn only as far as they are needed. The first 64 bits
+settle almost every draw by floating-point comparison; if U is so close to a threshold that rounding could matter, the
+comparison is repeated in integer arithmetic with as many further bits as it takes. So category j has probability
+w_j / Σw for the stored weights, without any error, however small it is.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ _UNIT = 2.0**-64
 
 
 def choose(weights: Scaled, count: int, stream: Stream) -> Integers:
-    """`count` independent categories from one flat array of weights. Cost: D + count·log D."""
+    """`count` independent categories, drawn from a flat array of D weights. Cost: D + count·log D."""
     return _categories(weights, uint64(stream, (count,)), stream)
 
 
 def byte_edge(weights: Scaled) -> int | None:
-    """The byte that does not decide between two weights: smaller ones are of the first category, larger of the second.
+    """The one value of a random byte that does not settle a draw from two weights.
 
-    None where the threshold is too near a multiple of 1/256 to tell.
+    If the first eight bits of U are smaller than this byte, U falls into the first category; if they are larger, into
+    the second. None if the threshold is too close to a multiple of 1/256 for this.
     """
     lower, upper = thresholds(weights, precision=128)
     edge = 256 * lower[0] // upper[-1]
@@ -39,16 +40,16 @@ def byte_edge(weights: Scaled) -> int | None:
 
 
 def after_byte(weights: Scaled, byte: int, count: int, stream: Stream) -> NDArray[np.bool_]:
-    """Whether draws whose first eight bits are this byte are of the second of two categories."""
+    """For `count` draws whose first eight bits are this byte, whether each falls into the second of two categories."""
     further = uint64(stream, (count,)) >> np.uint64(8) | np.uint64(byte << 56)
     return np.asarray(_categories(weights, further, stream) == 1)
 
 
 def exceptions(weights: Scaled, edge: int | None, count: int, stream: Stream) -> Integers:
-    """Which of `count` independent draws from two weights are of the second category, in ascending order.
+    """The indices, in ascending order, of those of `count` draws from two weights that fall into the second category.
 
-    `edge` is their `byte_edge`: eight bits settle all draws but one in 256. Cost: `count` bytes, and little more where
-    exceptions are rare.
+    `edge` is the `byte_edge` of the weights: eight bits settle all draws except one in 256. Cost: `count` bytes, and
+    little more if the second category is rare.
     """
     if edge is None:
         return np.flatnonzero(choose(weights, count, stream))
@@ -63,7 +64,7 @@ def exceptions(weights: Scaled, edge: int | None, count: int, stream: Stream) ->
 
 
 def _categories(weights: Scaled, first: NDArray[np.uint64], stream: Stream) -> Integers:
-    """The categories of uniform numbers that begin with these 64 bits."""
+    """The categories of uniform numbers whose first 64 bits are given."""
     between = _float_thresholds(weights)
     uniform = first.astype(np.float64) * _UNIT
     index = np.searchsorted(between, uniform, side="right").astype(np.int64)
@@ -76,7 +77,7 @@ def _categories(weights: Scaled, first: NDArray[np.uint64], stream: Stream) -> I
 
 
 def choose_each(weights: Scaled, stream: Stream) -> Integers:
-    """One category for each row of weights; a weight of 0 is never chosen. Cost: rows · D."""
+    """One category for each row of D weights; a category of weight 0 is never chosen. Cost: rows · D."""
     first = uint64(stream, (len(weights.mantissa),))
     between = _float_thresholds(weights)
     uniform = (first.astype(np.float64) * _UNIT)[:, None]
@@ -88,10 +89,11 @@ def choose_each(weights: Scaled, stream: Stream) -> Integers:
 
 
 def thresholds(weights: Scaled, precision: int) -> tuple[list[int], list[int]]:
-    """Lower and upper bounds of the cumulative sums of a flat array of weights, in units of 2^(−precision) of the top.
+    """Lower and upper bounds of the cumulative sums t(j) of a flat array of weights, as integers.
 
-    Category j is [t(j−1), t(j)) out of the last t. Where the precision reaches the last bit of every weight, the
-    bounds are equal and exact. Cost: D integers of `precision` bits.
+    The unit is 2^(top − precision), where top is the largest exponent. A uniform number U belongs to category j if U
+    times the last sum is in [t(j−1), t(j)). If the precision reaches the last bit of every weight, both bounds are
+    exact. Cost: D integers of `precision` bits.
     """
     top = int(weights.exponent.max())
     lower, upper = [], []
@@ -103,21 +105,21 @@ def thresholds(weights: Scaled, precision: int) -> tuple[list[int], list[int]]:
 
 
 def shares(weights: Scaled) -> list[Fraction]:
-    """The exact probability of each category of a flat array of weights, as draws from it have them."""
+    """The exact probability of each category in a draw from a flat array of weights."""
     exact = weights.exact()
     whole = sum(exact)
     return [weight / whole for weight in exact]
 
 
 def below(bound: int, shape: tuple[int, ...], stream: Stream) -> Integers:
-    """Independent integers, exactly uniform on 0..bound−1; what would bias them is drawn again."""
-    if bound <= 2**6:  # a byte each is enough, and little is drawn again
+    """Independent integers, exactly uniform on 0..bound−1, by rejection sampling."""
+    if bound <= 2**6:  # one byte for each is enough, and few are rejected
         return _below(bound, lambda count: np.frombuffer(stream.take(count), dtype=np.uint8), 2**8, shape)
     return _below(bound, lambda count: uint64(stream, (count,)), 2**64, shape)
 
 
 def _below(bound: int, draw: Callable[[int], NDArray[Any]], values: int, shape: tuple[int, ...]) -> Integers:
-    """Uniform numbers below a bound from draws of so many values, the uneven rest of which is drawn again."""
+    """Uniform integers below a bound, by rejection sampling; `draw` gives integers that are uniform on 0..values−1."""
     drawn = draw(int(np.prod(shape))).copy()
     last = drawn.dtype.type(values - values % bound - 1)
     rejected = np.flatnonzero(drawn > last)
@@ -128,7 +130,7 @@ def _below(bound: int, draw: Callable[[int], NDArray[Any]], values: int, shape: 
 
 
 def integer_below(bound: int, stream: Stream) -> int:
-    """One integer of any size, exactly uniform on 0..bound−1; what is too large is drawn again."""
+    """One integer of any size, exactly uniform on 0..bound−1, by rejection sampling."""
     unused = -bound.bit_length() % 8
     while (drawn := integer(stream, bound.bit_length() + unused) >> unused) >= bound:
         pass
@@ -136,9 +138,9 @@ def integer_below(bound: int, stream: Stream) -> int:
 
 
 def subsets(sizes: Integers, universe: int, stream: Stream) -> NDArray[np.bool_]:
-    """For each size an exactly uniform subset of 0..universe−1, as a row of flags.
+    """For each size, an exactly uniform subset of 0..universe−1 of that size, as a row of flags.
 
-    The places with the smallest of `universe` random keys; a row with two equal keys is drawn again.
+    A subset consists of the places with the smallest of `universe` random keys; a row with equal keys is drawn again.
     """
     keys = uint64(stream, (len(sizes), universe)).copy()
     order = np.argsort(keys, axis=1)
@@ -151,21 +153,21 @@ def subsets(sizes: Integers, universe: int, stream: Stream) -> NDArray[np.bool_]
 
 
 def _float_thresholds(weights: Scaled) -> Floats:
-    """Thresholds between the categories (last axis), each within half the margin of the exact one."""
+    """Thresholds between the categories (last axis), each within half of `margin` of the exact one."""
     top = weights.exponent.max(axis=-1, keepdims=True)
     sums = np.cumsum(weights.relative_to(top), axis=-1)
     return np.asarray(sums[..., :-1] / sums[..., -1:])
 
 
 def margin(number: int) -> float:
-    """Twice the error of a float threshold among so many, rounding of U to 53 bits included."""
+    """Twice the largest error of `number` float thresholds, including the rounding of U to 53 bits."""
     return (number + 8) * 2.0**-51
 
 
 def settle(weights: Scaled, prefix: int, stream: Stream) -> int:
-    """The category of the uniform number that begins with the 64 bits of `prefix`, in integer arithmetic.
+    """The category of the uniform number whose first 64 bits are `prefix`, found in integer arithmetic.
 
-    Thresholds and the number are extended together, until only one category is possible.
+    The number and the thresholds get more and more bits until only one category is possible.
     """
     bits = 64
     while True:

@@ -1,6 +1,6 @@
-"""Non-negative numbers with an exponent of their own: mantissa · 2^exponent.
+"""Non-negative numbers that carry their own exponent: mantissa · 2^exponent.
 
-Weights of words span more than a float can (e^(−100·2000) among them), so each number carries a 64-bit exponent.
+The weights of words span a wider range than floats (e^(−100·2000), for example), so each number has a 64-bit exponent.
 All operations are products and sums of non-negative numbers, hence every relative error is a few units of 2^(−53).
 """
 
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-ZERO_EXPONENT = -(2**62)  # below every exponent that can occur, and far from overflow
+ZERO_EXPONENT = -(2**62)  # of the number 0: below every other exponent, and far from overflow
 _LOWEST_SHIFT = -1100  # a float shifted this far down is 0
-_DECIMAL = Context(  # spelled out, whatever the caller has set
+_DECIMAL = Context(  # all settings are explicit, so that the caller's decimal context has no effect
     prec=60, rounding=ROUND_HALF_EVEN, Emin=-(10**15), Emax=10**15, capitals=1, clamp=0, flags=[], traps=[]
 )
 _LN2 = Decimal(2).ln(_DECIMAL)
@@ -37,11 +37,11 @@ class Scaled(NamedTuple):
         return Scaled(self.mantissa[index], self.exponent[index])
 
     def times(self, other: Scaled) -> Scaled:
-        """The products, entry by entry; one rounding each."""
+        """The products, entry by entry, each rounded once."""
         return normalised(self.mantissa * other.mantissa, self.exponent + other.exponent)
 
     def relative_to(self, exponent: Integers) -> Floats:
-        """The numbers divided by 2^exponent, as floats; what is far too small becomes 0."""
+        """The numbers divided by 2^exponent, as floats; those below the range of floats become 0."""
         shift = np.maximum(self.exponent - exponent, _LOWEST_SHIFT)
         return np.asarray(np.ldexp(self.mantissa, shift.astype(np.int32)))
 
@@ -102,9 +102,9 @@ def exp_minus(powers: Iterable[Fraction]) -> Scaled:
 
 
 def group_sums(values: Scaled, starts: Integers) -> Scaled:
-    """Sums over consecutive groups of rows; group g is rows starts[g] to starts[g+1], none empty.
+    """Sums over consecutive groups of rows; group g consists of rows starts[g], …, starts[g+1] − 1 and is not empty.
 
-    A group of D rows has relative error at most D · 2^(−53).
+    The sum of D rows has a relative error of at most D · 2^(−53).
     """
     top = np.maximum.reduceat(values.exponent, starts, axis=0)
     group = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(values.exponent)))

@@ -1,4 +1,4 @@
-"""Symbols, alphabets, and words as users hold them: a str, a list or a tuple."""
+"""Symbols, alphabets, and words in the form that users pass: a str, a list or a tuple."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ AnyWord = TypeVar("AnyWord", bound=str | list[Any] | tuple[Any, ...])
 
 
 class Alphabet(Value):
-    """The symbols that may occur, in a fixed order; public, and declared rather than read off the data.
+    """The symbols that may occur, in a fixed order; they are public, and declared rather than read off the data.
 
     >>> Alphabet("abc").codes["b"]
     1
@@ -28,7 +28,7 @@ class Alphabet(Value):
             self.symbols: tuple[Symbol, ...] = tuple(dict.fromkeys(symbols))
         except TypeError as error:
             raise InvalidValue(
-                f"an alphabet is a str or an iterable of hashable symbols ({error}): pass for example 'abc'"
+                f"an alphabet must be a str or an iterable of hashable symbols ({error}): pass for example 'abc'"
             ) from None
         if not self.symbols:
             raise InvalidValue("an alphabet needs at least one symbol: pass for example 'abc'")
@@ -43,7 +43,7 @@ class Alphabet(Value):
 
 
 def is_hashable(value: object) -> bool:
-    """Whether a value can be a symbol; a tuple that holds a list, for one, cannot."""
+    """Whether a value can be a symbol; a tuple that contains a list, for example, cannot."""
     try:
         hash(value)
     except TypeError:
@@ -54,12 +54,12 @@ def is_hashable(value: object) -> bool:
 def symbols_of(word: Word) -> tuple[Any, ...]:
     """The symbols of a word; the word must be a str, a list or a tuple."""
     if not isinstance(word, (str, list, tuple)):
-        raise InvalidValue(f"a word is a str, a list or a tuple of symbols, not {type(word).__name__}")
+        raise InvalidValue(f"a word must be a str, a list or a tuple of symbols, not {type(word).__name__}")
     return tuple(word)
 
 
 def same_kind(word: AnyWord, symbols: Iterable[Symbol]) -> AnyWord:
-    """The symbols as a word of the kind of `word`."""
+    """The symbols as a word of the same type as `word`."""
     if isinstance(word, str):
         return cast(AnyWord, "".join(map(str, symbols)))
     return cast(AnyWord, list(symbols) if isinstance(word, list) else tuple(symbols))

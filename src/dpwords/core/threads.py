@@ -1,15 +1,18 @@
-"""Work on arrays in several threads at once; the result is the same for any number of them."""
+"""Work on the rows of arrays in several threads; the result does not depend on the number of threads."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-_WORTH_A_THREAD = 2**17  # steps; a thread takes about as long to start
+_WORTH_A_THREAD = 2**17  # steps that take about as long as starting a thread
 
 
 def in_parts(work: Callable[[slice], None], number: int, cost: int, most: int) -> None:
-    """Do the work for rows 0, …, number − 1, each of `cost` steps, in at most `most` threads where that pays."""
+    """Call `work` on slices that together cover rows 0, …, number − 1, in up to `most` threads if that is faster.
+
+    `cost` is the number of steps that one row takes.
+    """
     threads = min(most, number, number * cost // _WORTH_A_THREAD)
     if threads < 2:
         work(slice(0, number))

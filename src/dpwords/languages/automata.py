@@ -1,4 +1,4 @@
-"""The paper's automata: words near a given word, their products with a system, and policies over them."""
+"""The paper's automata: those that accept the words near a given word, their products with a system, and policies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dpwords.languages.language import Edge, Language, State, explore
 
 @dataclass(frozen=True)
 class AnyBut:
-    """A label that any symbol of the alphabet matches, except one."""
+    """A label that matches every symbol of the alphabet except one."""
 
     symbol: Symbol
 
@@ -34,12 +34,12 @@ class _Marker:
         return self.name
 
 
-ANY = _Marker("any")  # a label that every symbol of the alphabet matches
-EMPTY = _Marker("empty")  # a move that reads nothing
+ANY = _Marker("any")  # a label that matches every symbol of the alphabet
+EMPTY = _Marker("empty")  # the label of an edge that reads nothing
 
 
 class Automaton:
-    """A finite automaton whose accepting states know the distance of the words that end there.
+    """A finite automaton that records, for each accepting state, the distance of the words that end there.
 
     An edge is (state, label, state); a label is a symbol, `AnyBut`, `ANY` or `EMPTY`.
     """
@@ -63,38 +63,42 @@ class Automaton:
 
     @property
     def accepting(self) -> frozenset[Any]:
-        """The states in which an accepted word ends."""
+        """The states in which accepted words end."""
         return frozenset(self.distances)
 
     @property
     def is_deterministic(self) -> bool:
-        """Whether no two edges of a state can read the same symbol; `ANY` and `EMPTY` occur in all-edits automata."""
+        """Whether every edge reads a symbol, and no two edges that leave a state read the same one.
+
+        An automaton for all kinds of edits is not deterministic: it has `ANY` and `EMPTY` edges.
+        """
         return not any(label in (ANY, EMPTY) for _, label, _ in self.edges)
 
     def accepts(self, word: Word) -> bool:
-        """Whether some run of the word ends in an accepting state. Cost: length · edges at most."""
+        """Whether some run of the word ends in an accepting state. Cost: at most length · edges."""
         now = self._closure([self.start])
         for symbol in symbols_of(word):
             now = self._read(now, symbol)
         return not now.isdisjoint(self.distances)
 
     def exactly(self, distance: int) -> Policy:
-        """The part that leads to words at exactly this distance, with completions and policy (Algorithm 2)."""
+        """The part that accepts the words at exactly this distance, with its completions and policy (Algorithm 2)."""
         if whole_number(distance, "a distance", 0) > self.k:
-            raise InvalidValue(f"this automaton allows {self.k} edits: ask for a distance from 0 to {self.k}")
+            raise InvalidValue(f"this automaton allows at most {self.k} edits: ask for a distance from 0 to {self.k}")
         if not self.is_deterministic:
             return self._determinised.exactly(distance)
         return Policy(self, [state for state, spent in self.distances.items() if spent == distance])
 
     def product(self, system: Language) -> Automaton:
-        """The synchronous product: words that this automaton accepts and the system can run.
+        """The synchronous product: the automaton of the words that both this automaton and the system accept.
 
-        States are pairs (state here, state of the system); edges are per symbol. Cost: its edges.
+        Its states are pairs (state of this automaton, state of the system); each of its edges reads a single symbol.
+        Cost: the number of its edges.
         """
         if not self.is_deterministic:
-            raise InvalidValue("the product is of a deterministic automaton: take edits='substitutions' or of_length()")
+            raise InvalidValue("only a deterministic automaton has a product: use edits='substitutions' or of_length()")
         if not isinstance(system, Language):
-            raise InvalidValue("the product is with a language: pass a TransitionSystem, a GridWorld, …")
+            raise InvalidValue("a product needs a language: pass a TransitionSystem, a GridWorld, …")
 
         moves = cache(lambda at: dict(system.follow(at)))
         reads = cache(lambda near: [(a, to) for label, to in self._out.get(near, ()) for a in self._symbols(label)])
@@ -125,12 +129,12 @@ class Automaton:
         return () if label is EMPTY else (label,)
 
     def _closure(self, states: Iterable[Any]) -> frozenset[Any]:
-        """The states and all that empty moves reach from them."""
+        """These states, and all states that can be reached from them without reading a symbol."""
         reached, _ = explore(states, lambda state: (edge for edge in self._out.get(state, ()) if edge[0] is EMPTY))
         return frozenset(reached)
 
     def _read(self, states: frozenset[Any], symbol: Any) -> frozenset[Any]:
-        """The states after reading a symbol from any of these."""
+        """The states that can be reached from any of these by reading the symbol."""
         if symbol not in self.alphabet:
             return frozenset()
         return self._closure(
@@ -143,7 +147,7 @@ class Automaton:
 
     @cached_property
     def _determinised(self) -> Automaton:
-        """The subset automaton; a word's distance is then the least number of edits, not one of many."""
+        """The result of the subset construction, in which a word has one distance: its least number of edits."""
 
         def follow(states: frozenset[Any]) -> Iterator[tuple[Symbol, frozenset[Any]]]:
             for symbol in self.alphabet.symbols:
@@ -158,7 +162,7 @@ class Automaton:
         return Automaton(self.alphabet, start, explored, ends, self.k)
 
     def _leading_to(self, ends: Iterable[Any]) -> tuple[tuple[Any, ...], tuple[Edge, ...]]:
-        """The states from which one of the ends can be reached, and the edges between them."""
+        """The states from which one of `ends` can be reached, and the edges between them."""
         back: dict[Any, list[tuple[Any, Any]]] = {}
         for source, label, target in self.edges:
             back.setdefault(target, []).append((label, source))
@@ -167,9 +171,10 @@ class Automaton:
 
 
 class LevenshteinAutomaton(Automaton):
-    """All words within `k` edits of a word (Algorithm 1, corrected); a state (i, e) has read i symbols, spent e edits.
+    """The automaton of all words within `k` edits of a word (Algorithm 1, corrected).
 
-    `edits="all"` allows insertions, deletions and substitutions, `edits="substitutions"` only the last.
+    In state (i, e), i symbols of the word have been read and e edits spent. `edits="all"` allows insertions, deletions
+    and substitutions; `edits="substitutions"` allows only the last.
 
     >>> near = LevenshteinAutomaton("abc", k=2, alphabet="abc", edits="substitutions")
     >>> near.accepts("acb"), near.accepts("cab")
@@ -182,11 +187,11 @@ class LevenshteinAutomaton(Automaton):
         self, word: Word, k: int, alphabet: Iterable[Symbol], edits: Literal["all", "substitutions"] = "all"
     ) -> None:
         if edits not in ("all", "substitutions"):
-            raise InvalidValue("edits are 'all' or 'substitutions'")
+            raise InvalidValue("edits must be 'all' or 'substitutions'")
         symbols, letters = symbols_of(word), Alphabet(alphabet)
         for place, symbol in enumerate(symbols, start=1):
             if symbol not in letters:
-                raise InvalidValue(f"symbol {place} of {len(symbols)} is not in the alphabet: declare every symbol")
+                raise InvalidValue(f"symbol {place} of {len(symbols)} is not in the alphabet: add it to the alphabet")
         most = whole_number(k, "k", 0)
         self.word, self.edits = symbols, edits
 
@@ -207,9 +212,10 @@ class LevenshteinAutomaton(Automaton):
         super().__init__(letters, (0, 0), explored, ends, most)
 
     def of_length(self) -> Automaton:
-        """The deterministic automaton of the accepted words that are as long as the word itself.
+        """The deterministic automaton of those accepted words that are as long as the given word.
 
-        With substitutions only, that is this automaton; with all edits, its states are (set of states, symbols read).
+        For `edits="substitutions"` this is the automaton itself; for `edits="all"` its states are pairs (set of states,
+        symbols read).
         """
         if self.edits == "substitutions":
             return self
@@ -220,10 +226,11 @@ class LevenshteinAutomaton(Automaton):
 
 
 class Policy(Automaton):
-    """The words that end in given states, with their completions V and the policy μ that draws them uniformly.
+    """An automaton restricted to given end states, with completions V and the policy μ that draws its words uniformly.
 
-    `completions[state]` is the number of words that lead from a state to the end; `policy[state, symbol]` is the
-    share of them that go on with that symbol. Both are exact. Cost: its edges, each symbol counted.
+    `completions[state]` is the number of words that lead from the state to one of the end states;
+    `policy[state, symbol]` is the fraction of them that begin with the symbol. Both are exact. Cost: edges, each
+    counted once for every symbol that it reads.
     """
 
     def __init__(self, automaton: Automaton, ends: Iterable[Any]) -> None:

@@ -41,7 +41,7 @@ class Words(Language):
                 yield symbol, successor
 
     def step(self, state: int, symbol: Any) -> int | None:
-        """One state for words of any length; else the state is the number of symbols read."""
+        """The next state: the number of symbols read if the length is bounded, otherwise always 0."""
         if self.max_length is None:
             return 0
         return state + 1 if state < self.max_length else None
@@ -60,6 +60,6 @@ class Words(Language):
         return super().fault(symbols)
 
     def count(self, length: int) -> int:
-        """The exact number of words of this length. Cost: one power."""
+        """The exact number of words of this length. Cost: one exponentiation."""
         places = whole_number(length, "a length", 0)
         return 0 if self.max_length is not None and places > self.max_length else len(self.alphabet) ** places

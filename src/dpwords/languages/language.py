@@ -1,4 +1,4 @@
-"""Languages as deterministic automata, and the one routine that explores every automaton."""
+"""Languages as deterministic automata, and the routine that explores every automaton."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ Follow = Callable[[Any], Iterable[tuple[Any, Any]]]
 def explore(
     starts: Iterable[State], follow: Follow, most: int | None = None
 ) -> tuple[tuple[Any, ...], tuple[Edge, ...]]:
-    """All states reachable from `starts`, breadth first, and all edges between them; `TooLarge` beyond `most` states.
+    """All states reachable from `starts`, in breadth-first order, and all edges between them.
 
-    `follow(state)` yields (label, next state). Cost: one call of `follow` for each state reached.
+    `follow(state)` yields pairs (label, next state). Raises `TooLarge` if there are more than `most` states.
+    Cost: one call of `follow` for each state reached.
     """
     found = dict.fromkeys(starts)
     waiting, edges = deque(found), []
     while waiting:
         state = waiting.popleft()
         if most is not None and len(found) > most:
-            raise TooLarge(f"this needs a language of at most {most} states: take a smaller one or shorter words")
+            raise TooLarge(f"the language may have at most {most} states here: use a smaller one or shorter words")
         for label, successor in follow(state):
             edges.append((state, label, successor))
             if successor not in found:
@@ -41,15 +42,15 @@ def explore(
 class Language(Value, ABC):
     """A public set of words, given as a deterministic automaton: each word has at most one run.
 
-    A language is a value: it does not change once it is made.
+    Languages are immutable.
     """
 
     alphabet: Alphabet
-    max_length: int | None = None  # the most symbols that a word can have, where a language is bounded so
-    every_word = False  # whether every word over the alphabet belongs to it
-    alike = False  # whether all words of a length see the same number of words at each distance
-    listed = False  # whether it is a list of words
-    symbols_are = "symbols"  # what messages call them
+    max_length: int | None = None  # the largest length of a word, if the language declares one
+    every_word = False  # whether every word over the alphabet belongs to the language
+    alike = False  # whether all words of the same length have equally many words at each distance
+    listed = False  # whether the language is given as a list of words
+    symbols_are = "symbols"  # what messages call the symbols
 
     @property
     @abstractmethod
@@ -73,7 +74,7 @@ class Language(Value, ABC):
         return self.fault(symbols_of(word)) is None
 
     def fault(self, symbols: tuple[Any, ...]) -> str | None:
-        """Why the word is not in the language, without a symbol of it; None if it is."""
+        """Why the word is not in the language, in a text without any symbol of the word; None if it is in it."""
         state, size = self.initial, len(symbols)
         for place, symbol in enumerate(symbols, start=1):
             if symbol not in self.alphabet:
@@ -93,7 +94,7 @@ class Language(Value, ABC):
         return _UpTo(self, max_length)
 
     def count(self, length: int) -> int:
-        """The exact number of words of this length. Cost: length · edges, in integers of any size."""
+        """The exact number of words of this length. Cost: length · edges, in integers of arbitrary size."""
         ways: dict[Any, int] = {self.initial: 1}
         for _ in range(whole_number(length, "a length", 0)):
             ahead: Counter[Any] = Counter()
@@ -105,7 +106,7 @@ class Language(Value, ABC):
 
 
 class _UpTo(Language):
-    """The words of a language of at most `max_length` symbols; a state is that of the language, and symbols read."""
+    """The words of a language with at most `max_length` symbols; states are pairs (state of the language, length)."""
 
     def __init__(self, language: Language, max_length: int) -> None:
         self.language, self.alphabet = language, language.alphabet
@@ -133,8 +134,11 @@ class _UpTo(Language):
 
 
 def checked_language(language: object) -> Language:
-    """A language that has an initial state; anything else is refused when a mechanism is made, not when it is used."""
+    """The argument itself, if it is a language with an initial state; raises `InvalidValue` otherwise.
+
+    Mechanisms call this on construction, so that a wrong argument is reported there and not at the first release.
+    """
     if not isinstance(language, Language):
-        raise InvalidValue("the language is a Words, a TransitionSystem, … : pass for example Words('abc')")
-    _ = language.initial  # a system without a start refuses here
+        raise InvalidValue("the language must be a Words, a TransitionSystem, …: pass for example Words('abc')")
+    _ = language.initial  # raises InvalidValue for words of moves without a start
     return language

@@ -13,15 +13,16 @@ from dpwords.core.symbols import Alphabet, Symbol, Word, is_hashable, same_kind,
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.language import Language
 
-Interval = tuple[int, int, int]  # symbols read; first and last + 1 of the words that begin with them
+Interval = tuple[int, int, int]  # (symbols read, begin, end): table[begin:end] are the words with these first symbols
 
 
 class Lexicon(Language):
-    """The words of a list, each once; a word is a str, a list or a tuple.
+    """A finite set of words, each a str, a list or a tuple; duplicates are dropped.
 
-    The alphabet is that of the words, sorted, unless one is given; like the words it is public. Words are kept in a
-    sorted table, as texts of code points that stand for the symbols; a state is an interval of it. Lines of a file
-    end with a newline, which would be a symbol: strip it. Cost: sorting the words, 0.5 seconds for 100,000.
+    Without `alphabet`, the alphabet consists of the symbols of the words, sorted; like the words, it is public. The
+    words are kept in a sorted table, as strings whose code points are the codes of the symbols; a state is an interval
+    of this table. Lines read from a file end with a newline, which would count as a symbol: strip it. Cost: sorting
+    the words; 0.5 seconds for 100,000.
 
     >>> cities = Lexicon(["berlin", "bern", "bonn"])
     >>> cities.accepts("bern"), cities.accepts("ber"), cities.count(4)
@@ -37,11 +38,11 @@ class Lexicon(Language):
         symbols = _symbols(listed)
         self.alphabet = Alphabet(_sorted(symbols) if alphabet is None else alphabet)
         if len(self.alphabet) > sys.maxunicode:
-            raise TooLarge(f"a lexicon has at most {sys.maxunicode} symbols: take fewer")
+            raise TooLarge(f"the alphabet of a lexicon can have at most {sys.maxunicode} symbols: use fewer")
         if not all(symbol in self.alphabet for symbol in symbols):
-            raise InvalidValue("a word of the lexicon has a symbol outside the alphabet: add it, or give no alphabet")
+            raise InvalidValue("a word of the lexicon has a symbol outside the alphabet: add it, or pass no alphabet")
         if not self.alphabet.of_characters and any(isinstance(word, str) for word in listed):
-            raise InvalidValue("a str is a word of single characters, and this alphabet has other symbols: pass lists")
+            raise InvalidValue("a str is a word of single characters, but this alphabet has other symbols: pass lists")
         marks = {symbol: chr(code) for symbol, code in self.alphabet.codes.items()}
         self.table: tuple[str, ...] = tuple(sorted({"".join(map(marks.__getitem__, word)) for word in listed}))
         self.lengths: dict[int, int] = dict(sorted(Counter(map(len, self.table)).items()))
@@ -50,7 +51,7 @@ class Lexicon(Language):
         return len(self.table)
 
     def __iter__(self) -> Iterator[str | tuple[Symbol, ...]]:
-        """The words in the order of the alphabet: texts where all symbols are characters, else tuples."""
+        """The words in lexicographic order: strings if all symbols are characters, otherwise tuples."""
         kind: Any = "" if self.alphabet.of_characters else ()
         return (same_kind(kind, (self.alphabet.symbols[ord(mark)] for mark in text)) for text in self.table)
 
@@ -76,10 +77,10 @@ class Lexicon(Language):
         return (state[0] + 1, begin, end) if begin < end else None
 
     def is_accepting(self, state: Interval) -> bool:
-        return len(self.table[state[1]]) == state[0]  # the shortest of the words that begin alike comes first
+        return len(self.table[state[1]]) == state[0]  # of the words with a common prefix, the shortest comes first
 
     def count(self, length: int) -> int:
-        """The exact number of words of this length. Cost: one look-up."""
+        """The exact number of words of this length. Cost: one lookup."""
         return self.lengths.get(whole_number(length, "a length", 0), 0)
 
     def up_to(self, max_length: int) -> Lexicon:
@@ -88,17 +89,17 @@ class Lexicon(Language):
         return Lexicon([word for word in self if len(word) <= most], self.alphabet.symbols)
 
     def _first_from(self, state: Interval, code: int) -> int:
-        """Where the words of an interval begin whose next symbol has at least this code."""
+        """The index of the first word of an interval whose next symbol has at least this code."""
         read, begin, end = state
         return bisect_left(self.table, self.table[begin][:read] + chr(code), begin, end)
 
 
 def _symbols(words: list[Any]) -> set[Any]:
-    """The symbols of all words, each of which must be a word."""
+    """The symbols of all words; raises `InvalidValue` for an item that is not a word."""
     symbols: set[Any] = set()
     for number, word in enumerate(words, start=1):
         if not isinstance(word, (str, list, tuple)) or not all(map(is_hashable, word)):
-            raise InvalidValue(f"word {number} of the lexicon is no word: pass a str, a list or a tuple of symbols")
+            raise InvalidValue(f"item {number} of the lexicon is not a word: pass a str, a list or a tuple of symbols")
         symbols.update(symbols_of(word))
     return symbols
 
@@ -106,5 +107,5 @@ def _symbols(words: list[Any]) -> set[Any]:
 def _sorted(symbols: set[Any]) -> list[Any]:
     try:
         return sorted(symbols)
-    except TypeError:  # of several kinds, which have no order between them
+    except TypeError:  # symbols of different types may have no common order
         return sorted(symbols, key=repr)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
 from typing import Any
 
 from dpwords.core.checks import collection, whole_number
-from dpwords.core.symbols import Alphabet, Symbol, is_hashable
-from dpwords.errors import InvalidValue, NotDeterministic, TooLarge
+from dpwords.core.symbols import Alphabet, Symbol, Word, is_hashable, symbols_of
+from dpwords.errors import InvalidValue, NotDeterministic, NotInLanguage, TooLarge
 from dpwords.languages.language import Language, State
 
 
 class _AnyStart:
-    """The state before the first one, where a run may start anywhere."""
+    """The state before the first symbol of a run that may start in any state."""
 
     def __repr__(self) -> str:
         return "ANY_START"
@@ -27,8 +28,8 @@ class TransitionSystem(Language):
     """Words of moves: sequences of actions that a partial, deterministic system can take from its start.
 
     `transitions` maps each state to {action: next state}; a state without moves may be left out. With `accepting`,
-    only runs that end in one of those states count. `start=None` lets a run start anywhere; its words are then the
-    states visited, so it exists only where each action is named after the state it leads to (see `by_states`).
+    only runs that end in one of those states count. `start=None` lets a run start in any state; its words are then the
+    states visited, so each action must have the name of the state it leads to (see `by_states`).
 
     >>> door = TransitionSystem({"open": {"close": "shut"}, "shut": {"open": "open", "wait": "shut"}}, start="open")
     >>> door.count(3)
@@ -63,7 +64,7 @@ class TransitionSystem(Language):
 
     @property
     def transitions(self) -> dict[State, dict[Symbol, State]]:
-        """A copy of the moves, {state: {action: next state}}."""
+        """A copy of the transitions, {state: {action: next state}}."""
         return {state: dict(row) for state, row in self._moves.items()}
 
     @property
@@ -73,7 +74,7 @@ class TransitionSystem(Language):
             return start
         if not self._names_targets:
             raise InvalidValue(
-                "start=None is only for words of states: name a start, or take by_states(), --words states"
+                "start=None is only for words of states: name a start, or use by_states() (--words states)"
             )
         return ANY_START
 
@@ -99,8 +100,50 @@ class TransitionSystem(Language):
             accepting=self.accepting,
         )
 
+    def run(self, moves: Word) -> list[Any]:
+        """The states that a word of this system enters, one after the other, without the start.
+
+        A word of states enters its own symbols; with `start=None` the first of them is the first state. Raises
+        `NotInLanguage` for a word that the system does not accept. Cost: the length of the word.
+
+        >>> GridWorld(15, 15).run("EESS")
+        [(0, 1), (0, 2), (1, 2), (2, 2)]
+        """
+        symbols = symbols_of(moves)
+        fault = self.fault(symbols)
+        if fault is not None:
+            raise NotInLanguage(f"the word is not in the language ({fault}): only words of the language can be run")
+        return list(accumulate(symbols, self.step, initial=self.initial))[1:]
+
+    def moves(self, states: Word) -> list[Any]:
+        """The actions that enter these states one after the other: the inverse of `run`, if it is unique.
+
+        In a system of words of states, these are the states themselves. Raises `NotInLanguage` if no run enters the
+        states, and `InvalidValue` if two actions lead from one of them to the next. Cost: length · branching, and with
+        `start=None` the number of states.
+
+        >>> GridWorld(15, 15).moves([(0, 1), (0, 2), (1, 2), (2, 2)])
+        ['E', 'E', 'S', 'S']
+        """
+        entered, at, taken = symbols_of(states), self.initial, []
+        for place, state in enumerate(entered, start=1):
+            known = is_hashable(state)
+            actions = [action for action, target in self.follow(at) if known and target == state]
+            if not actions:
+                raise _no_run(f"no action leads to state {place} of {len(entered)}")
+            if len(actions) > 1:
+                raise InvalidValue(
+                    f"more than one action leads to state {place} of {len(entered)}, so the moves are not unique: "
+                    "use words of states, by_states()"
+                )
+            at = state
+            taken += actions
+        if not self.is_accepting(at):
+            raise _no_run("they end where no word of the language may end")
+        return taken
+
     def to_json(self) -> str:
-        """The system as JSON; states and actions that are tuples are written with commas, as in `0,1`."""
+        """The system as JSON; tuples are written with commas, so that the cell (0, 1) becomes `0,1`."""
         document: dict[str, Any] = {"start": None if self.start is None else written(self.start)}
         if self.accepting is not None:
             document["accepting"] = [written(state) for state in self.states if state in self.accepting]
@@ -117,9 +160,9 @@ class TransitionSystem(Language):
 
 
 class GridWorld(TransitionSystem):
-    """A robot on a grid of `rows` × `columns` cells (row, column), from (0, 0); N is row − 1.
+    """A robot on a grid of `rows` × `columns` cells, each a pair (row, column) from (0, 0); N leads to row − 1.
 
-    Moves are N, E, S, W and, with `stay`, the dot "." that stays; moves off the grid or into a wall do not exist.
+    The moves are N, E, S, W and, with `stay`, "." to stay in place; moves off the grid or into a wall do not exist.
 
     >>> GridWorld(2, 3, start=(0, 0)).count(2)
     5
@@ -135,12 +178,12 @@ class GridWorld(TransitionSystem):
     ) -> None:
         self.rows, self.columns = whole_number(rows, "rows", 1), whole_number(columns, "columns", 1)
         if self.rows * self.columns > LARGEST_GRID:
-            raise TooLarge(f"a grid has at most {LARGEST_GRID} cells: take a smaller one")
+            raise TooLarge(f"a grid can have at most {LARGEST_GRID} cells: use a smaller one")
         every = dict.fromkeys((row, column) for row in range(rows) for column in range(columns))
         self.walls = frozenset(_known(_cell(wall), every, "walls") for wall in collection(walls, "walls"))
         cells = dict.fromkeys(cell for cell in every if cell not in self.walls)
         if not cells or (start is not None and _cell(start) in self.walls):
-            raise InvalidValue("the start is a wall: start in a free cell")
+            raise InvalidValue("a run must start in a free cell, not in a wall: choose another start or fewer walls")
         moves = {"N": (-1, 0), "E": (0, 1), "S": (1, 0), "W": (0, -1)} | ({".": (0, 0)} if stay else {})
         super().__init__(
             {
@@ -156,24 +199,30 @@ class GridWorld(TransitionSystem):
 
 
 def written(symbol: Symbol) -> str:
-    """A state or symbol as text: a cell (0, 1) is written 0,1."""
+    """A state or symbol as text: the cell (0, 1) is written 0,1."""
     return ",".join(map(str, symbol)) if isinstance(symbol, tuple) else str(symbol)
+
+
+def _no_run(fault: str) -> NotInLanguage:
+    return NotInLanguage(f"the states are not those of a run ({fault}): only runs of the system have moves")
 
 
 def _checked_transitions(transitions: object) -> dict[State, dict[Symbol, State]]:
     if not isinstance(transitions, Mapping) or not transitions:
-        raise InvalidValue("transitions are a mapping {state: {action: next state}} with at least one state")
+        raise InvalidValue("transitions must be a mapping {state: {action: next state}} with at least one state")
     for state, row in transitions.items():
         if state is None or not isinstance(row, Mapping):
-            raise InvalidValue(f"the moves of state {written(state)} are not one mapping {{action: next state}}")
+            raise InvalidValue(f"the moves of state {written(state)} must be one mapping {{action: next state}}")
         for action, target in row.items():
             if isinstance(target, (list, set)):
                 raise NotDeterministic(
                     f"state {written(state)}, action {written(action)} leads to a list of states: "
-                    "a system must be deterministic, give each branch an action of its own"
+                    "a system must be deterministic, so give each branch an action of its own"
                 )
             if target is None or not is_hashable(target):
-                raise InvalidValue(f"state {written(state)}, action {written(action)}: the next state is no state")
+                raise InvalidValue(
+                    f"state {written(state)}, action {written(action)}: the next state must be hashable and not None"
+                )
     return {state: dict(row) for state, row in transitions.items()}
 
 
@@ -185,5 +234,5 @@ def _known(state: Any, states: Iterable[State], role: str) -> Any:
 
 def _cell(cell: Any) -> tuple[int, int]:
     if not isinstance(cell, tuple) or len(cell) != 2 or not is_hashable(cell):
-        raise InvalidValue("a cell is a pair (row, column)")
+        raise InvalidValue("a cell must be a pair (row, column)")
     return cell

@@ -1,8 +1,8 @@
 """Pictures of automata, policies, products and systems, of words and of runs.
 
-`diagram`, `runs`, `words` and `distances` return matplotlib figures (extra `plot`), `dot` returns text for Graphviz,
-`save` writes either. No Graphviz program is needed. A picture of a private word's automaton, or of its distances,
-shows the word: it is for the word's owner.
+`diagram`, `runs`, `words`, `distances` and `curves` return matplotlib figures (extra `plot`), `dot` returns text for
+Graphviz, and `save` writes either; Graphviz itself is not needed. A picture of a private word's automaton, or of its
+distances, reveals the word: only its owner may see it.
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "curves", "diagram", "distances", "dot", "encode", "need_matplotlib", "runs", "save", "words"]
 
 FORMATS = ("svg", "png", "dot")
-LARGEST_PICTURE = 400  # states and arrows that a figure may show
+LARGEST_PICTURE = 400  # states and arrows in a figure
 
 
 def diagram(drawn: Automaton | TransitionSystem, title: str = "") -> Figure:
     """A figure of an automaton, a policy (with V and μ), a product, or a transition system.
 
-    Columns are symbols read, rows are errors. Cost: arrows · (states + arrows), of which there may be 400.
+    In the diagram of an automaton, columns are numbers of symbols read and rows are numbers of errors.
+    Cost: arrows · (states + arrows); there may be at most 400 states and arrows.
 
     >>> from dpwords import LevenshteinAutomaton
     >>> figure = diagram(LevenshteinAutomaton("abc", k=2, alphabet="abc"), "at most 2 edits from abc")
@@ -42,8 +43,8 @@ def diagram(drawn: Automaton | TransitionSystem, title: str = "") -> Figure:
     shown = Diagram.of(drawn)
     if len(shown.nodes) + len(shown.arrows) > LARGEST_PICTURE:
         raise TooLarge(
-            f"a picture has at most {LARGEST_PICTURE} states and arrows, and this would have "
-            f"{len(shown.nodes) + len(shown.arrows)}: draw a shorter word or a smaller k, or take DOT"
+            f"a picture can have at most {LARGEST_PICTURE} states and arrows, and this would have "
+            f"{len(shown.nodes) + len(shown.arrows)}: draw a shorter word or a smaller k, or use DOT"
         )
     with _matplotlib_as_it_comes():
         from dpwords.plots.drawing import draw
@@ -52,7 +53,7 @@ def diagram(drawn: Automaton | TransitionSystem, title: str = "") -> Figure:
 
 
 def dot(drawn: Automaton | TransitionSystem, title: str = "") -> str:
-    """The same as text in the DOT language, of any size. Cost: its edges.
+    """The same diagram as text in the DOT language, without a limit on its size. Cost: its edges.
 
     >>> from dpwords import TransitionSystem
     >>> dot(TransitionSystem({"s0": {"a": "s0"}}, start="s0")).splitlines()[0]
@@ -64,13 +65,13 @@ def dot(drawn: Automaton | TransitionSystem, title: str = "") -> str:
 
 
 def runs(system: TransitionSystem, rows: Mapping[str, Sequence[Word]], title: str = "") -> Figure:
-    """Runs on a grid, one panel each, in named rows: the input first, then runs with changed steps marked.
+    """Runs on a grid, one panel for each, in named rows: the input first, then runs with changed steps marked.
 
     >>> from dpwords import GridWorld
     >>> figure = runs(GridWorld(3, 3), {"by hand": ["EESS", "ESES"]})
     """
     if not isinstance(system, TransitionSystem):
-        raise InvalidValue("runs are those of a system: pass a GridWorld, or its by_states()")
+        raise InvalidValue("runs belong to a system: pass a GridWorld, or its by_states()")
     _check_rows(rows.values())
     with _matplotlib_as_it_comes():
         from dpwords.plots import boards
@@ -85,7 +86,7 @@ def words(secret: str, blocks: Sequence[Mapping[str, Sequence[str]]]) -> Figure:
     """
     _check_rows(([secret, *column] for block in blocks for column in block.values()), least=2)
     if not all(blocks):
-        raise InvalidValue("a block has at least one column: leave out empty blocks")
+        raise InvalidValue("a block needs at least one column: leave out empty blocks")
     with _matplotlib_as_it_comes():
         from dpwords.plots import samples
 
@@ -93,12 +94,12 @@ def words(secret: str, blocks: Sequence[Mapping[str, Sequence[str]]]) -> Figure:
 
 
 def distances(laws: Mapping[str, Mapping[str, Sequence[float]]]) -> Figure:
-    """Named panels with named distributions of the distance, as `distance_distribution()` gives them.
+    """Named panels with named distributions of the distance, as returned by `distance_distribution()`.
 
     >>> figure = distances({"ε = 1": {"fair": [0.5, 0.5], "certain": [1.0, 0.0]}})
     """
     if not laws or not all(laws.values()):
-        raise InvalidValue("a figure of distances has at least one panel, and each panel at least one distribution")
+        raise InvalidValue("a figure of distances needs at least one panel, and each panel at least one distribution")
     with _matplotlib_as_it_comes():
         from dpwords.plots import samples
 
@@ -111,7 +112,7 @@ def curves(epsilons: Sequence[float], series: Mapping[str, Sequence[float]], tit
     >>> figure = curves([1, 2, 4], {"tight": [3.0, 1.0, 0.2]})
     """
     if not epsilons or not series or any(len(values) != len(epsilons) for values in series.values()):
-        raise InvalidValue("a curve has one value for each ε: give at least one of both")
+        raise InvalidValue("a curve must have one value for each ε: pass at least one ε and one curve")
     with _matplotlib_as_it_comes():
         from dpwords.plots import samples
 
@@ -119,9 +120,9 @@ def curves(epsilons: Sequence[float], series: Mapping[str, Sequence[float]], tit
 
 
 def encode(figure: Figure, form: str) -> bytes:
-    """A figure as the content of an SVG or PNG file, the same for the same figure."""
+    """The content of an SVG or PNG file with the figure; equal figures give equal files."""
     if form not in ("svg", "png"):
-        raise InvalidValue("a figure is written as svg or png")
+        raise InvalidValue("a figure can be written as svg or png only")
     content = io.BytesIO()
     metadata = {"Date": None} if form == "svg" else {"Software": None}
     with _matplotlib_as_it_comes():
@@ -130,7 +131,7 @@ def encode(figure: Figure, form: str) -> bytes:
 
 
 def save(drawn: Figure | Automaton | TransitionSystem, path: str | os.PathLike[str], title: str = "") -> None:
-    """Write a figure to an SVG or PNG file, or anything that has a diagram to an SVG, PNG or DOT file."""
+    """Write a figure to an SVG or PNG file, or an automaton or a system to an SVG, PNG or DOT file."""
     files.write_whole({Path(path): content_for(drawn, path, title)})
 
 
@@ -143,22 +144,22 @@ def content_for(drawn: Figure | Automaton | TransitionSystem, path: str | os.Pat
     from matplotlib.figure import Figure
 
     if not isinstance(drawn, Figure):
-        raise InvalidValue("what is saved is a figure, an automaton or a system")
+        raise InvalidValue("only a figure, an automaton or a system can be saved")
     if form == "dot":
         raise InvalidValue("DOT is for automata and systems: write this figure to an .svg or .png file")
     return encode(drawn, form)
 
 
 def checked_form(path: str | os.PathLike[str]) -> str:
-    """The format that a path asks for."""
+    """The format that the suffix of a path stands for."""
     form = Path(path).suffix.lower().removeprefix(".")
     if form not in FORMATS:
-        raise InvalidValue("a picture is written to a file that ends in .svg, .png or .dot")
+        raise InvalidValue("a picture needs a file name that ends in .svg, .png or .dot")
     return form
 
 
 def need_matplotlib() -> None:
-    """Refuse in one line where matplotlib is not installed, or does not start."""
+    """Raise a one-line error if matplotlib is not installed or cannot be imported."""
     if find_spec("matplotlib") is None:
         raise MissingExtra("pictures need matplotlib: pip install 'dpwords[plot]'")
     try:
@@ -169,7 +170,7 @@ def need_matplotlib() -> None:
 
 @contextmanager
 def _matplotlib_as_it_comes() -> Iterator[None]:
-    """matplotlib with its own defaults, whatever the user's settings are: a figure looks the same everywhere."""
+    """Use matplotlib with its own defaults instead of the user's settings, so that figures look the same everywhere."""
     need_matplotlib()
     import matplotlib
 
@@ -184,7 +185,7 @@ def _check_rows(rows: Iterable[Sequence[Word]], least: int = 1) -> None:
     if not seen or min(map(len, seen)) < least:
         raise InvalidValue("there is nothing to draw: give at least one word in each row or column")
     if any(len(word) != len(words[0]) for words in seen for word in words):
-        raise InvalidValue("words that are compared have the same length: leave out those of another length")
+        raise InvalidValue("words that are compared must have the same length: leave out those of another length")
 
 
 def _one_line(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Runs on a grid, one panel each."""
+"""Runs on a grid, one panel for each."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ LARGEST_BOARD = 100  # rows or columns
 MOST_PANELS = 120
 _PANEL, _MARGIN = 1.6, 0.12  # inches
 _NOTE = "dot: start, square: end, light grey: the input, orange: steps that differ from it, dark grey: wall"
-_LANES = (0.0, 0.17, -0.17, 0.34, -0.34)  # of a cell, aside: where a step is taken again
+_LANES = (0.0, 0.17, -0.17, 0.34, -0.34)  # sideways offsets, in cells, of repeated steps between the same two cells
 Cell = tuple[int, int]
 
 
 def runs(system: TransitionSystem, rows: Mapping[str, Sequence[Word]], title: str) -> Figure:
-    """Rows of panels, each with its name: the input first, then runs, with the steps that were changed marked."""
+    """Named rows of panels: the input first, then runs with changed steps marked."""
     from matplotlib.figure import Figure
 
     height, width = _size(system)
     if sum(map(len, rows.values())) > MOST_PANELS or max(height, width) > LARGEST_BOARD:
-        raise TooLarge(f"a picture has at most {MOST_PANELS} runs, on {LARGEST_BOARD} rows or columns: draw fewer")
+        raise TooLarge(f"a picture can have at most {MOST_PANELS} runs on {LARGEST_BOARD} rows or columns: draw fewer")
     board = _PANEL * height / width
     heads = [0.3 if name else 0.0 for name in rows]
     texts = [text_width(title, 11.0), text_width(_NOTE, 8.0), *(text_width(name, 9.0, "bold") for name in rows)]
@@ -61,7 +61,10 @@ def runs(system: TransitionSystem, rows: Mapping[str, Sequence[Word]], title: st
 
 
 def _size(system: TransitionSystem) -> tuple[int, int]:
-    """Rows and columns of a grid; those without a free cell are known only if the system says so itself."""
+    """The numbers of rows and columns of a grid.
+
+    Unless the system states them, rows and columns beyond the last free cell are unknown and not counted.
+    """
     if not states_are_cells(system):
         raise InvalidValue("runs are drawn on grids, where states are cells (row, column): draw the system instead")
     cells = cast(tuple[Cell, ...], system.states)
@@ -84,11 +87,11 @@ def _board(axes: Axes, cells: set[Any], height: int, width: int) -> None:
 
 
 def _path(axes: Axes, system: TransitionSystem, word: Word, changed: Sequence[bool], colour: str) -> None:
-    """A run, step by step; a step between two cells where there was one before is drawn beside it."""
+    """Draw a run, step by step; a repeated step between the same two cells is drawn beside the earlier one."""
     from matplotlib.collections import LineCollection
 
     visited = _visited(system, word)
-    cell = 72 * _PANEL / _size(system)[1]  # points
+    cell = 72 * _PANEL / _size(system)[1]  # width in points
     thick = min(1.6, 0.13 * cell)
     colours = [CHANGED if differs else colour for differs in changed]
     used: Counter[frozenset[Cell]] = Counter()
@@ -112,12 +115,12 @@ def _path(axes: Axes, system: TransitionSystem, word: Word, changed: Sequence[bo
 
 
 def _visited(system: TransitionSystem, word: Word) -> list[Cell]:
-    """The cells of a run, from its start."""
+    """The cells of a run, beginning with its start."""
     state = system.initial
     visited: list[Any] = [] if system.start is None else [state]
     for symbol in symbols_of(word):
         state = system.step(state, symbol)
         if state is None:
-            raise InvalidValue("a run that is drawn is a word of the system: this one is not")
+            raise InvalidValue("only a word of the system can be drawn as a run: pass one that the system accepts")
         visited.append(state)
     return visited

@@ -1,4 +1,4 @@
-"""Diagrams as figures."""
+"""Diagrams as matplotlib figures."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.patches import FancyBboxPatch
 
-TEXT = 9.0  # points, as every length here
-_STROKE = 34.0  # of a legend's sample
+TEXT = 9.0  # font size; all lengths in this module are in points
+_STROKE = 34.0  # length of the sample line in a legend
 _LEGEND_LINE = 1.4 * LINE
 
 
 def draw(diagram: Diagram, title: str) -> Figure:
-    """The diagram as a figure: one unit of the axes is one point. Cost: arrows · (nodes + arrows)."""
+    """The diagram as a figure; one unit of the axes is one point. Cost: arrows · (nodes + arrows)."""
     from matplotlib.figure import Figure
 
     layout = Layout.of(diagram, _width)
@@ -110,7 +110,7 @@ def _label(axes: Axes, arrow: Arrow, box: Box) -> None:
 
 
 def _lines(axes: Axes, lines: list[tuple[str, str]], box: Box, zorder: float) -> None:
-    """Lines of text in the middle of a box, each with its colour."""
+    """Write lines of text in the middle of a box, each in its colour."""
     looks: dict[str, Any] = {"fontsize": TEXT, "ha": "center", "va": "center_baseline", "parse_math": False}
     for place, (text, colour) in enumerate(lines):
         y = box.y + ((len(lines) - 1) / 2 - place) * LINE

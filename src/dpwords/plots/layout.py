@@ -1,4 +1,7 @@
-"""Where the parts of a diagram go, in points: sizes follow texts, arrows avoid boxes, labels look for free places."""
+"""The positions of the parts of a diagram, in points.
+
+Nodes become boxes that fit their texts, arrows avoid the boxes, and labels are placed where there is room.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +17,16 @@ from numpy.typing import NDArray
 from dpwords.plots.structure import Arrow, Diagram
 
 Points = NDArray[np.float64]
-Measure = Callable[[str], float]  # how wide a text is
+Measure = Callable[[str], float]  # from a text to its width
 
-LINE = 12.0  # from one line of text to the next
+LINE = 12.0  # distance between lines of text
 _MARGIN = 34.0
 _BENDS = (0.0, 0.16, -0.16, 0.32, -0.32, 0.48, -0.48, 0.64, -0.64)
-_ALONG = (0.5, 0.44, 0.56, 0.38, 0.62, 0.32, 0.68, 0.26, 0.74, 0.2, 0.8)  # of an arrow, for its label
+_ALONG = (0.5, 0.44, 0.56, 0.38, 0.62, 0.32, 0.68, 0.26, 0.74, 0.2, 0.8)  # positions of a label along its arrow
 
 
 class Box(NamedTuple):
-    """A rectangle by its centre and its sides."""
+    """A rectangle, given by its centre and its sides."""
 
     x: float
     y: float
@@ -31,40 +34,40 @@ class Box(NamedTuple):
     height: float
 
     def meets(self, other: Box, gap: float) -> bool:
-        """Whether two boxes are nearer to each other than the gap, both across and up."""
+        """Whether two boxes are closer than the gap, both horizontally and vertically."""
         across = abs(self.x - other.x) < (self.width + other.width) / 2 + gap
         return across and abs(self.y - other.y) < (self.height + other.height) / 2 + gap
 
     def holds(self, points: Points, gap: float) -> bool:
-        """Whether one of the points is in the box, or nearer to it than the gap."""
+        """Whether one of the points is in the box or closer to it than the gap."""
         inside = np.abs(points - [self.x, self.y]) < [self.width / 2 + gap, self.height / 2 + gap]
         return bool(inside.all(axis=1).any())
 
 
 class Curve(NamedTuple):
-    """An arrow's way: a parabola from one point to another, pulled aside towards a corner."""
+    """The path of an arrow: a quadratic Bézier curve between two points, with `corner` as its control point."""
 
     start: tuple[float, float]
     corner: tuple[float, float]
     end: tuple[float, float]
-    bend: float | None  # how far aside, as a share of the way from centre to centre; None: from edge to edge
+    bend: float | None  # offset of the control point, as a fraction of the distance between centres; None: other curves
 
     @classmethod
     def between(cls, start: Box, end: Box, bend: float) -> Curve:
-        """From centre to centre; the boxes will hide its ends."""
+        """From centre to centre; the boxes hide the ends of the curve."""
         across, up = end.x - start.x, end.y - start.y
         corner = ((start.x + end.x) / 2 + bend * up, (start.y + end.y) / 2 - bend * across)
         return cls((start.x, start.y), corner, (end.x, end.y), bend)
 
     @classmethod
     def rightwards(cls, start: Box, end: Box) -> Curve:
-        """Straight from the right side of a box to the left side of another."""
+        """A straight line from the right side of one box to the left side of another."""
         begin, finish = (start.x + start.width / 2, start.y), (end.x - end.width / 2, end.y)
         return cls(begin, ((begin[0] + finish[0]) / 2, (begin[1] + finish[1]) / 2), finish, None)
 
     @classmethod
     def loop(cls, box: Box, angle: float) -> Curve:
-        """Out of a box and back into it, on the side of the angle."""
+        """A loop that leaves a box and returns to it, on the side given by the angle."""
 
         def at(turn: float, out: float) -> tuple[float, float]:
             return box.x + (box.width / 2 + out) * math.cos(turn), box.y + (box.height / 2 + out) * math.sin(turn)
@@ -72,20 +75,20 @@ class Curve(NamedTuple):
         return cls(at(angle - 0.5, 0), at(angle, 44), at(angle + 0.5, 0), None)
 
     def at(self, shares: Points) -> Points:
-        """The points at these shares of the way."""
+        """The points at these fractions of the curve, from 0 at its start to 1 at its end."""
         t = shares[:, None]
         start, corner, end = (np.array(point) for point in self[:3])
         return np.asarray((1 - t) ** 2 * start + 2 * t * (1 - t) * corner + t**2 * end)
 
     def point(self, share: float) -> tuple[float, float]:
-        """The point at this share of the way."""
+        """The point at this fraction of the curve."""
         ((x, y),) = self.at(np.array([share])).tolist()
         return x, y
 
 
 @dataclass(frozen=True)
 class Layout:
-    """A box for each node, a curve and a box of its label for each arrow, and a box around it all."""
+    """A box for each node, a curve and a label's box for each arrow, and a box around everything."""
 
     boxes: list[Box]
     curves: list[Curve]
@@ -94,7 +97,7 @@ class Layout:
 
     @classmethod
     def of(cls, diagram: Diagram, measure: Measure) -> Layout:
-        """Cost: arrows · (nodes + arrows)."""
+        """The layout of a diagram whose texts have the widths that `measure` gives. Cost: arrows · (nodes + arrows)."""
         boxes = _boxes(diagram, measure)
         curves = _curves(diagram, boxes)
         labels = _labels(diagram, boxes, curves, measure)
@@ -102,7 +105,7 @@ class Layout:
 
 
 def _page(boxes: list[Box], curves: list[Curve]) -> Box:
-    """A box around boxes and curves, with a margin."""
+    """A box around all boxes and curves, with a margin."""
     corners = [(box.x + side * box.width / 2, box.y + side * box.height / 2) for box in boxes for side in (-1, 1)]
     points = np.concatenate([np.array(corners), *(curve.at(np.linspace(0, 1, 60)) for curve in curves)])
     (left, bottom), (right, top) = points.min(axis=0) - _MARGIN, points.max(axis=0) + _MARGIN
@@ -110,12 +113,12 @@ def _page(boxes: list[Box], curves: list[Curve]) -> Box:
 
 
 def label_size(arrow: Arrow, measure: Measure) -> tuple[float, float]:
-    """Width and height of an arrow's label: what it reads and, below, the policy."""
+    """The width and height of an arrow's label: the symbols that it reads and, below them, the policy."""
     return max(measure(arrow.reads), measure(arrow.share)) + 4, LINE * (2 if arrow.share else 1)
 
 
 def _boxes(diagram: Diagram, measure: Measure) -> list[Box]:
-    """The box of each node, all of one size."""
+    """The box of each node; all have the same size."""
     nodes = diagram.nodes
     height = LINE * max(len(node.label) + bool(node.completions) for node in nodes) + 12
     width = max(max(measure(text) for node in nodes for text in (*node.label, node.completions)) + 18, height)
@@ -137,7 +140,10 @@ def _boxes(diagram: Diagram, measure: Measure) -> list[Box]:
 
 
 def _curves(diagram: Diagram, boxes: list[Box]) -> list[Curve]:
-    """A way for each arrow that meets the fewest boxes but its own two, and not that of another arrow between them."""
+    """A curve for each arrow that meets as few boxes as possible besides its own two.
+
+    Arrows between the same two boxes get different curves.
+    """
     pairs = [frozenset((arrow.source, arrow.target)) for arrow in diagram.arrows]
     taken: dict[frozenset[int], set[float]] = {}
     curves = []
@@ -147,13 +153,13 @@ def _curves(diagram: Diagram, boxes: list[Box]) -> list[Curve]:
             curves.append(Curve.loop(start, _free_side(arrow.source, diagram, boxes)))
             continue
         others = [box for number, box in enumerate(boxes) if number not in pair]
-        side = 1.0 if arrow.source < arrow.target else -1.0  # the same bend is the other side on the way back
+        side = 1.0 if arrow.source < arrow.target else -1.0  # the same bend is on the other side in reverse
         bends = _BENDS if pairs.count(pair) == 1 else _BENDS[1:]
         free = [bend for bend in bends if bend * side not in taken.get(pair, ())]
         ways = [Curve.between(start, end, bend) for bend in free]
         if diagram.layered and start.x < end.x:
             ways.append(Curve.rightwards(start, end))
-        chosen = min(ways, key=partial(_met, others))  # the first, if several are free
+        chosen = min(ways, key=partial(_met, others))  # the first one, if several are equally good
         if chosen.bend is not None:
             taken.setdefault(pair, set()).add(chosen.bend * side)
         curves.append(chosen)
@@ -161,7 +167,7 @@ def _curves(diagram: Diagram, boxes: list[Box]) -> list[Curve]:
 
 
 def _free_side(number: int, diagram: Diagram, boxes: list[Box]) -> float:
-    """The angle, of eight, that is farthest from all other arrows of a box."""
+    """The one of eight angles that is farthest from all other arrows of a box."""
     box = boxes[number]
     ends = [(arrow.source, arrow.target) for arrow in diagram.arrows if number in (arrow.source, arrow.target)]
     neighbours = [boxes[other] for pair in ends for other in pair if other != number]
@@ -176,13 +182,13 @@ def _free_side(number: int, diagram: Diagram, boxes: list[Box]) -> float:
 
 
 def _met(boxes: list[Box], curve: Curve) -> int:
-    """How many boxes a curve meets or touches nearly."""
+    """The number of boxes that a curve meets or almost touches."""
     points = curve.at(np.linspace(0, 1, 60))
     return sum(box.holds(points, gap=4.0) for box in boxes)
 
 
 def _labels(diagram: Diagram, boxes: list[Box], curves: list[Curve], measure: Measure) -> list[Box]:
-    """A place at each arrow for its label: clear of boxes and other labels first, then of other arrows."""
+    """A place on each arrow for its label that avoids boxes and other labels first, then other arrows."""
     ways = [curve.at(np.linspace(0, 1, 80)) for curve in curves]
     placed: list[Box] = []
     for number, (arrow, curve) in enumerate(zip(diagram.arrows, curves, strict=True)):
@@ -200,7 +206,7 @@ def _labels(diagram: Diagram, boxes: list[Box], curves: list[Curve], measure: Me
 
 
 def _beyond(loop: Curve, width: float, height: float) -> Box:
-    """The place for a label just outside of a loop."""
+    """The place for a label just outside a loop."""
     apex, corner = np.array(loop.point(0.5)), np.array(loop.corner)
     out = (corner - apex) / np.linalg.norm(corner - apex)
     x, y = apex + out * (np.abs(out) @ [width / 2, height / 2] + 1)

@@ -1,4 +1,4 @@
-"""How wide texts are, and which letters the font has."""
+"""The width of texts, and the characters that the fonts have."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ SANS, MONO = "DejaVu Sans", "DejaVu Sans Mono"  # both come with matplotlib
 
 
 def drawable(text: str, family: str = SANS, instead: str = "[U+{:X}]") -> str:
-    """The text with every letter that the font lacks replaced by its number."""
+    """The text with every character that the font lacks replaced by `instead`, by default its code point."""
     return "".join(letter if _has(letter, family) else instead.format(ord(letter)) for letter in text)
 
 

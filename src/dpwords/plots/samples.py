@@ -1,4 +1,4 @@
-"""Words side by side with what was changed in them, and distributions of the distance."""
+"""Columns of words with their changes marked, distributions of the distance, and curves of accuracy."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _SIZE = 8.0  # points
-_LETTER = 0.602 * _SIZE  # the width of a letter of the monospaced font
+_LETTER = 0.602 * _SIZE  # width of a letter in the monospaced font
 _LINE = 1.6 * _SIZE
 _NOTE = "orange: letters that differ from the secret's; the number is how many"
 _SERIES = ((CHANGED, "o"), ("#7570b3", "s"), ("#1b9e77", "^"), ("#4d4d4d", "D"))
 
 
 def words(secret: str, blocks: Sequence[Mapping[str, Sequence[str]]]) -> Figure:
-    """Blocks of named columns of words and their distances; letters that differ from the secret's are marked."""
+    """Blocks of named columns with words and their distances; letters that differ from the secret are marked."""
     from matplotlib.figure import Figure
 
     heads = [max(len(name.splitlines()) for name in block) for block in blocks]
@@ -85,7 +85,7 @@ def curves(epsilons: Sequence[float], series: Mapping[str, Sequence[float]], tit
 
 
 def _word(axes: Axes, secret: str, word: str, left: float, y: float) -> None:
-    """A word with what differs from the secret marked, and its distance behind it."""
+    """Draw a word with the letters that differ from the secret marked, followed by its distance."""
     from matplotlib.patches import Rectangle
 
     changed = [own != other for own, other in zip(secret, word, strict=True)]

@@ -1,7 +1,7 @@
-"""What a picture of an automaton or a system shows, and where: boxes in columns and rows, arrows between them.
+"""The structure of a picture of an automaton or a system: nodes in columns and rows, and arrows between them.
 
-In an automaton a column is a number of symbols read and a band of rows a number of errors, so arrows lead right or
-down. A system has no such order: cells of a grid stay where they are, other states stand on a circle.
+In an automaton, a column stands for a number of symbols read and a band of rows for a number of errors, so arrows lead
+right or down. A system has no such order: cells of a grid keep their places, and other states are put on a circle.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from dpwords.languages.language import Edge
 from dpwords.languages.systems import ANY_START, TransitionSystem, written
 
 Kind = Literal["match", "substitution", "insertion", "deletion", "same errors", "more errors", "move"]
-_PAIRS_A_LINE = 3  # of a set of states
-_LONGEST_NAME = 40  # characters of a symbol or state
-_MOST_LISTED = 4  # symbols written out on one arrow
+_PAIRS_A_LINE = 3  # pairs (read, errors) on one line of a label
+_LONGEST_NAME = 40  # characters in the name of a symbol or state
+_MOST_LISTED = 4  # symbols that are spelled out on one arrow
 
 
 @dataclass(frozen=True)
 class Node:
-    """A state: its label line by line, and its completions V if it has them."""
+    """A state: the lines of its label, and its completions V or an empty text."""
 
     label: tuple[str, ...]
     completions: str
@@ -41,7 +41,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Arrow:
-    """All edges of one kind between two states: the symbols they read, and the policy μ of each if there is one."""
+    """All edges of one kind between two states: the symbols they read, and the policy μ of each or an empty text."""
 
     source: int
     target: int
@@ -52,23 +52,23 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Diagram:
-    """Nodes at their places and the arrows between them, by number of node."""
+    """Nodes with their positions, and arrows that refer to nodes by number."""
 
     nodes: tuple[Node, ...]
     arrows: tuple[Arrow, ...]
     layered: bool
-    in_product: bool = False  # whether a label's last line is the state of a system
+    in_product: bool = False  # whether the last line of each label is the state of a system
 
     @classmethod
     def of(cls, drawn: Automaton | TransitionSystem) -> Diagram:
         """The diagram of an automaton, a policy, a product, or a transition system. Cost: its edges."""
         if isinstance(drawn, Automaton):
             if not drawn.states:
-                raise InvalidValue("there is no word at this distance, hence nothing to draw: ask for another one")
+                raise InvalidValue("there is no word at this distance, hence nothing to draw: choose another distance")
             return _of_automaton(drawn)
         if isinstance(drawn, TransitionSystem):
             return _of_system(drawn)
-        raise InvalidValue("a diagram is of an automaton, a policy, a product or a transition system")
+        raise InvalidValue("only an automaton, a policy, a product or a transition system has a diagram: pass one")
 
 
 def _of_automaton(drawn: Automaton) -> Diagram:
@@ -120,8 +120,10 @@ def states_are_cells(system: TransitionSystem) -> bool:
 
 
 def _places(drawn: Automaton) -> dict[Any, tuple[float, float]]:
-    """Column and row of each state; states with the same column and errors stand in a stack, in the order of their
-    predecessors."""
+    """The column and row of each state.
+
+    States with the same column and number of errors are stacked in the order of their predecessors.
+    """
     columns, before = _columns(drawn)
     stacks: dict[tuple[int, int], list[Any]] = {}
     for state in drawn.states:
@@ -138,9 +140,10 @@ def _places(drawn: Automaton) -> dict[Any, tuple[float, float]]:
 
 
 def _columns(drawn: Automaton) -> tuple[dict[Any, int], dict[Any, list[Any]]]:
-    """The column of each state, and the states before it.
+    """The column of each state, and its predecessors.
 
-    The column is the number of symbols of the word that are read; where sets of states hide that, the longest way.
+    The column is the number of symbols of the word that have been read or, if states do not show it, the length of the
+    longest path to the state.
     """
     before: dict[Any, list[Any]] = {state: [] for state in drawn.states}
     for source, _, target in drawn.edges:
@@ -154,7 +157,8 @@ def _columns(drawn: Automaton) -> tuple[dict[Any, int], dict[Any, list[Any]]]:
 
 
 def _errors(state: Any) -> int:
-    """The fewest errors spent in a state: a pair (read, errors), a set of those, or a pair that begins with either."""
+    """The least number of errors in a state: a pair (read, errors), a set of such pairs, or a pair that begins with
+    either."""
     if isinstance(state, frozenset):
         return min(int(errors) for _, errors in state)
     first, second = state
@@ -162,7 +166,7 @@ def _errors(state: Any) -> int:
 
 
 def _of_sets(state: Any) -> bool:
-    """Whether a state is a set of pairs (read, errors), or begins with one."""
+    """Whether a state is a set of pairs (read, errors) or begins with such a set."""
     return isinstance(state, frozenset) or (isinstance(state[0], (tuple, frozenset)) and _of_sets(state[0]))
 
 
@@ -172,7 +176,7 @@ def _in_product(state: Any) -> bool:
 
 
 def _label(state: Any) -> tuple[str, ...]:
-    """The same states as text: 1,0 or a set of those, with the state of the system on a line of its own."""
+    """The lines of a state's label: 1,0 or a set of such pairs; the state of a system has a line of its own."""
     if isinstance(state, frozenset):
         pairs = [f"{read},{errors}" for read, errors in sorted(state)]
         return tuple("  ".join(pairs[at : at + _PAIRS_A_LINE]) for at in range(0, len(pairs), _PAIRS_A_LINE))
@@ -199,7 +203,7 @@ def _arrows(
     edges: Iterable[tuple[Edge, Kind]],
     completions: Mapping[Any, int],
 ) -> tuple[Arrow, ...]:
-    """Edges of one kind between the same two states become one arrow."""
+    """The arrows of a diagram; edges of the same kind between the same two states become one arrow."""
     numbers = {state: number for number, state in enumerate(states)}
     labels: dict[tuple[Any, Any, Kind], list[Any]] = {}
     for (source, label, target), kind in edges:
@@ -217,7 +221,7 @@ def _arrows(
 
 
 def _reads(labels: Sequence[Any], symbols: Sequence[Symbol]) -> str:
-    """What an arrow reads: * any symbol, ε nothing, ≠a any symbol but a, else the symbols, the first of many."""
+    """What an arrow reads: * for any symbol, ε for none, ≠a for any except a, otherwise a list, shortened if long."""
     if len(labels) == 1:
         (label,) = labels
         if isinstance(label, AnyBut):
@@ -234,13 +238,13 @@ def _reads(labels: Sequence[Any], symbols: Sequence[Symbol]) -> str:
 
 
 def _symbol(symbol: Symbol) -> str:
-    """A symbol on an arrow; one that looks like a sign of the legend stands in quotes."""
+    """A symbol on an arrow, in quotes if it looks like a sign of the legend."""
     text = _visible(symbol)
     return f"'{text}'" if text[:1] in ("*", "ε", "≠") else text
 
 
 def _visible(symbol: Symbol) -> str:
-    """A symbol or state as text, blanks shown, shortened where it is long."""
+    """A symbol or state as text, with visible blanks, shortened if it is long."""
     text = "start" if symbol is ANY_START else written(symbol)
     if len(text) > _LONGEST_NAME:
         text = text[: _LONGEST_NAME - 1] + "…"

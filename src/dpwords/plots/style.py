@@ -1,4 +1,4 @@
-"""What colours and strokes mean, in every picture and in every format."""
+"""The meaning of colours and strokes, the same in every picture and every format."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Line = str | tuple[float, tuple[float, ...]]  # a line style of matplotlib
 
 @dataclass(frozen=True)
 class Stroke:
-    """How the arrows of one kind look, and what the legend says of them."""
+    """The appearance of one kind of arrow, and its meaning in the legend."""
 
     meaning: str
     colour: str
@@ -40,7 +40,7 @@ KINDS: dict[Kind, Stroke] = {
     "move": Stroke("move of the system", *_PLAIN),
 }
 
-_SIGNS = {"≠": "≠a: any symbol but a", "*": "*: any symbol", "ε": "ε: no symbol"}
+_SIGNS = {"≠": "≠a: any symbol except a", "*": "*: any symbol", "ε": "ε: no symbol"}
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Note:
 
 
 def legend(diagram: Diagram) -> list[Note]:
-    """What the colours, strokes and signs of a diagram mean; only what occurs in it."""
+    """The meaning of the colours, strokes and signs that occur in a diagram."""
     used = {arrow.kind for arrow in diagram.arrows}
     notes = [Note(stroke.meaning, stroke.colour, stroke.line) for kind, stroke in KINDS.items() if kind in used]
     if any(node.completions for node in diagram.nodes):
@@ -63,7 +63,7 @@ def legend(diagram: Diagram) -> list[Note]:
     if diagram.layered:
         reads = "".join(arrow.reads for arrow in diagram.arrows)
         notes += [Note(text) for sign, text in _SIGNS.items() if sign in reads]
-        each = "a box lists each i,e that is possible: " if used & {"same errors", "more errors"} else "i,e: "
+        each = "a box lists all possible i,e: " if used & {"same errors", "more errors"} else "i,e: "
         notes.append(Note(each + "i symbols of the word are read, e errors are spent"))
     if diagram.in_product:
         notes.append(Note("below i,e: the state of the system"))

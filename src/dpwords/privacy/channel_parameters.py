@@ -11,11 +11,11 @@ from dpwords.core.scaled import Scaled
 from dpwords.errors import InvalidValue
 from dpwords.spaces.edit_channel import Channel
 
-LEAST_EPSILON = 0.7  # for one edit; ln 2 is where trees stop being finite
-_MOST = Fraction(100)  # a larger ε is not spent: at e^(−100) nobody would ever see an edit
-_FIRST_MARGIN = Decimal("5e-14")  # of e^ε, for the rounding of probabilities
-_CERTAIN = Decimal("1e-50")  # more than these digits can be off
-_DIGITS = Context(  # e^200 and what is left of 1 after e^(−200), to 60 digits; spelled out, whatever the caller has set
+LEAST_EPSILON = 0.7  # for one edit; at ln 2 and below, inserted words would be infinite
+_MOST = Fraction(100)  # a larger ε is not used up: at e^(−100), edits practically never happen
+_FIRST_MARGIN = Decimal("5e-14")  # relative to e^ε; covers the rounding of probabilities
+_CERTAIN = Decimal("1e-50")  # more than the error of the decimal arithmetic
+_DIGITS = Context(  # resolves e^200 and 1 − e^(−200) to 60 digits; explicit, whatever the caller's decimal context is
     prec=150, rounding=ROUND_HALF_EVEN, Emin=-(10**9), Emax=10**9, capitals=1, clamp=0, flags=[], traps=[]
 )
 _BISECTIONS = 150
@@ -24,10 +24,10 @@ _BISECTIONS = 150
 @lru_cache(maxsize=64)
 def best_channel(symbols: int, rate: Fraction) -> Channel:
     """The channel with the fewest expected edits that hides one edit at ε = rate. Cost: a few milliseconds."""
-    if rate < Fraction(LEAST_EPSILON) * (1 - Fraction(1, 2**40)):  # 0.7 · k is a little less than that in floats
+    if rate < Fraction(LEAST_EPSILON) * (1 - Fraction(1, 2**40)):  # the float 0.7 · k may be slightly too small
         raise InvalidValue(
-            f"epsilon is at least {LEAST_EPSILON} for each edit that it hides, {LEAST_EPSILON} times k: below that "
-            "nothing of the word would be left"
+            f"epsilon must be at least {LEAST_EPSILON} for each edit that it hides, {LEAST_EPSILON} times k: below "
+            "that nothing of the word would be left"
         )
     spent, margin = min(rate, _MOST), _FIRST_MARGIN
     while not keeps(channel := _solved(symbols, spent, margin), rate):
@@ -36,7 +36,7 @@ def best_channel(symbols: int, rate: Fraction) -> Channel:
 
 
 def keeps(channel: Channel, rate: Fraction) -> bool:
-    """Whether the stored probabilities of a channel hide one edit at ε = rate, with no rounding left out."""
+    """Whether the probabilities of a channel, exactly as they are stored, hide one edit at ε = rate."""
     symbols = channel.symbols
     with localcontext(_DIGITS):
         limit = _exp(rate) * (1 - _CERTAIN)
@@ -55,10 +55,11 @@ def keeps(channel: Channel, rate: Fraction) -> bool:
 
 
 def _solved(symbols: int, rate: Fraction, margin: Decimal) -> Channel:
-    """The best channel at a slightly smaller ε, rounded.
+    """The best channel at a slightly smaller ε (e^ε is reduced by `margin`), with rounded probabilities.
 
-    With E = e^ε and c = 1 − 1/E², a deletion probability δ leaves κ = (E − δ − c/δ)/m to keep a symbol; δ is between
-    the value where κ is as likely as any other symbol and the one where substitutions need all of ε.
+    Let E = e^ε, c = 1 − 1/E², and m the number of symbols. If a symbol is deleted with probability δ, it is kept with
+    probability κ = (E − δ − c/δ)/m. δ ranges from the value at which a symbol is kept no more often than it becomes any
+    given other symbol to the value at which substitutions use up all of ε.
     """
     with localcontext(_DIGITS):
         big = _exp(rate) * (1 - margin)
@@ -77,7 +78,7 @@ def _solved(symbols: int, rate: Fraction, margin: Decimal) -> Channel:
 
 
 def _least_edits(big: Decimal, c: Decimal, symbols: int, low: Decimal, high: Decimal) -> Decimal:
-    """Where the expected edits for each symbol, a convex function of δ, are least."""
+    """The δ between `low` and `high` that minimises the expected number of edits for each symbol, which is convex."""
 
     def rises(deleted: Decimal) -> bool:
         rest = 2 * c - big * deleted

@@ -1,4 +1,4 @@
-"""What is promised, and in terms of what: adjacency, utilities, sensitivity, guarantees."""
+"""Guarantees: what a mechanism promises, and the budget that it may spend."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ _APART = {"hamming": "that differ in d places", "levenshtein": "d edits apart (i
 
 @dataclass(frozen=True)
 class Budget:
-    """What may be spent: ε for words up to `k` apart, less what rounding may cost for each symbol."""
+    """The privacy budget: ε for words at distance up to `k`, of which rounding may cost `slack` for each symbol."""
 
     epsilon: float
     k: int
     slack: float
 
     def rest(self, length: int) -> Fraction:
-        """ε less what rounding may cost at this length."""
+        """ε minus what rounding may cost at this length, as an exact fraction; it must be positive."""
         rest = Fraction(self.epsilon) - Fraction(self.slack) * length
         if rest <= 0:
             raise InvalidValue(
-                f"epsilon is no larger than the {self.slack * length:.1g} that rounding may cost at this length: "
-                "take a larger epsilon"
+                f"epsilon must be larger than the {self.slack * length:.1g} that rounding may cost at this length: "
+                "use a larger epsilon"
             )
         return rest
 
     def per_place(self, length: int) -> float:
-        """That for each place that differs, rounded down."""
+        """`rest(length)` divided by k, rounded down: what each place that differs may cost."""
         return math.nextafter(float(self.rest(length) / self.k), 0.0)
 
 
@@ -43,9 +43,9 @@ class Budget:
 class PureDP:
     """For every pair of words x, x′ of the language and every output: |ln p(w;x)/p(w;x′)| ≤ ε · ceil(d(x, x′)/k).
 
-    The claim is for the program as it runs. `slack` is what rounding may cost for each symbol of the word (under
-    Levenshtein distance, of the longest word); slack · length is taken off ε before the weights are chosen, so it is
-    inside the claim, not on top of it.
+    The claim holds for the program as it runs, with all its rounding. `slack` is what rounding may cost for each symbol
+    of the word (under Levenshtein distance, of the longest word); slack · length is subtracted from ε before the
+    weights are chosen, so it is part of the claimed ε and not an addition to it.
     """
 
     epsilon: float
@@ -55,7 +55,7 @@ class PureDP:
     method: Literal["tight", "textbook", "online", "channel"]
 
     def loss(self, distance: int) -> float:
-        """The most that one output tells between two words this far apart."""
+        """The largest privacy loss |ln p(w;x)/p(w;x′)| for two words at this distance."""
         return self.epsilon * math.ceil(whole_number(distance, "a distance", 0) / self.k)
 
     def __str__(self) -> str:
@@ -67,9 +67,9 @@ class PureDP:
 
 @dataclass(frozen=True)
 class NotPrivate:
-    """No promise. `nominal` is the ε that was asked for; `true_epsilon(length)` is what is lost, where that is known.
+    """The absence of a guarantee, for a stated reason; it cannot be composed with, or counted as, a guarantee.
 
-    It cannot be composed with, or counted as, a guarantee.
+    `nominal` is the ε that was requested; `true_epsilon(length)` is the actual privacy loss, if it is known.
     """
 
     reason: str
@@ -91,8 +91,8 @@ Guarantee = PureDP | NotPrivate
 
 
 def checked_epsilon(epsilon: object, zero_allowed: bool = False) -> float:
-    """ε as a float, if it is a finite number above 0 (or 0, where that is allowed)."""
+    """ε as a float, if it is a finite number above 0 (or 0, if that is allowed) and not above `LARGEST_EPSILON`."""
     number = positive_number(epsilon, "epsilon", "epsilon=1.0", zero_allowed)
     if number > LARGEST_EPSILON:
-        raise InvalidValue(f"epsilon is at most {LARGEST_EPSILON:g}: beyond that nothing would be hidden")
+        raise InvalidValue(f"epsilon must be at most {LARGEST_EPSILON:g}: beyond that nothing would be hidden")
     return number

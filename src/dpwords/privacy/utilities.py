@@ -1,4 +1,4 @@
-"""How good an output is, by its distance from the private word: a number that never grows with the distance."""
+"""Utilities: how good an output is, as a function of its distance from the private word that never increases."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from dpwords.spaces.space import Space
 
 
 class Utility(ABC):
-    """What `Exponential` takes as its utility. A new one needs `values`, and a line in `mechanisms/choice.py`."""
+    """The utility of `Exponential`. A new one must implement `values` and be listed in `mechanisms/choice.py`."""
 
-    is_linear = False  # whether it is −d, for which there are certified rates
+    is_linear = False  # whether the utility is −d, for which rates can be certified
 
     @abstractmethod
     def values(self, length: int, k: int) -> list[Fraction]:
         """The utility at distances 0, 1, …, length, exactly; each is at most the one before."""
 
     def fitted(self, length: int, k: int, power: Fraction, space: Space) -> Utility:
-        """The same utility with what was left open chosen by public facts."""
+        """The same utility with the parameters that were not given chosen from public facts."""
         return self
 
 
 @dataclass(frozen=True)
 class Linear(Utility):
-    """u = −d."""
+    """u = −d, where d is the distance."""
 
     is_linear = True
 
@@ -54,9 +54,9 @@ class Inverse(Utility):
 
 @dataclass(frozen=True)
 class Staircase(Utility):
-    """u = −ceil((d − j)/k): all distances up to j are as good as 0, then one step every k.
+    """u = −ceil((d − j)/k): all distances up to j are as good as 0, and then there is a step every k places.
 
-    `first_step` is j, from 0 to k − 1. Left out, it is the one with the least expected distance on free words, and 0
+    `first_step` is j, from 0 to k − 1. By default it is the one with the least expected distance on free words, and 0
     on systems.
     """
 
@@ -69,7 +69,7 @@ class Staircase(Utility):
     def values(self, length: int, k: int) -> list[Fraction]:
         first = self.first_step or 0
         if first >= k:
-            raise InvalidValue(f"first_step is at most k − 1 = {k - 1}: take a smaller first_step or a larger k")
+            raise InvalidValue(f"first_step must be at most k − 1 = {k - 1}: use a smaller first_step or a larger k")
         return [Fraction(-math.ceil(Fraction(d - first, k))) for d in range(length + 1)]
 
     def fitted(self, length: int, k: int, power: Fraction, space: Space) -> Staircase:
@@ -79,9 +79,9 @@ class Staircase(Utility):
 
 
 def best_first_step(length: int, k: int, power: float, space: Space) -> int:
-    """The width j that minimises the expected distance of f(d) = e^(−power · ceil((d − j)/k)) where words are alike.
+    """The j that minimises the expected distance under the weights e^(−power · ceil((d − j)/k)).
 
-    Cost: k · length.
+    All words of the space must have equally many words at each distance. Cost: k · length.
     """
     distances = np.arange(length + 1)
     log_sizes = space.around(np.zeros(length, dtype=np.int64)).sizes.logs()
@@ -94,9 +94,9 @@ def best_first_step(length: int, k: int, power: float, space: Space) -> int:
 
 
 def sensitivity(values: list[Fraction], k: int) -> Fraction:
-    """The most that the utility of one output can change when k places of the word do.
+    """The most that the utility of one output can change when k places of the private word change.
 
-    `values` fall with the distance, and k changed places move a distance by at most k, so it is the largest drop
-    over k steps. For `Inverse` it equals the paper's lemma, k / (α(k + α)). Cost: the length.
+    `values` never increase with the distance, and k changed places change a distance by at most k, so this is the
+    largest drop over k steps. For `Inverse` it is k / (α(k + α)), as in the paper's lemma. Cost: the length.
     """
     return max(values[d] - values[d + k] for d in range(len(values) - k))

@@ -1,4 +1,4 @@
-"""Laws that draw a distance first, and then a word at exactly that distance."""
+"""Output distributions that draw a distance first, and then a word at exactly that distance."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from dpwords.spaces.space import Surroundings, Weights, batches
 
 @dataclass(frozen=True, eq=False)
 class DistanceWeights:
-    """The weight of all words at each distance together, and the log-probability of each single one of them."""
+    """For each distance, the total weight of the words there, and the log-probability of any single one of them."""
 
     totals: Scaled
     log_probs: Floats
 
     @classmethod
     def of_words(cls, sizes: Scaled, weights: Weights) -> DistanceWeights:
-        """Each word in proportion to its weight, so each distance in proportion to its number of words times that."""
+        """Each word has a probability in proportion to its weight, so a distance counts with its number of words."""
         totals = sizes.times(weights.values)
         return cls(totals, weights.logs - scaled.total(totals).logs())
 
     @classmethod
     def ignoring_sizes(cls, sizes: Scaled, weights: Weights) -> DistanceWeights:
-        """Each distance at which there is a word in proportion to its weight, however many words there are."""
+        """Each distance that has words gets a probability in proportion to its weight, whatever their number."""
         totals = scaled.indicator(sizes.mantissa > 0).times(weights.values)
-        with np.errstate(invalid="ignore"):  # −inf − −inf where there is no word, and nobody will ask
+        with np.errstate(invalid="ignore"):  # −inf − −inf at a distance without words, whose entry is never used
             return cls(totals, totals.logs() - scaled.total(totals).logs() - sizes.logs())
 
     @cached_property
@@ -45,7 +45,7 @@ class DistanceWeights:
 
 @dataclass(frozen=True, eq=False)
 class ByDistanceLaw:
-    """Draw a distance by its weight, then one of the words at that distance, all of them equally likely."""
+    """Draws a distance by its weight, then one of the words at that distance, all of them equally likely."""
 
     around: Surroundings
     weights: DistanceWeights
@@ -53,7 +53,7 @@ class ByDistanceLaw:
 
     @classmethod
     def of(cls, around: Surroundings, weights: Weights, limits: Limits) -> ByDistanceLaw:
-        """Each word in proportion to its weight."""
+        """The law that gives each word a probability in proportion to its weight."""
         return cls(around, DistanceWeights.of_words(around.sizes, weights), limits)
 
     def log_prob(self, codes: Codes) -> float:

@@ -1,8 +1,8 @@
-"""The edit channel: random insertions, deletions and substitutions; what it makes of a word, and its projections.
+"""The edit channel, which makes random insertions, deletions and substitutions in a word, and its projections.
 
-Each symbol of a word is deleted, kept, or replaced by a uniform other one. Before, between and after the symbols a
-random word is inserted, which grows like a tree: it is empty, or two copies of itself side by side, or two copies with
-a uniform symbol between them.
+Each symbol of a word is deleted, kept, or replaced by a uniformly drawn other symbol. Before, between and after the
+symbols a random word is inserted, which grows like a binary tree: it is empty, or it consists of two independent random
+words of the same kind side by side, or of two such words with a uniformly drawn symbol between them.
 """
 
 from __future__ import annotations
@@ -26,33 +26,36 @@ from dpwords.spaces.space import batches
 
 DELETED, KEPT, REPLACED = range(3)
 EMPTY, DOUBLE, AROUND = range(3)
-_NEGLIGIBLE = 1e-13  # probability of more edits than are listed
+_NEGLIGIBLE = 1e-13  # bound on the probability of more edits than a distribution lists
 _MEASURE = "the distance of projected words is not computed: measure it on words from simulate"
 
 
 @dataclass(frozen=True, eq=False)
 class Channel:
-    """The probabilities as they are drawn: each a stored weight over the sum of its group."""
+    """The probabilities of an edit channel, exactly as they are drawn: each is a stored weight over its group's sum."""
 
-    symbols: int
-    operations: Scaled  # of a symbol: deleted, kept, replaced
-    growth: Scaled  # of an inserted word: empty, two copies, two copies around a symbol
+    symbols: int  # in the alphabet
+    operations: Scaled  # weights of what happens to a symbol: deleted, kept, replaced
+    growth: Scaled  # weights of an inserted word: empty, two words, two words around a symbol
 
     @cached_property
     def shares(self) -> tuple[float, float, float]:
-        """The probabilities that a symbol is deleted, kept, replaced."""
+        """The probabilities that a symbol is deleted, kept, or replaced."""
         deleted, kept, replaced = (float(share) for share in sampling.shares(self.operations))
         return deleted, kept, replaced
 
     @cached_property
     def tree(self) -> tuple[float, float, float]:
-        """The probabilities that an inserted word is empty, two copies, two copies around a symbol."""
+        """The probabilities that an inserted word is empty, two words, or two words around a symbol."""
         empty, double, around = (float(share) for share in sampling.shares(self.growth))
         return empty, double, around
 
     @property
     def only_length_shows(self) -> bool:
-        """Whether a symbol is kept no more often than replaced by any given other one."""
+        """Whether a symbol is no more likely to be kept than to be replaced by any given other symbol.
+
+        The output then shows nothing of the word except its length.
+        """
         _, kept, replaced = self.shares
         return self.symbols > 1 and kept <= replaced / (self.symbols - 1) * (1 + 1e-9)
 
@@ -63,18 +66,18 @@ class Channel:
         return around / (1 - 2 * double - 2 * around)
 
     def edits(self, length: int) -> float:
-        """The expected number of edits made to a word."""
+        """The expected number of edits in a word of this length."""
         deleted, _, replaced = self.shares
         return length * (deleted + replaced) + (length + 1) * self.inserted
 
     @cached_property
     def log_radius(self) -> float:
-        """ln of s*, the largest s at which Σ h(t)·s^t is finite, h(t) being the probability of an inserted length t."""
+        """ln of s*, the largest s for which Σ h(t)·s^t is finite; h(t) is the probability of t inserted symbols."""
         empty, double, _ = self.tree
         return math.log(0.25 / empty - double) - float(self._log_growth[2])
 
     def log_operations(self) -> Floats:
-        """ln of the probabilities that a symbol is deleted, kept, replaced by one given other symbol."""
+        """ln of the probabilities that a symbol is deleted, kept, or replaced by one given other symbol."""
         logs = self.operations.logs() - scaled.total(self.operations).logs()
         logs[2] -= math.log(max(self.symbols - 1, 1))
         return np.asarray(logs)
@@ -82,7 +85,7 @@ class Channel:
     def log_insertions(self, longest: int) -> Floats:
         """ln of the probability that one given word of 0, 1, …, `longest` symbols is inserted. Cost: longest²."""
         empty, double, _ = self.tree
-        around = 0.25 / empty - double  # of the tree whose words of length t weigh s*^t times more
+        around = 0.25 / empty - double  # after multiplying the weight of each word of length t by s*^t
         first = 2 * empty / (1 + math.sqrt(1 - 4 * empty * double))
         lengths = np.zeros(longest + 1)
         lengths[0] = first
@@ -98,9 +101,9 @@ class Channel:
 
 
 class CorruptedLaw:
-    """The words that the edit channel makes of one, each with the sum of the probabilities of its alignments.
+    """The distribution of the edit channel's output at one word: probabilities are sums over alignments.
 
-    Distances are numbers of edits made, an upper bound of the Levenshtein distance.
+    Distances are numbers of edits made, which are upper bounds on the Levenshtein distance.
     """
 
     def __init__(self, codes: Codes, channel: Channel, limits: Limits = DEFAULTS) -> None:
@@ -108,31 +111,31 @@ class CorruptedLaw:
         self._inserted = channel.log_insertions(0)
 
     def log_prob(self, codes: Codes) -> float:
-        """Cost: length of the word · (length of the output)²."""
+        """ln of the probability of an output. Cost: length of the word · (length of the output)²."""
         steps = max(len(self.codes), 4) * len(codes) ** 2
         if steps > self.limits.alignment_steps:
             raise TooLarge(
                 f"the probability of an output of {len(codes)} symbols at a word of {len(self.codes)} would take "
-                f"{steps:.0e} steps, and the limit is {self.limits.alignment_steps:.0e}: take shorter ones"
+                f"{steps:.0e} steps, and the limit is {self.limits.alignment_steps:.0e}: use shorter words"
             )
-        inserted = self._inserted  # a table of its own: another thread may put a shorter one in its place
+        inserted = self._inserted  # a local reference, since another thread may replace the table by a shorter one
         if len(codes) >= len(inserted):
             inserted = self._inserted = self.channel.log_insertions(2 * len(codes))
         operations = self.channel.log_operations().tolist()
         return float(kernel("edit_channel").log_prob(self.codes, codes, *operations, inserted[: len(codes) + 1]))
 
     def draw(self, count: int, stream: Stream) -> Ragged:
-        """Cost: the length of each word drawn."""
+        """Independent outputs. Cost: their total length, and that of the words that go in."""
         return corrupted(np.broadcast_to(self.codes, (count, len(self.codes))), self.channel, stream, self.limits)
 
     def distance_distribution(self) -> Floats:
-        """The probability of 0, 1, 2, … edits, each to about 1e-15, until what is left is below 1e-13.
+        """The probability of 0, 1, 2, … edits, each accurate to about 1e-15; all further ones sum to less than 1e-13.
 
         Cost: edits · log edits.
         """
         size = self._listed_edits()
         angle = 2 * np.pi * np.arange(size) / size
-        circle = -2 * np.sin(angle / 2) ** 2 + 1j * np.sin(angle)  # less 1
+        circle = -2 * np.sin(angle / 2) ** 2 + 1j * np.sin(angle)  # e^(i·angle) − 1
         transform = np.exp(self._log_edit_series(circle))
         return np.maximum(np.fft.fft(transform).real / size, 0.0)
 
@@ -140,9 +143,10 @@ class CorruptedLaw:
         return self.channel.edits(len(self.codes))
 
     def _log_edit_series(self, more: Any) -> Any:
-        """ln of Σ over edits of probability · s^edits, at s = 1 + more.
+        """ln of the generating function Σ P(edits) · s^edits at s = 1 + more.
 
-        For each symbol 1 or s, for each gap the series of a tree's size: 1 + G(s) − G(1), without cancellation.
+        It is a product with one factor for each symbol (unchanged or edited) and one for each gap: the generating
+        function G of the inserted length, written as 1 + G(s) − G(1) to avoid cancellation.
         """
         deleted, _, replaced = self.channel.shares
         empty, double, around = self.channel.tree
@@ -152,29 +156,29 @@ class CorruptedLaw:
         return length * _log_of_one_and((deleted + replaced) * more) + (length + 1) * _log_of_one_and(grown)
 
     def _listed_edits(self) -> int:
-        """A power of 2 beyond which there is next to nothing: P(edits ≥ T) ≤ Σ probability · s^(edits − T)."""
+        """A power of 2, T, such that P(edits ≥ T) is negligible, by the bound Σ P(edits) · s^(edits − T)."""
         logs = np.linspace(0.0, min(self.channel.log_radius, 40.0), 66)[1:-1]
         bound = (self._log_edit_series(np.expm1(logs)) - math.log(_NEGLIGIBLE)) / logs
         size = 1 << max(math.ceil(float(bound.min())), 1).bit_length()
         if size > self.limits.listed_edits:
-            raise TooLarge(f"the distribution of up to {size} edits is too much to list: expected_distance is enough")
+            raise TooLarge(f"a distribution over {size} numbers of edits is too large: use expected_distance instead")
         return size
 
 
 class ProjectedLaw:
-    """The nearest words of a language to those that the edit channel makes of one; they can be drawn, and no more."""
+    """The edit channel's output projected to the nearest word of a language; it can be drawn but not evaluated."""
 
     def __init__(self, law: CorruptedLaw, project: Callable[[Codes], Codes]) -> None:
         self.law, self.project = law, project
 
     def log_prob(self, codes: Codes) -> float:
         raise InvalidValue(
-            "the probability of a projected word is not computed, because it is a sum over all words that it is "
-            "nearest to: ask the channel without_projection()"
+            "the probability of a projected word is not computed, because it is a sum over all noisy words that are "
+            "projected to it: use the channel without_projection()"
         )
 
     def draw(self, count: int, stream: Stream) -> Ragged:
-        """Cost: that of the channel, and of the projection for each word."""
+        """Independent outputs. Cost: that of the channel, and one projection for each word."""
         return projected(self.law.draw(count, stream), self.project)
 
     def distance_distribution(self) -> Floats:
@@ -185,7 +189,7 @@ class ProjectedLaw:
 
 
 def corrupted(rows: Codes, channel: Channel, stream: Stream, limits: Limits = DEFAULTS) -> Ragged:
-    """What the channel makes of each row of codes. Cost: the number of symbols that go in and come out."""
+    """The channel's output for each row of codes. Cost: the number of symbols that go in and come out."""
     parts = [_corrupted(rows[part], channel, stream, limits) for part in batches(len(rows), rows.shape[1] + 1, limits)]
     ends = np.concatenate([[0], *(part.ends for part in parts)])
     before = np.cumsum([0] + [len(part.values) for part in parts])
@@ -197,19 +201,19 @@ def projected(words: Ragged, project: Callable[[Codes], Codes]) -> Ragged:
     """The projection of each word."""
     try:
         return Ragged.of([project(word) for word in words])
-    except TooLarge as error:  # about the noisy word; whoever tries until it fits chooses among draws
-        raise TooLarge(f"{error} (a word was drawn: what it spends is spent)") from None
+    except TooLarge as error:  # this depends on the noisy word: repeating until it fits would select among draws
+        raise TooLarge(f"{error} (a word was drawn, so its ε is spent)") from None
 
 
 def _corrupted(rows: Codes, channel: Channel, stream: Stream, limits: Limits) -> Ragged:
-    """The same for rows that are handled together."""
+    """The channel's output for one batch of rows."""
     number, length = rows.shape
     symbols = rows.reshape(-1).astype(np.int64)
     starts = range(0, len(symbols), limits.piece)
     pieces = [_corrupted_symbols(symbols[at : at + limits.piece], channel, stream) for at in starts]
     sizes = np.concatenate([sizes for sizes, _ in pieces]) if pieces else np.zeros(0, dtype=np.int64)
     body = sizes.reshape(number, length).sum(axis=1)
-    tails = _tree_sizes(channel, number, stream)  # words inserted at the end
+    tails = _tree_sizes(channel, number, stream)  # lengths of the words inserted at the end of each row
     ends = np.cumsum(body + tails)
     at_end = np.zeros(int(ends[-1]), dtype=np.bool_)
     at_end[np.repeat(ends - np.cumsum(tails), tails) + np.arange(int(tails.sum()))] = True
@@ -220,7 +224,7 @@ def _corrupted(rows: Codes, channel: Channel, stream: Stream, limits: Limits) ->
 
 
 def _corrupted_symbols(symbols: Integers, channel: Channel, stream: Stream) -> tuple[Integers, Integers]:
-    """For each symbol an inserted word and what becomes of the symbol: how many symbols, and all in a row."""
+    """For each symbol, the word inserted before it and the symbol's outcome: the number of symbols, and all of them."""
     operation = sampling.choose(channel.operations, len(symbols), stream)
     replaced = operation == REPLACED
     other = sampling.below(max(channel.symbols - 1, 1), (int(replaced.sum()),), stream)
@@ -237,14 +241,14 @@ def _corrupted_symbols(symbols: Integers, channel: Channel, stream: Stream) -> t
 
 
 def _log_of_one_and(x: Any) -> Any:
-    """ln(1 + x), for complex x as well, where NumPy's own loses digits."""
+    """ln(1 + x), also for complex x, for which NumPy's log1p loses digits."""
     if not np.iscomplexobj(x):
         return np.log1p(x)
     return np.log1p(2 * x.real + np.abs(x) ** 2) / 2 + 1j * np.arctan2(x.imag, 1 + x.real)
 
 
 def _tree_sizes(channel: Channel, count: int, stream: Stream) -> Integers:
-    """The lengths of inserted words, each grown until no copy is left to be settled."""
+    """The lengths of `count` inserted words, each grown until no subtree is left open."""
     sizes = np.zeros(count, dtype=np.int64)
     growing, copies = np.arange(count), np.ones(count, dtype=np.int64)
     while len(growing):

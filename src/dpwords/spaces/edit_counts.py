@@ -1,9 +1,9 @@
-"""All words of a finite language by their Levenshtein distance from a private word, counted without listing them.
+"""The words of a finite language at each Levenshtein distance from a private word, counted without listing them.
 
-A prefix of an output is known by its state in the language and by its *row*: its distance to each prefix of the private
-word. The row after one more symbol follows from the row before it, so pairs (state, row) make a deterministic
-automaton. Layer i of it holds the pairs that prefixes of i symbols reach; going back from the last layer, each pair
-gets the number of its completions at each distance, in exact integers.
+All that matters about a prefix of an output is its state in the language and its *row*: its distance to each prefix of
+the private word. The row after one more symbol follows from the row before it, so pairs (state, row) are the states of
+a deterministic automaton. Layer i contains the pairs that prefixes of i symbols reach. From the last layer backwards,
+each pair gets the number of its completions at each distance, in exact integers.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ from dpwords.spaces.graph import Graph
 from dpwords.spaces.lists import FiniteSpace, Listing, text_of
 from dpwords.spaces.runs import Runs
 
-_ROWS_MATTER = 64  # symbols, beyond which there are more rows than there can be prefixes within the limit
+_ROWS_MATTER = 64  # for longer words, the number of possible rows is no useful bound: prefixes reach the limit first
 
 
 @dataclass(frozen=True, eq=False)
 class _Layer:
-    """The pairs (state, row) that prefixes of one length reach; edges of pair p from first[p] to first[p + 1]."""
+    """The pairs (state, row) that prefixes of one length reach; pair p has the edges first[p], …, first[p + 1] − 1."""
 
     first: Integers
     symbol: Integers
     target: Integers  # pairs of the next layer
-    ends: Integers  # the distance of the prefix itself, if it is a word; else −1
-    completions: NDArray[Any]  # integers: of each pair (row) at each distance
+    ends: Integers  # for each pair, the distance of the prefix itself if it is a word, otherwise −1
+    completions: NDArray[Any]  # integers: completions of each pair (row) at each distance (column)
 
 
 class CountedSurroundings:
-    """The words of a language by their distance from a word of it: exact counts, exactly uniform draws.
+    """The words of a language, grouped by their distance from one of them: exact counts, exactly uniform draws.
 
-    Cost: edges · length for each pair (state, row), see `CountedWords`. A word drawn costs its length times the
-    branching.
+    Cost: edges · length for each pair (state, row), see `CountedWords`. Each draw costs the length of the word times
+    the branching.
     """
 
     def __init__(self, codes: Codes, graph: Graph, reach: int, words: int) -> None:
@@ -63,14 +63,14 @@ class CountedSurroundings:
         return levenshtein(codes.tolist(), self.codes.tolist())
 
     def draw(self, distances: Integers, stream: Stream) -> Ragged:
-        """For each distance the word with a uniform number among those at that distance."""
+        """For each distance, a uniformly drawn word at that distance."""
         return Ragged.of([self._numbered(integer_below(self.counts[d], stream), d) for d in distances.tolist()])
 
     def share(self, codes: Codes) -> Fraction:
         return Fraction(1, self.counts[self.distance(codes)])
 
     def _numbered(self, number: int, distance: int) -> Integers:
-        """One of the words at a distance; numbers 0, 1, … up to their count give each of them once."""
+        """The word with this number among the words at a distance, which are numbered from 0."""
         found: list[int] = []
         pair = 0
         for layer, below in zip(self._layers, [*self._layers[1:], None], strict=True):
@@ -92,9 +92,10 @@ class CountedSurroundings:
 class CountedWords(FiniteSpace):
     """A finite language under Levenshtein distance.
 
-    Raises `TooLarge` here, if for any word of the language the tables might exceed the limit (2 GiB), and never when a
-    word goes in: how many numbers a word really takes, often far fewer, would tell about it. Within the limit are words
-    of up to 20 symbols out of 2, 13 out of 4, 11 out of 26, and 12 steps on a grid. Cost: longest word · edges.
+    The constructor raises `TooLarge` if the tables of any word of the language might exceed the limit (2 GiB). A
+    release never does: the size of the tables that a word really needs, often much smaller, would reveal something
+    about it. Within the limit are words of up to 20 symbols out of 2, 13 out of 4, 11 out of 26, and 12 steps on a
+    grid. Cost: longest word · edges.
     """
 
     distance: Distance = "levenshtein"
@@ -116,7 +117,7 @@ class CountedWords(FiniteSpace):
         return CountedSurroundings(codes, self._graph, self.classes[0], self.words)
 
     def listing(self, reach: int) -> Listing | None:
-        """All words, unless they are too many to be compared pair by pair."""
+        """All words, or None if there are too many to compare them pair by pair."""
         return self._listing
 
     def every(self, length: int, most: int) -> Codes | None:
@@ -144,7 +145,10 @@ class CountedWords(FiniteSpace):
 
 
 def _measured(graph: Graph) -> tuple[Graph, int, int]:
-    """The part of a graph that is on the way to a word, the length of the longest word, and the number of words."""
+    """The part of a graph from which words can be completed, the length of the longest word, and the number of words.
+
+    Edges that lead nowhere are dropped. Raises `InvalidValue` if the language is empty or infinite.
+    """
     forward = [graph.target[graph.first[s] : graph.first[s + 1]].tolist() for s in range(graph.size)]
     backward: list[list[int]] = [[] for _ in forward]
     for state, targets in enumerate(forward):
@@ -157,7 +161,7 @@ def _measured(graph: Graph) -> tuple[Graph, int, int]:
         useful |= new
         waiting.extend(new)
     if graph.start not in useful:
-        raise InvalidValue("the language has no word at all: take one that has")
+        raise InvalidValue("the language has no word at all: use a language that has one")
     longest: dict[int, int] = {}
     words: dict[int, int] = {}
     try:
@@ -167,7 +171,7 @@ def _measured(graph: Graph) -> tuple[Graph, int, int]:
             words[state] = sum(words[target] for target in ahead) + int(graph.accepting[state])
     except CycleError:
         raise InvalidValue(
-            "under Levenshtein distance a language has to be finite, and this one has words of any length: bound it, "
+            "under Levenshtein distance a language has to be finite, but this one has words of any length: bound it, "
             "for example with .up_to(12)"
         ) from None
     kept = np.isin(graph.target, list(useful))
@@ -177,7 +181,7 @@ def _measured(graph: Graph) -> tuple[Graph, int, int]:
 
 
 def _counted(codes: Codes, graph: Graph, reach: int, kind: type) -> list[_Layer]:
-    """All layers, the first one first."""
+    """All layers, beginning with the first: one forward pass finds the pairs, one backward pass counts completions."""
     states, rows = np.array([graph.start]), np.arange(len(codes) + 1, dtype=np.int32)[None, :]
     steps = []
     while len(states):
@@ -201,15 +205,15 @@ def _counted(codes: Codes, graph: Graph, reach: int, kind: type) -> list[_Layer]
 
 
 def _distinct(states: Integers, rows: NDArray[np.int32]) -> tuple[Integers, Integers]:
-    """Where each pair (state, row) is found first, and for each place which of these it is."""
-    whole = np.column_stack([states.astype(np.int32), rows])  # compared as bytes
+    """The index of one occurrence of each distinct pair (state, row), and for each input pair its number among them."""
+    whole = np.column_stack([states.astype(np.int32), rows])  # each row is compared as a string of bytes
     keys = whole.view(np.dtype((np.void, 4 * whole.shape[1])))[:, 0]
     _, kept, target = np.unique(keys, return_index=True, return_inverse=True)
     return kept, target
 
 
 def _next_rows(rows: NDArray[np.int32], differs: NDArray[np.bool_]) -> NDArray[np.int32]:
-    """The rows after one more symbol, which differs from some symbols of the private word and equals others."""
+    """The rows after one more symbol; `differs` flags the symbols of the private word that it differs from."""
     places = np.arange(rows.shape[1], dtype=np.int32)
     after = rows + np.int32(1)  # the symbol is inserted
     np.minimum(after[:, 1:], rows[:, :-1] + differs, out=after[:, 1:])  # it is kept, or substituted
@@ -217,13 +221,16 @@ def _next_rows(rows: NDArray[np.int32], differs: NDArray[np.bool_]) -> NDArray[n
 
 
 def _kind(words: int) -> type:
-    """The kind of integers that count up to so many words exactly."""
+    """The NumPy type of integers that can count this many words exactly."""
     return np.int64 if words < 2**63 else object
 
 
 def _refuse_beyond_limit(graph: Graph, reach: int, kind: type, most: int) -> None:
-    """Bound the numbers held for any private word: a layer has no more pairs than prefixes, nor than states · rows."""
-    size = 1 if kind is np.int64 else 6  # of a count, in numbers of 8 bytes
+    """Raise `TooLarge` if the tables of some private word might hold more than `most` numbers.
+
+    A layer has no more pairs than there are prefixes, and no more than states · possible rows.
+    """
+    size = 1 if kind is np.int64 else 6  # size of one count, in units of 8 bytes
     prefixes, held, peak = np.zeros(graph.size), 0.0, 0.0
     prefixes[graph.start] = 1.0
     for layer in range(reach + 1):
@@ -241,10 +248,10 @@ def _refuse_beyond_limit(graph: Graph, reach: int, kind: type, most: int) -> Non
 
 @cache
 def rows_at_most(layer: int, length: int) -> float:
-    """More than the rows that prefixes of `layer` symbols can have, against words of at most `length` symbols.
+    """An upper bound on the number of rows of prefixes of `layer` symbols, for private words of up to `length` symbols.
 
-    A row starts at `layer` and changes by at most 1 from place to place; at place j it is at least |layer − j| and at
-    most the larger of both. Rows of shorter words are beginnings of such rows.
+    A row starts with `layer` and changes by at most 1 from place to place; at place j it is at least |layer − j| and at
+    most max(layer, j). The rows for shorter private words are prefixes of such rows.
     """
     ways = {layer: 1.0}
     for place in range(1, length + 1):

@@ -1,6 +1,6 @@
-"""The brute-force twin: every word of a small language, one by one.
+"""The brute-force space: every word of a small language, one by one.
 
-It knows nothing of lattices or closed forms. The fast spaces are tested against it, and audits run on it.
+It uses neither lattices nor closed forms. The fast spaces are tested against it as their twin, and audits run on it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dpwords.languages.language import Language
 from dpwords.spaces.space import Space, Weights, none_of_length
 
 Symbols = tuple[Any, ...]
-_MOST_WORDS = 4096  # that are listed one by one
+_MOST_WORDS = 4096  # the largest number of words that are listed
 _DIGITS = Context(prec=60, Emin=-(10**9), Emax=10**9)
 
 
@@ -38,9 +38,9 @@ class HasLogProb(Protocol):
 
 
 class EveryWord(Space):
-    """A language whose words are listed and compared one by one, in arithmetic of 60 digits.
+    """A language whose words are listed and compared one by one, in decimal arithmetic of 60 digits.
 
-    Under Levenshtein distance these are all words of at most `longest` symbols.
+    Under Levenshtein distance the outputs are all words of at most `longest` symbols.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class EveryWord(Space):
         return length if self.distance == "hamming" else self.longest
 
     def outputs(self, length: int) -> list[tuple[int, ...]]:
-        """The codes of every word that can come out where one of this length goes in."""
+        """The codes of every word that is a possible output for a word of this length."""
         codes = self.language.alphabet.codes
         every = words(self.language, length) if self.distance == "hamming" else words_up_to(self.language, self.longest)
         return [tuple(codes[symbol] for symbol in word) for word in every]
@@ -90,7 +90,7 @@ class EveryWord(Space):
 
 
 class TwinSurroundings:
-    """Every word with its distance."""
+    """All possible outputs, grouped by their distance from a word."""
 
     def __init__(self, codes: Codes, space: EveryWord) -> None:
         self.codes, self.footprint, self._space = codes, len(codes) + 1, space
@@ -148,7 +148,7 @@ class TwinLaw:
 
 
 def _public_weight(weights: Weights, word: tuple[int, ...]) -> Fraction:
-    """The weight that the base measure stores for a word."""
+    """The stored weight of a word under the public base measure."""
     graph = weights.base
     if graph is None or graph.weight is None or graph.ending is None:
         return Fraction(1)
@@ -162,7 +162,7 @@ def _decimal(value: Fraction) -> Decimal:
 
 
 def words(language: Language, length: int, limit: int = _MOST_WORDS) -> list[Symbols]:
-    """All words of one length, as tuples; `TooLarge` before more than `limit` would be listed."""
+    """All words of one length, as tuples; raises `TooLarge` in advance beyond `limit` words."""
     _refuse_many(language, range(_listed_length(length), length + 1), limit)
     layers = _alive(language, length)
     found: list[tuple[Symbols, Any]] = [((), state) for state in layers[0]]
@@ -172,14 +172,14 @@ def words(language: Language, length: int, limit: int = _MOST_WORDS) -> list[Sym
 
 
 def words_up_to(language: Language, length: int, limit: int = _MOST_WORDS) -> list[Symbols]:
-    """All words of at most this length, shorter ones first; `TooLarge` before more than `limit` would be listed."""
+    """All words of at most this length, shorter ones first; raises `TooLarge` in advance beyond `limit` words."""
     lengths = range(_listed_length(length) + 1)
     _refuse_many(language, lengths, limit)
     return [word for each in lengths for word in words(language, each, limit)]
 
 
 def distance_counts(language: Language, word: Symbols) -> list[int]:
-    """How many words of the language lie at distance 0, 1, …, n from `word`."""
+    """The number of words of the language at Hamming distance 0, 1, …, n from `word`."""
     counts = [0] * (len(word) + 1)
     for output in words(language, len(word)):
         counts[hamming(word, output)] += 1
@@ -187,7 +187,7 @@ def distance_counts(language: Language, word: Symbols) -> list[int]:
 
 
 def distances(listed: Sequence[Symbols], distance: Distance = "hamming") -> NDArray[np.int64]:
-    """The distance between any two of the words; for Hamming distance all of one length."""
+    """The distance between any two of the words, which must have the same length for Hamming distance."""
     if distance == "levenshtein":
         return np.array([[levenshtein(one, other) for other in listed] for one in listed])
     codes: dict[Any, int] = {}
@@ -196,7 +196,10 @@ def distances(listed: Sequence[Symbols], distance: Distance = "hamming") -> NDAr
 
 
 def log_probs(laws: Sequence[HasLogProb], outputs: Sequence[Symbols], complete: bool = True) -> NDArray[np.float64]:
-    """ln p(w) for each distribution (row) and output; refused if they have to be complete, and are not."""
+    """ln p(w) for each distribution (row) and output (column).
+
+    With `complete`, raises `InvalidValue` if the probabilities of a row do not sum to 1.
+    """
     logs = np.array([[one.log_prob(output) for output in outputs] for one in laws])
     missing = float(np.abs(1 - np.exp(logs).sum(axis=1)).max())
     if complete and not missing <= 1e-9:
@@ -208,10 +211,10 @@ def log_probs(laws: Sequence[HasLogProb], outputs: Sequence[Symbols], complete: 
 
 
 def pair_losses(logs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """For any two rows of log-probabilities the largest |ln p(w)/p′(w)|. Cost: rows² · outputs."""
+    """For any two rows of log-probabilities, the largest |ln p(w)/p′(w)|. Cost: rows² · outputs."""
     losses = np.zeros((len(logs), len(logs)))
     ratios = np.empty_like(logs)
-    with np.errstate(invalid="ignore"):  # −inf − −inf is no number: an output that neither gives tells nothing
+    with np.errstate(invalid="ignore"):  # −inf − −inf is NaN, which fmax ignores: both words exclude that output
         for index, row in enumerate(logs):
             np.abs(np.subtract(logs, row, out=ratios), out=ratios)
             losses[index] = np.fmax.reduce(ratios, axis=1, initial=0.0)
@@ -221,7 +224,7 @@ def pair_losses(logs: NDArray[np.float64]) -> NDArray[np.float64]:
 def _listed_length(length: int) -> int:
     longest = DEFAULTS.listed_length
     if whole_number(length, "a length", 0) > longest:
-        raise TooLarge(f"words of more than {longest} symbols are not listed one by one: take a shorter length")
+        raise TooLarge(f"words of more than {longest} symbols are not listed one by one: use a shorter length")
     return length
 
 
@@ -232,12 +235,12 @@ def _refuse_many(language: Language, lengths: range, limit: int) -> None:
         if number > limit:
             raise TooLarge(
                 f"there are {_rounded(number)} words of length {length}{' or less' if len(lengths) > 1 else ''}, and "
-                f"{limit} is the most that are listed one by one: take a shorter length or a smaller language"
+                f"{limit} is the most that are listed one by one: use a shorter length or a smaller language"
             )
 
 
 def _alive(language: Language, length: int) -> list[set[Any]]:
-    """For each number of symbols read, the states from which a word of this length can still be completed."""
+    """For each number of symbols read, the reachable states from which a word of this length can be completed."""
     layers = [{language.initial}]
     for _ in range(length):
         layers.append({successor for state in layers[-1] for _, successor in language.follow(state)})

@@ -21,7 +21,7 @@ Flags = NDArray[np.bool_]
 
 
 class Edges(NamedTuple):
-    """The edges of a graph, as kernels take them."""
+    """The edges of a graph, in the form that kernels take."""
 
     first: NDArray[np.int32]
     symbol: NDArray[np.int32]
@@ -32,9 +32,10 @@ class Edges(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """A language as arrays: edges ordered by source, those of state s from first[s] to first[s+1].
+    """A language as arrays. Edges are ordered by source: those of state s are first[s], …, first[s+1] − 1.
 
-    A word's weight is the product of those of its edges and of the state where it ends; left out, they are 1.
+    The weight of a word is the product of the weights of its edges and of the state where it ends; without `weight`
+    and `ending`, all of these are 1.
     """
 
     alphabet: Alphabet
@@ -43,12 +44,12 @@ class Graph:
     target: Integers
     first: Integers
     accepting: Flags
-    weight: Scaled | None = None  # of each edge
-    ending: Scaled | None = None  # of each state, where a word ends in it
+    weight: Scaled | None = None  # for each edge
+    ending: Scaled | None = None  # for each state, of the words that end in it
 
     @classmethod
     def of(cls, language: Language, most: int | None = None) -> Graph:
-        """Explore a language of at most so many states from its initial one. Cost: its reachable edges."""
+        """The reachable part of a language. Raises `TooLarge` beyond `most` states. Cost: its edges."""
         states, edges = explore([language.initial], language.follow, most)
         number = {state: index for index, state in enumerate(states)}
         sources = np.array([number[source] for source, _, _ in edges], dtype=np.int64)
@@ -78,20 +79,20 @@ class Graph:
 
     @cached_property
     def identity(self) -> str:
-        """A hash of the arrays: the same only for the same words."""
+        """A hash of the arrays; graphs with the same hash have the same words."""
         parts = (self.start, self.symbol, self.target, self.first, self.accepting)
         content = b"".join(np.asarray(part, dtype="<i8").tobytes() + b"|" for part in parts)
         return hashlib.sha256(content).hexdigest()
 
     def leaving(self, states: Integers) -> tuple[Integers, Integers]:
-        """All edges that leave some states: for each edge the place of its state among them, and the edge."""
+        """All edges that leave the given states: for each edge, the index of its state in `states`, and the edge."""
         sizes = self.first[states + 1] - self.first[states]
         place = np.repeat(np.arange(len(states)), sizes)
         begin = self.first[states] - (np.cumsum(sizes) - sizes)
         return place, begin[place] + np.arange(len(place))
 
     def taken(self, codes: Codes) -> list[int]:
-        """The edges along a word of the language. Cost: its length times the branching."""
+        """The edges that a word of the language takes. Cost: its length times the branching."""
         state, taken = self.start, []
         for code in codes:
             begin = self.first[state]
@@ -107,7 +108,7 @@ class Graph:
         return math.fsum([*self.weight.take(taken).logs(), float(self.ending.take(self.target[taken[-1]]).logs())])
 
     def accepts(self, rows: Codes) -> Flags:
-        """For each row of symbol codes whether it is a word of the language. Cost: symbols · branching."""
+        """For each row of symbol codes, whether it is a word of the language. Cost: symbols · branching."""
         loops = kernel_for("lattice", rows.size * self.branching)
         return np.asarray(loops.accepted(self.edges, self.accepting, self.start, rows))
 
@@ -120,7 +121,7 @@ class Graph:
         return useful
 
     def words(self, length: int, most: int) -> tuple[Integers, Integers] | None:
-        """All words of a length, as rows of edges, and the state where each ends; None if there are more than `most`.
+        """All words of one length, as rows of edges, and the state where each ends; None if there are more than `most`.
 
         Cost: words · length · branching.
         """
@@ -138,7 +139,7 @@ class Graph:
 
     @cached_property
     def depth(self) -> Integers:
-        """The least number of symbols after which each state can be reached, −1 for none. Cost: edges."""
+        """For each state, the least number of symbols that lead to it; −1 if it cannot be reached. Cost: edges."""
         depth = np.full(self.size, -1)
         front, level = np.array([self.start]), 0
         while len(front):
@@ -156,8 +157,8 @@ class Graph:
         return np.maximum.accumulate(furthest) + 1
 
     def live(self, length: int) -> Flags:
-        """Row i: the states that a word can be in after i symbols. Cost: length · edges; the last answer is kept."""
-        kept: tuple[int, Flags] | None = self.__dict__.get("_live")  # replaced as a whole: threads may share the graph
+        """Row i: the states that can be reached with i symbols. Cost: length · edges; the last result is cached."""
+        kept: tuple[int, Flags] | None = self.__dict__.get("_live")  # replaced in one step: threads may share the graph
         if kept is None or kept[0] != length:
             kept = length, np.zeros((length + 1, self.size), dtype=np.bool_)
             kernel_for("lattice", length * len(self.target)).reached(self.edges, self.start, kept[1])
@@ -166,7 +167,7 @@ class Graph:
 
     @cached_property
     def edges(self) -> Edges:
-        """The edges as kernels take them."""
+        """The edges, in the form that kernels take."""
         weight = np.ones(len(self.target)) if self.weight is None else self.weight.relative_to(np.zeros(1, np.int64))
         first, symbol, target = (part.astype(np.int32) for part in (self.first, self.symbol, self.target))
         return Edges(first, symbol, target, weight, self.branching)

@@ -1,8 +1,9 @@
-"""A language unrolled to n layers: one backward pass and one forward walk, for sums and for counts alike.
+"""The lattice of a language and a private word: the language unrolled over the places of the word.
 
-Node (i, s) is state s before symbol i of the word. The backward pass gives each node the total weight of the ways to
-complete a word from there; an *algebra* says what a symbol that differs from the private word does to that weight:
-`Discount` multiplies it by z (linear utility, distance folded away), `Tally` counts completions by their distance.
+Layer i of the lattice has a *node* (i, s) for each state s that a word can be in before symbol i. One backward pass
+gives each node the total weight of its *completions*, the ways to complete a word from there; one forward walk draws a
+word. An *algebra* says how a *mismatch*, a symbol that differs from the private word, changes the weight: `Discount`
+multiplies it by z (for linear utility, where distances need not be kept), `Tally` counts completions by their distance.
 """
 
 from __future__ import annotations
@@ -24,26 +25,26 @@ from dpwords.core.scaled import Floats, Integers, Scaled, indicator, normalised
 from dpwords.errors import TooLarge
 from dpwords.spaces.graph import Flags, Graph
 
-_BYTES = 12  # of one stored number
-_BYTES_A_LAYER = 64  # whatever it holds, besides a flag for each state
-_LARGEST_EXPONENT = 2**30  # in steps; a quarter of what an int32 holds
-_STEP = 512  # binary places that one step of a stored exponent stands for
+_BYTES = 12  # size of one stored number
+_BYTES_A_LAYER = 64  # fixed size of a layer, in addition to one flag for each state
+_LARGEST_EXPONENT = 2**30  # of a stored number; half of the largest int32
+_STEP = 512  # a stored exponent e stands for the factor 2^(512·e)
 
 
 @dataclass(frozen=True, eq=False)
 class Discount:
-    """One number a node: the sum over completions of z^distance, times their weights."""
+    """One number for each node: the sum over its completions of weight · z^distance."""
 
     z: Scaled  # a single number
 
 
 @dataclass(frozen=True)
 class Tally:
-    """For each distance 0, 1, …, remaining: the number of completions at it, whatever their weights."""
+    """For each node, the number of completions at each distance from 0 to the remaining length, without weights."""
 
 
 class LayerTable(NamedTuple):
-    """The numbers of some layers, as kernels take them."""
+    """The numbers of some consecutive layers, in the form that kernels take."""
 
     mantissa: Floats
     exponent: NDArray[np.int32]
@@ -53,25 +54,25 @@ class LayerTable(NamedTuple):
 
 
 class Lattice:
-    """The completions of every node for one private word, ready to be walked.
+    """The completions of every node for one private word, from which words can be drawn.
 
-    Memory: 12 bytes · states in reach · numbers a node holds, summed over layers. Where that is more than the limit,
-    only some layers are kept, and those between them are computed again when they are needed; `TooLarge` is said
-    before anything is taken. Cost: length · edges for `Discount`, length² · edges for `Tally`.
+    Memory: 12 bytes · reachable states · numbers for each node, summed over the layers. If that exceeds the limit, only
+    some layers, the *cuts*, are kept, and those between them are computed again when they are needed; if that is still
+    too much, raises `TooLarge` before allocating. Cost: length · edges for `Discount`, length² · edges for `Tally`.
     """
 
     def __init__(self, graph: Graph, codes: Codes, algebra: Discount | Tally, limits: Limits = DEFAULTS) -> None:
         self.graph, self.codes, self.by_distance = graph, codes, isinstance(algebra, Tally)
         self.limits = limits
-        self.footprint = max(len(codes), graph.branching)  # numbers held at a time for each word drawn
+        self.footprint = max(len(codes), graph.branching)  # numbers held at a time for each word that is drawn
         self._refuse_beyond_limit((_BYTES_A_LAYER + graph.size) * len(codes))
         remaining = np.arange(len(codes), -1, -1)
         self.reach, self.width = graph.reach(len(codes)), remaining + 1 if self.by_distance else np.ones_like(remaining)
-        self._steps = int(graph.first[self.reach] @ self.width)  # of one pass over all layers
+        self._steps = int(graph.first[self.reach] @ self.width)  # cost of one pass over all layers
         self.cuts = self._cuts()
         z = algebra.z if isinstance(algebra, Discount) else indicator(np.ones(1, dtype=np.bool_))
         if len(codes) * (abs(int(z.exponent[0])) // _STEP + 2) > _LARGEST_EXPONENT:
-            raise TooLarge("weights of words this long get too small at this epsilon: take less, or shorter words")
+            raise TooLarge("the weights of such long words are too small at this epsilon: use less, or shorter words")
         mantissa, exponent = _stored(z)
         self._z = graph.edges.weight * mantissa[0], int(exponent[0])
         ends = indicator(graph.accepting) if graph.ending is None or self.by_distance else graph.ending
@@ -83,13 +84,13 @@ class Lattice:
         self._only = table if len(self.cuts) == 2 else None
 
     def at_start(self) -> Scaled:
-        """The numbers of the first node."""
+        """The numbers of the node at which all words start."""
         begin, width = self.graph.start * int(self.width[0]), int(self.width[0])
         mantissa, exponent = self._kept[0]
         return _scaled(mantissa[begin : begin + width], exponent[begin : begin + width])
 
     def choices(self, place: int, state: int, budget: int, table: LayerTable | None = None) -> Scaled:
-        """The weights of the edges of a node; where distances are counted, for words with so many mismatches left."""
+        """The weight of each edge of a node. With `Tally`, only completions with `budget` mismatches count."""
         if table is None:
             table = self._table(max(c for c in self.cuts if c <= place), min(c for c in self.cuts if c > place))
         size = int(self.graph.first[state + 1] - self.graph.first[state])
@@ -105,10 +106,11 @@ class Lattice:
         uniforms: NDArray[np.uint64] | None = None,
         margin: float | None = None,
     ) -> Integers:
-        """One word (a row of codes) for each budget, each step in proportion to its stored completions.
+        """One word (a row of codes) for each budget; each step is drawn in proportion to its stored weight.
 
-        `uniforms` are the first 64 bits for each step, drawn unless given; a step whose number is within `margin` of a
-        threshold is settled in integers. The same for any number of threads. Cost: rows · length · branching.
+        With `Tally`, a budget is the distance that the word will have. `uniforms` are the first 64 random bits for each
+        step, drawn if they are not given; a step whose number is within `margin` of a threshold is settled in integer
+        arithmetic. The result does not depend on the number of threads. Cost: rows · length · branching.
         """
         rows = Walks.at_start(budgets, self.graph.start, len(self.codes))
         uniforms = uint64(stream, rows.words.shape) if uniforms is None else uniforms
@@ -140,7 +142,10 @@ class Lattice:
         return self._averaged(np.ones((self.graph.size, 1)), shift=True)
 
     def _averaged(self, values: Floats, shift: bool) -> Floats:
-        """Averages over completions of what the last layer holds, with the distance, or shifted by it."""
+        """Averages over the completions of the first node, computed backwards from values of the states at the end.
+
+        With `shift`, each mismatch shifts a row of values by one place; otherwise it adds 1 to a single value.
+        """
         for begin, end in reversed(list(pairwise(self.cuts))):
             table = self._table(begin, end)
             for place in reversed(range(begin, end)):
@@ -151,7 +156,7 @@ class Lattice:
         return np.asarray(values[self.graph.start])
 
     def _settle(self, row: int, uniform: int, table: LayerTable, rows: Walks, stream: Stream) -> None:
-        """One step of one row whose uniform number is too near a threshold for floats."""
+        """Take one step of one row whose uniform number is too close to a threshold for floating-point arithmetic."""
         place, state = int(rows.places[row]), int(rows.states[row])
         weights = self.choices(place, state, int(rows.budgets[row]), table)
         edge = self.graph.first[state] + sampling.settle(weights, uniform, stream)
@@ -160,7 +165,10 @@ class Lattice:
         rows.places[row], rows.states[row] = place + 1, self.graph.target[edge]
 
     def _thresholds(self, begin: int, end: int, table: LayerTable, number: int) -> Floats:
-        """Those of all nodes, where so many walks share them that it pays and they fit; else none."""
+        """The thresholds of all nodes in these layers, if there are enough walks to share them and they fit in memory.
+
+        Otherwise an empty array: each step then computes its own.
+        """
         size = (end - begin, len(self.graph.target))
         if self.by_distance or number < int(self.reach[end]) or 8 * size[0] * size[1] > self.limits.memory:
             return np.empty((0, 0))
@@ -173,7 +181,7 @@ class Lattice:
         return self._only or self._filled(begin, end)
 
     def _filled(self, begin: int, end: int) -> LayerTable:
-        """The layers from one cut to the next, computed from the last of them."""
+        """All layers from one cut to the next, computed backwards from the latter."""
         sizes = self.reach[begin : end + 1] * self.width[begin : end + 1]
         offset = np.zeros(len(self.codes) + 1, dtype=np.int64)
         offset[begin + 1 : end + 1] = np.cumsum(sizes[:-1])
@@ -188,7 +196,7 @@ class Lattice:
         return table
 
     def _cuts(self) -> list[int]:
-        """The layers that are kept: the first and the last, and as few others as memory allows."""
+        """The layers that are kept: the first and the last, and as few others as the memory limit requires."""
         sizes, length = _BYTES * self.reach * self.width, len(self.codes)
         ends = np.cumsum(sizes)
         needed = math.inf
@@ -206,7 +214,7 @@ class Lattice:
         if needed > self.limits.memory:
             raise TooLarge(
                 f"the tables for {self.graph.size} states and {len(self.codes)} symbols would take "
-                f"{needed / 2**30:.1f} GiB, and the limit is {self.limits.memory / 2**30:.0f} GiB: take a shorter word "
+                f"{needed / 2**30:.1f} GiB, and the limit is {self.limits.memory / 2**30:.0f} GiB: use a shorter word "
                 "or a smaller system (a release with utility Linear() needs the least)"
             )
 
@@ -214,9 +222,9 @@ class Lattice:
 def walk_each(
     graph: Graph, rows: Codes, z: Scaled, stream: Stream, limits: Limits = DEFAULTS, margin: float | None = None
 ) -> Codes:
-    """One walk for each of many words of one length, each as from `Lattice(graph, word, Discount(z))`.
+    """One walk for each of many words of the same length, distributed as on `Lattice(graph, word, Discount(z))`.
 
-    Cost: words · edges in reach, in a table for each thread.
+    Cost: words · reachable edges of all layers, with one table for each thread.
     """
     length = rows.shape[1]
     model = Lattice(graph, rows[0], Discount(z), limits)
@@ -239,7 +247,7 @@ def walk_each(
 
 
 class Walks(NamedTuple):
-    """Words in the making, one a row: where each stands, and what it has read."""
+    """Walks in progress, one in each row: the current place, state and budget, and the symbols drawn so far."""
 
     places: Integers
     states: Integers
@@ -254,7 +262,7 @@ class Walks(NamedTuple):
 
 
 def _stored(values: Scaled) -> tuple[Floats, NDArray[np.int32]]:
-    """Numbers as kernels keep them: mantissas of about 512 bits of range, exponents in steps of 512."""
+    """Numbers in the form that kernels use: m · 2^(512·e) with m between about 2^(−256) and 2^256."""
     steps = np.where(values.mantissa > 0, np.rint(values.exponent / _STEP).astype(np.int64), 0)
     shift = np.where(values.mantissa > 0, values.exponent - _STEP * steps, 0)
     return np.ldexp(values.mantissa, shift.astype(np.int32)), steps.astype(np.int32)

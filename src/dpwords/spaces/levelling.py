@@ -1,10 +1,12 @@
-"""A public base measure that makes the normalisers of words of states nearly equal (docs/theory.md, section 9).
+"""Levelling: a public base measure π that makes the normalisers of words of states nearly equal.
 
-With p(w|x) ∝ π(w)·z^d(x,w), a run to which many others are near has a larger normaliser than one with few, unless π
-gives runs with many others near them less. π(w) is the product over the places of 1/(1 + a·z), where a counts the other
-states that fit between the two neighbours (at the last place: other states that follow the one before and accept).
+With p(w|x) ∝ π(w)·z^d(x,w), a run with many others near it has a larger normaliser than a run with few, unless π gives
+less weight to runs with many others near them. π(w) is the product over all places of 1/(1 + a·z), where a is the
+number of other states that fit between the two neighbours (at the last place: other accepting states that can follow
+the state before it). See docs/theory.md, section 9.
 
-A weight that depends on two steps needs states that remember one: those of the *line graph* are the edges of the graph.
+Such a weight depends on two consecutive steps, so a state must remember one of them: the states of the *line graph* are
+the edges of the original graph.
 """
 
 from __future__ import annotations
@@ -21,23 +23,26 @@ from dpwords.spaces.graph import Graph
 
 @dataclass(frozen=True, eq=False)
 class Levelling:
-    """The line graph of a graph, and how many other states fit at each place."""
+    """The line graph of a graph, and the number of other states that fit at each place."""
 
     line: Graph  # state 0 is the start, state 1 + e is edge e of the graph
-    others: Integers  # for each edge of the line graph: between its two ends
-    others_at_end: Integers  # for each state of the line graph: instead of its end, as the last of a word
+    others: Integers  # for each edge of the line graph, a path s → t → u: other states that fit between s and u
+    others_at_end: Integers  # for each state of the line graph, an edge s → t: other accepting states that follow s
 
     @classmethod
     def of(cls, graph: Graph, limits: Limits = DEFAULTS) -> Levelling | None:
-        """None if there are too many pairs of edges in a row. Cost: their number, times its logarithm."""
+        """The levelling of a graph; None if it has too many (or no) pairs of consecutive edges.
+
+        Cost: their number, times its logarithm.
+        """
         out = np.diff(graph.first)
         if not 0 < int(out[graph.target].sum()) <= limits.levelled_edges:
             return None
-        ends = np.concatenate([[graph.start], graph.target])  # of each state of the line graph
+        ends = np.concatenate([[graph.start], graph.target])  # for each state of the line graph, where it leads
         _, edges = graph.leaving(ends)
         first = np.concatenate([[0], np.cumsum(out[ends])])
         line = Graph(graph.alphabet, 0, graph.symbol[edges], 1 + edges, first, graph.accepting[ends])
-        begin = np.concatenate([[-1], graph.sources])  # the start is no place of a word: nothing fits instead of it
+        begin = np.concatenate([[-1], graph.sources])  # the start is not a symbol of the word and cannot be replaced
         pairs = begin[line.sources] * graph.size + graph.target[edges]
         _, group, count = np.unique(pairs, return_inverse=True, return_counts=True)
         others = np.where(line.sources == 0, 0, count[group] - 1)
@@ -46,7 +51,7 @@ class Levelling:
         return cls(line, others, at_end.astype(np.int64))
 
     def weighted(self, rate: Fraction) -> Graph:
-        """The line graph with the weights of π at z = e^(−rate); these numbers, as stored, are what π is."""
+        """The line graph with the weights of π at z = e^(−rate); π is defined by these numbers as they are stored."""
         z = float(exp_minus([rate]).relative_to(np.zeros(1, dtype=np.int64))[0])
         weight = normalised(1 / (1 + self.others * z), np.zeros(len(self.others), dtype=np.int64))
         ending = self.line.accepting / (1 + self.others_at_end * z)

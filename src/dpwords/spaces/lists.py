@@ -1,7 +1,7 @@
-"""Words in a list: how far each of them is from a given one, how many at each distance, and a uniform one of them.
+"""Lists of words: their distances from a given word, the number at each distance, and uniform draws.
 
-A word is a text whose code points are the codes of its symbols, so that distances between texts are distances between
-words, whatever the symbols are.
+A word is stored as a *text*, a string whose code points are the codes of its symbols, so that distances between texts
+are distances between words, whatever the symbols are.
 """
 
 from __future__ import annotations
@@ -27,17 +27,20 @@ from dpwords.spaces.space import Space, Weights, none_of_length
 
 
 def text_of(codes: Codes) -> str:
-    """A word as a text."""
+    """The text of a word."""
     return "".join(map(chr, codes.tolist()))
 
 
 def codes_of(text: str) -> Integers:
-    """The word of a text."""
+    """The codes of the word that a text stands for."""
     return np.array([ord(mark) for mark in text], dtype=np.int64)
 
 
 def distances(ones: Sequence[str], others: Sequence[str], distance: Distance, longest: int) -> NDArray[Any]:
-    """From each of some words to each of others, none of more than `longest` symbols; on all cores."""
+    """The distance from each of `ones` (row) to each of `others` (column), computed on all cores.
+
+    No word may have more than `longest` symbols.
+    """
     from rapidfuzz.distance import Hamming, Levenshtein
     from rapidfuzz.process import cdist
 
@@ -47,7 +50,7 @@ def distances(ones: Sequence[str], others: Sequence[str], distance: Distance, lo
 
 
 class Listing:
-    """Some words, all of one length under Hamming distance."""
+    """A list of words; under Hamming distance they must all have the same length."""
 
     def __init__(self, texts: Sequence[str], distance: Distance, limits: Limits = DEFAULTS) -> None:
         self.texts, self.distance, self.limits = texts, distance, limits
@@ -62,9 +65,10 @@ class Listing:
         return np.asarray(distances([text], self.texts, self.distance, max(self.longest, len(text)))[0])
 
     def blocks(self) -> Iterator[tuple[int, NDArray[Any]]]:
-        """The number of a word, and the distances from it and some after it (rows) to it and all after it.
+        """All distances, in blocks: the number of a word, and the distances from it and some words after it (rows) to
+        it and all words after it (columns).
 
-        Cost: words² / 2 distances in all, on all cores; a minute or two for 100,000 words.
+        Cost: words² / 2 distances in total, on all cores; a minute or two for 100,000 words.
         """
         first = 0
         while first < len(self):
@@ -75,9 +79,9 @@ class Listing:
 
 
 class ListedSurroundings:
-    """The words of a list by their distance from a word of it: exact counts, exactly uniform draws.
+    """The words of a list, grouped by their distance from one of them: exact counts, exactly uniform draws.
 
-    Cost: the distances once, then little for each word drawn.
+    Cost: all distances once, then little for each draw.
     """
 
     def __init__(self, codes: Codes, listing: Listing, reach: int) -> None:
@@ -107,13 +111,14 @@ class ListedSurroundings:
 
 
 class FiniteSpace(Space):
-    """A finite language whose words are listed, or counted, by their distance from a word.
+    """A finite language whose words are listed or counted by their distance from a word.
 
-    Words that can be taken for each other form a *class*: all words of one length under Hamming distance, all words
-    under Levenshtein distance. A class is known by its reach, the largest distance that two of its words can have.
+    Words that are possible outputs for each other form a *class*: all words of one length under Hamming distance, all
+    words under Levenshtein distance. A class is identified by its reach, the largest possible distance between two of
+    its words.
     """
 
-    classes: tuple[int, ...]  # the reach of each
+    classes: tuple[int, ...]  # the reach of each class
 
     @property
     def slack(self) -> float:
@@ -127,7 +132,7 @@ class FiniteSpace(Space):
         return ByDistanceLaw.of(self.around(codes), weights, self.limits)
 
     def listing(self, reach: int) -> Listing | None:
-        """The words of a class, unless they are too many to be listed."""
+        """The words of a class, or None if there are too many to list."""
         raise NotImplementedError
 
 

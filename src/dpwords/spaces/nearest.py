@@ -1,6 +1,6 @@
-"""The word of a language that is nearest to a given word by insertions, deletions and substitutions.
+"""The word of a language that is nearest to a given word by Levenshtein distance.
 
-Of several that are equally near it is the first in the order of the alphabet, a word before its continuations.
+Of several nearest words, it is the first in lexicographic order, with symbols in the order of the alphabet.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ from dpwords.languages.lexicon import Lexicon
 from dpwords.spaces.graph import Flags, Graph
 from dpwords.spaces.lists import codes_of, distances, text_of
 
-_BYTES = 4  # of one number of edits
+_BYTES = 4  # size of one stored number of edits
 
 
 @singledispatch
 def nearest_in(language: Language, limits: Limits = DEFAULTS) -> Callable[[Codes], Codes]:
-    """What finds the nearest word of a language, as codes; −1 stands for a symbol that the language does not have.
+    """The function that maps a word to the nearest word of a language, both given as codes.
 
-    Cost: nothing for `Words`, whose nearest words take time linear in the length, and for a `Lexicon`, whose take one
-    distance for each word of it; else as of `Nearest`, after an exploration of the language.
+    The code −1 stands for a symbol that the language does not have. Cost: `Words` and `Lexicon` need no preparation;
+    a nearest word then takes time linear in the length for `Words`, and one distance for each word of a `Lexicon`. Any
+    other language is explored first; a nearest word then costs what `Nearest` says.
     """
     return Nearest(Graph.of(language), limits)
 
@@ -45,12 +46,10 @@ def _(language: Lexicon, limits: Limits = DEFAULTS) -> Callable[[Codes], Codes]:
 
 
 class Nearest:
-    """The word of a language that is nearest to a given one by Levenshtein distance.
+    """The nearest word of any language, by dynamic programming over its states.
 
-    Of several that are equally near it is the first in the order of the alphabet, a word before its continuations.
-
-    Cost of one word of n symbols whose nearest is d edits away: n · edges for the distances, then up to
-    (n + d) · d · edges of a state for the word. Memory: 4 bytes · n · states; raises `TooLarge` before allocating.
+    Cost for a word of n symbols whose nearest word is d edits away: n · edges for the distances, then up to
+    (n + d) · d · branching for the word. Memory: 4 bytes · n · states; raises `TooLarge` before allocating.
     """
 
     def __init__(self, graph: Graph, limits: Limits = DEFAULTS) -> None:
@@ -61,7 +60,7 @@ class Nearest:
         useful: Flags = steps >= 0
         if not useful[graph.start]:
             raise InvalidValue("the language has no word at all: make an accepting state reachable from its start")
-        number = np.cumsum(useful) - 1  # of each state among the useful ones
+        number = np.cumsum(useful) - 1  # the index of each state among the useful ones
         kept = np.flatnonzero(useful[graph.target])
         kept = kept[np.lexsort((graph.symbol[kept], graph.sources[kept]))]
         sources, self._size = number[graph.sources[kept]], int(useful.sum())
@@ -71,13 +70,13 @@ class Nearest:
         self._steps, self._accepting, self._start = steps[useful], graph.accepting[useful], int(number[graph.start])
 
     def __call__(self, codes: Codes) -> Integers:
-        """The codes of the nearest word; −1 in the input is a symbol that the language does not have."""
+        """The codes of the nearest word; the code −1 stands for a symbol that the language does not have."""
         needed = _BYTES * self._size * (len(codes) + 1)
         most = self._limits.memory
         if needed > most:
             raise TooLarge(
                 f"the table for {self._size} states and {len(codes)} symbols would take {needed / 2**30:.1f} GiB, and "
-                f"the limit is {most / 2**30:.0f} GiB: take a shorter word or a smaller system"
+                f"the limit is {most / 2**30:.0f} GiB: use a shorter word or a smaller system"
             )
         loops, edges = kernel("nearest"), (self._symbol, self._target, self._first)
         cost = loops.costs(codes, *edges, *self._before, self._steps)
@@ -86,7 +85,7 @@ class Nearest:
 
 
 def _backwards(sources: Integers, target: Integers, size: int) -> tuple[Integers, Integers]:
-    """The predecessors of all states, and where those of each begin."""
+    """The predecessors of all states, ordered by state, and the index where those of each state begin."""
     order = np.argsort(target, kind="stable")
     return sources[order], np.searchsorted(target[order], np.arange(size + 1))
 
@@ -94,10 +93,11 @@ def _backwards(sources: Integers, target: Integers, size: int) -> tuple[Integers
 def _nearest_free(max_length: int | None, codes: Codes) -> Codes:
     """The nearest of all words of at most `max_length` symbols. Cost: the length.
 
-    Each unknown symbol costs an edit, and so does each symbol too many; one deletion can serve both. If the known
-    symbols alone are too many, there are only deletions: of all unknown symbols and of some known ones. Else all known
-    symbols stay, and an unknown one may become any symbol as long as there is room: the first of the alphabet comes
-    before whatever follows, except at the end and before nothing but itself.
+    Each unknown symbol costs an edit, and so does each symbol beyond `max_length`; one deletion can serve both. If the
+    known symbols alone are too many, all edits are deletions: of all unknown symbols and of some known ones. Otherwise
+    all known symbols stay, and each unknown one is deleted or, while there is room, replaced. The first symbol of the
+    alphabet as a replacement gives a lexicographically smaller word than a deletion, unless no known symbol other than
+    that first one follows.
     """
     known = codes >= 0
     room = (len(codes) if max_length is None else max_length) - int(known.sum())
@@ -110,14 +110,14 @@ def _nearest_free(max_length: int | None, codes: Codes) -> Codes:
 
 
 def _nearest_listed(lexicon: Lexicon, codes: Codes) -> Codes:
-    """The nearest of the words of a lexicon, which are in the order of the alphabet. Cost: one distance for each."""
+    """The nearest word of a lexicon, whose table is in lexicographic order. Cost: one distance for each word."""
     text = text_of(np.where(codes < 0, len(lexicon.alphabet), codes))
     apart = distances([text], lexicon.table, "levenshtein", longest=max(len(text), *lexicon.lengths))
     return codes_of(lexicon.table[int(apart[0].argmin())])
 
 
 def _first_subsequence(codes: Integers, length: int) -> Integers:
-    """The first in the order of the alphabet of all subsequences of this length. Cost: the number of codes."""
+    """The lexicographically first subsequence of this length. Cost: the number of codes."""
     found: list[int] = []
     spare = len(codes) - length
     for code in codes.tolist():

@@ -1,4 +1,4 @@
-"""Words that are drawn symbol by symbol, without a look at the symbols to come."""
+"""Words that are drawn symbol by symbol, without looking at the symbols to come."""
 
 from __future__ import annotations
 
@@ -18,9 +18,12 @@ from dpwords.spaces.space import Weights, batches
 
 
 def choice_weights(own: Flags, open_to: Flags, z: Scaled) -> Scaled:
-    """The weight of each choice of a row: 1 for the true symbol, z for others; all 1 where the true one is closed."""
+    """The weights of the choices in each row: 1 for the true symbol and z for the others, or 1 for all if it is closed.
+
+    `own` flags the true symbol, and `open_to` the choices that are open; closed choices have weight 0.
+    """
     discounted = open_to & ~own & (own & open_to).any(axis=-1, keepdims=True)
-    plain = np.where(open_to, 0.5, 0.0)  # mantissa and exponent of 1
+    plain = np.where(open_to, 0.5, 0.0)  # the number 1 has mantissa 1/2 and exponent 1
     return Scaled(
         np.where(discounted, z.mantissa, plain),
         np.where(discounted, z.exponent, np.where(open_to, 1, ZERO_EXPONENT)),
@@ -29,21 +32,22 @@ def choice_weights(own: Flags, open_to: Flags, z: Scaled) -> Scaled:
 
 @dataclass(frozen=True, eq=False)
 class OnlineRuns(Runs):
-    """The words of a graph, each drawn symbol by symbol: at each place the true symbol, or another open one.
+    """The words of a graph, each drawn symbol by symbol: at each place the true symbol or another one that is open.
 
-    A symbol is open if the word can still be completed after it. Cost of a law and of each word: length · branching.
+    A symbol is *open* if the word can still be completed after it, otherwise it is *closed*. Cost: length · edges for
+    each law or batch, then length · branching for each word.
     """
 
     @property
     def slack(self) -> float:
-        """Only e^(−rate) is rounded, and once."""
+        """Only e^(−rate) is rounded, and only once."""
         return 2.0**-50
 
     def law(self, codes: Codes, weights: Weights) -> OnlineLaw:
         return OnlineLaw(codes, self, weights.z)
 
     def draw_each(self, rows: Codes, weights: Weights, stream: Stream) -> Codes:
-        """One word for each row, all of them at once."""
+        """One word for each row; all rows are drawn together."""
         useful, footprint = self.graph.useful(rows.shape[1]), max(rows.shape[1], self.graph.branching)
         parts = [rows[part] for part in batches(len(rows), footprint, self.limits)]
         return np.concatenate([_drawn(self.graph, useful, part, weights.z, stream) for part in parts])
@@ -102,7 +106,7 @@ class OnlineLaw:
         return mean
 
     def _steps(self, codes: Codes) -> list[tuple[Scaled, int]]:
-        """For each place of an output the weights of the choices there, and which of them it takes."""
+        """For each place of an output, the weights of the choices there, and the index of the one that it takes."""
         steps, state = [], self.graph.start
         for place, edge in enumerate(self.graph.taken(codes)):
             _, weights = _choices(
@@ -113,7 +117,7 @@ class OnlineLaw:
         return steps
 
     def _edge_shares(self, place: int) -> Floats:
-        """The probability of each edge in its state."""
+        """The probability of each edge at this place, given that the output is in the state that it leaves."""
         graph = self.graph
         open_to = self.useful[place + 1, graph.target]
         own = open_to & (graph.symbol == self.codes[place])
@@ -137,9 +141,9 @@ def _drawn(graph: Graph, useful: Flags, rows: Codes, z: Scaled, stream: Stream) 
 
 
 def _choices(graph: Graph, useful: Flags, states: Integers, own: Codes, z: Scaled) -> tuple[Integers, Scaled]:
-    """The edges of each state, in rows of the same width, and their weights: 0 where none is, or a closed one.
+    """The edges of each state, in rows of equal width, and their weights: 0 for padding and for closed symbols.
 
-    `own` is the true symbol of each row, `useful` flags the states after this place from which a word can end.
+    `own` is the true symbol of each row; `useful` flags the states after this place from which a word can be completed.
     """
     begin, end = graph.first[states], graph.first[states + 1]
     edges = begin[:, None] + np.arange(int((end - begin).max()))

@@ -1,4 +1,4 @@
-"""Words of a language given as a graph, by Hamming distance: runs of systems, and any other regular language."""
+"""Languages given as graphs, under Hamming distance: runs of systems, and any other regular language."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from dpwords.spaces.graph import Graph
 from dpwords.spaces.lattice import Discount, Lattice, Tally, walk_each
 from dpwords.spaces.space import Space, StoredLaw, Weights, batches, hamming, none_of_length
 
-_STEPS_OF_A_LAYER = 1000  # what a layer costs however few its edges, in edges
+_STEPS_OF_A_LAYER = 1000  # fixed cost of a layer, expressed as a number of edges
 
 
 @dataclass(frozen=True, eq=False)
 class Runs(Space):
-    """The words of a graph. With a rate a law costs length · edges, else length² · edges."""
+    """The words of a graph. A law costs length · edges if the weights have a rate, otherwise length² · edges."""
 
     graph: Graph
     limits: Limits = DEFAULTS
@@ -34,7 +34,7 @@ class Runs(Space):
 
     @property
     def slack(self) -> float:
-        """The weights of all nodes are rounded, each a sum of at most as many terms as edges leave a state."""
+        """The weight of each lattice node is rounded; it is a sum with at most `branching` terms."""
         return 4 * (self.graph.branching + 3) * 2.0**-53
 
     def accepts(self, rows: Codes) -> NDArray[np.bool_]:
@@ -49,7 +49,10 @@ class Runs(Space):
         return FoldedLaw(codes, self.graph, weights, self.limits)
 
     def draw_each(self, rows: Codes, weights: Weights, stream: Stream) -> Codes:
-        """One word for each row. With a rate all are drawn at once, on all cores: the edges in reach for each row."""
+        """One word for each row. If the weights have a rate, all rows are drawn together, on all cores.
+
+        Cost: reachable edges of all layers, for each row.
+        """
         if weights.rate is None or len(rows) == 1:
             return np.asarray(super().draw_each(rows, weights, stream))
         graph, parts = weights.base or self.graph, batches(len(rows), rows.shape[1], self.limits)
@@ -74,7 +77,10 @@ class Runs(Space):
 
 
 class RunSurroundings:
-    """Words of a graph by their distance from one. Cost: length² · edges once, then the length of each word drawn."""
+    """The words of a graph, grouped by their distance from one of them.
+
+    Cost: length² · edges once, then the length of each word that is drawn.
+    """
 
     def __init__(self, codes: Codes, space: Runs) -> None:
         self.codes = codes
@@ -92,7 +98,10 @@ class RunSurroundings:
 
 
 class FoldedLaw:
-    """Words of a graph in proportion to e^(−rate · distance), times their public weight. Cost: length · edges."""
+    """Gives words of a graph probabilities in proportion to e^(−rate · distance) times their public weight.
+
+    Distances are folded into the weights of a lattice instead of being counted. Cost: length · edges.
+    """
 
     def __init__(self, codes: Codes, graph: Graph, weights: Weights, limits: Limits) -> None:
         assert weights.rate is not None
@@ -120,7 +129,7 @@ class FoldedLaw:
 
 
 def walked_share(lattice: Lattice, codes: Codes, budget: int) -> Fraction:
-    """The exact probability with which a walk with so many mismatches left takes the steps of a word."""
+    """The exact probability that a walk with `budget` mismatches gives this word; see `Lattice.walk`."""
     probability, state, graph = Fraction(1), lattice.graph.start, lattice.graph
     for place, edge in enumerate(graph.taken(codes)):
         probability *= sampling.shares(lattice.choices(place, state, budget))[edge - graph.first[state]]

@@ -1,7 +1,7 @@
-"""The protocol of the room: a space gives each word of a language the distribution of its outputs.
+"""The protocol of spaces: a space gives each word of a language the distribution of its outputs.
 
-A `Space` is a language under a distance. Given a word and `Weights`, it gives a `Law`: the output distribution at that
-word. Free words, runs of systems, lists, counted languages and the brute-force twin all implement it.
+A `Space` is a language under a distance. Given a word and `Weights`, it returns a `Law`: the output distribution at
+that word. Free words, runs of systems, lists, counted languages and the brute-force space all implement it.
 """
 
 from __future__ import annotations
@@ -28,16 +28,15 @@ from dpwords.spaces.graph import Graph
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """The weight of an output: e^(−power of its distance), times a public weight of the output itself.
+    """The weight of an output: e^(−power), where the power depends on its distance, times a public weight.
 
-    This is everything that a draw needs to know from calibration. It is read once for each draw, as one value that
-    never changes.
+    This is everything that a draw needs from calibration. It is read once for each draw, as one immutable value.
     """
 
     reach: int  # the largest distance that has a power
-    rate: Fraction | None  # where the power of distance d is rate · d
-    steps: tuple[Fraction, ...] | None  # where it is not: the power of each distance
-    base: Graph | None = None  # gives each word its public weight; without it all words have the same
+    rate: Fraction | None  # if the power of distance d is rate · d
+    steps: tuple[Fraction, ...] | None  # otherwise, the power of each distance
+    base: Graph | None = None  # gives each word its public weight; if it is None, all public weights are 1
 
     @classmethod
     def linear(cls, rate: Fraction, reach: int, base: Graph | None = None) -> Weights:
@@ -59,7 +58,7 @@ class Weights:
 
     @cached_property
     def z(self) -> Scaled:
-        """e^(−rate), rounded once."""
+        """e^(−rate), rounded once, as an array of one number."""
         assert self.rate is not None
         return scaled.exp_minus([self.rate])
 
@@ -75,13 +74,13 @@ class Weights:
 
 
 class Law(Protocol):
-    """The output distribution at one word. Words are arrays of symbol codes."""
+    """The output distribution at one private word. Words are arrays of symbol codes."""
 
     def log_prob(self, codes: Codes) -> float:
         """The natural logarithm of the probability of a word of the language."""
 
     def draw(self, count: int, stream: Stream) -> Rows:
-        """Independent words."""
+        """`count` independent words."""
 
     def distance_distribution(self) -> Floats:
         """The probability of each distance 0, 1, 2, …."""
@@ -91,35 +90,35 @@ class Law(Protocol):
 
 
 class StoredLaw(Law, Protocol):
-    """A law whose probabilities follow from stored weights, so that they are fractions."""
+    """A law whose probabilities are quotients of stored weights, hence exact fractions."""
 
     def exact(self, codes: Codes) -> Fraction:
-        """The probability with which the program really draws a word of the language, without any rounding."""
+        """The exact probability, without any rounding, with which `draw` returns a word of the language."""
 
 
 class Surroundings(Protocol):
-    """The words of a language by their distance from a private word."""
+    """The surroundings of a private word: the words of the language, grouped by their distance from it."""
 
     codes: Codes  # of the private word
     sizes: Scaled  # the number of words at distance 0, 1, 2, …
-    footprint: int  # numbers held at a time for each word drawn
+    footprint: int  # numbers held at a time for each word that is drawn
 
     def distance(self, codes: Codes) -> int:
         """The distance of a word of the language from the private one."""
 
     def draw(self, distances: Integers, stream: Stream) -> Rows:
-        """For each distance one of the words at exactly that distance, all of them equally likely."""
+        """For each distance, one of the words at exactly that distance, all of them equally likely."""
 
     def share(self, codes: Codes) -> Fraction:
-        """The probability with which `draw` really gives a word, among those at its distance."""
+        """The exact probability with which `draw` returns a word when it draws at the word's distance."""
 
 
 class Space(ABC):
-    """The words of a language under a distance, as far as draws need to know them."""
+    """The words of a language under a distance: everything that draws need to know about them."""
 
     distance: Distance = "hamming"
     limits: Limits = DEFAULTS
-    homogeneous = False  # whether every word has the same number of words at each distance
+    homogeneous = False  # whether all words of the same length have equally many words at each distance
 
     @property
     @abstractmethod
@@ -129,15 +128,15 @@ class Space(ABC):
     @property
     @abstractmethod
     def slack(self) -> float:
-        """What rounding can add to the privacy loss of any two words, for each symbol of a word (theory, section 6)."""
+        """The most that rounding can add to the privacy loss, for each symbol of a word (docs/theory.md, section 6)."""
 
     @abstractmethod
     def accepts(self, rows: Codes) -> NDArray[np.bool_]:
-        """For each row of symbol codes whether it is a word of the language."""
+        """For each row of symbol codes, whether it is a word of the language."""
 
     @abstractmethod
     def around(self, codes: Codes) -> Surroundings:
-        """The words of the language by their distance from a word of it."""
+        """The surroundings of a word of the language."""
 
     @abstractmethod
     def law(self, codes: Codes, weights: Weights) -> StoredLaw:
@@ -145,17 +144,18 @@ class Space(ABC):
 
     @abstractmethod
     def every(self, length: int, most: int) -> Rows | None:
-        """All words of a length, if there are at most so many; else None."""
+        """All words of one length, or None if there are more than `most`."""
 
     @abstractmethod
     def uniform(self, length: int, count: int, stream: Stream) -> Rows:
-        """Words drawn uniformly from those of a length. There must be one."""
+        """Independent words, drawn uniformly from all words of one length; raises `InvalidValue` if there are none."""
 
     @abstractmethod
     def averaged(self, length: int, steps: int) -> tuple[int, int]:
-        """How many words of a length are all listed for an average, and, beyond that, how many are drawn.
+        """Two numbers: up to how many words of one length an average is over all of them; and, if there are more, over
+        how many random ones it is.
 
-        `steps` is what a visit of an edge costs.
+        `steps` is the cost of visiting one edge.
         """
 
     def reach(self, length: int) -> int:
@@ -163,7 +163,7 @@ class Space(ABC):
         return length
 
     def draw_each(self, rows: Codes, weights: Weights, stream: Stream) -> Rows:
-        """One word for each row, drawn from the law of that row. Cost: one law for each distinct row."""
+        """One word for each row, drawn from that row's law. Cost: one law for each distinct row."""
         if len(rows) == 1:
             drawn_alone = self.law(rows[0], weights).draw(1, stream)
             return drawn_alone.astype(rows.dtype, copy=False) if isinstance(drawn_alone, np.ndarray) else drawn_alone
@@ -176,9 +176,9 @@ class Space(ABC):
         return np.array(words).astype(rows.dtype) if self.distance == "hamming" else Ragged.of(words)
 
     def typical(self, length: int, steps: int = 1) -> tuple[Rows, Integers]:
-        """Words that stand for all of a length, chosen by public facts only, and how often each of them counts.
+        """Words that represent all words of one length, chosen by public facts only, and how often each of them counts.
 
-        These are all words of the length where that is affordable, else words drawn uniformly, the same every time.
+        These are all words of that length if there are few enough, otherwise words drawn uniformly with a fixed seed.
         """
         listed, drawn = self.averaged(length, steps)
         words = self.every(length, listed)
@@ -191,7 +191,7 @@ class Space(ABC):
 
 
 def batches(count: int, footprint: int, limits: Limits) -> Iterator[slice]:
-    """Parts of a count so small that the numbers held for one part stay within the limit."""
+    """Slices that cover `count` items, each small enough for the batch limit at `footprint` numbers for each item."""
     size = max(limits.batch // max(footprint, 1), 1)
     return (slice(begin, min(begin + size, count)) for begin in range(0, count, size))
 
@@ -202,14 +202,15 @@ def hamming(one: Codes, other: Codes) -> int:
 
 
 def loss_by_distance(logs: Floats, k: int) -> float:
-    """The true ε where the probability of an output depends on its distance alone, as on free words.
+    """The true ε of a mechanism whose probability of an output depends only on its distance, as on free words.
 
-    `logs` are the logarithms of the probability at distances 0, …, n at which there are words. Cost: n · k.
+    `logs` are the log-probabilities of a single output at distances 0, …, n, all those at which there are words.
+    Cost: n · k.
     """
     gaps = (np.abs(logs[lag:] - logs[:-lag]).max() for lag in range(1, min(k, len(logs) - 1) + 1))
     return float(max(gaps, default=0.0))
 
 
 def none_of_length(length: int) -> InvalidValue:
-    """What is said where a language has no word of a length."""
+    """The exception to raise if a language has no word of this length."""
     return InvalidValue(f"the language has no word of length {length}: choose another length")

@@ -1,1 +1,1 @@
-"""The paper's case studies: its numbers beside ours, its mechanism beside the correct ones."""
+"""The paper's case studies, with its numbers beside ours and its mechanism beside the correct ones."""

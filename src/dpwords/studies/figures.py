@@ -9,10 +9,10 @@ Drawn = Automaton | TransitionSystem
 
 
 def figures() -> dict[str, tuple[str, Drawn]]:
-    """The paper's four figures of automata, by name: a title and what is drawn.
+    """The paper's four figures of automata: for each name, a title and the automaton or system to draw.
 
-    The length-3 form is drawn twice: of all edits, and of substitutions only, as the paper uses it later. The paper's
-    small system is not printed as text; this one has the same kind of names.
+    The automaton for length 3 is drawn twice: for all edits, and for substitutions only, as the paper uses it later.
+    The paper does not specify its small system in the text; this one has similar names.
 
     >>> [name for name in figures()][:2]
     ['levenshtein', 'length_3']

@@ -1,11 +1,10 @@
-"""Case study 2: a robot's path of 17 moves on a grid of 15 × 15 cells."""
+"""Case study 2: a path of 17 moves of a robot on a grid of 15 × 15 cells."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from dpwords import plots
@@ -42,7 +41,7 @@ PATH = "SSSSEEESSSSSSENNN"  # the paper does not print its path; this one gives 
 START = (1, 2)
 _ZIGZAG = "ES" * 8 + "E"
 _TURNED = ["SE" * pairs + "ES" * (8 - pairs) + "E" for pairs in range(1, 9)] + ["SE" * 8 + "S"]
-EPSILON = 5.0  # of the paper's last figure
+EPSILON = 5.0  # as in the paper's last figure
 LINEAR = "textbook, linear"
 NAMES = (LITERAL, TEXTBOOK, LINEAR, TIGHT)
 TIMED_EPSILON, TIMED_RUNS = 0.01, 100
@@ -54,14 +53,14 @@ PAPER_BUILD, PAPER_DRAW = 193.0, 6.4  # seconds
 
 @dataclass(frozen=True)
 class _Labelling:
-    """What a run's symbols are: the moves made, or the cells entered; and the moves of such a word, as letters."""
+    """A choice of what the symbols of a run are, the moves made or the cells entered, and the study's runs as words."""
 
     name: str
     language: TransitionSystem
     secret: list[Any]
     zigzag: list[Any]
     turned: list[list[Any]]
-    letters: Callable[[Any], str]
+    letters: Callable[[Any], str]  # from a word to its moves, one letter each
 
 
 def grid(k: int = 1, seed: Seed = None, progress: ProgressBar = without_progress) -> Study:
@@ -72,10 +71,10 @@ def grid(k: int = 1, seed: Seed = None, progress: ProgressBar = without_progress
         _Labelling(
             "states",
             world.by_states(),
-            _cells(world, PATH),
-            _cells(world, _ZIGZAG),
-            [_cells(world, run) for run in _TURNED],
-            partial(_moves, world),
+            world.run(PATH),
+            world.run(_ZIGZAG),
+            [world.run(run) for run in _TURNED],
+            lambda cells: "".join(world.moves(cells)),
         ),
     )
     tasks = [(labelling, name) for labelling in labellings for name in NAMES]
@@ -112,11 +111,11 @@ def grid(k: int = 1, seed: Seed = None, progress: ProgressBar = without_progress
         blocks,
         (
             "The paper does not print its path; this one gives a product of the same size.",
-            "Runs are drawn on layers of the system; the product is built to be looked at.",
-            "Runs of both kinds are shown as the moves made; marked are the moves, or the cells, that differ from the "
-            "path's, and the number behind a run is how many.",
-            "The true ε of the literal formula is bounded from below, by how well an output tells a run that zigzags "
-            "from others within k places of it.",
+            "Runs are drawn on layers of the system; the product is built only for comparison.",
+            "Runs of both kinds are shown as moves. The moves (or the cells) that differ from those of the path are "
+            "marked, and the number after a run says how many they are.",
+            "The true ε of the literal formula is bounded from below by how well an output distinguishes a zigzag run "
+            "from other runs within k places of it.",
             *closing_notes(seed),
         ),
         figures,
@@ -180,9 +179,9 @@ def _losses(labellings: tuple[_Labelling, ...], k: int) -> Table:
 
 
 def _least_loss(mechanism: Mechanism, labelling: _Labelling) -> float:
-    """The largest log-ratio between a run that zigzags and others within k places, at either as output.
+    """The largest log-ratio between a zigzag run and other runs within k places of it, with either as the output.
 
-    The more runs there are at the distance of the two, the more the formula tells them apart.
+    The more runs there are at the distance between the two, the better the formula distinguishes them.
     """
     zigzag = labelling.zigzag
     here = mechanism.given(zigzag)
@@ -195,29 +194,12 @@ def _least_loss(mechanism: Mechanism, labelling: _Labelling) -> float:
 
 
 def _neighbours(language: TransitionSystem, word: list[Any]) -> Iterator[list[Any]]:
-    """The words of the language that differ in one place."""
+    """The words of the language that differ from a word in exactly one place."""
     for place, own in enumerate(word):
         for symbol in language.alphabet.symbols:
             other = [*word[:place], symbol, *word[place + 1 :]]
             if symbol != own and language.accepts(other):
                 yield other
-
-
-def _cells(world: GridWorld, moves: str) -> list[Any]:
-    """The cells that a run enters after the start."""
-    cells, at = [], world.initial
-    for move in moves:
-        at = world.step(at, move)
-        cells.append(at)
-    return cells
-
-
-def _moves(world: GridWorld, cells: list[Any]) -> str:
-    """The moves that enter the cells."""
-    moves = []
-    for at, entered in pairwise([world.initial, *cells]):
-        moves += [str(move) for move, target in world.follow(at) if target == entered]
-    return "".join(moves)
 
 
 def _figure(labelling: _Labelling, block: Block) -> Figure:

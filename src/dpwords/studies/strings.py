@@ -1,4 +1,4 @@
-"""Case study 1: a string of 32 letters, out of 16 symbols."""
+"""Case study 1: a string of 32 letters over an alphabet of 16 symbols."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _TIMED_WORDS = 40
 
 PAPER_STATES, PAPER_EDGES = 561, 1056
 PAPER_BUILD, PAPER_DRAW = 6.6, 1.53  # seconds
-PAPER_DISTANCES = {  # of the samples that the paper prints; one at ε = 1 is printed with 31 letters and left out
+PAPER_DISTANCES = {  # of the samples in the paper; one at ε = 1 is printed with 31 letters and is left out here
     10: (27, 0, 0, 0, 0),
     1: (16, 11, 31, 16),
     0.1: (28, 12, 6, 8, 17),
@@ -68,7 +68,7 @@ def strings(k: int = 1, seed: Seed = None, progress: ProgressBar = without_progr
     )
     return Study(
         "strings",
-        f"Case study 1: the string '{WORD}', {len(WORD)} letters out of {len(ALPHABET)} symbols (α = {ALPHA:g})",
+        f"Case study 1: the string '{WORD}', {len(WORD)} letters over {len(ALPHABET)} symbols (α = {ALPHA:g})",
         {
             "word": WORD,
             "alphabet": ALPHABET,
@@ -81,12 +81,12 @@ def strings(k: int = 1, seed: Seed = None, progress: ProgressBar = without_progr
         (_sizes_and_times(words, k, seed, progress), _distances(words, blocks, k), _true_epsilons(words)),
         blocks,
         (
-            "Marked letters differ from the string; the number behind a word is how many.",
-            "The literal formula leaves out how many words lie at each distance; its true ε is computed, not claimed.",
-            "Words are drawn by distance classes, or letter by letter; the automaton is built to be looked at.",
-            "On free words the textbook mechanism loses only half of the ε it claims: the other half is wasted.",
+            "Letters that differ from the string are marked, and the number after a word says how many they are.",
+            "The literal formula ignores the number of words at each distance; its true ε is computed, not claimed.",
+            "Words are drawn by distance, or letter by letter; the automaton is built only for comparison.",
+            "On free words the textbook mechanism uses only half of the ε that it claims; the other half is wasted.",
             "The alphabet is the paper's: the symbols that occur in the string. Never read an alphabet off a "
-            "private word: that tells which symbols occur in it, whatever ε is. Declare one, such as 'a-z0-9 '.",
+            "private word: that reveals which symbols occur in it, whatever ε is. Declare one, such as 'a-z0-9 '.",
             *closing_notes(seed),
         ),
         {"samples": lambda: _figure_of_samples(blocks, k), "distances": lambda: _figure_of_distances(blocks)},
@@ -94,7 +94,7 @@ def strings(k: int = 1, seed: Seed = None, progress: ProgressBar = without_progr
 
 
 def _mechanisms(words: Words, epsilon: float, k: int) -> dict[str, Mechanism]:
-    """The paper's formula to the letter, and the correct ones; all that is correct at ε = 0 is a uniform word."""
+    """The paper's literal formula and the correct mechanisms; at ε = 0 only a uniform word is correct."""
     literal = {LITERAL: PaperLiteral(words, epsilon, k, ALPHA)}
     if epsilon == 0:
         return literal | {UNIFORM: Uniform(words, k)}
@@ -111,7 +111,7 @@ def _columns(words: Words, epsilon: float, k: int, seed: Seed) -> Iterator[Colum
 
 
 def _true_epsilon(mechanism: Mechanism) -> float:
-    """From the probabilities of one word of each distance, which on free words say everything."""
+    """The true ε, from the probability of one word at each distance, which is all that matters on free words."""
     at = mechanism.given(WORD)
     other = {symbol: ALPHABET[place - 1] for place, symbol in enumerate(ALPHABET)}
     changed = "".join(other[letter] for letter in WORD)
@@ -141,7 +141,7 @@ def _sizes_and_times(words: Words, k: int, seed: Seed, progress: ProgressBar) ->
 
 
 def _distances(words: Words, blocks: tuple[Block, ...], k: int) -> Table:
-    """The distances of the paper's samples fit the literal formula with k = 32, and no private mechanism."""
+    """Mean distances; those of the paper's samples fit the literal formula with k = 32 but no private mechanism."""
     paper = {epsilon: sum(distances) / len(distances) for epsilon, distances in PAPER_DISTANCES.items()}
     whole = len(WORD)
     return Table(
@@ -158,7 +158,7 @@ def _distances(words: Words, blocks: tuple[Block, ...], k: int) -> Table:
                 PaperLiteral(words, epsilon, whole, ALPHA).expected_distance(WORD),
                 block.columns[0].expected_distance,
                 block.columns[1].expected_distance,
-                block.columns[-1].expected_distance,  # at ε = 0 both are the uniform word
+                block.columns[-1].expected_distance,  # at ε = 0, both of these columns are the uniform word
             )
             for epsilon, block in zip(EPSILONS, blocks, strict=True)
         ),

@@ -1,4 +1,4 @@
-"""What a study finds, in a form that can be printed, drawn and written as JSON."""
+"""The results of a study, in a form that can be printed, drawn and written as JSON."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ ProgressBar = Callable[[Sequence[Any], str], Iterable[Any]]  # the same items, w
 Seed = int | str | None
 
 LITERAL, TEXTBOOK, TIGHT = "literal formula", "textbook, paper's utility", "tight, linear"
-ALPHA = 1.0  # of the paper's utility; the paper does not say which it took
+ALPHA = 1.0  # the constant of the paper's utility; the paper does not say which value it used
 SAMPLES = 5  # as many as the paper prints
-_TIMED = 5  # runs, of which the median counts
+_TIMED = 5  # timed repetitions, of which the median is reported
 
 
 @dataclass(frozen=True)
 class Loss:
-    """What a mechanism really loses: exactly so much, at most, or at least."""
+    """The true ε of a mechanism: an exact value, an upper bound or a lower bound."""
 
     bound: Literal["=", "≤", "≥"]
     epsilon: float
@@ -36,7 +36,7 @@ class Loss:
 
 @dataclass(frozen=True)
 class Sample:
-    """A word that was drawn, a letter for each place of it, and which places differ from the secret."""
+    """A drawn word, a letter for each of its places, and which places differ from the secret."""
 
     word: Word
     letters: str
@@ -62,7 +62,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Block:
-    """Columns of samples that belong side by side."""
+    """Columns of samples that are shown side by side."""
 
     title: str
     columns: tuple[Column, ...]
@@ -70,7 +70,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of numbers behind a name; None where there is none."""
+    """Rows that consist of a name and numbers; None stands for a missing number."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str | float | None, ...], ...]
@@ -78,7 +78,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Study:
-    """All that a study shows. `figures` are drawn when they are asked for."""
+    """Everything that a study shows. `figures` maps names to functions that draw them."""
 
     name: str
     title: str
@@ -89,7 +89,7 @@ class Study:
     figures: Mapping[str, Callable[[], Figure]]
 
     def document(self) -> dict[str, Any]:
-        """The results as JSON can hold them."""
+        """The results as a document for JSON."""
         return {
             "study": self.name,
             "version": dpwords.__version__,
@@ -123,7 +123,7 @@ def _column(column: Column) -> dict[str, Any]:
 
 
 def seeded(mechanism: AnyMechanism, seed: Seed, *purpose: object) -> AnyMechanism:
-    """The mechanism, with draws that the seed repeats if there is one; each purpose has draws of its own."""
+    """The mechanism with reproducible draws if there is a seed, otherwise unchanged; each purpose has its own draws."""
     return mechanism if seed is None else mechanism.seeded(" ".join(map(str, (seed, *purpose))))
 
 
@@ -135,7 +135,7 @@ def column(
     secret: Any,
     letters: Callable[[Any], str] = "".join,
 ) -> Column:
-    """Samples of a mechanism at a word, with its distribution of distances."""
+    """Samples of a mechanism at the secret word, with the distribution of their distances."""
     at = mechanism.given(secret)
     samples = tuple(
         Sample(word, letters(word), tuple(own != other for own, other in zip(secret, word, strict=True)))
@@ -145,7 +145,7 @@ def column(
 
 
 def timed(work: Callable[[], Made]) -> tuple[Made, float]:
-    """What the work makes, and the median of the seconds it takes in a warm process."""
+    """The result of the work, and the median of the seconds that it takes after a first run."""
     made, seconds = work(), []
     for _ in range(_TIMED):
         begin = time.perf_counter()
@@ -155,16 +155,16 @@ def timed(work: Callable[[], Made]) -> tuple[Made, float]:
 
 
 def closing_notes(seed: Seed) -> tuple[str, ...]:
-    """What holds for every study: nothing that it shows is private."""
-    shown = "Distances are shown because this secret is public: a release prints the word alone."
+    """Notes that every study ends with, on the privacy of what it shows."""
+    shown = "Distances are shown because this secret is public; a release prints only the word."
     if seed is None:
         return (shown,)
     return (
         shown,
-        f"The seed is {seed}: whoever knows it can repeat these draws, so nothing printed here is private.",
+        f"The seed is {seed}: anyone who knows it can repeat these draws, so nothing printed here is private.",
     )
 
 
 def without_progress(items: Sequence[Any], _label: str) -> Iterable[Any]:
-    """The items, and no progress bar."""
+    """The items, without a progress bar."""
     return items
