@@ -11,7 +11,7 @@ Array = Any
 
 @compiled()
 def tally(apart: Array, first: int, counts: Array) -> None:
-    """Add a block of distances to the counts: each pair of words counts once for either word.
+    """Add a block of distances to the counts: each pair of words counts once for each of the two.
 
     apart[r, j] is the distance between words first + r and first + j; only entries with r < j are used.
     """

@@ -64,7 +64,7 @@ def accuracy(
         plots.need_matplotlib()
     public = public_language(**options)
     makers = offers(public, k, edits)
-    title = f"expected distance of {length} places, k = {k}"
+    title = f"expected distance for words of length {length}, k = {k}"
     lines = [title, _row("ε", makers)]
     tasks = [(one, make) for one in epsilon for make in makers.values()]
     found = [measured.expected_distance(make, one, length) for one, make in shown(tasks, "averaging")]

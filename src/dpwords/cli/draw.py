@@ -59,7 +59,7 @@ def draw(
     if output is not None and not paper:
         plots.checked_form(output)
     if paper:
-        _refuse("--paper draws what the paper does", word=words_given, runs=runs, title=title, **options)
+        _refuse("--paper draws the paper's figures", word=words_given, runs=runs, title=title, **options)
         _draw_paper(output)
     elif runs:
         _refuse("--runs draws words as they are", **{name: options.pop(name) for name in _OF_AUTOMATA})

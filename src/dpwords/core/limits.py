@@ -25,7 +25,7 @@ class Limits:
     batch: int = 2**22  # numbers held at a time while words are drawn
     piece: int = 2**18  # symbols that the edit channel processes at a time
     threads: int = CORES  # threads that work at the same time
-    free_classes: int = 20_000  # length of a free word if its words are counted by distance
+    free_classes: int = 20_000  # length of free words that are counted by distance
     counted_states: int = 10**6  # states of a language whose words are counted by Levenshtein distance
     counted_numbers: int = 2**28  # numbers in the tables of such a count
     alignment_steps: int = 10**11  # steps for one probability of the edit channel; a few minutes

@@ -165,7 +165,7 @@ def need_matplotlib() -> None:
     try:
         import matplotlib as _matplotlib  # noqa: F401
     except ValueError:
-        raise InvalidValue("matplotlib refuses its settings: check MPLBACKEND and the file matplotlibrc") from None
+        raise InvalidValue("matplotlib rejects its settings: check MPLBACKEND and the file matplotlibrc") from None
 
 
 @contextmanager

@@ -50,7 +50,7 @@ class Curve(NamedTuple):
     start: tuple[float, float]
     corner: tuple[float, float]
     end: tuple[float, float]
-    bend: float | None  # offset of the control point, as a fraction of the distance between centres; None: other curves
+    bend: float | None  # offset of the corner, as a fraction of the distance between centres; None: from edge to edge
 
     @classmethod
     def between(cls, start: Box, end: Box, bend: float) -> Curve:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _SIZE = 8.0  # points
 _LETTER = 0.602 * _SIZE  # width of a letter in the monospaced font
 _LINE = 1.6 * _SIZE
-_NOTE = "orange: letters that differ from the secret's; the number is how many"
+_NOTE = "orange: letters that differ from the secret; the number says how many they are"
 _SERIES = ((CHANGED, "o"), ("#7570b3", "s"), ("#1b9e77", "^"), ("#4d4d4d", "D"))
 
 

@@ -13,7 +13,7 @@ PALE = "#c9c9c9"
 WALL = "#8d8d8d"
 FAINT = "#ececec"
 CHANGED = "#c24a00"
-MARK = "#fde3cf"  # behind what was changed
+MARK = "#fde3cf"  # background of changed letters
 
 
 Line = str | tuple[float, tuple[float, ...]]  # a line style of matplotlib
@@ -35,8 +35,8 @@ KINDS: dict[Kind, Stroke] = {
     "substitution": Stroke("substitution: reads another symbol", *_ERROR),
     "insertion": Stroke("insertion: reads any symbol", "#7b3fa0", (0.0, (1.5, 1.5)), "dotted"),
     "deletion": Stroke("deletion: reads nothing", "#009e73", (0.0, (6.0, 2.0, 1.5, 2.0)), "bold"),
-    "same errors": Stroke("the fewest errors stay the same", *_PLAIN),
-    "more errors": Stroke("the fewest errors grow by one", *_ERROR),
+    "same errors": Stroke("the least number of errors stays the same", *_PLAIN),
+    "more errors": Stroke("the least number of errors grows by one", *_ERROR),
     "move": Stroke("move of the system", *_PLAIN),
 }
 

@@ -174,7 +174,7 @@ class ProjectedLaw:
     def log_prob(self, codes: Codes) -> float:
         raise InvalidValue(
             "the probability of a projected word is not computed, because it is a sum over all noisy words that are "
-            "projected to it: use the channel without_projection()"
+            "projected to it: call without_projection() and use that channel"
         )
 
     def draw(self, count: int, stream: Stream) -> Ragged:

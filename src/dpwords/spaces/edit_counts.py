@@ -241,7 +241,7 @@ def _refuse_beyond_limit(graph: Graph, reach: int, kind: type, most: int) -> Non
         if held + peak > most:
             raise TooLarge(
                 f"counting words by Levenshtein distance might take more than {most} numbers on this language: "
-                "bound it by fewer symbols, list its words in a Lexicon, or take an EditChannel"
+                "bound it by fewer symbols, list its words in a Lexicon, or use an EditChannel"
             )
         prefixes = np.bincount(graph.target, prefixes[graph.sources], graph.size).astype(np.float64)
 

@@ -152,8 +152,8 @@ class Space(ABC):
 
     @abstractmethod
     def averaged(self, length: int, steps: int) -> tuple[int, int]:
-        """Two numbers: up to how many words of one length an average is over all of them; and, if there are more, over
-        how many random ones it is.
+        """(listed, drawn): averages are over all words of one length if there are at most `listed`, otherwise over
+        `drawn` random ones.
 
         `steps` is the cost of visiting one edge.
         """
