@@ -97,6 +97,8 @@ def test_what_is_claimed_cannot_be_changed_afterwards(name: str) -> None:
         mechanism.language.alphabet = dw.Words("abc").alphabet
     with pytest.raises(AttributeError, match="read-only"):
         mechanism.release = lambda word: word  # type: ignore[method-assign]
+    with pytest.raises(TypeError):
+        mechanism.language.alphabet.codes["a"] = 1  # type: ignore[index]
 
 
 def crowded_lexicon() -> dw.Lexicon:

@@ -56,7 +56,7 @@ class Encoder:
     """Turns words over one alphabet into codes and back. Cost: the number of symbols, at the speed of arrays."""
 
     def __init__(self, alphabet: Alphabet) -> None:
-        self.alphabet, self.kind = alphabet, code_type(len(alphabet))
+        self.kind, self._code_of = code_type(len(alphabet)), dict(alphabet.codes)
         self._symbols = np.empty(len(alphabet), dtype=object)
         self._symbols[:] = alphabet.symbols
         points = [ord(str(symbol)) for symbol in alphabet.symbols] if alphabet.of_characters else []
@@ -89,7 +89,7 @@ class Encoder:
         """The codes of lists or tuples of one length, a row each; None if a symbol is not in the alphabet."""
         symbols = chain.from_iterable(words)
         try:
-            codes = np.fromiter(map(self.alphabet.codes.__getitem__, symbols), dtype=self.kind)
+            codes = np.fromiter(map(self._code_of.__getitem__, symbols), dtype=self.kind)
         except (KeyError, TypeError):  # an unknown symbol, or one that cannot be hashed
             return None
         return codes.reshape(len(words), length)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal, TypeVar, cast
 
 from dpwords.core.values import Value
@@ -32,8 +33,11 @@ class Alphabet(Value):
             ) from None
         if not self.symbols:
             raise InvalidValue("an alphabet needs at least one symbol: pass for example 'abc'")
-        self.codes: dict[Symbol, int] = {symbol: code for code, symbol in enumerate(self.symbols)}
+        self.codes: Mapping[Any, int] = MappingProxyType({symbol: code for code, symbol in enumerate(self.symbols)})
         self.of_characters = all(isinstance(s, str) and len(s) == 1 for s in self.symbols)
+
+    def __reduce__(self) -> tuple[type[Alphabet], tuple[tuple[Symbol, ...]]]:
+        return Alphabet, (self.symbols,)  # a read-only mapping does not pickle
 
     def __len__(self) -> int:
         return len(self.symbols)

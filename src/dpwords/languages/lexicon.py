@@ -45,7 +45,12 @@ class Lexicon(Language):
             raise InvalidValue("a str is a word of single characters, but this alphabet has other symbols: pass lists")
         marks = {symbol: chr(code) for symbol, code in self.alphabet.codes.items()}
         self.table: tuple[str, ...] = tuple(sorted({"".join(map(marks.__getitem__, word)) for word in listed}))
-        self.lengths: dict[int, int] = dict(sorted(Counter(map(len, self.table)).items()))
+        self._lengths = tuple(sorted(Counter(map(len, self.table)).items()))
+
+    @property
+    def lengths(self) -> dict[int, int]:
+        """The number of words of each length that occurs, in ascending order of the length."""
+        return dict(self._lengths)
 
     def __len__(self) -> int:
         return len(self.table)

@@ -12,12 +12,12 @@ from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.symbols import AnyWord
 from dpwords.languages.language import Language, checked_language
 from dpwords.mechanisms.mechanism import Mechanism
-from dpwords.privacy.guarantees import NotPrivate, checked_epsilon
+from dpwords.privacy.guarantees import NotPrivate, checked_epsilon, loss_by_distance
 from dpwords.privacy.utilities import Inverse, sensitivity
 from dpwords.spaces import exhaustive
 from dpwords.spaces.by_distance import ByDistanceLaw, DistanceWeights
 from dpwords.spaces.choice import space_of
-from dpwords.spaces.space import Weights, loss_by_distance, none_of_length
+from dpwords.spaces.space import Weights, none_of_length
 
 
 class PaperLiteral(Mechanism):

@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
+import numpy as np
+
 from dpwords.core.checks import positive_number, whole_number
+from dpwords.core.scaled import Floats
 from dpwords.core.symbols import Distance
 from dpwords.errors import InvalidValue
 
@@ -96,3 +99,13 @@ def checked_epsilon(epsilon: object, zero_allowed: bool = False) -> float:
     if number > LARGEST_EPSILON:
         raise InvalidValue(f"epsilon must be at most {LARGEST_EPSILON:g}: beyond that nothing would be hidden")
     return number
+
+
+def loss_by_distance(logs: Floats, k: int) -> float:
+    """The true ε of a mechanism whose probability of an output depends only on its distance, as on free words.
+
+    `logs` are the log-probabilities of a single output at distances 0, …, n, all those at which there are words.
+    Cost: n · k.
+    """
+    gaps = (np.abs(logs[lag:] - logs[:-lag]).max() for lag in range(1, min(k, len(logs) - 1) + 1))
+    return float(max(gaps, default=0.0))

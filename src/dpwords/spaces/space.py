@@ -201,16 +201,6 @@ def hamming(one: Codes, other: Codes) -> int:
     return int(np.count_nonzero(one != other))
 
 
-def loss_by_distance(logs: Floats, k: int) -> float:
-    """The true ε of a mechanism whose probability of an output depends only on its distance, as on free words.
-
-    `logs` are the log-probabilities of a single output at distances 0, …, n, all those at which there are words.
-    Cost: n · k.
-    """
-    gaps = (np.abs(logs[lag:] - logs[:-lag]).max() for lag in range(1, min(k, len(logs) - 1) + 1))
-    return float(max(gaps, default=0.0))
-
-
 def none_of_length(length: int) -> InvalidValue:
     """The exception to raise if a language has no word of this length."""
     return InvalidValue(f"the language has no word of length {length}: choose another length")

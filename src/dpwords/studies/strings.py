@@ -15,8 +15,8 @@ from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.paper_literal import PaperLiteral
 from dpwords.mechanisms.uniform import Uniform
+from dpwords.privacy.guarantees import loss_by_distance
 from dpwords.privacy.utilities import Inverse, Linear
-from dpwords.spaces.space import loss_by_distance
 from dpwords.studies.study import (
     ALPHA,
     LITERAL,
