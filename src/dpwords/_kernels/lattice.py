@@ -59,8 +59,6 @@ def _discounted(edges: Any, codes: Array, z: Any, table: Any, place: int, k: int
     """The contribution of edge k to its node: the completions of its target, times its weight, or `z` at a mismatch."""
     at = table.offset[place + 1] + edges.target[k]
     value, exponent = table.mantissa[at], WIDE(table.exponent[at])
-    if value == 0.0:
-        return 0.0, NONE
     if edges.symbol[k] == codes[place]:
         value *= edges.weight[k]
     else:
@@ -134,9 +132,10 @@ def edge_weights(
     begin = edges.first[s]
     for k in range(begin, edges.first[s + 1]):
         if by_distance:
-            m[k - begin], e[k - begin] = _counted(edges, codes, table, place, k, budget)
+            value, exponent = _counted(edges, codes, table, place, k, budget)
         else:
-            m[k - begin], e[k - begin] = _discounted(edges, codes, z, table, place, k)
+            value, exponent = _discounted(edges, codes, z, table, place, k)
+        m[k - begin], e[k - begin] = value, max(exponent, NONE)  # the exponent of 0 may be below what fits
 
 
 @compiled(nogil=True)
