@@ -54,17 +54,20 @@ class Private(Mechanism):
         """
         if isinstance(words, str):
             raise InvalidValue("release_all takes a list of words: pass a list, or one word to release")
-        given = list(words)
+        given = words if isinstance(words, list) else list(words)
         groups = [(kind, numbers, self._encoded(kind, given, numbers)) for kind, numbers in _groups(given)]
-        released: list[Any] = [None] * len(given)
+        released: list[Any] = []
+        order: list[int] = []
         for kind, numbers, rows in progress(groups):
             drawn = self._draw_each(rows, self._source.open())
-            found = self._encoder.words(drawn, kind) if kind is not np.ndarray else list(drawn)
-            if len(groups) == 1:
-                return found
-            for number, word in zip(numbers, found, strict=True):
-                released[number] = word
-        return released
+            released += self._encoder.words(drawn, kind) if kind is not np.ndarray else list(drawn)
+            order += numbers
+        if len(groups) < 2:
+            return released
+        in_order: list[Any] = [None] * len(given)
+        for number, word in zip(order, released, strict=True):
+            in_order[number] = word
+        return in_order
 
     def release_codes(self, rows: Codes | Sequence[Codes]) -> Codes | list[Codes]:
         """Return one private word for each row of a two-dimensional array of symbol codes. Each row spends ε.
