@@ -106,7 +106,7 @@ def test_bad_words_are_named_by_row_and_not_shown() -> None:
         "dpwords: word 2: the word is not in the language (symbol 3 of 3 is not in the alphabet): only words of the "
         "language can go in; words are read as single characters such as a (--separator changes that)\n"
     )
-    assert "read as states such as 0,0 with white space between them" in refused(
+    assert "read as states such as 0,1 with white space between them" in refused(
         "release", "0,1", "0;1", "--system", "grid:3x3", "--words", "states", "-e", "1"
     )
     assert "word 1: the empty word" in refused("release", "--alphabet", "abc", "-e", "1", stdin="\nabc\n")

@@ -128,7 +128,9 @@ class Notation:
     @property
     def manner(self) -> str:
         """How words are read, with a symbol as an example, as a phrase for messages; both are public."""
-        example = f"such as {written(self.language.alphabet.symbols[0])}"
+        language = self.language
+        first = next((symbol for symbol, _ in language.follow(language.initial)), language.alphabet.symbols[0])
+        example = f"such as {written(first)}"
         if self._as_characters:
             return f"as single characters {example} (--separator changes that)"
         between = "white space" if self.separator is None else "the separator"
