@@ -8,13 +8,16 @@ import random
 import subprocess
 import sys
 import threading
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import contract
 import dpwords as dw
+from dpwords.privacy.utilities import Utility
 from dpwords.spaces import exhaustive
 from zoo import SYSTEMS
 
@@ -99,6 +102,75 @@ def test_what_is_claimed_cannot_be_changed_afterwards(name: str) -> None:
         mechanism.release = lambda word: word  # type: ignore[method-assign]
     with pytest.raises(TypeError):
         mechanism.language.alphabet.codes["a"] = 1  # type: ignore[index]
+    for owner, new in (
+        (mechanism.language, "max_length"),
+        (mechanism, "anything"),
+        (mechanism.certificate, "in_force"),
+    ):
+        with pytest.raises(AttributeError, match="read-only"):
+            setattr(owner, new, 2)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        dw.Exponential(dw.Words("ab"), 1.0),
+        dw.Exponential(dw.Words("ab"), 1.0, k=2),
+        dw.Exponential(dw.GridWorld(3, 3).by_states(), 3.0),
+        dw.Exponential(dw.GridWorld(3, 3), 3.0, utility=dw.Inverse(1.0)),
+        dw.EditChannel("ab", 3.0),
+    ],
+)
+def test_arrays_that_mechanisms_share_are_read_only(mechanism: dw.Exponential) -> None:
+    """Else a change to one distribution would change the draws of other mechanisms, whatever they claim."""
+    word: Any = [(0, 1), (0, 2), (1, 2), (2, 2)] if (0, 1) in mechanism.language.alphabet else "abab"
+    law: Any = mechanism.given(word if mechanism.language.accepts(word) else "EESS").law
+    shared = [getattr(law, "weights", None), getattr(law, "channel", None)]
+    around, lattice = getattr(law, "around", None), getattr(law, "lattice", None)
+    shared += [getattr(law.weights, "totals", None) if around is not None else None, getattr(around, "sizes", None)]
+    shared += [getattr(each, "graph", None) for each in (lattice, getattr(around, "lattice", None))]
+    arrays = [array for each in shared if each is not None for array in arrays_of(each)]
+    assert arrays
+    assert not any(array.flags.writeable for array in arrays)
+
+
+def arrays_of(value: Any) -> list[Any]:
+    """The arrays of a stored number, a channel or a graph."""
+    if isinstance(value, np.ndarray):
+        return [value]
+    if isinstance(value, tuple):
+        return [array for part in value for array in arrays_of(part)]
+    names = ("operations", "growth", "symbol", "target", "first", "accepting", "weight", "ending", "totals")
+    return [array for name in names for array in arrays_of(getattr(value, name, ()))]
+
+
+class Bump(Utility):
+    """A utility that grows at distance 1."""
+
+    def values(self, length: int, k: int) -> list[Fraction]:
+        return [Fraction(0), *(Fraction(5 - d) for d in range(length))]
+
+
+class Floating(Utility):
+    """A utility that is not exact."""
+
+    def values(self, length: int, k: int) -> list[Fraction]:
+        return [-0.5 * d for d in range(length + 1)]  # type: ignore[misc]
+
+
+class Flat(Utility):
+    """A utility without preference."""
+
+    def values(self, length: int, k: int) -> list[Fraction]:
+        return [Fraction(1)] * (length + 1)
+
+
+def test_a_utility_that_the_proofs_do_not_cover_is_refused() -> None:
+    for utility in (Bump(), Floating()):
+        for language in (dw.Words("ab"), dw.GridWorld(3, 3)):
+            with pytest.raises(dw.InvalidValue, match="never grow with the distance"):
+                dw.Exponential(language, 1.0, utility=utility).expected_distance(length=3)
+    assert dw.Exponential(dw.Words("ab"), 1.0, utility=Flat()).expected_distance("abab") == pytest.approx(2.0)
 
 
 def crowded_lexicon() -> dw.Lexicon:

@@ -100,6 +100,15 @@ def test_bad_epsilon(epsilon: str) -> None:
         assert "epsilon" in refused(*command, "--alphabet", "ab", "--epsilon", epsilon)
 
 
+def test_refused_input_leaves_no_certificates(tmp_path: Path) -> None:
+    file = tmp_path / "certificates.json"
+    options = ("--system", "grid:3x3", "--words", "states", "-e", "5", "--certificates", str(file))
+    assert "word 2" in refused("release", *options, stdin="0,1 0,2\nEE\n")
+    assert not file.exists()
+    assert run("release", *options, stdin="0,1 0,2\n").returncode == 0
+    assert file.exists()
+
+
 def test_bad_words_are_named_by_row_and_not_shown() -> None:
     message = refused("release", "--alphabet", "abc", "-e", "1", stdin="abc\nabq\n")
     assert message == (

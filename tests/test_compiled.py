@@ -59,6 +59,13 @@ def test_a_damaged_cache_is_thrown_away(installed: Path, tmp_path: Path) -> None
     assert any(file.stat().st_size > 40 for file in kept)
 
 
+def test_where_compilation_is_switched_off() -> None:
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    command = [sys.executable, "-c", USE_KERNELS.replace("200", "60")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert (done.stdout, done.stderr) == ("True\n", "")
+
+
 def test_a_short_run_does_not_start_the_compiler() -> None:
     code = """
 import sys

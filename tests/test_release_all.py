@@ -66,6 +66,9 @@ def test_every_kind_of_mechanism(mechanism: Any, words: list[Any]) -> None:
         ([np.zeros((2, 2), dtype=int)], r"word 1 is an array, but not of symbol codes"),
         ([np.array([0.5])], r"word 1 is an array, but not of symbol codes"),
         ("ab", r"takes a list of words"),
+        (None, r"takes a list of words"),
+        (["ab", "abX", "aX"], r"word 2: .*symbol 3 of 3"),
+        (["aX", "ab", "abX"], r"word 1: .*symbol 2 of 2"),
         (["aaa", "a"], r"word 2: k is at most the word's length"),
     ],
 )
@@ -103,6 +106,34 @@ def test_progress_sees_every_group() -> None:
 
     dw.Exponential(dw.Words("ab"), 1.0).release_all(["a", "ab", "b", "ba", "aba"], progress=progress)
     assert seen == [2, 2, 1]
+    with pytest.raises(dw.InvalidValue, match="must yield every group"):
+        dw.Exponential(dw.Words("ab"), 1.0).release_all(["a", "ab"], progress=lambda groups: groups[:1])
+
+
+def test_arrays_come_back_with_their_own_kind_of_number() -> None:
+    given = [np.array([0, 1], dtype=kind) for kind in (np.int64, np.uint64, np.uint8)]
+    released = dw.Exponential(dw.Words("ab"), SURE).release_all(given)
+    assert [row.dtype for row in released] == [row.dtype for row in given]
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2])
+def test_the_shape_does_not_depend_on_the_number_of_rows(rows: int) -> None:
+    codes = np.zeros((rows, 2), dtype=np.uint8)
+    for mechanism in (dw.Exponential(dw.Lexicon(["aa", "ab"]), 1.0), dw.Exponential(dw.Words("ab"), 1.0)):
+        released = mechanism.release_codes(codes)
+        assert isinstance(released, np.ndarray)
+        assert (released.shape, released.dtype) == (codes.shape, codes.dtype)
+    assert isinstance(dw.EditChannel("ab", 4.0).release_codes(codes), list)
+
+
+def test_an_empty_text_is_refused_where_symbols_are_no_characters() -> None:
+    for mechanism in (
+        dw.EditChannel([1, 2, 3], 4.0),
+        dw.Exponential(dw.Lexicon([("aa", "b"), ()]), 1.0, distance="levenshtein"),
+    ):
+        with pytest.raises(dw.InvalidValue, match="a str is a word of single characters"):
+            mechanism.release_all(["", ""])
+        assert mechanism.language.accepts(mechanism.release_all([()])[0])
 
 
 @given(st.data())

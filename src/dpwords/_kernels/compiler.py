@@ -26,7 +26,7 @@ def compiled(**options: Any) -> Callable[[Loop], Loop]:
             loop: Any = njit(cache=True, **options)(function)
         except RuntimeError:  # Numba found no directory that it may write to
             loop = njit(**options)(function)
-        else:
+        if hasattr(loop, "_cache"):  # it has none where compilation is switched off
             loop._cache = _ForgivingCache(loop._cache)
         return loop  # type: ignore[no-any-return]
 

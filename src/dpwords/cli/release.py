@@ -55,22 +55,23 @@ def release(
     if certificates is not None and not isinstance(mechanism, Exponential):
         raise InvalidValue("--certificates is for the exponential mechanism: leave the option out")
     words = [notation.read(text) for text in words_given or lines_of_stdin()]
-    if certificates is not None and isinstance(mechanism, Exponential):
-        _keep_certificates(mechanism, certificates, words)
+    if certificates is not None and isinstance(mechanism, Exponential) and all(map(notation.language.accepts, words)):
+        _certify(mechanism, certificates, words)
     try:
         released = mechanism.release_all(words, progress=partial(shown, label="releasing"))
     except NotInLanguage as error:
         raise NotInLanguage(f"{error}; words are read {notation.manner}") from None
+    if certificates is not None and isinstance(mechanism, Exponential):
+        mechanism.certificate.save(certificates)
     emit([notation.write(word) for word in released])
 
 
-def _keep_certificates(mechanism: Exponential, path: Path, words: list[Any]) -> None:
-    """Load the certificates that a file keeps, make those that are missing, and save all."""
+def _certify(mechanism: Exponential, path: Path, words: list[Any]) -> None:
+    """Load the certificates that a file keeps, and make those that are missing."""
     if path.exists():
         mechanism.certificate.load(path)
     if mechanism.distance == "levenshtein":
         mechanism.certificate()
     else:
-        for length in shown(sorted({len(word) for word in words if mechanism.language.accepts(word)}), "certifying"):
+        for length in shown(sorted({len(word) for word in words}), "certifying"):
             mechanism.certificate(length)
-    mechanism.certificate.save(path)

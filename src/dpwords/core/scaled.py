@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dpwords.core.values import read_only
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -61,7 +63,9 @@ class Scaled(NamedTuple):
 def normalised(mantissa: Floats, exponent: Integers) -> Scaled:
     """The same numbers with mantissas in [1/2, 1)."""
     fraction, shift = np.frexp(mantissa)
-    return Scaled(fraction, np.where(fraction == 0.0, ZERO_EXPONENT, exponent + shift))
+    exponents = np.where(fraction == 0.0, ZERO_EXPONENT, exponent + shift)
+    read_only(fraction, exponents)
+    return Scaled(fraction, exponents)
 
 
 def indicator(flags: NDArray[np.bool_]) -> Scaled:

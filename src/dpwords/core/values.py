@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+from abc import ABCMeta
 from typing import Any
 
+import numpy as np
 
-class Value:
-    """An object whose attributes can be set only once, during its construction.
+
+class _ValueType(ABCMeta):
+    """Closes an object once its constructor has run."""
+
+    def __call__(cls, *arguments: Any, **options: Any) -> Any:
+        made = super().__call__(*arguments, **options)
+        vars(made)["_closed"] = True
+        return made
+
+
+class Value(metaclass=_ValueType):
+    """An object whose attributes are set during its construction, and never afterwards.
 
     A guarantee refers to a mechanism and its language as they were built, so a later assignment to an attribute raises
     AttributeError; make a new object instead.
     """
 
     def __setattr__(self, name: str, value: Any) -> None:
-        declared = getattr(type(self), name, None)  # a plain default may be overridden once, a method or property never
-        if name in vars(self) or hasattr(declared, "__get__"):
+        if "_closed" in vars(self):
             raise AttributeError(f"{name} of {type(self).__name__} is read-only: make a new object with another {name}")
         object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"{name} of {type(self).__name__} is read-only: it cannot be deleted")
+
+
+def read_only(*arrays: Any) -> None:
+    """Make arrays that several objects share read-only, so that nobody can change what is drawn through one of them."""
+    for array in arrays:
+        if isinstance(array, np.ndarray):
+            array.setflags(write=False)

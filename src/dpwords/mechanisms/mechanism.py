@@ -90,7 +90,7 @@ class Mechanism(Value, ABC):
     def _with(self, **changed: Any) -> Self:
         """A copy with some attributes changed."""
         other = copy.copy(self)
-        vars(other).update(changed)
+        vars(other).update(changed)  # the copy is closed as well
         return other
 
     def _unless_seeded(self, promise: PureDP) -> Guarantee:
@@ -115,13 +115,16 @@ class Mechanism(Value, ABC):
         """The codes of a word; raises before any draw if the word may not go in."""
         symbols = symbols_of(word)
         self._checked_length(len(symbols))
-        if isinstance(word, str) and not self.language.alphabet.of_characters:
-            raise InvalidValue("a str is a word of single characters, and this language has other symbols: pass a list")
+        self._checked_kind(word)
         fault = self.language.fault(symbols)
         if fault is not None:
             raise NotInLanguage(f"the word is not in the language ({fault}): only words of the language can go in")
         codes = self.language.alphabet.codes
         return np.array([codes[symbol] for symbol in symbols], dtype=np.int64)
+
+    def _checked_kind(self, word: Word) -> None:
+        if isinstance(word, str) and not self.language.alphabet.of_characters:
+            raise InvalidValue("a str is a word of single characters, and this language has other symbols: pass a list")
 
     def _checked_length(self, length: int) -> int:
         if length == 0 and self.distance == "hamming":

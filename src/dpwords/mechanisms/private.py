@@ -52,16 +52,23 @@ class Private(Mechanism):
         >>> [len(word) for word in Exponential(Words("abc"), epsilon=2).release_all(["abacab", "cab"])]
         [6, 3]
         """
-        if isinstance(words, str):
+        if isinstance(words, str) or not isinstance(words, Iterable):
             raise InvalidValue("release_all takes a list of words: pass a list, or one word to release")
         given = words if isinstance(words, list) else list(words)
-        groups = [(kind, numbers, self._encoded(kind, given, numbers)) for kind, numbers in _groups(given)]
+        groups = []
+        for kind, numbers in _groups(given):
+            rows = self._encoded(kind, given if len(numbers) == len(given) else [given[number] for number in numbers])
+            if rows is None:
+                raise self._first_fault(given)
+            groups.append((kind, numbers, rows))
         released: list[Any] = []
         order: list[int] = []
         for kind, numbers, rows in progress(groups):
             drawn = self._draw_each(rows, self._source.open())
             released += self._encoder.words(drawn, kind) if kind is not np.ndarray else list(drawn)
             order += numbers
+        if len(released) != len(given):
+            raise InvalidValue("progress must yield every group that it receives: correct it, or leave it out")
         if len(groups) < 2:
             return released
         in_order: list[Any] = [None] * len(given)
@@ -86,31 +93,29 @@ class Private(Mechanism):
             return self.release_all(rows)
         codes = self._checked_rows(rows)
         if not len(codes):
-            return codes
+            return codes if self.distance == "hamming" else []
         drawn = self._draw_each(codes, self._source.open())
         return list(drawn) if isinstance(drawn, Ragged) else drawn
 
-    def _encoded(self, kind: type, given: list[Any], numbers: Sequence[int]) -> Codes:
-        """The codes of some of the given words, all of one kind and length; raises if one of them may not go in."""
-        words = given if len(numbers) == len(given) else [given[number] for number in numbers]
-        length = len(words[0])
-        rows: Codes | None
+    def _encoded(self, kind: type, words: list[Any]) -> Codes | None:
+        """The codes of words of one kind and length; None if one of them may not go in."""
         try:
             if kind is np.ndarray:
                 return self._checked_rows(np.stack(words))
-            self._checked_length(length)
-            rows = self._encoder.texts(words, length) if kind is str else self._encoder.sequences(words, length)
-            if rows is not None and self._space.accepts(rows).all():
-                return rows
-        except NotInLanguage:
-            rows = None
-        except DPWordsError as error:
-            raise type(error)(f"word {numbers[0] + 1}: {error}") from None
-        for number, word in zip(numbers, words, strict=True):  # find the first bad word
+            length = self._checked_length(len(words[0]))
+            self._checked_kind(words[0])
+        except DPWordsError:
+            return None
+        rows = self._encoder.texts(words, length) if kind is str else self._encoder.sequences(words, length)
+        return rows if rows is not None and self._space.accepts(rows).all() else None
+
+    def _first_fault(self, words: list[Any]) -> DPWordsError:
+        """The error that the first bad word of a list causes, with its number."""
+        for number, word in enumerate(words, start=1):
             try:
-                self._codes(word) if kind is not np.ndarray else self._checked_rows(word.reshape(1, -1))
+                self._checked_rows(word.reshape(1, -1)) if isinstance(word, np.ndarray) else self._codes(word)
             except DPWordsError as error:
-                raise type(error)(f"word {number + 1}: {error}") from None
+                return type(error)(f"word {number}: {error}")
         raise AssertionError
 
     def _checked_rows(self, rows: Any) -> Codes:
@@ -133,16 +138,16 @@ class Private(Mechanism):
 
 
 def _groups(given: list[Any]) -> list[tuple[type, Sequence[int]]]:
-    """The words by kind and length: for each group the kind, and the places of its words in the list."""
+    """The words by kind and length: the kind of each group, and the places of its words in the list."""
     kinds = set(map(type, given))
     if len(kinds) == 1 and kinds <= {str, list, tuple} and len(set(map(len, given))) == 1:
         return [(kinds.pop(), range(len(given)))]
-    groups: dict[tuple[type, int], list[int]] = {}
+    groups: dict[tuple[type, Any, int], list[int]] = {}
     for number, word in enumerate(given):
         kind = np.ndarray if isinstance(word, np.ndarray) else kind_of(word)
         if kind is np.ndarray and (word.ndim != 1 or word.dtype.kind not in "iu"):
             raise InvalidValue(f"word {number + 1} is an array, but not of symbol codes: pass one row of whole numbers")
         if kind is tuple and not isinstance(word, tuple):
             raise InvalidValue(f"word {number + 1} is no word: pass a str, a list or a tuple of symbols")
-        groups.setdefault((kind, len(word)), []).append(number)
-    return [(kind, numbers) for (kind, _), numbers in groups.items()]
+        groups.setdefault((kind, getattr(word, "dtype", None), len(word)), []).append(number)
+    return [(kind, numbers) for (kind, *_), numbers in groups.items()]

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Literal
 
 from dpwords.errors import InvalidValue
 from dpwords.privacy.certificates.certificate import Certifier
 from dpwords.privacy.certificates.choice import certifier_of
 from dpwords.privacy.guarantees import Budget
-from dpwords.privacy.utilities import Linear, Staircase, Utility, sensitivity
+from dpwords.privacy.utilities import Linear, Staircase, Utility, checked_values, sensitivity
 from dpwords.spaces.space import Space, Weights
 
 CalibrationMethod = Literal["tight", "textbook"]
+_MOST_KEPT = 256  # lengths whose weights are kept
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Calibration:
     budget: Budget
     space: Space
     rates: Certifier | None  # where the utility is linear
+    known: dict[int, Weights] = field(default_factory=dict, repr=False, compare=False)  # by length
 
     @classmethod
     def choose(
@@ -62,19 +64,21 @@ class Calibration:
         """Everything that a draw at a word of this length needs, as one immutable value. Computed once per length."""
         if self.rates is not None and self.method == "tight" and not self.space.homogeneous:
             return self.rates.in_force(length).weights
-        return _weights(self, length)
+        weights = self.known.get(length)
+        if weights is None:
+            if len(self.known) >= _MOST_KEPT:
+                self.known.clear()
+            weights = self.known[length] = self._by_formula(length)
+        return weights
 
-
-@lru_cache(maxsize=256)
-def _weights(calibration: Calibration, length: int) -> Weights:
-    """The weights by a formula. Cost: the length, times k for the best staircase."""
-    budget, space, utility = calibration.budget, calibration.space, calibration.utility
-    k, reach = budget.k, space.reach(length)
-    rest = budget.rest(max(reach, k))
-    power = rest if calibration.method == "tight" else rest / 2
-    if utility.is_linear:
-        return Weights.linear(power / k, reach)
-    distances = max(reach, k)
-    values = utility.fitted(distances, k, power, space).values(distances, k)
-    change = sensitivity(values, k)
-    return Weights.by_distance(tuple(power * (values[0] - value) / change for value in values[: reach + 1]))
+    def _by_formula(self, length: int) -> Weights:
+        """Weights that need no certificate. Cost: the length, times k for the best staircase."""
+        k, reach, utility = self.budget.k, self.space.reach(length), self.utility
+        distances = max(reach, k)
+        rest = self.budget.rest(distances)
+        power = rest if self.method == "tight" else rest / 2
+        if utility.is_linear:
+            return Weights.linear(power / k, reach)
+        values = checked_values(utility.fitted(distances, k, power, self.space).values(distances, k), distances)
+        change = sensitivity(values, k) or Fraction(1)  # a utility that never changes prefers no output
+        return Weights.by_distance(tuple(power * (values[0] - value) / change for value in values[: reach + 1]))

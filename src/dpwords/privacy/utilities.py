@@ -6,6 +6,8 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
+from numbers import Rational
 
 import numpy as np
 
@@ -91,6 +93,17 @@ def best_first_step(length: int, k: int, power: float, space: Space) -> int:
         weights = np.exp(logs - logs.max())
         means.append(float(weights @ distances / weights.sum()))
     return int(np.argmin(means))
+
+
+def checked_values(values: list[Fraction], length: int) -> list[Fraction]:
+    """The values of a utility, if the proofs apply to them: exact, one for each distance, and never growing."""
+    exact = [Fraction(value) for value in values if isinstance(value, Rational)]
+    if len(exact) != len(values) or len(values) != length + 1 or any(b > a for a, b in pairwise(exact)):
+        raise InvalidValue(
+            "the values of a utility must be fractions, one for each distance from 0 on, that never grow with the "
+            "distance: correct its method values"
+        )
+    return exact
 
 
 def sensitivity(values: list[Fraction], k: int) -> Fraction:

@@ -6,7 +6,7 @@ import hashlib
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from dpwords.core.compiled import kernel_for
 from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Floats, Integers, Scaled
 from dpwords.core.symbols import Alphabet
+from dpwords.core.values import read_only
 from dpwords.languages.language import Language, explore
 
 Flags = NDArray[np.bool_]
@@ -46,6 +47,13 @@ class Graph:
     accepting: Flags
     weight: Scaled | None = None  # for each edge
     ending: Scaled | None = None  # for each state, of the words that end in it
+
+    def __post_init__(self) -> None:
+        read_only(self.symbol, self.target, self.first, self.accepting)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.__post_init__()  # a pickle does not keep arrays read-only
 
     @classmethod
     def of(cls, language: Language, most: int | None = None) -> Graph:

@@ -165,8 +165,8 @@ class Space(ABC):
     def draw_each(self, rows: Codes, weights: Weights, stream: Stream) -> Rows:
         """One word for each row, drawn from that row's law. Cost: one law for each distinct row."""
         if len(rows) == 1:
-            drawn_alone = self.law(rows[0], weights).draw(1, stream)
-            return drawn_alone.astype(rows.dtype, copy=False) if isinstance(drawn_alone, np.ndarray) else drawn_alone
+            alone = self.law(rows[0], weights).draw(1, stream)
+            return alone if self.distance == "levenshtein" else np.array(list(alone)).astype(rows.dtype, copy=False)
         distinct, numbers, times = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
         drawn: list[Codes] = []
         for row, count in zip(distinct, times.tolist(), strict=True):

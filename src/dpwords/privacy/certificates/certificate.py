@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
@@ -19,6 +19,7 @@ from typing import Literal
 
 from dpwords.core.checks import whole_number
 from dpwords.core.files import read_text, write_whole
+from dpwords.core.values import Value
 from dpwords.errors import InvalidValue
 from dpwords.privacy.guarantees import Budget
 from dpwords.spaces.space import Space, Weights
@@ -50,7 +51,7 @@ class Certified:
     weights: Weights
 
 
-class Certifier(ABC):
+class Certifier(Value):
     """Certificates for the words of one space, within one budget.
 
     `certifier(18)` is the certificate for words of 18 symbols, made when it is first needed. `save` writes all that
@@ -61,7 +62,7 @@ class Certifier(ABC):
     def __init__(self, space: Space, budget: Budget, textbook_only: bool = False) -> None:
         self._space, self._budget, self._textbook_only = space, budget, textbook_only
         self._known: dict[int, Certified] = {}  # by reach; entries are replaced as a whole
-        self._last: Certificate | None = None
+        self._last: list[Certificate] = []  # the one that was used last
 
     def __call__(self, length: int | None = None, progress: ShareDone | None = None) -> Certificate:
         reach = self._space.reach(whole_number(length, "length", 1))
@@ -141,14 +142,14 @@ class Certifier(ABC):
         return self._budget.per_place(reach)
 
     def _used(self, found: Certified) -> Certified:
-        self._last = found.certificate
+        self._last[:] = [found.certificate]
         return found
 
     @property
     def _latest(self) -> Certificate:
-        if self._last is None:
+        if not self._last:
             raise InvalidValue("a certificate is for one length, and none has been used yet: ask for certificate(18)")
-        return self._last
+        return self._last[0]
 
 
 def largest_rate(epsilon: float, excess: Excess, start: float, tries: int = 0) -> tuple[float, float]:

@@ -11,6 +11,7 @@ Several methods bound how much the normaliser Z can change from word to word; th
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
@@ -48,8 +49,10 @@ class FreeCertifier(Certifier):
     _space: FreeWords
 
     def _methods(self, reach: int, progress: ShareDone | None = None) -> dict[Method, Excess]:
-        textbook: dict[Method, Excess] = {"textbook": lambda c: c}
-        return textbook if self._textbook_only else textbook | {"every word": lambda _: 0.0}
+        if self._textbook_only:
+            return {"textbook": lambda c: c}
+        epsilon = self._epsilon(reach)
+        return {"every word": lambda c: 0.0 if c == epsilon else math.inf}  # draws spend all of it
 
     def _best(self, reach: int, progress: ShareDone | None = None) -> Certificate:
         epsilon, system = self._epsilon(reach), self._space.identity
