@@ -20,19 +20,21 @@ from dpwords.mechanisms.private import Private
 from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
 from dpwords.spaces.choice import online_space_of
 from dpwords.spaces.graph import Graph
-from dpwords.spaces.online import choice_weights
+from dpwords.spaces.online import OnlineRuns, Preferences
 from dpwords.spaces.space import Law, Weights
 
-_SLACK = 2.0**-50  # more than the rounding of e^(−c) costs, for each place that differs
+_SLACK = 2.0**-49  # more than rounding costs, for each place that differs
 
 
 class Online(Private):
     """Release each symbol as it arrives: the true one, or another after which the word can still be completed.
 
     Suppose that D symbols are possible in the state reached by the released symbols. Then the true symbol has
-    probability e^c/(e^c + D − 1) and each other one 1/(e^c + D − 1); if the true one is not possible there, each has
-    1/D. Here c = ε/k, since nothing is spent on a normaliser. On words of states `Exponential` is usually nearer,
-    because it looks ahead; at small ε `Online` is better. Cost: the branching for each symbol.
+    probability e^c/(e^c + D − 1) and each other one 1/(e^c + D − 1), with c = ε/k: nothing is spent on a normaliser. If
+    the true symbol is not possible there, then in words of states the possible state nearest to it takes its part, so
+    that the output finds its way back; in words of moves each symbol has 1/D. On words of states `Exponential` is
+    usually nearer, because it looks ahead; at small ε `Online` is better. Cost: the branching for each symbol, and the
+    edges of the system once for each state that has to be searched for.
 
     >>> from dpwords import GridWorld, Online
     >>> stream = Online(GridWorld(5, 5), epsilon=3).stream()
@@ -63,13 +65,14 @@ class Online(Private):
         The length may be left out where no run can get stuck and every run may end. The pushed symbols need not form a
         word of the language; the released ones do.
         """
-        graph = Graph.of(self.language)
+        space = OnlineRuns(Graph.of(self.language), self.limits)
+        graph = space.graph
         places = None if length is None else self._checked_length(whole_number(length, "length", 1))
         if places is None and not (graph.accepting.all() and np.diff(graph.first).all()):
             raise InvalidValue("runs of this system can get stuck, or may not end everywhere: pass stream(length=...)")
         if places is not None and not graph.useful(places)[0, graph.start]:
             raise InvalidValue(f"the language has no word of length {places}: choose another length")
-        return OnlineStream(self, graph, places)
+        return OnlineStream(self, space, places)
 
     def _law(self, codes: Codes) -> Law:
         return self._space.law(codes, _weights(self._rate, len(codes)))
@@ -90,26 +93,24 @@ class OnlineStream:
     unpickled) never repeat each other's draws.
     """
 
-    def __init__(self, mechanism: Online, graph: Graph, length: int | None) -> None:
-        self._alphabet, self._graph = mechanism.language.alphabet, graph
-        self._z = _weights(mechanism._rate, 1).z
-        self._useful = None if length is None else graph.useful(length)
+    def __init__(self, mechanism: Online, space: OnlineRuns, length: int | None) -> None:
+        graph = space.graph
+        self._alphabet, self._space = mechanism.language.alphabet, space
+        self._preferences = Preferences(_weights(mechanism._rate, 1).z, graph.branching)
+        self._useful = np.ones((1, graph.size), dtype=np.bool_) if length is None else graph.useful(length)[1:]
         self._length, self._pushed, self._state = length, 0, graph.start
         self._source = mechanism._source
 
     def push(self, symbol: Any) -> Any:
-        """Take the next true symbol and return the next released one. Cost: the branching."""
+        """Take the next true symbol and return the next released one. Cost: that of `Online`, for one symbol."""
         if not is_hashable(symbol) or symbol not in self._alphabet:
             raise InvalidValue(f"symbol {self._pushed + 1} is not in the alphabet: push symbols of the alphabet")
         if self._length is not None and self._pushed == self._length:
             raise InvalidValue(f"this stream was opened for {self._length} symbols: open another one")
-        begin, end = self._graph.first[self._state], self._graph.first[self._state + 1]
-        symbols, targets = self._graph.symbol[begin:end], self._graph.target[begin:end]
-        open_to = np.ones(len(targets), dtype=np.bool_)
-        if self._useful is not None:
-            open_to = self._useful[self._pushed + 1, targets]
-        own = symbols == self._alphabet.codes[symbol]
-        weights = choice_weights(own[None], open_to[None], self._z)
-        picked = int(sampling.choose_each(weights, self._source.open())[0])
-        self._state, self._pushed = int(targets[picked]), self._pushed + 1
-        return self._alphabet.symbols[int(symbols[picked])]
+        useful = self._useful[0 if self._length is None else self._pushed]
+        own = np.array([self._alphabet.codes[symbol]])
+        edges, open_to, preferred = self._space.choices(useful, np.array([self._state]), own)
+        picked = sampling.choose_each(self._preferences.weights(preferred, open_to), self._source.open())
+        taken = int(edges[0, picked[0]])
+        self._state, self._pushed = int(self._space.graph.target[taken]), self._pushed + 1
+        return self._alphabet.symbols[int(self._space.graph.symbol[taken])]

@@ -92,6 +92,41 @@ class Graph:
         content = b"".join(np.asarray(part, dtype="<i8").tobytes() + b"|" for part in parts)
         return hashlib.sha256(content).hexdigest()
 
+    @cached_property
+    def state_named(self) -> Integers | None:
+        """For words of states: the state that each symbol leads to, −1 for a symbol of no edge.
+
+        None where symbols and the states that they lead to do not determine each other.
+        """
+        pairs = np.unique(np.stack([self.symbol, self.target]), axis=1)
+        if not len(np.unique(pairs[0])) == len(np.unique(pairs[1])) == pairs.shape[1]:
+            return None
+        named = np.full(len(self.alphabet), -1)
+        named[pairs[0]] = pairs[1]
+        return named
+
+    @cached_property
+    def reversed(self) -> tuple[Integers, Integers]:
+        """The sources of the edges into each state: those of state s are sources[first[s]:first[s+1]]."""
+        order = np.argsort(self.target, kind="stable")
+        return np.searchsorted(self.target[order], np.arange(self.size + 1)), self.sources[order]
+
+    def steps_to(self, state: int) -> Integers:
+        """The least number of steps from each state to this one, or the number of states where there is no way.
+
+        Cost: edges.
+        """
+        first, sources = self.reversed
+        steps = np.full(self.size, self.size)
+        front, level = np.array([state]), 0
+        while len(front):
+            steps[front] = level
+            sizes = first[front + 1] - first[front]
+            begin = np.repeat(first[front] - (np.cumsum(sizes) - sizes), sizes)
+            front, level = np.unique(sources[begin + np.arange(len(begin))]), level + 1
+            front = front[steps[front] == self.size]
+        return steps
+
     def leaving(self, states: Integers) -> tuple[Integers, Integers]:
         """All edges that leave the given states: for each edge, the index of its state in `states`, and the edge."""
         sizes = self.first[states + 1] - self.first[states]

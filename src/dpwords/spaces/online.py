@@ -1,47 +1,66 @@
-"""Words that are drawn symbol by symbol, without looking at the symbols to come."""
+"""Words that are drawn symbol by symbol, without a look at the symbols to come.
+
+A symbol is *open* if the word can still be completed after it, otherwise it is *closed*. At each place the true symbol
+is preferred; where it is closed, and symbols name states, the open symbols nearest to it are preferred instead, so that
+an output which has left the true run finds its way back.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 
-from dpwords.core import sampling
+from dpwords.core import sampling, scaled
 from dpwords.core.encoding import Codes
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import ZERO_EXPONENT, Floats, Integers, Scaled
-from dpwords.spaces.graph import Flags, Graph
+from dpwords.spaces.graph import Flags
 from dpwords.spaces.runs import Runs
 from dpwords.spaces.space import Weights, batches
 
 
-def choice_weights(own: Flags, open_to: Flags, z: Scaled) -> Scaled:
-    """The weights of the choices in each row: 1 for the true symbol and z for the others, or 1 for all if it is closed.
+class Preferences:
+    """The weights of the open symbols of a state: 1 shared by the preferred ones, and z for each other one.
 
-    `own` flags the true symbol, and `open_to` the choices that are open; closed choices have weight 0.
+    If t symbols are preferred, one of them is chosen at random, and it has weight 1 and all others z. So each of the t
+    has weight (1 + (t − 1)·z)/t, and the sum of all weights is the same whatever is preferred. If none is preferred,
+    all open symbols have weight 1.
     """
-    discounted = open_to & ~own & (own & open_to).any(axis=-1, keepdims=True)
-    plain = np.where(open_to, 0.5, 0.0)  # the number 1 has mantissa 1/2 and exponent 1
-    return Scaled(
-        np.where(discounted, z.mantissa, plain),
-        np.where(discounted, z.exponent, np.where(open_to, 1, ZERO_EXPONENT)),
-    )
+
+    def __init__(self, z: Scaled, branching: int) -> None:
+        (exact,) = z.exact()
+        shares = scaled.from_fractions([(1 + (t - 1) * exact) / t for t in range(1, branching + 1)])
+        plain = Scaled(np.array([0.5]), np.array([1]))  # 1
+        self._mantissa = np.concatenate([plain.mantissa, shares.mantissa])
+        self._exponent = np.concatenate([plain.exponent, shares.exponent])
+        self.z = z
+
+    def weights(self, preferred: Flags, open_to: Flags) -> Scaled:
+        """The stored weights of the symbols of each row; 0 for closed ones."""
+        number = np.count_nonzero(preferred, axis=-1)[:, None]
+        high, low = np.broadcast_to(preferred | (number == 0), open_to.shape) & open_to, open_to & ~preferred
+        mantissa = np.where(high, self._mantissa[number], np.where(low, self.z.mantissa, 0.0))
+        exponent = np.where(high, self._exponent[number], np.where(low, self.z.exponent, ZERO_EXPONENT))
+        return Scaled(mantissa, exponent)
 
 
 @dataclass(frozen=True, eq=False)
 class OnlineRuns(Runs):
-    """The words of a graph, each drawn symbol by symbol: at each place the true symbol or another one that is open.
+    """The words of a graph, each drawn symbol by symbol.
 
-    A symbol is *open* if the word can still be completed after it, otherwise it is *closed*. Cost: length · edges for
-    each law or batch, then length · branching for each word.
+    Cost: length · edges for each law or batch, then length · branching for each word, and the edges once for each true
+    symbol that is met where it is closed.
     """
+
+    _steps_to: dict[int, Integers] = field(default_factory=dict, init=False, repr=False)  # by symbol
 
     @property
     def slack(self) -> float:
-        """Only e^(−rate) is rounded, and only once."""
-        return 2.0**-50
+        """Only e^(−rate) and the shares of symbols that are equally near are rounded, each once."""
+        return 2.0**-49
 
     def law(self, codes: Codes, weights: Weights) -> OnlineLaw:
         return OnlineLaw(codes, self, weights.z)
@@ -50,14 +69,63 @@ class OnlineRuns(Runs):
         """One word for each row; all rows are drawn together."""
         useful, footprint = self.graph.useful(rows.shape[1]), max(rows.shape[1], self.graph.branching)
         parts = [rows[part] for part in batches(len(rows), footprint, self.limits)]
-        return np.concatenate([_drawn(self.graph, useful, part, weights.z, stream) for part in parts])
+        preferences = Preferences(weights.z, self.graph.branching)
+        return np.concatenate([self._drawn(useful, part, preferences, stream) for part in parts])
+
+    def steps_to(self, code: int) -> Integers | None:
+        """The least number of steps from each state to the one that a symbol names; None if it names none."""
+        named = self.graph.state_named
+        if named is None or named[code] < 0:
+            return None
+        found = self._steps_to.get(code)
+        if found is None:
+            if len(self._steps_to) * self.graph.size > self.limits.batch:
+                self._steps_to.clear()
+            found = self._steps_to[code] = self.graph.steps_to(int(named[code]))
+        return found
+
+    def choices(self, useful: Flags, states: Integers, own: Codes) -> tuple[Integers, Flags, Flags]:
+        """The edges of each state, in rows of equal width; which of them are open, and which are preferred.
+
+        `own` is the true symbol of each row; `useful` flags the states after this place from which a word can be
+        completed. Cost: rows · branching, and `steps_to` for each true symbol that is closed.
+        """
+        graph = self.graph
+        begin, end = graph.first[states], graph.first[states + 1]
+        edges = begin[:, None] + np.arange(int((end - begin).max()))
+        there = edges < end[:, None]
+        edges[~there] = 0
+        open_to = there & useful[graph.target[edges]]
+        preferred = open_to & (graph.symbol[edges] == own[:, None])
+        lost = np.flatnonzero(~preferred.any(axis=1))
+        for code in np.unique(own[lost]).tolist():
+            steps = self.steps_to(code)
+            if steps is not None:
+                rows = lost[own[lost] == code]
+                away = np.where(open_to[rows], steps[graph.target[edges[rows]]], graph.size)
+                nearest = away.min(axis=1, keepdims=True)
+                preferred[rows] = (away == nearest) & (nearest < graph.size)
+        return edges, open_to, preferred
+
+    def _drawn(self, useful: Flags, rows: Codes, preferences: Preferences, stream: Stream) -> Codes:
+        """One word for each row."""
+        states = np.full(len(rows), self.graph.start)
+        words = np.empty(rows.shape, dtype=rows.dtype)
+        for place in range(rows.shape[1]):
+            edges, open_to, preferred = self.choices(useful[place + 1], states, rows[:, place])
+            picked = sampling.choose_each(preferences.weights(preferred, open_to), stream)
+            taken = edges[np.arange(len(rows)), picked]
+            words[:, place] = self.graph.symbol[taken]
+            states = self.graph.target[taken]
+        return words
 
 
 class OnlineLaw:
     """The output distribution at one word. Cost: length · edges."""
 
     def __init__(self, codes: Codes, space: OnlineRuns, z: Scaled) -> None:
-        self.codes, self.space, self.graph, self.z = codes, space, space.graph, z
+        self.codes, self.space, self.graph = codes, space, space.graph
+        self.preferences = Preferences(z, space.graph.branching)
 
     @cached_property
     def useful(self) -> Flags:
@@ -81,18 +149,20 @@ class OnlineLaw:
     def draw(self, count: int, stream: Stream) -> Codes:
         rows = np.broadcast_to(self.codes.astype(np.int64), (count, len(self.codes)))
         parts = batches(count, max(len(self.codes), self.graph.branching), self.space.limits)
-        return np.concatenate([_drawn(self.graph, self.useful, rows[part], self.z, stream) for part in parts])
+        drawn = [self.space._drawn(self.useful, rows[part], self.preferences, stream) for part in parts]
+        return np.concatenate(drawn)
 
     def distance_distribution(self) -> Floats:
         graph, length = self.graph, len(self.codes)
         reached = np.zeros((graph.size, length + 1))
         reached[graph.start, 0] = 1.0
         for place in range(length):
-            share = reached[graph.sources] * self._edge_shares(place)[:, None]
-            differs = graph.symbol != self.codes[place]
+            edges, shares = self._edge_shares(place, np.asarray(reached.any(axis=1)))
+            share = reached[graph.sources[edges]] * shares[:, None]
+            differs = graph.symbol[edges] != self.codes[place]
             share[differs, 1:], share[differs, 0] = share[differs, :-1], 0.0
             reached = np.zeros_like(reached)
-            np.add.at(reached, graph.target, share)
+            np.add.at(reached, graph.target[edges], share)
         return np.asarray(reached.sum(axis=0))
 
     def expected_distance(self) -> float:
@@ -100,54 +170,29 @@ class OnlineLaw:
         reached = np.zeros(graph.size)
         reached[graph.start] = 1.0
         for place in range(len(self.codes)):
-            share = reached[graph.sources] * self._edge_shares(place)
-            mean += float(share[graph.symbol != self.codes[place]].sum())
-            reached = np.bincount(graph.target, share, graph.size).astype(np.float64)
+            edges, shares = self._edge_shares(place, np.asarray(reached > 0))
+            share = reached[graph.sources[edges]] * shares
+            mean += float(share[graph.symbol[edges] != self.codes[place]].sum())
+            reached = np.bincount(graph.target[edges], share, graph.size).astype(np.float64)
         return mean
 
     def _steps(self, codes: Codes) -> list[tuple[Scaled, int]]:
         """For each place of an output, the weights of the choices there, and the index of the one that it takes."""
         steps, state = [], self.graph.start
         for place, edge in enumerate(self.graph.taken(codes)):
-            _, weights = _choices(
-                self.graph, self.useful[place + 1], np.array([state]), self.codes[place : place + 1], self.z
-            )
+            own = self.codes[place : place + 1]
+            _, open_to, preferred = self.space.choices(self.useful[place + 1], np.array([state]), own)
+            weights = self.preferences.weights(preferred, open_to)
             steps.append((weights.take(0), edge - int(self.graph.first[state])))
             state = int(self.graph.target[edge])
         return steps
 
-    def _edge_shares(self, place: int) -> Floats:
-        """The probability of each edge at this place, given that the output is in the state that it leaves."""
-        graph = self.graph
-        open_to = self.useful[place + 1, graph.target]
-        own = open_to & (graph.symbol == self.codes[place])
-        known = np.bincount(graph.sources, own, graph.size)[graph.sources] > 0
-        z = float(self.z.relative_to(np.zeros(1, dtype=np.int64))[0])
-        weight = np.where(open_to, np.where(known & ~own, z, 1.0), 0.0)
-        total = np.bincount(graph.sources, weight, graph.size)[graph.sources]
-        return np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
-
-
-def _drawn(graph: Graph, useful: Flags, rows: Codes, z: Scaled, stream: Stream) -> Codes:
-    """One word for each row."""
-    states = np.full(len(rows), graph.start)
-    words = np.empty(rows.shape, dtype=rows.dtype)
-    for place in range(rows.shape[1]):
-        edges, weights = _choices(graph, useful[place + 1], states, rows[:, place], z)
-        taken = edges[np.arange(len(rows)), sampling.choose_each(weights, stream)]
-        words[:, place] = graph.symbol[taken]
-        states = graph.target[taken]
-    return words
-
-
-def _choices(graph: Graph, useful: Flags, states: Integers, own: Codes, z: Scaled) -> tuple[Integers, Scaled]:
-    """The edges of each state, in rows of equal width, and their weights: 0 for padding and for closed symbols.
-
-    `own` is the true symbol of each row; `useful` flags the states after this place from which a word can be completed.
-    """
-    begin, end = graph.first[states], graph.first[states + 1]
-    edges = begin[:, None] + np.arange(int((end - begin).max()))
-    there = edges < end[:, None]
-    edges[~there] = 0
-    open_to = there & useful[graph.target[edges]]
-    return edges, choice_weights(graph.symbol[edges] == own[:, None], open_to, z)
+    def _edge_shares(self, place: int, reached: Flags) -> tuple[Integers, Floats]:
+        """The open edges of the states reached at this place, and the probability of each in its state."""
+        states = np.flatnonzero(reached)
+        own = np.full(len(states), self.codes[place])
+        edges, open_to, preferred = self.space.choices(self.useful[place + 1], states, own)
+        weights = self.preferences.weights(preferred, open_to)
+        relative = weights.relative_to(weights.exponent.max(axis=1, keepdims=True))
+        shares = relative / relative.sum(axis=1, keepdims=True)
+        return edges[open_to], shares[open_to]

@@ -16,12 +16,6 @@ def accepts_every_word(graph: Graph) -> bool:
     return bool(full and graph.accepting.all())
 
 
-def names_targets(graph: Graph) -> bool:
-    """Whether symbols and the states they lead to determine each other: words of states."""
-    pairs = np.unique(np.stack([graph.symbol, graph.target]), axis=1)
-    return bool(len(np.unique(pairs[0])) == len(np.unique(pairs[1])) == pairs.shape[1])
-
-
 def live_states(graph: Graph, length: int) -> Flags:
     """Row i: the states that a word of this length can be in after i symbols. Cost: length · edges."""
     return graph.live(length) & graph.useful(length)

@@ -28,7 +28,7 @@ from dpwords.privacy.certificates.certificate import (
     ShareDone,
     largest_rate,
 )
-from dpwords.privacy.certificates.graph_facts import accepts_every_word, names_targets
+from dpwords.privacy.certificates.graph_facts import accepts_every_word
 from dpwords.privacy.certificates.levelled_blocks import LevelledBlocks
 from dpwords.privacy.certificates.normaliser_range import range_of_normalisers
 from dpwords.privacy.certificates.small_languages import Listed
@@ -89,7 +89,7 @@ class SystemCertifier(Certifier):
                 methods["listed, levelled"] = listed.levelled_excess
             return methods
         methods["range"] = lambda c: range_of_normalisers(graph, reach, c)
-        if names_targets(graph):
+        if graph.state_named is not None:
             blocks = Blocks.of(graph, reach, self._epsilon(reach), self._limits)
             if blocks is not None:
                 methods["blocks"] = blocks.excess
@@ -145,7 +145,7 @@ class SystemCertifier(Certifier):
     @cached_property
     def _levelling(self) -> Levelling | None:
         """The public weights of words of states; None for other words."""
-        return Levelling.of(self._graph, self._limits) if names_targets(self._graph) else None
+        return Levelling.of(self._graph, self._limits) if self._graph.state_named is not None else None
 
 
 @lru_cache(maxsize=2)  # all methods of one length share it
