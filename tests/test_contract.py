@@ -33,6 +33,7 @@ MECHANISMS: dict[str, tuple[Private, int]] = {
     "exponential, lexicon by edits": (dw.Exponential(FINITE["cities"][0], 2.0, distance="levenshtein"), 6),
     "exponential, counted by edits": (dw.Exponential(FINITE["grid, bounded"][0], 2.0, distance="levenshtein"), 3),
     "online, system": (dw.Online(ALL["dead ends"][0], 2.0), 4),
+    "online, many starts": (dw.Online(dw.GridWorld(4, 4, start=None).by_states(), 2.0), 2),
     "online, free words": (dw.Online(dw.Words("abc"), 1.5), 3),
     "channel": (dw.EditChannel("ab", 3.0), 3),
     "channel onto a system": (dw.EditChannel("NESW", 5.0, onto=dw.GridWorld(2, 2)), 2),

@@ -20,7 +20,7 @@ from dpwords.mechanisms.private import Private
 from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
 from dpwords.spaces.choice import online_space_of
 from dpwords.spaces.graph import Graph
-from dpwords.spaces.online import OnlineRuns, Preferences
+from dpwords.spaces.online import OnlineRuns
 from dpwords.spaces.space import Law, Weights
 
 _SLACK = 2.0**-49  # more than rounding costs, for each place that differs
@@ -32,7 +32,8 @@ class Online(Private):
     Suppose that D symbols are possible in the state reached by the released symbols. Then the true symbol has
     probability e^c/(e^c + D − 1) and each other one 1/(e^c + D − 1), with c = ε/k: nothing is spent on a normaliser. If
     the true symbol is not possible there, then in words of states the possible state nearest to it takes its part, so
-    that the output finds its way back; in words of moves each symbol has 1/D. On words of states `Exponential` is
+    that the output finds its way back; in words of moves each symbol has 1/D. Where runs may start anywhere, the first
+    state is one of several from which the true run can soon be met. On words of states `Exponential` is
     usually nearer, because it looks ahead; at small ε `Online` is better. Cost: the branching for each symbol, and the
     edges of the system once for each state that has to be searched for.
 
@@ -96,7 +97,7 @@ class OnlineStream:
     def __init__(self, mechanism: Online, space: OnlineRuns, length: int | None) -> None:
         graph = space.graph
         self._alphabet, self._space = mechanism.language.alphabet, space
-        self._preferences = Preferences(_weights(mechanism._rate, 1).z, graph.branching)
+        self._preferences = space.preferences(_weights(mechanism._rate, 1).z, length)
         self._useful = np.ones((1, graph.size), dtype=np.bool_) if length is None else graph.useful(length)[1:]
         self._length, self._pushed, self._state = length, 0, graph.start
         self._source = mechanism._source
@@ -109,8 +110,8 @@ class OnlineStream:
             raise InvalidValue(f"this stream was opened for {self._length} symbols: open another one")
         useful = self._useful[0 if self._length is None else self._pushed]
         own = np.array([self._alphabet.codes[symbol]])
-        edges, open_to, preferred = self._space.choices(useful, np.array([self._state]), own)
-        picked = sampling.choose_each(self._preferences.weights(preferred, open_to), self._source.open())
-        taken = int(edges[0, picked[0]])
+        choices = self._space.choices(useful, np.array([self._state]), own, self._preferences.starts)
+        picked = sampling.choose_each(self._preferences.weights(choices), self._source.open())
+        taken = int(choices.edges[0, picked[0]])
         self._state, self._pushed = int(self._space.graph.target[taken]), self._pushed + 1
         return self._alphabet.symbols[int(self._space.graph.symbol[taken])]

@@ -2,7 +2,8 @@
 
 A symbol is *open* if the word can still be completed after it, otherwise it is *closed*. At each place the true symbol
 is preferred; where it is closed, and symbols name states, the open symbols nearest to it are preferred instead, so that
-an output which has left the true run finds its way back.
+an output which has left the true run finds its way back. Where runs may start in many states, the first symbol prefers
+a fixed number of states from which the true run can soon be met.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,26 +23,46 @@ from dpwords.spaces.graph import Flags
 from dpwords.spaces.runs import Runs
 from dpwords.spaces.space import Weights, batches
 
+_MANY_STARTS = 16  # states from which on the first one is chosen among several
+_LEVELS = 6  # steps within which a run can be met soon
+_SAMPLED_STARTS = 32  # states whose surroundings represent those of all
+_LOST = 0.75  # the assumed share of wrong places where the true run is not met soon
+_OPEN_LENGTH = 20  # the assumed length of a stream that has none
+_MOST_KEPT = 256  # preferences that are kept
+
+
+class Choices(NamedTuple):
+    """What can be released next, a row for each state: its edges, padded to equal width."""
+
+    edges: Integers
+    open_to: Flags  # which of them are open; padding is closed
+    preferred: Flags
+    shared: bool  # whether the preferred ones of a row share the place of one
+
 
 class Preferences:
     """The weights of the open symbols of a state: 1 shared by the preferred ones, and z for each other one.
 
     If t symbols are preferred, one of them is chosen at random, and it has weight 1 and all others z. So each of the t
     has weight (1 + (t − 1)·z)/t, and the sum of all weights is the same whatever is preferred. If none is preferred,
-    all open symbols have weight 1.
+    all open symbols have weight 1. At the first place of a run that may start in many states, `starts` of them are
+    preferred, the same number for every true symbol, and each has weight 1.
     """
 
-    def __init__(self, z: Scaled, branching: int) -> None:
+    def __init__(self, z: Scaled, space: OnlineRuns, length: int | None) -> None:
         (exact,) = z.exact()
-        shares = scaled.from_fractions([(1 + (t - 1) * exact) / t for t in range(1, branching + 1)])
+        self.starts = space.best_starts(float(exact), length or _OPEN_LENGTH)
+        shares = scaled.from_fractions([(1 + (t - 1) * exact) / t for t in range(1, space.most_tied + 1)])
         plain = Scaled(np.array([0.5]), np.array([1]))  # 1
         self._mantissa = np.concatenate([plain.mantissa, shares.mantissa])
         self._exponent = np.concatenate([plain.exponent, shares.exponent])
         self.z = z
 
-    def weights(self, preferred: Flags, open_to: Flags) -> Scaled:
-        """The stored weights of the symbols of each row; 0 for closed ones."""
+    def weights(self, choices: Choices) -> Scaled:
+        """The stored weights of the edges of each row; 0 for closed ones."""
+        _, open_to, preferred, shared = choices
         number = np.count_nonzero(preferred, axis=-1)[:, None]
+        number = number if shared else np.minimum(number, 1)
         high, low = np.broadcast_to(preferred | (number == 0), open_to.shape) & open_to, open_to & ~preferred
         mantissa = np.where(high, self._mantissa[number], np.where(low, self.z.mantissa, 0.0))
         exponent = np.where(high, self._exponent[number], np.where(low, self.z.exponent, ZERO_EXPONENT))
@@ -56,6 +78,7 @@ class OnlineRuns(Runs):
     """
 
     _steps_to: dict[int, Integers] = field(default_factory=dict, init=False, repr=False)  # by symbol
+    _preferences: dict[Any, Preferences] = field(default_factory=dict, init=False, repr=False)  # by z and length
 
     @property
     def slack(self) -> float:
@@ -69,8 +92,24 @@ class OnlineRuns(Runs):
         """One word for each row; all rows are drawn together."""
         useful, footprint = self.graph.useful(rows.shape[1]), max(rows.shape[1], self.graph.branching)
         parts = [rows[part] for part in batches(len(rows), footprint, self.limits)]
-        preferences = Preferences(weights.z, self.graph.branching)
+        preferences = self.preferences(weights.z, rows.shape[1])
         return np.concatenate([self._drawn(useful, part, preferences, stream) for part in parts])
+
+    def preferences(self, z: Scaled, length: int | None) -> Preferences:
+        """The weights of choices where a symbol that differs costs z, prepared once for each z and length."""
+        key = (float(z.mantissa[0]), int(z.exponent[0]), length)
+        found = self._preferences.get(key)
+        if found is None:
+            if len(self._preferences) >= _MOST_KEPT:
+                self._preferences.clear()
+            found = self._preferences[key] = Preferences(z, self, length)
+        return found
+
+    @cached_property
+    def most_tied(self) -> int:
+        """The most symbols of a state that can be equally near to a closed one."""
+        degrees = np.diff(self.graph.first)
+        return int(np.delete(degrees, self.graph.start).max() if self.has_many_starts else degrees.max())
 
     def steps_to(self, code: int) -> Integers | None:
         """The least number of steps from each state to the one that a symbol names; None if it names none."""
@@ -84,11 +123,59 @@ class OnlineRuns(Runs):
             found = self._steps_to[code] = self.graph.steps_to(int(named[code]))
         return found
 
-    def choices(self, useful: Flags, states: Integers, own: Codes) -> tuple[Integers, Flags, Flags]:
-        """The edges of each state, in rows of equal width; which of them are open, and which are preferred.
+    @cached_property
+    def has_many_starts(self) -> bool:
+        """Whether runs begin with the choice of one of many states: the root of the graph is then never entered."""
+        graph = self.graph
+        degree = int(graph.first[graph.start + 1] - graph.first[graph.start])
+        return graph.state_named is not None and degree >= _MANY_STARTS and graph.start not in graph.target
 
-        `own` is the true symbol of each row; `useful` flags the states after this place from which a word can be
-        completed. Cost: rows · branching, and `steps_to` for each true symbol that is closed.
+    def levels(self, state: int, most: int) -> Integers:
+        """For each state the least m such that a run from it and one from `state` can be in one state after m steps.
+
+        It is found up to the level at which there are `most` states, and is larger than every level beyond. Cost: the
+        square of that level, times the edges.
+        """
+        graph = self.graph
+        found = np.full(graph.size, _LEVELS + 1)
+        found[state] = 0
+        ahead = np.zeros(graph.size, dtype=np.bool_)
+        ahead[state] = True
+        for level in range(1, _LEVELS + 1):
+            if np.count_nonzero(found <= _LEVELS) >= most:
+                break
+            ahead = _flags(graph.target[ahead[graph.sources]], graph.size)
+            back = ahead
+            for _ in range(level):
+                back = _flags(graph.sources[back[graph.target]], graph.size)
+            back[graph.start] = False  # no run begins there
+            found[back & (found > level)] = level
+        return found
+
+    def best_starts(self, z: float, length: int) -> int:
+        """The number of preferred first states with the least expected number of wrong places, by a public estimate."""
+        if not self.has_many_starts:
+            return 1
+        mean = self._mean_levels
+        number = np.arange(1, len(mean) + 1)
+        met = number / (number + (len(mean) - number) * z)
+        return int(np.argmin((1 - met) * _LOST * length + met * mean)) + 1
+
+    @cached_property
+    def _mean_levels(self) -> Floats:
+        """For t = 1, 2, 3, …, the mean level of the t nearest states, averaged over some true first states."""
+        graph = self.graph
+        states = np.unique(graph.target[graph.first[graph.start] : graph.first[graph.start + 1]])
+        sample = states[np.linspace(0, len(states) - 1, _SAMPLED_STARTS).astype(np.int64)]
+        ordered = np.sort(np.array([self.levels(int(state), graph.size)[states] for state in sample]), axis=1)
+        return np.asarray(np.cumsum(ordered.mean(axis=0)) / np.arange(1, len(states) + 1))
+
+    def choices(self, useful: Flags, states: Integers, own: Codes, starts: int) -> Choices:
+        """What can be released next from each state, where `own` is the true symbol of each row.
+
+        `useful` flags the states after this place from which a word can be completed; `starts` states are preferred at
+        the first place of a run that may start in many. Cost: rows · branching, and `steps_to` for each true symbol
+        that is closed.
         """
         graph = self.graph
         begin, end = graph.first[states], graph.first[states + 1]
@@ -96,6 +183,8 @@ class OnlineRuns(Runs):
         there = edges < end[:, None]
         edges[~there] = 0
         open_to = there & useful[graph.target[edges]]
+        if self.has_many_starts and states[0] == graph.start:
+            return Choices(edges, open_to, self._near_starts(edges, open_to, own, starts), False)
         preferred = open_to & (graph.symbol[edges] == own[:, None])
         lost = np.flatnonzero(~preferred.any(axis=1))
         for code in np.unique(own[lost]).tolist():
@@ -105,16 +194,34 @@ class OnlineRuns(Runs):
                 away = np.where(open_to[rows], steps[graph.target[edges[rows]]], graph.size)
                 nearest = away.min(axis=1, keepdims=True)
                 preferred[rows] = (away == nearest) & (nearest < graph.size)
-        return edges, open_to, preferred
+        return Choices(edges, open_to, preferred, True)
+
+    def _near_starts(self, edges: Integers, open_to: Flags, own: Codes, starts: int) -> Flags:
+        """For each true first symbol, the open ones from which its run is met soonest: `starts` of them, or all.
+
+        There are none where the true symbol itself is closed.
+        """
+        named = self.graph.state_named
+        preferred = np.zeros(open_to.shape, dtype=np.bool_)
+        number = min(starts, int(open_to[0].sum()))
+        for code in np.unique(own).tolist():
+            rows = np.flatnonzero(own == code)
+            mine = self.graph.symbol[edges[rows[0]]] == code
+            if named is None or not (mine & open_to[rows[0]]).any():
+                continue
+            level = self.levels(int(named[code]), number)[self.graph.target[edges[rows[0]]]]
+            order = np.argsort(np.where(open_to[rows[0]], level, self.graph.size), kind="stable")
+            preferred[np.ix_(rows, order[:number])] = True
+        return preferred
 
     def _drawn(self, useful: Flags, rows: Codes, preferences: Preferences, stream: Stream) -> Codes:
         """One word for each row."""
         states = np.full(len(rows), self.graph.start)
         words = np.empty(rows.shape, dtype=rows.dtype)
         for place in range(rows.shape[1]):
-            edges, open_to, preferred = self.choices(useful[place + 1], states, rows[:, place])
-            picked = sampling.choose_each(preferences.weights(preferred, open_to), stream)
-            taken = edges[np.arange(len(rows)), picked]
+            choices = self.choices(useful[place + 1], states, rows[:, place], preferences.starts)
+            picked = sampling.choose_each(preferences.weights(choices), stream)
+            taken = choices.edges[np.arange(len(rows)), picked]
             words[:, place] = self.graph.symbol[taken]
             states = self.graph.target[taken]
         return words
@@ -125,7 +232,7 @@ class OnlineLaw:
 
     def __init__(self, codes: Codes, space: OnlineRuns, z: Scaled) -> None:
         self.codes, self.space, self.graph = codes, space, space.graph
-        self.preferences = Preferences(z, space.graph.branching)
+        self.preferences = space.preferences(z, len(codes))
 
     @cached_property
     def useful(self) -> Flags:
@@ -181,8 +288,7 @@ class OnlineLaw:
         steps, state = [], self.graph.start
         for place, edge in enumerate(self.graph.taken(codes)):
             own = self.codes[place : place + 1]
-            _, open_to, preferred = self.space.choices(self.useful[place + 1], np.array([state]), own)
-            weights = self.preferences.weights(preferred, open_to)
+            weights = self._choice_weights(place, np.array([state]), own)[1]
             steps.append((weights.take(0), edge - int(self.graph.first[state])))
             state = int(self.graph.target[edge])
         return steps
@@ -191,8 +297,19 @@ class OnlineLaw:
         """The open edges of the states reached at this place, and the probability of each in its state."""
         states = np.flatnonzero(reached)
         own = np.full(len(states), self.codes[place])
-        edges, open_to, preferred = self.space.choices(self.useful[place + 1], states, own)
-        weights = self.preferences.weights(preferred, open_to)
+        edges, weights = self._choice_weights(place, states, own)
+        open_to = weights.mantissa > 0
         relative = weights.relative_to(weights.exponent.max(axis=1, keepdims=True))
         shares = relative / relative.sum(axis=1, keepdims=True)
         return edges[open_to], shares[open_to]
+
+    def _choice_weights(self, place: int, states: Integers, own: Codes) -> tuple[Integers, Scaled]:
+        """The edges of each state, and their weights at this place."""
+        choices = self.space.choices(self.useful[place + 1], states, own, self.preferences.starts)
+        return choices.edges, self.preferences.weights(choices)
+
+
+def _flags(states: Integers, size: int) -> Flags:
+    flags = np.zeros(size, dtype=np.bool_)
+    flags[states] = True
+    return flags
