@@ -26,7 +26,8 @@ from dpwords.spaces.space import Weights, batches
 _MANY_STARTS = 16  # states from which on the first one is chosen among several
 _LEVELS = 6  # steps within which a run can be met soon
 _SAMPLED_STARTS = 32  # states whose surroundings represent those of all
-_LOST = 0.75  # the assumed share of wrong places where the true run is not met soon
+_LOST = 0.9  # the assumed share of wrong places where the true run is not met soon
+_WRONG = 2.0  # the assumed number of wrong places for each step until it can be met
 _OPEN_LENGTH = 20  # the assumed length of a stream that has none
 _MOST_KEPT = 256  # preferences that are kept
 
@@ -159,7 +160,7 @@ class OnlineRuns(Runs):
         mean = self._mean_levels
         number = np.arange(1, len(mean) + 1)
         met = number / (number + (len(mean) - number) * z)
-        return int(np.argmin((1 - met) * _LOST * length + met * mean)) + 1
+        return int(np.argmin((1 - met) * _LOST * length + met * _WRONG * mean)) + 1
 
     @cached_property
     def _mean_levels(self) -> Floats:
