@@ -7,6 +7,7 @@ are distances between words, whatever the symbols are.
 from __future__ import annotations
 
 import hashlib
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -131,9 +132,9 @@ class FiniteSpace(Space):
     def law(self, codes: Codes, weights: Weights) -> ByDistanceLaw:
         return ByDistanceLaw.of(self.around(codes), weights, self.limits)
 
+    @abstractmethod
     def listing(self, reach: int) -> Listing | None:
         """The words of a class, or None if there are too many to list."""
-        raise NotImplementedError
 
 
 class ListedWords(FiniteSpace):
