@@ -7,6 +7,7 @@ is ever shared between threads or inherited by a forked process.
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import threading
 from numbers import Integral
@@ -83,7 +84,7 @@ class SeededSource:
 
 def uint64(stream: Stream, shape: tuple[int, ...]) -> NDArray[np.uint64]:
     """An array of independent uniform 64-bit integers, to be read only."""
-    count = int(np.prod(shape))
+    count = math.prod(shape)
     return np.frombuffer(stream.take(8 * count), dtype="<u8").astype(np.uint64, copy=False).reshape(shape)
 
 

@@ -8,6 +8,7 @@ w_j / Σw for the stored weights, without any error, however small it is.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Callable
 from fractions import Fraction
@@ -54,8 +55,8 @@ def exceptions(weights: Scaled, edge: int | None, count: int, stream: Stream) ->
     if edge is None:
         return np.flatnonzero(choose(weights, count, stream))
     bits = np.frombuffer(stream.take(count), dtype=np.uint8)
-    late = np.flatnonzero(bits >= edge)
-    unsure = np.flatnonzero(bits[late] == edge)
+    (late,) = (bits >= edge).nonzero()
+    (unsure,) = (bits[late] == edge).nonzero()
     if not len(unsure):
         return late
     settled = np.ones(len(late), dtype=np.bool_)
@@ -120,9 +121,9 @@ def below(bound: int, shape: tuple[int, ...], stream: Stream) -> Integers:
 
 def _below(bound: int, draw: Callable[[int], NDArray[Any]], values: int, shape: tuple[int, ...]) -> Integers:
     """Uniform integers below a bound, by rejection sampling; `draw` gives integers that are uniform on 0..values−1."""
-    drawn = draw(int(np.prod(shape))).copy()
+    drawn = draw(math.prod(shape)).copy()
     last = drawn.dtype.type(values - values % bound - 1)
-    rejected = np.flatnonzero(drawn > last)
+    (rejected,) = (drawn > last).nonzero()
     while len(rejected):
         drawn[rejected] = draw(len(rejected))
         rejected = rejected[drawn[rejected] > last]

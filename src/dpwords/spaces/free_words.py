@@ -68,8 +68,7 @@ class FreeWords(Space):
         """One word for each row. With a rate all are drawn at once, from one or two random bytes for each symbol."""
         if weights.rate is None:
             return np.asarray(super().draw_each(rows, weights, stream))
-        keep_or_replace = _kept_and_replaced(self.symbols, weights.rate)
-        edge = _byte_edge(self.symbols, weights.rate)
+        keep_or_replace, edge = _kept_and_replaced(self.symbols, weights.rate)
         drawn = rows.reshape(-1).copy()
         often = edge is not None and edge <= _RARE and self.symbols <= _BYTE and len(drawn) >= _MANY
         for part in batches(len(drawn), 4, self.limits):
@@ -140,7 +139,7 @@ class IndependentLaw:
     def __init__(self, codes: Codes, space: FreeWords, weights: Weights) -> None:
         assert weights.rate is not None
         self.codes, self.space, self.rate = codes, space, weights.rate
-        self.weights = _kept_and_replaced(space.symbols, weights.rate)
+        self.weights, _ = _kept_and_replaced(space.symbols, weights.rate)
         self._odds = float(self.weights.relative_to(np.zeros(2, dtype=np.int64))[1])  # of being replaced
 
     def log_prob(self, codes: Codes) -> float:
@@ -182,13 +181,8 @@ def _sizes(length: int, symbols: int) -> Scaled:
 
 
 @lru_cache(maxsize=256)
-def _kept_and_replaced(symbols: int, rate: Fraction) -> Scaled:
-    """The weights 1 and (m − 1) · e^(−rate) of keeping a symbol and of replacing it."""
+def _kept_and_replaced(symbols: int, rate: Fraction) -> tuple[Scaled, int | None]:
+    """The weights 1 and (m − 1) · e^(−rate) of keeping a symbol and of replacing it, and their `byte_edge`."""
     z = scaled.exp_minus([Fraction(0), rate])
-    return z.times(scaled.from_integers([1, symbols - 1]))
-
-
-@lru_cache(maxsize=256)
-def _byte_edge(symbols: int, rate: Fraction) -> int | None:
-    """What `sampling.byte_edge` says of these weights."""
-    return sampling.byte_edge(_kept_and_replaced(symbols, rate))
+    weights = z.times(scaled.from_integers([1, symbols - 1]))
+    return weights, sampling.byte_edge(weights)
