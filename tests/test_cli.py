@@ -104,6 +104,7 @@ def test_refused_input_leaves_no_certificates(tmp_path: Path) -> None:
     file = tmp_path / "certificates.json"
     options = ("--system", "grid:3x3", "--words", "states", "-e", "5", "--certificates", str(file))
     assert "word 2" in refused("release", *options, stdin="0,1 0,2\nEE\n")
+    assert "word 2: the empty word" in refused("release", *options, stdin="0,1 0,2\n\n")
     assert not file.exists()
     assert run("release", *options, stdin="0,1 0,2\n").returncode == 0
     assert file.exists()

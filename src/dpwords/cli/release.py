@@ -73,5 +73,5 @@ def _certify(mechanism: Exponential, path: Path, words: list[Any]) -> None:
     if mechanism.distance == "levenshtein":
         mechanism.certificate()
     else:
-        for length in shown(sorted({len(word) for word in words}), "certifying"):
+        for length in shown(sorted({len(word) for word in words if word}), "certifying"):
             mechanism.certificate(length)
