@@ -22,6 +22,7 @@ from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.private import Private
 from dpwords.spaces import exhaustive
 from dpwords.spaces.space import Space, Weights
+from dpwords.spaces.weighted_words import WeightedWords
 
 HIGH = Context(prec=60, Emin=-(10**9), Emax=10**9)
 Weight = Callable[[int], float]
@@ -75,11 +76,16 @@ def check_probabilities(mechanism: Mechanism, length: int, weight: Weight, by_sh
 
 
 def base_measure(mechanism: Mechanism, words: list[Symbols]) -> dict[Symbols, Fraction]:
-    """The public weight of each word: 1, or the product over the places of 1/(1 + a·z), where a counts the words that
-    differ at this place only."""
+    """The public weight of each word: 1, or where words are listed the stored number (any is allowed), or the product
+    over the places of 1/(1 + a·z), where a counts the words that differ at this place only."""
     found, length = dict.fromkeys(words, Fraction(1)), len(words[0])
     listed = isinstance(mechanism.language, dw.Lexicon) or mechanism.distance != "hamming"
     linear = isinstance(mechanism, dw.Exponential) and isinstance(mechanism.utility, dw.Linear)
+    if isinstance(mechanism, dw.Exponential):
+        base = mechanism._calibration.weights(length).base
+        if isinstance(base, WeightedWords):
+            stored = base.weight.exact()
+            return {word: stored[base.number(codes_of(mechanism.language, word))] for word in words}
     if listed or not linear or "levelled" not in mechanism.certificate(length).method:
         return found
     z = Fraction(HIGH.exp(-Decimal(mechanism.certificate(length).c)))

@@ -51,8 +51,8 @@ def test_slack_is_taken_off_epsilon_before_it_is_spent() -> None:
 
 
 def test_what_a_draw_needs_is_kept_with_its_certificate() -> None:
-    """The weighted graph of a certificate is built once, not for each word."""
+    """The public weights of a certificate are computed once, not for each word."""
     calibration = Calibration.choose("tight", None, 3.0, 1, space_of(dw.GridWorld(3, 3).by_states()))
-    assert calibration.certifier(4).method == "listed, levelled"
+    assert calibration.certifier(4).method == "listed, balanced"
     assert calibration.weights(4) is calibration.weights(4)
     assert calibration.weights(4).base is not None

@@ -17,6 +17,7 @@ import pytest
 
 import contract
 import dpwords as dw
+from dpwords.core.limits import Limits
 from dpwords.privacy.utilities import Utility
 from dpwords.spaces import exhaustive
 from zoo import SYSTEMS
@@ -117,6 +118,7 @@ def test_what_is_claimed_cannot_be_changed_afterwards(name: str) -> None:
         dw.Exponential(dw.Words("ab"), 1.0),
         dw.Exponential(dw.Words("ab"), 1.0, k=2),
         dw.Exponential(dw.GridWorld(3, 3).by_states(), 3.0),
+        dw.Exponential(dw.GridWorld(3, 3).by_states(), 3.0, limits=Limits(compared_words=0)),
         dw.Exponential(dw.GridWorld(3, 3), 3.0, utility=dw.Inverse(1.0)),
         dw.EditChannel("ab", 3.0),
     ],
@@ -125,7 +127,7 @@ def test_arrays_that_mechanisms_share_are_read_only(mechanism: dw.Exponential) -
     """Else a change to one distribution would change the draws of other mechanisms, whatever they claim."""
     word: Any = [(0, 1), (0, 2), (1, 2), (2, 2)] if (0, 1) in mechanism.language.alphabet else "abab"
     law: Any = mechanism.given(word if mechanism.language.accepts(word) else "EESS").law
-    shared = [getattr(law, "weights", None), getattr(law, "channel", None)]
+    shared = [getattr(law, "weights", None), getattr(law, "channel", None), getattr(law, "words", None)]
     around, lattice = getattr(law, "around", None), getattr(law, "lattice", None)
     shared += [getattr(law.weights, "totals", None) if around is not None else None, getattr(around, "sizes", None)]
     shared += [getattr(each, "graph", None) for each in (lattice, getattr(around, "lattice", None))]
@@ -140,7 +142,7 @@ def arrays_of(value: Any) -> list[Any]:
         return [value]
     if isinstance(value, tuple):
         return [array for part in value for array in arrays_of(part)]
-    names = ("operations", "growth", "symbol", "target", "first", "accepting", "weight", "ending", "totals")
+    names = ("operations", "growth", "symbol", "target", "first", "accepting", "weight", "ending", "totals", "rows")
     return [array for name in names for array in arrays_of(getattr(value, name, ()))]
 
 
@@ -211,7 +213,7 @@ def test_a_file_with_one_bad_certificate_changes_nothing(tmp_path: Path) -> None
     path = tmp_path / "certificates.json"
     made.certificate.save(path)
     document = json.loads(path.read_text("utf-8"))
-    document["certificates"][1]["c"] = 2.9999
+    document["certificates"][1]["c"] = 2.9999999
     path.write_text(json.dumps(document), encoding="utf-8")
     loading = dw.Exponential(cells, 3.0)
     with pytest.raises(dw.InvalidValue, match="does not hold"):

@@ -50,5 +50,4 @@ def test_weights_on_grids() -> None:
 
 def test_systems_with_too_many_steps_are_left_alone() -> None:
     mechanism = dw.Exponential(dw.GridWorld(3, 3).by_states(), 3, limits=Limits(levelled_edges=10))
-    assert mechanism.certificate(4).method == "listed"
     assert mechanism.certificate(8).method == "blocks"

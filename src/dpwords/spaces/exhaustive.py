@@ -25,6 +25,7 @@ from dpwords.core.symbols import Distance, hamming, levenshtein
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.language import Language
 from dpwords.spaces.space import Space, Weights, none_of_length
+from dpwords.spaces.weighted_words import WeightedWords
 
 Symbols = tuple[Any, ...]
 _MOST_WORDS = 4096  # the largest number of words that are listed
@@ -150,6 +151,8 @@ class TwinLaw:
 def _public_weight(weights: Weights, word: tuple[int, ...]) -> Fraction:
     """The stored weight of a word under the public base measure."""
     graph = weights.base
+    if isinstance(graph, WeightedWords):
+        return graph.weight.take([graph.number(np.array(word))]).exact()[0]
     if graph is None or graph.weight is None or graph.ending is None:
         return Fraction(1)
     taken = graph.taken(np.array(word))

@@ -17,6 +17,7 @@ from dpwords.spaces.by_distance import ByDistanceLaw
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.lattice import Discount, Lattice, Tally, walk_each
 from dpwords.spaces.space import Space, StoredLaw, Weights, batches, hamming, none_of_length
+from dpwords.spaces.weighted_words import WeightedLaw, WeightedWords
 
 _STEPS_OF_A_LAYER = 1000  # fixed cost of a layer, expressed as a number of edges
 
@@ -44,6 +45,8 @@ class Runs(Space):
         return RunSurroundings(codes, self)
 
     def law(self, codes: Codes, weights: Weights) -> StoredLaw:
+        if isinstance(weights.base, WeightedWords):
+            return WeightedLaw(codes, weights.base, weights.values, weights.logs)
         if weights.rate is None:
             return ByDistanceLaw.of(self.around(codes), weights, self.limits)
         return FoldedLaw(codes, self.graph, weights, self.limits)
@@ -53,9 +56,10 @@ class Runs(Space):
 
         Cost: reachable edges of all layers, for each row.
         """
-        if weights.rate is None or len(rows) == 1:
+        base = weights.base
+        if weights.rate is None or len(rows) == 1 or isinstance(base, WeightedWords):
             return np.asarray(super().draw_each(rows, weights, stream))
-        graph, parts = weights.base or self.graph, batches(len(rows), rows.shape[1], self.limits)
+        graph, parts = base or self.graph, batches(len(rows), rows.shape[1], self.limits)
         return np.concatenate([walk_each(graph, rows[part], weights.z, stream, self.limits) for part in parts])
 
     def every(self, length: int, most: int) -> Codes | None:
@@ -105,6 +109,7 @@ class FoldedLaw:
 
     def __init__(self, codes: Codes, graph: Graph, weights: Weights, limits: Limits) -> None:
         assert weights.rate is not None
+        assert not isinstance(weights.base, WeightedWords)
         self.rate, self.limits = weights.rate, limits
         self.lattice = Lattice(weights.base or graph, codes, Discount(weights.z), limits)
         self.log_total = float(self.lattice.at_start().logs()[0])

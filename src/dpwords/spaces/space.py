@@ -24,6 +24,7 @@ from dpwords.core.scaled import Floats, Integers, Scaled
 from dpwords.core.symbols import Distance
 from dpwords.errors import InvalidValue
 from dpwords.spaces.graph import Graph
+from dpwords.spaces.weighted_words import WeightedWords
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,17 +37,17 @@ class Weights:
     reach: int  # the largest distance that has a power
     rate: Fraction | None  # if the power of distance d is rate · d
     steps: tuple[Fraction, ...] | None  # otherwise, the power of each distance
-    base: Graph | None = None  # gives each word its public weight; if it is None, all public weights are 1
+    base: Graph | WeightedWords | None = None  # the public weight of each word; if it is None, all of them are 1
 
     @classmethod
-    def linear(cls, rate: Fraction, reach: int, base: Graph | None = None) -> Weights:
+    def linear(cls, rate: Fraction, reach: int, base: Graph | WeightedWords | None = None) -> Weights:
         """e^(−rate · d) for distances d up to `reach`."""
         return cls(reach, rate, None, base)
 
     @classmethod
-    def by_distance(cls, powers: tuple[Fraction, ...]) -> Weights:
+    def by_distance(cls, powers: tuple[Fraction, ...], base: WeightedWords | None = None) -> Weights:
         """e^(−powers[d]) for d = 0, 1, 2, …."""
-        return cls(len(powers) - 1, None, powers)
+        return cls(len(powers) - 1, None, powers, base)
 
     @property
     def powers(self) -> tuple[Fraction, ...]:

@@ -24,7 +24,7 @@ from dpwords.errors import InvalidValue
 from dpwords.privacy.guarantees import Budget
 from dpwords.spaces.space import Space, Weights
 
-Method = Literal["listed", "listed, levelled", "blocks", "blocks, levelled", "range", "textbook", "every word"]
+Method = Literal["listed", "listed, balanced", "blocks", "blocks, levelled", "range", "textbook", "every word"]
 Excess = Callable[[float], float]  # from c to a proven bound on ln Z(x′)/Z(x) for each unit of distance
 ShareDone = Callable[[float], None]  # from 0 to 1
 TRIES = 12  # between ε and ε/2, where an evaluation is quick
@@ -33,14 +33,20 @@ _PRECISION = 2e-4  # of ε, in c
 
 @dataclass(frozen=True)
 class Certificate:
-    """A proven rate c: no pair of words of this length loses more than `bound` ≤ ε for each place that differs."""
+    """A proven rate c: no pair of words of this length loses more than `bound` ≤ ε for each place that differs.
+
+    The weights are e^(−c·d), or, for a staircase, e^(−c·ceil((d − first)/step)); then `bound` and ε are for each `step`
+    places that differ.
+    """
 
     c: float
     bound: float
     method: Method
-    epsilon: float  # for each place
+    epsilon: float  # for each place, or for each step
     length: int
     system: str  # a hash
+    step: int = 1
+    first: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,14 +115,15 @@ class Certifier(Value):
         """
         proven: dict[int, Certified] = {}
         for found in _read(path):
-            if found.system != self._space.identity or found.epsilon != self._epsilon(found.length):
+            maker = self._maker(found)
+            if maker is None or found.epsilon != maker._epsilon(found.length):
                 raise InvalidValue("the certificate is for another system or another ε: make a new one with save")
             usable = found.epsilon / 2 <= found.c <= found.epsilon
-            excess = self._methods(found.length, progress).get(found.method) if usable else None
+            excess = maker._methods(found.length, progress).get(found.method) if usable else None
             bound = found.c + excess(found.c) if excess is not None else math.inf
             if not bound <= found.epsilon:
                 raise InvalidValue("the certificate does not hold: make a new one with save")
-            proven[found.length] = self._prepared(replace(found, bound=bound))
+            proven[found.length] = maker._prepared(replace(found, bound=bound))
         self._known.update(proven)
 
     @abstractmethod
@@ -130,6 +137,11 @@ class Certifier(Value):
     def _prepared(self, certificate: Certificate) -> Certified:
         weights = Weights.linear(Fraction(certificate.c), certificate.length)
         return Certified(certificate, weights)
+
+    def _maker(self, certificate: Certificate) -> Certifier | None:
+        """The certifier that makes such certificates, if it is this one or part of it: same words, same steps."""
+        same = (certificate.system, certificate.step, certificate.first) == (self._space.identity, 1, 0)
+        return self if same else None
 
     def _certified(self, reach: int, progress: ShareDone | None = None) -> Certified:
         known = self._known.get(reach)
@@ -192,6 +204,7 @@ def _read(path: str | os.PathLike[str]) -> list[Certificate]:
     except (ValueError, KeyError, TypeError, RecursionError):
         found = []
     kinds = {"c": float, "bound": float, "method": str, "epsilon": float, "length": int, "system": str}
+    kinds |= {"step": int, "first": int}
     right = all(type(getattr(each, name)) is kind for each in found for name, kind in kinds.items())
     if not found or not right or not all(each.length >= 0 for each in found):
         raise InvalidValue(f"{Path(path).name} holds no certificates, or is cut off: make a new one with save")

@@ -2,65 +2,107 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from dpwords.core.limits import DEFAULTS, Limits
-from dpwords.core.scaled import Floats, Integers
+from dpwords.core.scaled import Floats, Integers, normalised
 from dpwords.privacy.certificates.rounding import ULP, margin
 from dpwords.spaces.graph import Graph
-from dpwords.spaces.levelling import Levelling
+from dpwords.spaces.weighted_words import WeightedWords
+
+_ROUNDS = 100  # of each search for weights
+_SMALL = 1e-16  # a mean square of what is missing that is small enough
+_BITS = 20  # of a public weight: few enough that it hardly depends on the order in which a machine adds
 
 
 class Listed:
-    """The excess over all pairs of words of a language so small that they can be listed. Cost: words²."""
+    """The excess over all pairs of words of a language so small that they can be listed. Cost: words².
 
-    def __init__(self, rows: Integers, others: Integers) -> None:
-        self.length = rows.shape[1]
-        self.apart = np.zeros((len(rows), len(rows)))
+    The weight of a distance d is e^(−c·ceil((d − first)/step)), where 0 ≤ first < step; it is e^(−c·d) by default.
+    Losses and excesses are for each `step` places in which two words differ.
+    """
+
+    def __init__(self, rows: Integers, step: int = 1, first: int = 0) -> None:
+        self.rows = rows
+        self.apart = np.zeros((len(rows), len(rows)), dtype=np.int64)
         for column in rows.T:
             self.apart += column[:, None] != column[None, :]
-        self.others = others  # for each word, how many others fit at each place; only `levelled` results need them
+        self._steps = -((first - self.apart) // step)  # ceil((d − first)/step)
+        self._units = np.maximum(-(-self.apart // step), 1)  # ceil(d/step); a word and itself do not matter
+        self._balanced: tuple[float, Floats] | None = None  # the last result, replaced in one step
 
     @classmethod
-    def of(cls, graph: Graph, length: int, levelling: Levelling | None, limits: Limits = DEFAULTS) -> Listed | None:
+    def of(cls, graph: Graph, length: int, limits: Limits = DEFAULTS, step: int = 1, first: int = 0) -> Listed | None:
         """None if there are more words than `limits.compared_words`."""
-        graph = graph if levelling is None else levelling.line
         listed = graph.words(length, limits.compared_words)
-        if listed is None:
-            return None
-        taken, states = listed
-        if levelling is None:
-            return cls(graph.symbol[taken], np.zeros((len(taken), 1), dtype=np.int64))
-        others = np.concatenate([levelling.others[taken], levelling.others_at_end[states][:, None]], axis=1)
-        return cls(graph.symbol[taken], others)
+        return None if listed is None else cls(graph.symbol[listed[0]], step, first)
 
     def excess(self, c: float) -> float:
-        """The largest |ln Z(x′)/Z(x)| / d(x, x′) with equal weights."""
-        return self._excess(c, levelled=False)
+        """The largest |ln Z(x′)/Z(x)| / ceil(d(x, x′)/step) with equal weights."""
+        return self._excess(c, np.ones(len(self.rows)))
 
-    def levelled_excess(self, c: float) -> float:
-        """The same with the weights of `levelling`."""
-        return self._excess(c, levelled=True)
+    def balanced_excess(self, c: float) -> float:
+        """The same with the weights of `balanced`."""
+        return self._excess(c, self.balanced(c))
 
-    def mean_distance(self, c: float, levelled: bool) -> float:
+    def mean_distance(self, c: float, balanced: bool) -> float:
         """The expected distance from a uniform word."""
-        powers = self._log_weights(c, levelled) - c * self.apart
-        shares = np.exp(powers - powers.max(axis=1, keepdims=True))
-        return float(((shares * self.apart).sum(axis=1) / shares.sum(axis=1)).mean())
+        weights, falls = self.balanced(c) if balanced else np.ones(len(self.rows)), self._falls(c)
+        return float((_sums(falls * self.apart, weights) / _sums(falls, weights)).mean())
 
-    def _log_weights(self, c: float, levelled: bool) -> Floats:
-        if not levelled:
-            return np.zeros(len(self.apart))
-        return np.asarray(-np.log1p(self.others * math.exp(-c)).sum(axis=1))
+    def weighted(self, c: float) -> WeightedWords:
+        """The words with their weights as a draw needs them."""
+        return WeightedWords(self.rows, normalised(self.balanced(c), np.zeros(len(self.rows), dtype=np.int64)))
 
-    def _excess(self, c: float, levelled: bool) -> float:
-        weights = self._log_weights(c, levelled)
-        powers = weights - c * self.apart
-        top = powers.max(axis=1)
-        logs = top + np.log(np.exp(powers - top[:, None]).sum(axis=1))
-        pairs = self.apart > 0
-        rounding = 2 * (len(self.apart) + (self.length + 8) * float(np.abs(weights).max())) * ULP
-        excess = (np.subtract.outer(logs, logs)[pairs] / self.apart[pairs]).max(initial=0.0)
-        return float(excess + rounding + margin(self.length))
+    def balanced(self, c: float) -> Floats:
+        """A weight π(w) > 0 for each word that makes Z(x) = Σ π(w)·e^(−c·steps(x, w)) as equal as possible.
+
+        If the equations Z(x) = 1 for all x have a positive solution, it is this one. Otherwise the rounds π ← π/Z lead
+        towards the minimum of π·Aπ/2 − Σπ over π ≥ 0, where Z = 1 except at words of weight 0. Nothing has to be
+        proven about π: it is public, and the excess is computed for the numbers that are returned.
+        """
+        if self._balanced is None or self._balanced[0] != c:
+            falls = self._falls(c)
+            found = _solution(falls)
+            if not found.min() > 2.0**-_BITS * found.max():
+                found = 1 / falls.sum(axis=1)
+                for _ in range(_ROUNDS):
+                    found = found / _sums(falls, found)
+            self._balanced = c, _rounded(found / found.max())
+        return self._balanced[1]
+
+    def _falls(self, c: float) -> Floats:
+        """The weight e^(−c·steps) of the distance between any two words."""
+        return np.asarray(np.exp(-c * np.arange(int(self._steps.max()) + 1))[self._steps])
+
+    def _excess(self, c: float, weights: Floats) -> float:
+        logs, length = np.log(_sums(self._falls(c), weights)), self.rows.shape[1]
+        rounding = 2 * (len(self.rows) + (length + 8) * float(-np.log(weights.min()))) * ULP
+        excess = (np.subtract.outer(logs, logs) / self._units).max(initial=0.0)
+        return float(excess + rounding + margin(length))
+
+
+def _sums(falls: Floats, weights: Floats) -> Floats:
+    """falls @ weights, on one core: for matrices of this size, threads that wait for each other cost more."""
+    return np.asarray(np.einsum("ij,j->i", falls, weights))
+
+
+def _solution(falls: Floats) -> Floats:
+    """The weights with which all sums are 1, by conjugate gradients. Nothing depends on how exact they are."""
+    found, rest = np.zeros(len(falls)), np.ones(len(falls))
+    direction, square = rest, float(rest @ rest)
+    for _ in range(_ROUNDS):
+        ahead = _sums(falls, direction)
+        curvature = float(direction @ ahead)
+        if not curvature > 0 or square < _SMALL * len(falls):
+            break
+        found, rest = found + square / curvature * direction, rest - square / curvature * ahead
+        before, square = square, float(rest @ rest)
+        direction = rest + square / before * direction
+    return found
+
+
+def _rounded(values: Floats) -> Floats:
+    """Numbers between 0 and 1, each rounded to a few bits; none is stored as less than 2^(−100)."""
+    mantissa, exponent = np.frexp(np.maximum(values, 2.0**-100))
+    return np.asarray(np.ldexp(np.rint(np.ldexp(mantissa, _BITS)), exponent - _BITS))

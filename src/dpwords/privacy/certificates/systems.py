@@ -4,7 +4,8 @@ Several methods bound how much the normaliser Z can change from word to word; th
 
 - *listed*, languages of at most 1,024 words: the exact value, over all pairs;
 - *blocks*, words of states: places that differ form blocks, which can be changed one at a time;
-- *listed, levelled* and *blocks, levelled*: the same where words have the weights of `levelling`, which are public;
+- *listed, balanced*: the same where words have public weights that make Z as equal as possible;
+- *blocks, levelled*: the same where words have the weights of `levelling`, which are public;
 - *range*, any words: the largest and the least value of Z;
 - *textbook*: ln Z(x′)/Z(x) ≤ c·d always holds, so c = ε/2 is always allowed.
 """
@@ -38,8 +39,9 @@ from dpwords.spaces.graph import Graph
 from dpwords.spaces.levelling import Levelling
 from dpwords.spaces.runs import Runs
 from dpwords.spaces.space import Weights, none_of_length
+from dpwords.spaces.weighted_words import WeightedWords
 
-LEVELLED: tuple[Method, ...] = ("listed, levelled", "blocks, levelled")
+NEARLY = 1 - 2e-5  # of ε: where normalisers are equal except for rounding, such a rate passes at the first try
 _SHORT = 10  # symbols; the search for longer words starts where it ended for these
 
 
@@ -84,10 +86,7 @@ class SystemCertifier(Certifier):
             return methods | {"every word": lambda _: 0.0}
         listed = self._listed(reach)
         if listed is not None:  # nothing else can be better
-            methods["listed"] = listed.excess
-            if self._levelling is not None:
-                methods["listed, levelled"] = listed.levelled_excess
-            return methods
+            return methods | {"listed": listed.excess, "listed, balanced": listed.balanced_excess}
         methods["range"] = lambda c: range_of_normalisers(graph, reach, c)
         if graph.state_named is not None:
             blocks = Blocks.of(graph, reach, self._epsilon(reach), self._limits)
@@ -108,18 +107,22 @@ class SystemCertifier(Certifier):
             good = max((each.c for each in found), default=0.0) >= self._limits.good_enough * epsilon
             if method == "blocks, levelled" and (good or (short is not None and short.method == "blocks")):
                 continue  # it takes longer and would hardly be better
-            tries = 0 if "blocks" in method else TRIES
-            c, bound = largest_rate(epsilon, excess, epsilon if short is None else min(short.c, epsilon), tries)
+            tries = 0 if "blocks" in method or "balanced" in method else TRIES
+            start = epsilon if short is None else min(short.c, epsilon)
+            c, bound = largest_rate(epsilon, excess, start * NEARLY if method == "listed, balanced" else start, tries)
             found.append(Certificate(c, bound, method, epsilon, reach, self._space.identity))
         listed = None if "listed" not in methods else self._listed(reach)
         if listed is None:
             return max(found, key=lambda each: each.c)
-        return min(found, key=lambda each: (listed.mean_distance(each.c, each.method in LEVELLED), -each.c))
+        return min(found, key=lambda each: (listed.mean_distance(each.c, each.method == "listed, balanced"), -each.c))
 
     def _prepared(self, certificate: Certificate) -> Certified:
-        """The certificate with its weighted graph, which is built once and kept."""
-        rate, base = Fraction(certificate.c), None
-        if certificate.method in LEVELLED and self._levelling is not None:
+        """The certificate with its public weights, which are computed once and kept."""
+        rate = Fraction(certificate.c)
+        base: Graph | WeightedWords | None = None
+        if certificate.method == "listed, balanced" and (listed := self._listed(certificate.length)) is not None:
+            base = listed.weighted(certificate.c)
+        elif certificate.method == "blocks, levelled" and self._levelling is not None:
             base = self._levelling.weighted(rate)
         return Certified(certificate, Weights.linear(rate, certificate.length, base))
 
@@ -131,7 +134,7 @@ class SystemCertifier(Certifier):
             raise none_of_length(length)
 
     def _listed(self, length: int) -> Listed | None:
-        return _listed(self._graph, length, self._levelling, self._limits)
+        return _listed(self._graph, length, self._limits)
 
     @cached_property
     def _short(self) -> Certificate | None:
@@ -149,5 +152,5 @@ class SystemCertifier(Certifier):
 
 
 @lru_cache(maxsize=2)  # all methods of one length share it
-def _listed(graph: Graph, length: int, levelling: Levelling | None, limits: Limits) -> Listed | None:
-    return Listed.of(graph, length, levelling, limits)
+def _listed(graph: Graph, length: int, limits: Limits) -> Listed | None:
+    return Listed.of(graph, length, limits)
