@@ -174,10 +174,10 @@ def test_without_neighbours_the_release_is_as_noisy_as_epsilon_demands() -> None
 
 def test_k_divides_epsilon_among_the_places() -> None:
     cells = dw.GridWorld(3, 3).by_states()
-    assert dw.Exponential(cells, 6, k=2).certificate(4).c == pytest.approx(
+    assert dw.Exponential(cells, 6, k=2, utility=dw.Linear()).certificate(4).c == pytest.approx(
         dw.Exponential(cells, 3).certificate(4).c, rel=1e-9
     )
-    assert dw.audit.exact(dw.Exponential(cells, 6, k=2), 4).holds
+    assert dw.audit.exact(dw.Exponential(cells, 6, k=2, utility=dw.Linear()), 4).holds
 
 
 @pytest.mark.parametrize("epsilon", [1.5, 3.0, 6.0])

@@ -9,6 +9,7 @@ import pytest
 
 import contract
 import dpwords as dw
+from dpwords.core.limits import Limits
 from dpwords.mechanisms.private import Private
 from dpwords.mechanisms.uniform import Uniform
 from dpwords.spaces.choice import space_of
@@ -20,6 +21,7 @@ SPACES: dict[str, tuple[dw.Words, Any, int]] = {  # language, distance, and a le
     **{f"{name}, hamming": (language, "hamming", length) for name, (language, length) in ALL.items()},  # type: ignore[misc]
     **{f"{name}, levenshtein": (language, "levenshtein", longest) for name, (language, longest) in FINITE.items()},
 }
+UNLISTED = Limits(compared_words=0)
 
 MECHANISMS: dict[str, tuple[Private, int]] = {
     "exponential, free words": (dw.Exponential(dw.Words("abc"), 1.5), 3),
@@ -28,6 +30,16 @@ MECHANISMS: dict[str, tuple[Private, int]] = {
     "exponential, moves": (dw.Exponential(ALL["walls"][0], 2.0), 4),
     "exponential, states": (dw.Exponential(ALL["grid by states"][0], 3.0), 4),
     "exponential, any start": (dw.Exponential(ALL["any start"][0], 2.0), 3),
+    "exponential, moves, k = 2": (dw.Exponential(ALL["walls"][0], 3.0, k=2), 4),
+    "exponential, staircase on a system": (
+        dw.Exponential(ALL["grid by states"][0], 4.0, k=3, utility=dw.Staircase(1)),
+        4,
+    ),
+    "exponential, staircase by its range": (
+        dw.Exponential(ALL["walls"][0], 8.0, k=2, utility=dw.Staircase(), limits=UNLISTED),
+        4,
+    ),
+    "exponential, not listed": (dw.Exponential(ALL["grid by states"][0], 3.0, limits=UNLISTED), 4),
     "exponential, textbook": (dw.Exponential(ALL["dead ends"][0], 2.0, calibration="textbook"), 4),
     "exponential, lexicon": (dw.Exponential(ALL["lexicon"][0], 2.0), 4),
     "exponential, lexicon by edits": (dw.Exponential(FINITE["cities"][0], 2.0, distance="levenshtein"), 6),

@@ -8,9 +8,9 @@ from typing import Literal
 
 from dpwords.errors import InvalidValue
 from dpwords.privacy.certificates.certificate import Certifier
-from dpwords.privacy.certificates.choice import certifier_of
+from dpwords.privacy.certificates.choice import certifier_of, steps_certifier_of
 from dpwords.privacy.guarantees import Budget
-from dpwords.privacy.utilities import Linear, Staircase, Utility, checked_values, sensitivity
+from dpwords.privacy.utilities import Best, Linear, Staircase, Utility, checked_values, sensitivity
 from dpwords.spaces.space import Space, Weights
 
 CalibrationMethod = Literal["tight", "textbook"]
@@ -29,29 +29,38 @@ class Calibration:
     utility: Utility
     budget: Budget
     space: Space
-    rates: Certifier | None  # where the utility is linear
+    rates: Certifier | None  # where c is certified, and where the utility is linear
     known: dict[int, Weights] = field(default_factory=dict, repr=False, compare=False)  # by length
 
     @classmethod
     def choose(
         cls, wanted: CalibrationMethod, utility: Utility | None, epsilon: float, k: int, space: Space
     ) -> Calibration:
-        """The best that is proven: any utility where words are alike (for k > 1 a staircase), else a linear one."""
+        """The best that is proven: any utility where words are alike (for k > 1 a staircase), else those with
+        certificates: linear ones and, on systems, staircases."""
         if wanted not in ("tight", "textbook"):
             raise InvalidValue("calibration is 'tight' or 'textbook'")
         if utility is not None and not isinstance(utility, Utility):
             raise InvalidValue("utility is Linear(), Inverse(alpha) or Staircase()")
+        budget = Budget(epsilon, k, space.slack)
+        if wanted == "tight" and k > 1 and not space.homogeneous:
+            rates = steps_certifier_of(space, budget, utility or Best())
+            if rates is not None:
+                return cls("tight", utility or Best(), budget, space, rates)
         tight = wanted == "tight" and (space.homogeneous or utility is None or utility.is_linear)
         default = Staircase() if tight and space.homogeneous and k > 1 else Linear()
-        chosen, budget = utility or default, Budget(epsilon, k, space.slack)
+        chosen = utility or default
         rates = certifier_of(space, budget, textbook_only=not tight) if chosen.is_linear else None
         return cls("tight" if tight else "textbook", chosen, budget, space, rates)
 
     @property
     def certifier(self) -> Certifier:
-        """Certificates of c for each length, where the utility is linear."""
+        """Certificates of c for each length."""
         if self.rates is None:
-            raise InvalidValue("a certificate is of c in e^(−c·d), for utility Linear(): leave out the utility")
+            raise InvalidValue(
+                "a certificate is of c in e^(−c·d), for utility Linear(), or, for k > 1 on systems, Staircase(): "
+                "leave out the utility"
+            )
         return self.rates
 
     @property

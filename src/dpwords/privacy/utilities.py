@@ -80,6 +80,17 @@ class Staircase(Utility):
         return replace(self, first_step=best_first_step(length, k, float(power), space))
 
 
+@dataclass(frozen=True)
+class Best(Utility):
+    """`Linear()` or `Staircase()`, for each length the one with the smaller expected distance.
+
+    It is the default for k > 1 on systems, where the better one depends on ε and on the system.
+    """
+
+    def values(self, length: int, k: int) -> list[Fraction]:
+        return Linear().values(length, k)  # where neither is certified
+
+
 def best_first_step(length: int, k: int, power: float, space: Space) -> int:
     """The j that minimises the expected distance under the weights e^(−power · ceil((d − j)/k)).
 
