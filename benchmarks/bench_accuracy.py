@@ -1,8 +1,8 @@
 """How near the released words are: the expected distance E[d] of several mechanisms at equal ε.
 
-All keep the same promise, |ln p(w; x)/p(w; x′)| ≤ ε·d(x, x′) for all words x, x′, w; on small systems that is checked
-before anything is compared, and a linear programme adds the best that any mechanism with this promise can do. Needs
-SciPy (extra `test`).
+All keep the same promise, |ln p(w; x)/p(w; x′)| ≤ ε·ceil(d(x, x′)/k) for all words x, x′, w; on small systems that is
+checked before anything is compared, and a linear programme adds the best that any mechanism with this promise can do.
+k is 1, and on small systems also 2 and 3. Needs SciPy (extra `test`). The programmes for k = 3 take minutes.
 
     python benchmarks/bench_accuracy.py [--quick] [--output FILE]
 """
@@ -30,9 +30,10 @@ from dpwords.spaces.exhaustive import Symbols
 
 Floats = NDArray[np.float64]
 Row = dict[str, float]
-Logs = Callable[[Language, list[Symbols], float], Floats]  # ln p(w; x), a row for each secret x
+Logs = Callable[[Language, list[Symbols], float, int], Floats]  # from ε and k to ln p(w; x), a row for each secret x
 
 EPSILONS, LARGE_EPSILONS = (1, 2, 3, 4, 6), (2, 3, 4, 5, 6)
+EPSILONS_A_PLACE = (1, 2, 3)  # ε/k, for k > 1
 
 
 def by_states(graph: str, start: str | None) -> Language:
@@ -84,15 +85,17 @@ def permute_and_flip(textbook: dw.Exponential, secret: Symbols) -> Floats:
     return shares
 
 
-def logs_of_mechanism(language: Language, words: list[Symbols], epsilon: float, kind: Any, **options: Any) -> Floats:
+def logs_of_mechanism(
+    language: Language, words: list[Symbols], epsilon: float, k: int, kind: Any, **options: Any
+) -> Floats:
     """Those of a mechanism of the package."""
-    mechanism = kind(language, epsilon, **options)
+    mechanism = kind(language, epsilon, k, **options)
     return exhaustive.log_probs([mechanism.given(word) for word in words], words)
 
 
-def logs_of_permute_and_flip(language: Language, words: list[Symbols], epsilon: float) -> Floats:
+def logs_of_permute_and_flip(language: Language, words: list[Symbols], epsilon: float, k: int) -> Floats:
     """From the probability of each distance, shared by the words there."""
-    mechanism = dw.Exponential(language, epsilon, calibration="textbook")
+    mechanism = dw.Exponential(language, epsilon / k, calibration="textbook")
     logs = []
     for word, row in zip(words, exhaustive.distances(words), strict=True):
         shares, sizes = permute_and_flip(mechanism, word), np.bincount(row, minlength=len(word) + 1)
@@ -100,26 +103,30 @@ def logs_of_permute_and_flip(language: Language, words: list[Symbols], epsilon: 
     return np.array(logs)
 
 
-def logs_of_optimum(_: Language, words: list[Symbols], epsilon: float) -> Floats:
+def logs_of_optimum(_: Language, words: list[Symbols], epsilon: float, k: int) -> Floats:
     """The best mechanism for uniform secrets: a linear programme in all p(w; x)."""
     distances, size = exhaustive.distances(words), len(words)
-    first, second = direct_pairs(distances)
+    steps = -(-distances // k)
+    first, second = direct_pairs(steps)
     every = sparse.eye_array(size, format="csr")
-    apart = sparse.diags_array(np.exp(-epsilon * distances[first, second]))
-    promise = sparse.kron(apart @ every[first] - every[second], every, format="csr")  # e^(−ε·d)·p(w; x) − p(w; x′) ≤ 0
+    apart = sparse.diags_array(np.exp(-epsilon * steps[first, second]))
+    promise = sparse.kron(apart @ every[first] - every[second], every, format="csr")  # e^(−ε·s)·p(w; x) − p(w; x′) ≤ 0
     sums = sparse.kron(every, np.ones((1, size)), format="csr")
     none = np.zeros(promise.shape[0])
     found = linprog(distances.ravel(), promise, none, sums, np.ones(size), method="highs-ipm")
     if not found.success:
         raise ArithmeticError(f"the linear programme failed: {found.message}")
-    best = repaired(found.x.reshape(size, size), distances, epsilon)
+    best = repaired(found.x.reshape(size, size), steps, epsilon)
     if abs((best * distances).sum() - found.fun) > 1e-5 * size:
         raise ArithmeticError("the linear programme was solved too coarsely")
     return np.log(best)
 
 
 def direct_pairs(distances: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
-    """Pairs of words, both ways, with no third word between them: the promise for others follows along a chain."""
+    """Pairs of words, both ways, with no third word between them: the promise for others follows along a chain.
+
+    `distances` may be any metric, ceil(d/k) too.
+    """
     size = len(distances)
     direct = ~np.eye(size, dtype=bool)
     for between in range(size):
@@ -148,26 +155,29 @@ MECHANISMS: dict[str, Logs] = {
     "ours": partial(logs_of_mechanism, kind=dw.Exponential),
     "optimum": logs_of_optimum,
 }
+BY_STEPS = {"linear": partial(logs_of_mechanism, kind=dw.Exponential, utility=dw.Linear())} | {
+    name: MECHANISMS[name] for name in ("textbook", "online", "ours", "optimum")
+}
 
 
-def checked_mean_distance(name: str, logs: Floats, distances: NDArray[np.int64], epsilon: float) -> float:
+def checked_mean_distance(name: str, logs: Floats, distances: NDArray[np.int64], epsilon: float, k: int) -> float:
     """E[d] for a uniform secret; refused unless every row is a distribution and all pairs keep the promise."""
     probabilities = np.exp(logs)
     if np.abs(probabilities.sum(axis=1) - 1).max() > 1e-9:
         raise ArithmeticError(f"{name}: probabilities do not sum to 1")
-    if (exhaustive.pair_losses(logs) > epsilon * distances * (1 + 1e-9)).any():
+    if (exhaustive.pair_losses(logs) > epsilon * -(-distances // k) * (1 + 1e-9)).any():
         raise ArithmeticError(f"{name}: the promise is broken at ε = {epsilon}")
     return float((probabilities * distances).sum(axis=1).mean())
 
 
-def small_table(language: Language, length: int, epsilons: Sequence[float]) -> list[Row]:
+def small_table(language: Language, length: int, epsilons: Sequence[float], k: int = 1) -> list[Row]:
     """E[d] of all mechanisms, over all words of one length."""
     words = exhaustive.words(language, length)
     distances = exhaustive.distances(words)
     rows = []
     for epsilon in epsilons:
-        logs = {name: of(language, words, epsilon) for name, of in MECHANISMS.items()}
-        row = {name: checked_mean_distance(name, logs[name], distances, epsilon) for name in logs}
+        logs = {name: of(language, words, epsilon, k) for name, of in (MECHANISMS if k == 1 else BY_STEPS).items()}
+        row = {name: checked_mean_distance(name, logs[name], distances, epsilon, k) for name in logs}
         rows.append(with_ratios(epsilon, row))
     return rows
 
@@ -218,6 +228,11 @@ def main() -> None:
         language, length = SYSTEMS[name]
         title = f"{name}: {language.count(length)} words of {length} symbols"
         tables[title] = small_table(language, length, epsilons)
+        show(title, tables[title])
+    for k, name in [(2, names[0])] if options.quick else [(k, name) for k in (2, 3) for name in names]:
+        language, length = SYSTEMS[name]
+        title = f"k = {k}, {name}"
+        tables[title] = small_table(language, length, [k * each for each in EPSILONS_A_PLACE], k)
         show(title, tables[title])
     if not options.quick:
         title = f"{LARGE}: {LARGE_SECRETS} of {LARGE_SYSTEM.count(LARGE_LENGTH)} words of {LARGE_LENGTH} symbols"

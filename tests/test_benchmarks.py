@@ -28,7 +28,12 @@ def test_accuracy(tmp_path: Path) -> None:
     }
     for row in states:
         assert {name: row[name] for name in expected[row["ε"]]} == pytest.approx(expected[row["ε"]], abs=6e-5)
-        assert row["optimum"] < row["ours"] < row["online"]
+        assert row["optimum"] - 1e-4 < row["ours"] < 1.001 * row["optimum"]
+    by_steps = {row["ε"]: row for row in tables["k = 2, 3×3 grid from a corner, words of states"]}
+    for epsilon, linear, optimum in ((2, 1.5674, 1.4864), (4, 0.6611, 0.4480), (6, 0.2527, 0.0751)):  # k = 1 at ε/2
+        assert by_steps[epsilon]["linear"] == pytest.approx(linear, abs=2e-4)
+        assert by_steps[epsilon]["optimum"] == pytest.approx(optimum, abs=6e-5)
+        assert by_steps[epsilon]["ours"] < 1.02 * optimum
 
 
 def test_edits(tmp_path: Path) -> None:

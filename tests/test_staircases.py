@@ -33,7 +33,7 @@ STATES, MOVES = dw.GridWorld(3, 3).by_states(), dw.GridWorld(3, 3)
     ],
 )  # fmt: skip
 def test_the_optimum_of_linear_programming(language: Any, k: int, epsilon: float, optimum: float) -> None:
-    """Over all mechanisms with the same promise (benchmarks/bench_steps.py); linear weights are far from it."""
+    """Over all mechanisms with the same promise (benchmarks/bench_accuracy.py); linear weights are far from it."""
     mechanism = dw.Exponential(language, epsilon, k)
     found = mechanism.expected_distance(length=4)
     assert optimum - 6e-5 < found < optimum * 1.001 + 6e-5
