@@ -23,7 +23,7 @@ class Exponential(Private):
     """Release each word of a language with probability π(word) · f(distance from the private word) / normaliser.
 
     f falls with the distance. π is a public weight of the word: 1, or, where that is proven to be better, a weight that
-    makes the normalisers of words of states nearly equal (`certificate(length).method` says which).
+    makes the normalisers equal, or nearly so (`certificate(length).method` says which).
 
     Two words that differ in at most `k` places are `epsilon`-indistinguishable; `guarantee` covers all pairs. `utility`
     is `Linear()`, `Inverse(alpha)`, `Staircase()` or, by default, the best one that is proven for the language.

@@ -59,7 +59,7 @@ class Staircase(Utility):
     """u = −ceil((d − j)/k): all distances up to j are as good as 0, and then there is a step every k places.
 
     `first_step` is j, from 0 to k − 1. By default it is the one with the least expected distance on free words, and 0
-    on systems.
+    on systems, where the height of a step is certified.
     """
 
     first_step: int | None = None
