@@ -2,7 +2,7 @@
 
 Nodes, prefixes, boxes and what is near are given as in `levelled_blocks_boxes`. A *closing* is the whole mass of a word
 relative to that of its own state x, where the own run goes over a prefix to x and on to y, q, r, s. A word changes in
-one place between ways with the same prefix, in two between ways whose prefixes have the same first node. Bounds are
+one place between ways with the same prefix, in two between ways whose prefixes agree but for the last node. Bounds are
 rounded outward; logarithms of them and sums of these are not, which the margin of a certificate covers.
 """
 
@@ -16,15 +16,25 @@ import numpy as np
 from dpwords._kernels.compiler import compiled
 from dpwords._kernels.levelled_blocks_boxes import (
     Degrees,
+    Labels,
     Near,
     Nodes,
     Prefixes,
     Reached,
     Shares,
     advance,
-    largest_quotient,
     leave,
     on_the_rim,
+)
+from dpwords._kernels.levelled_blocks_ways import (
+    Masses,
+    ReachedByWays,
+    advance_with,
+    discount_with,
+    largest_quotients,
+    leave_with,
+    log_ends,
+    mixed,
 )
 from dpwords._kernels.rounding import as_factor, factors, lowered, raised
 
@@ -43,14 +53,14 @@ class Layer(NamedTuple):
 
 
 class LastWays(NamedTuple):
-    """The ways from a prefix to y at the end of a word, ordered by the first node of the prefix."""
+    """The ways from a prefix to y at the end of a word, ordered by what is before the last node of the prefix."""
 
     prefix: Array  # its number
     first: Array  # the node from x to y
 
 
 class Ways(NamedTuple):
-    """The ways from a prefix over y to q are wf[q], …, wf[q+1] − 1, ordered by the first node of the prefix."""
+    """The ways from a prefix over y to q are wf[q], …, wf[q+1] − 1, ordered as the last ways."""
 
     wf: Array
     prefix: Array  # its number
@@ -59,16 +69,21 @@ class Ways(NamedTuple):
 
 
 class Completions(NamedTuple):
-    """Boxes of completions relative to those of each own node, from af[node] on, and a bound for all other nodes."""
+    """Boxes of completions relative to those of the own node, and a bound for all other nodes."""
 
-    af: Array
+    labels: Labels
+    live: Array  # which labels words have
     lo: Array
     hi: Array
     far: float
 
 
 class TurnGrowth(NamedTuple):
-    """values[hf[v] + a·(nodes that follow v) + b]: the most by which ln growth to the b-th exceeds that to the a-th."""
+    """The most by which ln growth to the b-th node exceeds that to the a-th, of those that follow the same nodes.
+
+    It is values[hf[v] + a·(number of nodes that follow) + b], where v is the number of the nodes that they follow, as
+    in `Prefixes.opens` and `Prefixes.before`.
+    """
 
     hf: Array
     turn: Array  # turn[w]: which of the nodes that follow the node before it w is
@@ -151,7 +166,7 @@ def _compare(
     layer: Layer, opening: TurnGrowth, count: int, prefix: Array, first: Array, low: Array, high: Array, most: Array
 ) -> None:  # fmt: skip
     """Raise `most` to the largest change in one place, in two, and between any two closings that go on alike."""
-    of, tgt = layer.nodes.of, layer.nodes.tgt
+    of, src, tgt = layer.nodes.of, layer.nodes.src, layer.nodes.tgt
     last, before = layer.prefixes.last, layer.prefixes.before
     hf, turn, values = opening
     top, bottom = -np.inf, np.inf
@@ -176,7 +191,8 @@ def _compare(
                     v = before[prefix[a]]
                     if v >= 0:
                         old, new = turn[last[prefix[a]]], turn[last[prefix[b]]]
-                        change += values[hf[v] + old * (of[tgt[v] + 1] - of[tgt[v]]) + new]
+                        common = src[last[prefix[a]]]
+                        change += values[hf[v] + old * (of[common + 1] - of[common]) + new]
                     most[1] = max(most[1], change)
         begin = end
 
@@ -207,20 +223,8 @@ def last_closings(
 
 
 @compiled(error_model="numpy")
-def _mixed(lo: Array, hi: Array, count: int, size: int, mixture: Array, place: Array) -> int:
-    """Between the largest and the least mass of all rows. Columns without any are dropped, `place` tells new places."""
-    kept = 0
-    for i in range(size):
-        most, least = 0.0, np.inf
-        for c in range(count):
-            most, least = max(most, hi[c, i]), min(least, lo[c, i])
-        place[i] = -1
-        if most > 0.0:
-            place[i], mixture[kept] = kept, 0.5 * (most + least)
-            for c in range(count):
-                lo[c, kept], hi[c, kept] = lo[c, i], hi[c, i]
-            kept += 1
-    return kept
+def _room(ways: int, rows: int) -> Masses:
+    return Masses(np.zeros((rows, ways)), np.zeros((rows, ways)), np.zeros(ways), np.zeros(ways))
 
 
 @compiled(error_model="numpy")
@@ -233,21 +237,19 @@ def closings(
     in a box that is wide; so each closing is divided by the same mixture of completions.
     """
     nodes, near, degrees, known = layer.nodes, layer.near, layer.degrees, layer.known
-    lf, of, out, src, tgt = nodes.lf, nodes.of, nodes.out, nodes.src, nodes.tgt
-    nf, ns, at, size = near.nf, near.ns, near.at, near.size
+    of, out, src, tgt = nodes.of, nodes.out, nodes.src, nodes.tgt
+    size = near.size
     wf, prefix, first, second = ways
-    af, after_lo, after_hi, far = after
-    z_lo, z_hi = as_factor(z)
-    reached = Reached(np.zeros(len(size)), np.zeros(len(size)))
     n, widest = size.max(), 0
     for q in range(len(size)):
         widest = max(widest, wf[q + 1] - wf[q])
-    one_lo, one_hi, third_lo, third_hi = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    two_lo, two_hi, two_one, two_rest = np.empty((widest, n)), np.empty((widest, n)), np.empty(widest), np.empty(widest)
-    mass_lo, mass_hi = np.zeros((widest, n + 1)), np.zeros((widest, n + 1))
-    mixture, t_lo, t_hi = np.zeros(n + 1), np.zeros(n + 1), np.zeros(n + 1)
-    low, high = np.empty(widest), np.empty(widest)
-    some, ahead, place = np.empty(widest, np.int64), np.empty(widest, np.int64), np.empty(n + 1, np.int64)
+    reached = Reached(np.zeros(len(size)), np.zeros(len(size)))
+    by_ways = ReachedByWays(np.zeros((len(size), widest)), np.zeros(len(size)))
+    one_lo, one_hi, two_lo, two_hi = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    at_q, at_r, beyond = _room(widest, n), _room(widest, n), _room(widest, n + 1)
+    low, high, room = np.empty(widest), np.empty(widest), np.empty((6, widest))
+    mixture, t_lo, t_hi, place = np.zeros(n + 1), np.zeros(n + 1), np.zeros(n + 1), np.empty(n + 1, np.int64)
+    some, ahead = np.empty(widest, np.int64), np.empty(widest, np.int64)
     for q in range(len(size)):
         count = 0
         for i in range(wf[q], wf[q + 1]):
@@ -256,59 +258,72 @@ def closings(
                 continue
             y = tgt[e]
             one, rest = _first_step(z, layer, reached, k, src[e], y, one_lo, one_hi)
-            two_one[count], two_rest[count] = _step(
-                z, layer, reached, y, one_lo, one_hi, one, rest, -1, q, two_lo[count], two_hi[count]
-            )  # fmt: skip
-            if steps == 2:
-                low[count], high[count] = _ends(nodes, near, q, two_lo[count], two_hi[count], two_rest[count])
+            at_q.single[count], at_q.outside[count] = _step(
+                z, layer, reached, y, one_lo, one_hi, one, rest, -1, q, two_lo, two_hi
+            )
+            for m in range(size[q]):
+                at_q.lo[m, count], at_q.hi[m, count] = two_lo[m], two_hi[m]
             some[count], ahead[count] = k, e
             count += 1
         if count == 0:
             continue
         if steps == 2:
+            log_ends(nodes, near, q, count, at_q, low, high)
             _compare(layer, opening, count, some, ahead, low, high, most)
             continue
         for j in range(of[q], of[q + 1]):
             if not live[2, out[j]]:
                 continue
             r = tgt[out[j]]
-            for c in range(count):
-                one, rest = _step(
-                    z, layer, reached, q, two_lo[c], two_hi[c], two_one[c], two_rest[c], -1, r, third_lo, third_hi
-                )  # fmt: skip
-                if steps == 3:
-                    low[c], high[c] = _ends(nodes, near, r, third_lo, third_hi, rest)
-                    continue
-                advance(nodes, near, r, third_lo, third_hi, one, -1, r, mass_lo[c], mass_hi[c])
-                _, rest = leave(nodes, near, degrees, reached, r, third_hi, one, rest, r)
-                mass_lo[c, size[r]], mass_hi[c, size[r]] = 0.0, rest
+            advance_with(nodes, near, q, count, at_q, r, at_r)
+            leave_with(nodes, near, degrees, by_ways, q, count, at_q, r, at_r)
+            discount_with(z, nodes, near, r, count, at_r)
             if steps == 3:
+                log_ends(nodes, near, r, count, at_r, low, high)
                 _compare(layer, opening, count, some, ahead, low, high, most)
                 continue
-            kept = _mixed(mass_lo, mass_hi, count, size[r] + 1, mixture, place)
+            advance_with(nodes, near, r, count, at_r, r, beyond)
+            leave_with(nodes, near, degrees, by_ways, r, count, at_r, r, beyond)
+            kept = mixed(beyond, count, size[r], mixture, place)
             for h in range(of[r], of[r + 1]):
                 if not live[3, out[h]]:
                     continue
-                s, box = tgt[out[h]], af[out[h]]
-                for k in range(nf[r], nf[r + 1]):
-                    t = ns[k]
-                    down, up = (1.0, 1.0) if t == s else (z_lo, z_hi)
-                    for m in range(lf[t + 1] - lf[t]):
-                        i = place[at[r, t] + m]
-                        if i < 0:
-                            continue
-                        if at[s, t] < 0:
-                            t_lo[i], t_hi[i] = 0.0, up * far
-                        else:
-                            t_lo[i] = down * after_lo[box + at[s, t] + m]
-                            t_hi[i] = up * after_hi[box + at[s, t] + m]
-                if place[size[r]] >= 0:
-                    rest = on_the_rim(nodes, near, s, after_hi[box : box + size[s]], far)
-                    t_lo[place[size[r]]], t_hi[place[size[r]]] = 0.0, z_hi * rest
-                for c in range(count):
-                    high[c] = math.log(largest_quotient(mass_hi[c], mixture, t_lo, t_hi, kept))
-                    low[c] = -math.log(largest_quotient(mixture, mass_lo[c], t_lo, t_hi, kept))
-                _compare(layer, opening, count, some, ahead, low, high, most)
+                for label in range(after.labels.of_node[out[h]], after.labels.of_node[out[h] + 1]):
+                    if not after.live[label]:
+                        continue
+                    _completed(z, nodes, near, r, tgt[out[h]], after, label, place, t_lo, t_hi)
+                    largest_quotients(beyond.hi, mixture, True, t_lo, t_hi, kept, count, room, high)
+                    largest_quotients(beyond.lo, mixture, False, t_lo, t_hi, kept, count, room, low)
+                    for c in range(count):
+                        high[c], low[c] = math.log(high[c]), -math.log(low[c])
+                    _compare(layer, opening, count, some, ahead, low, high, most)
+
+
+@compiled(error_model="numpy")
+def _completed(
+    z: float, nodes: Nodes, near: Near, r: int, s: int, after: Completions, label: int, place: Array, t_lo: Array,
+    t_hi: Array,
+) -> None:  # fmt: skip
+    """Bounds on z^[does not enter s] · completions, for the nodes in the box of r and for all outside of it."""
+    lf = nodes.lf
+    nf, ns, at, size = near.nf, near.ns, near.at, near.size
+    z_lo, z_hi = as_factor(z)
+    box = after.labels.af[label]
+    for k in range(nf[r], nf[r + 1]):
+        t = ns[k]
+        down, up = (1.0, 1.0) if t == s else (z_lo, z_hi)
+        for m in range(lf[t + 1] - lf[t]):
+            i = place[at[r, t] + m]
+            if i < 0:
+                continue
+            if at[s, t] < 0:
+                t_lo[i], t_hi[i] = 0.0, up * after.far
+            else:
+                t_lo[i] = down * after.lo[box + at[s, t] + m]
+                t_hi[i] = up * after.hi[box + at[s, t] + m]
+    if place[size[r]] >= 0:
+        rest = on_the_rim(nodes, near, s, after.hi[box : box + size[s]], after.far)
+        t_lo[place[size[r]]], t_hi[place[size[r]]] = 0.0, z_hi * rest
 
 
 @compiled(error_model="numpy")
@@ -317,27 +332,26 @@ def openings(
 ) -> tuple[float, float]:  # fmt: skip
     """The largest difference of logarithms of growth in one step: from the same prefix, and from any two.
 
-    Those from the same last node v are written to `opening.values`.
+    live[k] is of prefixes after the step. Differences after the same nodes are written to `opening.values`.
     """
-    of, out, tgt = layer.nodes.of, layer.nodes.out, layer.nodes.tgt
-    last, tf, known = layer.prefixes.last, layer.prefixes.tf, layer.known
+    of, tgt, known = layer.nodes.of, layer.nodes.tgt, layer.known
+    last, tf, child, opens = layer.prefixes.last, layer.prefixes.tf, layer.prefixes.child, layer.prefixes.opens
     hf, values = opening.hf, opening.values
     values[:] = 0.0
     same, top, bottom = 0.0, -np.inf, np.inf
     for k in range(len(last) - 1):
         if not known[k]:
             continue
-        v = last[k]
-        x = tgt[v]
-        number = of[x + 1] - of[x]
+        x = tgt[last[k]]
+        number, begin = of[x + 1] - of[x], hf[opens[k]]
         for a in range(number):
-            if not live[out[of[x] + a]]:
+            if not live[child[tf[k] + a]]:
                 continue
             lowest = math.log(grown_lo[tf[k] + a])
             top, bottom = max(top, math.log(grown_hi[tf[k] + a])), min(bottom, lowest)
             for b in range(number):
-                if a != b and live[out[of[x] + b]]:
+                if a != b and live[child[tf[k] + b]]:
                     change = math.log(grown_hi[tf[k] + b]) - lowest
-                    values[hf[v] + a * number + b] = max(values[hf[v] + a * number + b], change)
+                    values[begin + a * number + b] = max(values[begin + a * number + b], change)
                     same = max(same, change)
     return same, top - bottom

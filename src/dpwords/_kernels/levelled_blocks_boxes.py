@@ -1,7 +1,8 @@
 """Boxes around the own run where words have the weights of `levelling` (docs/theory.md, section 9).
 
 A *node* is an edge of the system, a *box* holds bounds for all nodes that enter a state near an own one. A *prefix* is
-what is known of an own run: its last two nodes, or the only one, or none. Every bound that is written is rounded
+what is known of an own run before a place: its last H nodes, or all of them if there are fewer. A *label* is what is
+known of it from a place on: K nodes, or fewer where the run cannot go on. Every bound that is written is rounded
 outward (`_kernels/rounding.py`): with the weights as given, it holds for the exact numbers whenever the bounds that it
 was computed from do.
 """
@@ -49,12 +50,24 @@ class Degrees(NamedTuple):
 
 
 class Prefixes(NamedTuple):
-    """The i-th node into src[m], then m, is number pf[m] + i; then come single nodes, and the empty prefix."""
+    """Sequences of H nodes, then shorter ones that begin at the start; the last one is empty."""
 
     last: Array  # its last node, −1 if there is none
-    before: Array  # the node before it; negative if there is none
+    before: Array  # a number for the nodes before the last one; negative if there are none
     bf: Array  # where its box begins
     tf: Array  # where numbers for each node that can follow it begin
+    child: Array  # child[tf[k] + j]: the prefix after prefix k and the j-th node that follows it
+    opens: Array  # the number that `before` has for the prefixes after prefix k
+
+
+class Labels(NamedTuple):
+    """Sequences of K nodes (fewer, where no node follows), in the order of their first node."""
+
+    first: Array  # the first node
+    of_node: Array  # the labels that begin with node v are of_node[v], …, of_node[v+1] − 1
+    af: Array  # where the box of a label begins
+    ef: Array  # where numbers for each node that can precede it begin
+    parent: Array  # parent[ef[k] + i]: the label of the i-th node into src[first[k]], then label k without its last
 
 
 class Shares(NamedTuple):
@@ -161,9 +174,9 @@ def forward(
     How the mass of the own state grows from prefix k to the j-th node that leaves its state goes to grown[tf[k] + j].
     The result bounds what enters any one state outside.
     """
-    lf, of, out, tgt, pf = nodes.lf, nodes.of, nodes.out, nodes.tgt, nodes.pf
+    lf, of, out, tgt = nodes.lf, nodes.of, nodes.out, nodes.tgt
     at, size = near.at, near.size
-    last, bf, tf = prefixes.last, prefixes.bf, prefixes.tf
+    last, bf, tf, child = prefixes.last, prefixes.bf, prefixes.tf, prefixes.child
     lo, hi, single, outside = shares
     new_lo[:] = np.inf
     step_lo, step_hi = np.empty(size.max()), np.empty(size.max())
@@ -178,7 +191,7 @@ def forward(
         box_lo, box_hi = lo[bf[k] : bf[k + 1]], hi[bf[k] : bf[k + 1]]
         for j in range(of[x], of[x + 1]):
             q = out[j]
-            new = pf[q] + p - lf[x]
+            new = child[tf[k] + j - of[x]]
             if not live[new]:
                 continue
             y, box = tgt[q], bf[new]
@@ -258,10 +271,11 @@ def on_the_rim(nodes: Nodes, near: Near, own: int, hi: Array, far: float) -> flo
 
 @compiled(error_model="numpy")
 def backward(
-    z: float, nodes: Nodes, near: Near, widest: int, bf: Array, live: Array, live_after: Array, lo: Array, hi: Array,
-    far: float, new_lo: Array, new_hi: Array,
+    z: float, nodes: Nodes, near: Near, widest: int, labels: Labels, live: Array, live_after: Array, lo: Array,
+    hi: Array, far: float, new_lo: Array, new_hi: Array,
 ) -> float:  # fmt: skip
     """Boxes of completions relative to those of the own node, from those of the layer after it; and what is outside."""
+    first, af, ef, parent = labels.first, labels.af, labels.ef, labels.parent
     lf, of, out, src, tgt, pf, pw = nodes.lf, nodes.of, nodes.out, nodes.src, nodes.tgt, nodes.pf, nodes.pw
     nf, ns, at, size = near.nf, near.ns, near.at, near.size
     new_lo[:] = np.inf
@@ -269,9 +283,10 @@ def backward(
     mine, other, t_lo, t_hi = np.empty(widest), np.empty(widest), np.empty(widest), np.empty(widest)
     down, up = factors(4)
     farthest = 0.0
-    for q in range(len(src)):
-        if not live_after[q]:
+    for label in range(len(first)):
+        if not live_after[label]:
             continue
+        q, box = first[label], af[label]
         x, y = src[q], tgt[q]
         for k in range(nf[x], nf[x + 1]):
             s = ns[k]
@@ -285,15 +300,17 @@ def backward(
                     if begin < 0:
                         above += weight * far
                     else:
-                        below += weight * lo[bf[q] + begin + w - lf[tgt[w]]]
-                        above += weight * hi[bf[q] + begin + w - lf[tgt[w]]]
+                        below += weight * lo[box + begin + w - lf[tgt[w]]]
+                        above += weight * hi[box + begin + w - lf[tgt[w]]]
                 i = at[x, s] + v - lf[s]
                 low[i], high[i] = lowered(below, sum_down), raised(above, sum_up)
-        rest = on_the_rim(nodes, near, y, hi[bf[q] : bf[q + 1]], far)
+        rest = on_the_rim(nodes, near, y, hi[box : box + size[y]], far)
         own = at[x, x]
         for p in range(lf[x], lf[x + 1]):
-            if not live[p]:
+            new = parent[ef[label] + p - lf[x]]
+            if not live[new]:
                 continue
+            begin_new = af[new]
             mass_lo, mass_hi = low[own + p - lf[x]], high[own + p - lf[x]]
             if not mass_lo > 0.0:
                 return np.inf
@@ -309,13 +326,13 @@ def backward(
                             mine[j - of[x]] = weight * pw[pf[w] + v - lf[x]]
                             other[j - of[x]] = weight * pw[pf[w] + p - lf[x]]
                             begin = at[y, tgt[w]]
-                            t_lo[j - of[x]] = lo[bf[q] + begin + w - lf[tgt[w]]]
-                            t_hi[j - of[x]] = hi[bf[q] + begin + w - lf[tgt[w]]]
+                            t_lo[j - of[x]] = lo[box + begin + w - lf[tgt[w]]]
+                            t_hi[j - of[x]] = hi[box + begin + w - lf[tgt[w]]]
                         most = raised(largest_quotient(mine, other, t_lo, t_hi, of[x + 1] - of[x]), up)
                         least = lowered(1.0 / largest_quotient(other, mine, t_lo, t_hi, of[x + 1] - of[x]), down)
                 else:
                     least, most = lowered(low[i] / mass_hi, down), raised(high[i] / mass_lo, up)
-                new_lo[bf[p] + i] = min(new_lo[bf[p] + i], least)
-                new_hi[bf[p] + i] = max(new_hi[bf[p] + i], most)
+                new_lo[begin_new + i] = min(new_lo[begin_new + i], least)
+                new_hi[begin_new + i] = max(new_hi[begin_new + i], most)
             farthest = max(farthest, raised(z * widest * rest / mass_lo, up))
     return max(farthest, LEAST)

@@ -41,10 +41,10 @@ class Limits:
     # Certificates: proofs of how much of ε the weights may use
     compared_words: int = 1024  # words of one length that are compared pair by pair, at every output
     automatic_words: int = 2_000  # words of a list that is certified without a request, in about a second
-    certificate_memory: int = 2**30  # tables of all layers; beyond it a smaller radius is tried, then another method
+    certificate_memory: int = 2**31  # tables of all layers; beyond it a smaller radius is tried, then another method
+    certificate_time: float = 200.0  # seconds of one search for a levelled certificate, as estimated beforehand
     certificate_size: int = 2**31  # states · symbols
     block_steps: float = 1e11  # steps for one evaluation of blocks; a few minutes
-    levelled_steps: float = 2e10  # steps for one evaluation of levelled blocks; tens of seconds
     levelled_edges: int = 2**22  # pairs of consecutive edges in a system whose words are levelled
     good_enough: float = 0.985  # fraction of ε; once a method reaches it, no slower one is tried
     pair_counts: int = 2**28  # words · distances of a list

@@ -33,7 +33,9 @@ _PRECISION = 2e-4  # of ε, in c
 
 @dataclass(frozen=True)
 class Certificate:
-    """A proven rate c: no pair of words of this length loses more than `bound` ≤ ε for each place that differs.
+    """A proven rate c: no pair of words of one length loses more than `bound` ≤ ε for each place that differs.
+
+    It is for words of `length` symbols or, where `longest` is given, for every length from `length` to `longest`.
 
     The weights are e^(−c·d), or, for a staircase, e^(−c·ceil((d − first)/step)); then `bound` and ε are for each `step`
     places that differ.
@@ -47,6 +49,16 @@ class Certificate:
     system: str  # a hash
     step: int = 1
     first: int = 0
+    longest: int | None = None
+    detail: tuple[int, ...] = ()  # how much of a run the proof looked at: nodes before and after a place, radius
+
+    @property
+    def least_length(self) -> int:
+        """The least length of the words that it is for."""
+        return self.length
+
+    def covers(self, length: int) -> bool:
+        return self.length <= length <= (self.length if self.longest is None else self.longest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,17 +72,23 @@ class Certified:
 class Certifier(Value):
     """Certificates for the words of one space, within one budget.
 
-    `certifier(18)` is the certificate for words of 18 symbols, made when it is first needed. `save` writes all that
-    were made; `load` reads some and proves each of them again. `c`, `bound` and `method` are those of the certificate
-    that was used last.
+    `certifier(18)` is the certificate in force for words of 18 symbols, made when it is first needed. `certifier()` is
+    the one for all lengths from `least_length` on, where there is one. `save` writes all that were made; `load` reads
+    some and proves each of them again. `c`, `bound` and `method` are those of the certificate that was used last.
     """
 
     def __init__(self, space: Space, budget: Budget, textbook_only: bool = False) -> None:
         self._space, self._budget, self._textbook_only = space, budget, textbook_only
         self._known: dict[int, Certified] = {}  # by reach; entries are replaced as a whole
+        self._for_all: list[Certificate] = []  # the one for all lengths, once it is known
         self._last: list[Certificate] = []  # the one that was used last
 
     def __call__(self, length: int | None = None, progress: ShareDone | None = None) -> Certificate:
+        if length is None:
+            found = self._of_all_lengths(progress)
+            if found is None:
+                raise InvalidValue("no certificate is for all lengths of these words: ask for one, certificate(18)")
+            return found
         reach = self._space.reach(whole_number(length, "length", 1))
         return self._used(self._certified(reach, progress)).certificate
 
@@ -103,7 +121,9 @@ class Certifier(Value):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the certificates made so far as JSON."""
-        made = [asdict(known.certificate) for known in self._known.values()]
+        made = [
+            asdict(each) for each in dict.fromkeys([*self._for_all, *(k.certificate for k in self._known.values())])
+        ]
         document = {"dpwords": "certificates", "certificates": made}
         write_whole({Path(path): json.dumps(document, indent=1).encode()})
 
@@ -114,17 +134,28 @@ class Certifier(Value):
         cost of making it, because every pair of words is compared.
         """
         proven: dict[int, Certified] = {}
+        for_all: list[tuple[Certifier, Certificate]] = []
         for found in _read(path):
             maker = self._maker(found)
-            if maker is None or found.epsilon != maker._epsilon(found.length):
+            if maker is None or found.epsilon != maker._epsilon(found.longest or found.length):
                 raise InvalidValue("the certificate is for another system or another ε: make a new one with save")
-            usable = found.epsilon / 2 <= found.c <= found.epsilon
-            excess = maker._methods(found.length, progress).get(found.method) if usable else None
-            bound = found.c + excess(found.c) if excess is not None else math.inf
+            bound = maker._bound(found, progress)
             if not bound <= found.epsilon:
                 raise InvalidValue("the certificate does not hold: make a new one with save")
-            proven[found.length] = maker._prepared(replace(found, bound=bound))
+            again = replace(found, bound=bound)
+            if again.longest is None:
+                proven[again.length] = maker._prepared(again, again.length)
+            else:
+                for_all.append((maker, again))
         self._known.update(proven)
+        for maker, again in for_all:
+            maker._for_all[:] = [again]
+
+    def _bound(self, found: Certificate, progress: ShareDone | None = None) -> float:
+        """What a certificate that somebody brings really proves; ∞ if nothing."""
+        usable = found.epsilon / 2 <= found.c <= found.epsilon and found.longest is None
+        excess = self._methods(found.length, progress).get(found.method) if usable else None
+        return found.c + excess(found.c) if excess is not None else math.inf
 
     @abstractmethod
     def _methods(self, reach: int, progress: ShareDone | None = None) -> dict[Method, Excess]:
@@ -134,9 +165,13 @@ class Certifier(Value):
     def _best(self, reach: int, progress: ShareDone | None = None) -> Certificate:
         """The best certificate that can be proven."""
 
-    def _prepared(self, certificate: Certificate) -> Certified:
-        weights = Weights.linear(Fraction(certificate.c), certificate.length)
-        return Certified(certificate, weights)
+    def _of_all_lengths(self, progress: ShareDone | None = None) -> Certificate | None:
+        """The best certificate for all lengths that can be proven; None if there is none."""
+        return None
+
+    def _prepared(self, certificate: Certificate, reach: int) -> Certified:
+        """The certificate with the weights for words of this reach."""
+        return Certified(certificate, Weights.linear(Fraction(certificate.c), reach))
 
     def _maker(self, certificate: Certificate) -> Certifier | None:
         """The certifier that makes such certificates, if it is this one or part of it: same words, same steps."""
@@ -146,7 +181,7 @@ class Certifier(Value):
     def _certified(self, reach: int, progress: ShareDone | None = None) -> Certified:
         known = self._known.get(reach)
         if known is None:
-            known = self._known[reach] = self._prepared(self._best(reach, progress))
+            known = self._known[reach] = self._prepared(self._best(reach, progress), reach)
         return known
 
     def _epsilon(self, reach: int) -> float:
@@ -160,17 +195,20 @@ class Certifier(Value):
     @property
     def _latest(self) -> Certificate:
         if not self._last:
-            raise InvalidValue("a certificate is for one length, and none has been used yet: ask for certificate(18)")
+            raise InvalidValue("no certificate has been used yet: ask for certificate(18)")
         return self._last[0]
 
 
-def largest_rate(epsilon: float, excess: Excess, start: float, tries: int = 0) -> tuple[float, float]:
+def largest_rate(
+    epsilon: float, excess: Excess, start: float, tries: int = 0, precision: float = _PRECISION
+) -> tuple[float, float]:
     """The largest c found with c + excess(c) ≤ ε, and c + excess(c); ε/2 if there is none, which is always allowed.
 
     Any c that passes is certified, however it was found: `start`, if it does, else less. The excess falls about like
-    e^(−c), hence the first steps; if they miss, some `tries` between ε and ε/2. Then the gap to what failed is halved.
+    e^(−c), hence the first steps; if they miss, or lead away, some `tries` between ε and ε/2. Then the gap to what
+    failed is halved.
     """
-    fails, c = math.inf, start
+    fails, over_before, c = math.inf, math.inf, start
     steps = [epsilon * (1 - share / (2 * tries)) for share in range(1, tries)]
     while c > epsilon / 2:
         more = excess(c)
@@ -178,13 +216,14 @@ def largest_rate(epsilon: float, excess: Excess, start: float, tries: int = 0) -
         if over <= 0:
             break
         fails = c
-        c -= over / max(1 - more, 0.1) + _PRECISION * epsilon / 2
+        c = 0.0 if over > over_before else c - over / max(1 - more, 0.1) - precision * epsilon / 2
+        over_before = over
         if c <= epsilon / 2 and steps:
-            c = steps.pop(0)
+            c, over_before = steps.pop(0), math.inf
     else:
         return epsilon / 2, epsilon
     holds = c, c + more
-    while math.isfinite(fails) and min(fails - holds[0], epsilon - holds[1]) > _PRECISION * epsilon:
+    while math.isfinite(fails) and min(fails - holds[0], epsilon - holds[1]) > precision * epsilon:
         c = (holds[0] + fails) / 2
         more = excess(c)
         if c + more <= epsilon:
@@ -198,7 +237,7 @@ def _read(path: str | os.PathLike[str]) -> list[Certificate]:
     """The certificates of a file, each with fields of the right kinds."""
     try:
         document = json.loads(read_text(path))
-        found = [Certificate(**each) for each in document["certificates"]]
+        found = [Certificate(**each | {"detail": tuple(each.get("detail", ()))}) for each in document["certificates"]]
     except InvalidValue:
         raise
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -206,6 +245,8 @@ def _read(path: str | os.PathLike[str]) -> list[Certificate]:
     kinds = {"c": float, "bound": float, "method": str, "epsilon": float, "length": int, "system": str}
     kinds |= {"step": int, "first": int}
     right = all(type(getattr(each, name)) is kind for each in found for name, kind in kinds.items())
+    right &= all(type(each.longest) is int or each.longest is None for each in found)
+    right &= all(type(number) is int for each in found for number in each.detail)
     if not found or not right or not all(each.length >= 0 for each in found):
         raise InvalidValue(f"{Path(path).name} holds no certificates, or is cut off: make a new one with save")
     return found

@@ -3,202 +3,284 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from dpwords.core.compiled import kernel
-from dpwords.core.limits import DEFAULTS, Limits
-from dpwords.core.scaled import Floats, Integers
-from dpwords.errors import InvalidValue
+from dpwords.core.scaled import Floats
 from dpwords.privacy.certificates.blocks import longer_blocks
-from dpwords.privacy.certificates.graph_facts import live_states, neighbourhood, offsets
-from dpwords.privacy.certificates.rounding import ALL_OF_IT, margin, outward, price
-from dpwords.spaces.graph import Flags, Graph
-from dpwords.spaces.levelling import Levelling
+from dpwords.privacy.certificates.levelled_blocks_boxes import Bounds, Boxes, PrefixLayer
+from dpwords.privacy.certificates.levelled_system import Detail, LevelledSystem
+from dpwords.privacy.certificates.rounding import ALL_OF_IT, margin, price
+from dpwords.privacy.certificates.word_lengths import WordLengths
 
-_RADII = range(2, 9)  # steps within which states are near
-_BOX = 170  # nodes in a box on average; more would take longer and gain little
-_HOPELESS = 1e20  # a bound beyond which no closing is of use; no product of them overflows
-_AHEAD = 4  # own states after a prefix that closings know
+AHEAD = 4  # own states after a prefix that closings know
+SHORTEST = 4  # symbols of the words that a certificate for all lengths can cover; shorter ones have one of their own
+LONGEST = 10**6  # and the most
+_LAYERS = 4  # prefixes of H to H + 3 symbols, and completions of up to 7, are bounded one by one; all others together
+_COMPLETIONS = 8
+Tick = Callable[[], None]
+_COPIES = 4  # of the places that are bounded together, in the bound for longer blocks
+
+
+def _nothing() -> None:
+    pass
+
+
+def kept_layers(detail: Detail, length: int | None) -> tuple[int, int]:
+    """How many layers of prefixes and of completions are kept, for one length or for all, including unions of them."""
+    if length is not None:
+        return 2, length
+    return detail.back + 2 * _LAYERS, 2 * _COMPLETIONS
+
+
+@dataclass(frozen=True)
+class Group:
+    """Places with some number of symbols before them and after them; the last number is None where there is no end."""
+
+    before: int
+    most_before: int | None
+    after: int
+    most_after: int | None
+
+    @property
+    def longest(self) -> float:
+        """The largest number of symbols that a word with such a place has."""
+        if self.most_before is None or self.most_after is None:
+            return math.inf
+        return self.most_before + 1 + self.most_after
+
+
+class _Found:
+    """The largest change of ln Z for each place that differs, and that of closings by the number of symbols before."""
+
+    def __init__(self, layers: int) -> None:
+        self.worst, self.closing = 0.0, np.zeros(layers)
+
+    def add(self, group: Group, most: Floats) -> None:
+        self.worst = max(self.worst, _worst(most))
+        last = len(self.closing) if group.most_before is None else group.most_before + 1
+        self.closing[group.before : last] = np.maximum(self.closing[group.before : last], most[2])
 
 
 class LevelledBlocks:
-    """The bound for words of states with the weights of `levelling`, from boxes around every own run of two nodes.
+    """The bound for words of states with levelled weights, from boxes around every own run.
 
-    Arrays are named as in the kernels (`_kernels/levelled_blocks_boxes.py`). Cost of `excess`: length · ways of four
-    steps from a prefix of two · nodes in a box; memory: 16 bytes · length · nodes · nodes in a box.
+    Cost of an evaluation: ways of four steps from a prefix · nodes in a box, for each group of places that is
+    evaluated; memory: 16 bytes · prefixes · nodes in a box for each layer that is kept.
     """
 
-    def __init__(self, graph: Graph, length: int, levelling: Levelling, radius: int) -> None:
-        if radius < _RADII[0]:
-            raise InvalidValue(f"a radius is {_RADII[0]} or more: what is outside may not touch the own run")
-        self.graph, self.length = graph, length
-        order = np.argsort(graph.target, kind="stable")
-        self.src, self.tgt = graph.sources[order], graph.target[order]
-        self.of_state, self.out = graph.first, np.argsort(order)
-        states = np.arange(graph.size + 1)
-        self.lf = np.searchsorted(self.tgt, states)
-        entering, leaving = np.diff(self.lf), np.diff(graph.first)
-        self.degrees = (int(leaving[self.tgt].max(initial=1)), int(entering.max()))
-        self.pf = offsets(entering[self.src])
-        self.others, self.others_at_end = self._weights(levelling, order)
-        self.accepting = graph.accepting[self.tgt]
-        self.near, self.size = self._near(radius, entering)
-        self.af = offsets(self.size[self.tgt])
-        live = live_states(levelling.line, length)[:, 1 + order]
-        self.live = np.concatenate([live, np.zeros((_AHEAD - 1, len(order)), dtype=np.bool_)])
-        self.first = self.out[graph.first[graph.start] : graph.first[graph.start + 1]]
-        self.pairs = int(self.pf[-1])
-        node = np.repeat(np.arange(len(order)), entering[self.src])
-        earlier = np.arange(self.pairs) - self.pf[node] + self.lf[self.src[node]]
-        last = np.concatenate([node, self.first, [-1]])
-        self.before = np.concatenate([earlier, np.full(len(self.first), -1), [-2]])
-        end = np.where(last >= 0, self.tgt[last], graph.start)
-        self.bf, self.tf = offsets(np.where(last >= 0, self.size[end], 0)), offsets(leaving[end])
-        self.prefixes = (last, self.before, self.bf, self.tf)
-        self.hf = offsets(leaving[self.tgt] ** 2)
-        self.turn = np.empty(len(order), dtype=np.int64)
-        self.turn[self.out] = np.arange(len(order)) - graph.first[graph.sources]
-        prefix, step = self._followed(np.arange(len(last)), end)
-        by = np.argsort(self.before[prefix], kind="stable")
-        self.last_ways = (prefix[by], step[by])
-        way, second = self._followed(np.arange(len(prefix)), self.tgt[step])
-        by = np.lexsort((self.before[prefix[way]], self.tgt[second]))
-        way, second = way[by], second[by]
-        self.ways = (np.searchsorted(self.tgt[second], states), prefix[way], step[way], second)
+    def __init__(self, system: LevelledSystem) -> None:
+        self.system = system
+
+    def excess(self, length: int, c: float, tick: Tick = _nothing) -> float:
+        """A bound on |ln Z(x′)/Z(x)| / d(x, x′) over all pairs of words of one length.
+
+        `tick` is called after each place.
+        """
+        if c > ALL_OF_IT:
+            return margin(length)
+        boxes = Boxes(self.system, WordLengths(self.system.graph, length, length), price(c))
+        completions = [boxes.last_completions()]
+        for symbols in range(1, length - AHEAD + 1):
+            found = boxes.before(completions[-1], symbols)
+            if found is None:
+                return math.inf
+            completions.append(found)
+        opening, growth, seen = np.zeros(length + 2), np.zeros(length + 2), _Found(length)
+        layer = boxes.no_symbols()
+        for before in range(length):
+            next_layer = layer if before == 0 else boxes.one_symbol() if before == 1 else boxes.after(layer, before)
+            if next_layer is None:
+                return math.inf
+            layer = next_layer
+            opening[before], growth[before] = layer.opening, layer.growth
+            after = length - 1 - before
+            group = Group(before, before, after, after)
+            seen.add(group, self._most(boxes, group, layer, completions[max(after - AHEAD + 1, 0)]))
+            tick()
+        closing = np.concatenate([[0.0], seen.closing, [0.0]])
+        return max(seen.worst, longer_blocks(opening, growth, closing)) + margin(length)
+
+    def excess_of_all(self, c: float, target: float, most: int, tick: Tick = _nothing) -> tuple[float, int]:
+        """The same for all words of at least some length, and that length, which is at most `most`.
+
+        Groups of places are evaluated together, and split where their bound is above the target. If the target cannot
+        be reached, the result is some number above it.
+        """
+        if c > ALL_OF_IT:
+            return margin(LONGEST), SHORTEST
+        every = _EveryPlace.of(Boxes(self.system, WordLengths(self.system.graph, SHORTEST, None), price(c)))
+        if every is None:
+            return math.inf, most
+        back, least = self.system.detail.back, SHORTEST
+        begins = [
+            (back, None),
+            *((before, before) for before in range(back)),
+        ]  # from costly to quick, taken from the end
+        ends = [(AHEAD - 1, None), *((after, after) for after in reversed(range(AHEAD - 1)))]
+        todo = [Group(*begin, *end) for begin in begins for end in ends]
+        seen, tails = _Found(len(every.layers)), set[Group]()
+        while todo:
+            group = todo.pop()
+            if group.longest < least:
+                continue
+            changes = self._changes(every, group)
+            tick()
+            if _worst(changes) <= target:
+                seen.add(group, changes)
+                continue
+            parts, tail = every.split(group), every.tail(group)
+            if parts and tail not in tails:  # if that is too large, the other parts need not be looked at
+                tails.add(tail)
+                changes = self._changes(every, tail)
+                if _worst(changes) <= target:
+                    todo += parts
+                    continue
+            elif parts:
+                todo += parts
+                continue
+            if group.longest >= most:
+                return _worst(changes), most
+            least = int(group.longest) + 1
+        return max(seen.worst, every.longer_blocks(seen.closing)) + margin(LONGEST), least
+
+    def usual_excess(self, c: float) -> float:
+        """The change in one place or two that most words have: a guess at `excess_of_all`, and quicker."""
+        every = _EveryPlace.of(Boxes(self.system, WordLengths(self.system.graph, SHORTEST, None), price(c)))
+        if every is None:
+            return math.inf
+        before, after = len(every.layers) - 1, len(every.completions) - 1
+        groups = [Group(first, first, after + AHEAD - 1, None) for first in range(self.system.detail.back)]
+        groups += [Group(before, None, after + AHEAD - 1, None), Group(before, None, 0, 0)]
+        return max(_worst(self._changes(every, group)) for group in groups)
+
+    def _changes(self, every: _EveryPlace, group: Group) -> Floats:
+        return self._most(every.boxes, group, every.prefixes(group), every.completions_of(group))
+
+    def _most(self, boxes: Boxes, group: Group, layer: PrefixLayer, after: Bounds) -> Floats:
+        """The largest change in one place, in two, and between closings, at the places of a group."""
+        system, lengths, kernels = self.system, boxes.lengths, kernel("levelled_blocks")
+        back, most = system.detail.back, np.zeros(3)
+
+        def begun(steps: int) -> Any:
+            return lengths.begun(group.before + steps, _plus(group.most_before, steps))
+
+        def ended(steps: int) -> Any:
+            return lengths.ended(group.after - steps, _plus(group.most_after, -steps))
+
+        known = system.prefixes_between(min(group.before, back), begun(-back), ended(-1))
+        if not known.any():
+            return most
+        if (known[:-1] & ~boxes.filled(layer.bounds)[:-1]).any():  # nothing is known of some prefix: cannot happen
+            return np.full(3, math.inf)
+        live = np.stack([begun(step)[system.src] & ended(step)[system.tgt] for step in range(AHEAD)])
+        shares = boxes.shares(layer.bounds)
+        place = kernels.Layer(boxes.nodes, boxes.near, boxes.degrees, boxes.prefixes, known, shares)
+        turns = kernels.TurnGrowth(system.hf, system.turn, layer.turns)
+        steps = min(AHEAD, group.after + 1)
+        if steps == 1:
+            kernels.last_closings(boxes.z, place, live[0], kernels.LastWays(*system.last_ways), turns, most)
+        else:
+            rest = group.after - AHEAD + 1, _plus(group.most_after, 1 - AHEAD)
+            labels = boxes.live_labels(*rest) if steps == AHEAD else np.zeros(len(system.label_nodes), dtype=np.bool_)
+            ahead = kernels.Completions(boxes.labels, labels, after.lo, after.hi, float(after.outside[0]))
+            kernels.closings(boxes.z, steps, place, live, kernels.Ways(*system.ways), ahead, turns, most)
+        return most
+
+
+@dataclass(frozen=True, eq=False)
+class _EveryPlace:
+    """Bounds for all numbers of symbols: the last layer, and the last completions, are for that many and all more."""
+
+    boxes: Boxes
+    layers: list[PrefixLayer]
+    completions: list[Bounds]
+    _unions: dict[int, PrefixLayer] = field(default_factory=dict)
+    _unions_of_completions: dict[int, Bounds] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, graph: Graph, length: int, levelling: Levelling, limits: Limits = DEFAULTS) -> LevelledBlocks | None:
-        """With the largest radius that time and memory allow; None if there is none."""
-        entering, leaving = np.bincount(graph.target, minlength=graph.size), np.diff(graph.first)
-        beside = entering + np.bincount(graph.sources, entering[graph.target], graph.size)  # less than any box
-        ahead = np.bincount(graph.sources, 2.0 + leaving[graph.target], graph.size)  # of two steps from a state
-        ways: Floats = entering.astype(np.float64)
-        for _ in range(3):
-            ways = np.bincount(graph.target, ways[graph.sources], graph.size).astype(np.float64)
-        table, memory, work = 4 * graph.size**2, limits.certificate_memory, limits.levelled_steps
-        if table + 16 * length * float(entering @ beside) > memory or length * (ways @ ahead) > work:
+    def of(cls, boxes: Boxes) -> _EveryPlace | None:
+        """None if there is no invariant, or if none was found."""
+        completions = [boxes.last_completions()]
+        for symbols in range(1, _COMPLETIONS + 1):
+            found = boxes.before(completions[-1], symbols)
+            if found is None:
+                return None
+            completions.append(found)
+        settled = boxes.invariant_completions(completions[-1], _COMPLETIONS)
+        if settled is None:
             return None
-        found = None
-        for radius in _RADII:
-            blocks = cls(graph, length, levelling, radius)
-            numbers = int(blocks.af[-1]) * (length + _AHEAD) + 2 * int(blocks.bf[-1])
-            if table + 16 * numbers > memory or length * (ways @ (ahead * blocks.size)) > work:
-                break
-            if found is not None and float(blocks.size[blocks.tgt].mean()) > _BOX:
-                break
-            found = blocks
-        return found
+        layers = [boxes.no_symbols(), boxes.one_symbol()]
+        last = boxes.system.detail.back + _LAYERS
+        for symbols in range(2, last + 1):
+            layer = boxes.after(layers[-1], symbols)
+            if layer is None:
+                return None
+            layers.append(layer)
+        rest = boxes.invariant(layers[-1], last)
+        return None if rest is None else cls(boxes, [*layers[:-1], rest], [*completions[:-1], settled])
 
-    def excess(self, c: float) -> float:
-        """A bound on |ln Z(x′)/Z(x)| / d(x, x′) over all pairs of words."""
-        n, live = self.length, self.live
-        if c > ALL_OF_IT:
-            return margin(n)
-        boxes, kernels = kernel("levelled_blocks_boxes"), kernel("levelled_blocks")
-        z = price(c)
-        ends = self.accepting / (1 + self.others_at_end * z)
-        weights = 1 / (1 + self.others * z)
-        nodes = boxes.Nodes(self.lf, self.of_state, self.out, self.src, self.tgt, self.pf, weights, ends)
-        near, degrees, prefixes = boxes.Near(*self.near), boxes.Degrees(*self.degrees), boxes.Prefixes(*self.prefixes)
-        after, far = self._completions(z, nodes, near)
-        if not (after[:, 1].max() < _HOPELESS and far.max() < _HOPELESS):
-            return math.inf
-        most, one, two = np.zeros(3), 0.0, 0.0
-        opening, growth, closing = np.zeros(n + 2), np.zeros(n + 2), np.zeros(n + 2)
-        shares = boxes.Shares(*np.zeros((2, self.bf[-1])), 0.0, np.zeros(len(self.before)))
-        grown, turns = np.ones((2, self.tf[-1])), kernels.TurnGrowth(self.hf, self.turn, np.zeros(self.hf[-1]))
-        ways, last_ways = kernels.Ways(*self.ways), kernels.LastWays(*self.last_ways)
-        for place in range(1, n + 1):
-            layer = kernels.Layer(nodes, near, degrees, prefixes, self._known(place - 1), shares)
-            steps = min(_AHEAD, n - place + 1)
-            most[:] = 0.0
-            if steps == 1:
-                kernels.last_closings(z, layer, live[place], last_ways, turns, most)
-            else:
-                ahead = kernels.Completions(self.af, *after[place + _AHEAD - 1], far[place + _AHEAD - 1])
-                kernels.closings(z, steps, layer, live[place : place + _AHEAD], ways, ahead, turns, most)
-            one, two, closing[place] = max(one, most[0]), max(two, most[1]), most[2]
-            if place == 1:
-                shares = boxes.Shares(*self._first_boxes(z))
-                continue
-            box, outside = np.zeros((2, self.bf[-1])), np.zeros(len(self.before))
-            single = boxes.forward(
-                z, nodes, near, degrees, prefixes, layer.known, self._known(place), shares, *grown, *box, outside
-            )
-            shares = boxes.Shares(*box, single, outside)
-            if not (single < _HOPELESS and box[1].max() < _HOPELESS and outside.max() < _HOPELESS):
-                return math.inf
-            opening[place], growth[place] = kernels.openings(layer, live[place], *grown, turns)
-        return float(max(one, two / 2, longer_blocks(opening, growth, closing))) + margin(n)
+    def prefixes(self, group: Group) -> PrefixLayer:
+        return self.layers[group.before] if group.most_before is not None else self._layers_from(group.before)
 
-    def _completions(self, z: float, nodes: Any, near: Any) -> tuple[Floats, Floats]:
-        """Boxes of completions for each layer, and the bound for nodes outside of them."""
-        n, live, ends = self.length, self.live, nodes.fw
-        backward = kernel("levelled_blocks_boxes").backward
-        boxes, far = np.zeros((n + _AHEAD, 2, self.af[-1])), np.zeros(n + _AHEAD)
-        rounded = np.array([outward().factors(1)]).T  # one division
-        for node in np.flatnonzero(live[n]):
-            own = self.tgt[node]
-            for state in near.ns[near.nf[own] : near.nf[own + 1]]:
-                some = ends[self.lf[state] : self.lf[state + 1]]
-                begin = self.af[node] + near.at[own, state]
-                boxes[n, :, begin : begin + len(some)] = some / ends[node] * rounded
-        far[n] = rounded[1, 0] / ends[live[n]].min()
-        for layer in range(n - 1, 0, -1):
-            around = (self.degrees[0], self.af, live[layer], live[layer + 1])
-            after = (*boxes[layer + 1], far[layer + 1])
-            far[layer] = backward(z, nodes, near, *around, *after, *boxes[layer])
-        return boxes, far
+    def completions_of(self, group: Group) -> Bounds:
+        after = max(group.after - AHEAD + 1, 0)
+        return self.completions[after] if group.most_after is not None else self._completions_from(after)
 
-    def _first_boxes(self, z: float) -> tuple[Floats, Floats, float, Floats]:
-        """Shares after one symbol: 1 for the own node, z for the others."""
-        (low, high), outside = np.zeros((2, self.bf[-1])), np.zeros(len(self.before))
-        at, up = self.near[2], outward().factors(1)[1]
-        for prefix, node in enumerate(self.first, start=self.pairs):
-            own = self.tgt[node]
-            begin = at[own, self.tgt[self.first]]
-            near = self.first[begin >= 0]
-            low[self.bf[prefix] + begin[begin >= 0] + near - self.lf[self.tgt[near]]] = z
-            low[self.bf[prefix] + at[own, own] + node - self.lf[own]] = 1.0
-            outside[prefix] = z * (len(self.first) - len(near)) * up
-        high[:] = low  # both are exact
-        return low, high, z if outside.any() else 0.0, outside
+    def split(self, group: Group) -> list[Group]:
+        """Two groups that have all places of one, or none if it cannot be split."""
+        before, after = group.before, group.after
+        by_before = group.most_before is None and before < len(self.layers) - 1
+        by_after = group.most_after is None and after - AHEAD + 1 < len(self.completions) - 1
+        if by_before and by_after:
+            by_before = before - self.boxes.system.detail.back <= after - AHEAD + 1
+        if by_before:
+            return [replace(group, before=before + 1), replace(group, most_before=before)]
+        return [replace(group, after=after + 1), replace(group, most_after=after)] if by_after else []
 
-    def _known(self, layer: int) -> Flags:
-        """The prefixes that words have after so many symbols."""
-        known = np.zeros(len(self.before), dtype=np.bool_)
-        if layer == 0:
-            known[-1] = True
-        elif layer == 1:
-            known[self.pairs : -1] = self.live[1, self.first]
-        else:
-            pairs = slice(0, self.pairs)
-            known[pairs] = self.live[layer - 1, self.before[pairs]] & self.live[layer, self.prefixes[0][pairs]]
-        return known
+    def tail(self, group: Group) -> Group:
+        """The part of a group that cannot be split: the most symbols before and after that are told apart, or more."""
+        before = len(self.layers) - 1 if group.most_before is None else group.before
+        after = len(self.completions) + AHEAD - 2 if group.most_after is None else group.after
+        return replace(group, before=before, after=after)
 
-    def _weights(self, levelling: Levelling, order: Integers) -> tuple[Integers, Integers]:
-        """How many other states fit, for each step between nodes in the order of `pf`, and for each node at the end."""
-        line = levelling.line
-        inside = np.flatnonzero(line.sources)
-        number = self.out
-        steps = inside[np.lexsort((number[line.sources[inside] - 1], number[line.target[inside] - 1]))]
-        return levelling.others[steps], levelling.others_at_end[1 + order]
+    def longer_blocks(self, closing: Floats) -> float:
+        """The bound for blocks of three places or more.
 
-    def _near(self, radius: int, entering: Integers) -> tuple[Any, Integers]:
-        """The states near each state, where their nodes begin in its box, which are on the rim; sizes of boxes."""
-        size = self.graph.size
-        rows = neighbourhood(self.graph, radius)
-        ns = np.array([state for row in rows for state in row], dtype=np.int64)
-        rim = np.array([row[state] >= radius - 1 for row in rows for state in row], dtype=np.bool_)
-        at, sizes = np.full((size, size), -1, dtype=np.int32), np.zeros(size, dtype=np.int64)
-        for state, row in enumerate(rows):
-            places = offsets(entering[list(row)])
-            at[state, list(row)], sizes[state] = places[:-1], places[-1]
-        return (offsets([len(row) for row in rows]), ns, at, rim, sizes), sizes
+        Further places between the first and the last one bring the mean of a block nearer to the largest growth, so
+        that a few of them are enough.
+        """
+        last = [self.layers[-1]] * _COPIES
+        opening = [layer.opening for layer in self.layers + last]
+        growth = [layer.growth for layer in self.layers + last]
+        closings = [0.0, *closing, *[closing[-1]] * (_COPIES - 1)]
+        found = longer_blocks(*(np.array([*each, 0.0]) for each in (opening, growth, closings)))
+        return max(found, growth[-1])
 
-    def _followed(self, items: Integers, ends: Integers) -> tuple[Integers, Integers]:
-        """Each item with each node that leaves the state where it ends."""
-        item, edges = self.graph.leaving(ends)
-        return items[item], self.out[edges]
+    def _layers_from(self, symbols: int) -> PrefixLayer:
+        """The union of this layer and all later ones, computed once."""
+        if symbols not in self._unions:
+            layer = self.layers[symbols]
+            last = symbols == len(self.layers) - 1
+            self._unions[symbols] = layer if last else layer.hull(self._layers_from(symbols + 1))
+        return self._unions[symbols]
+
+    def _completions_from(self, symbols: int) -> Bounds:
+        if symbols not in self._unions_of_completions:
+            bounds = self.completions[symbols]
+            last = symbols == len(self.completions) - 1
+            self._unions_of_completions[symbols] = bounds if last else bounds.hull(self._completions_from(symbols + 1))
+        return self._unions_of_completions[symbols]
+
+
+def _worst(changes: Floats) -> float:
+    """The largest change of ln Z for each place that differs."""
+    return float(max(changes[0], changes[1] / 2))
+
+
+def _plus(most: int | None, steps: int) -> int | None:
+    return None if most is None else most + steps

@@ -57,7 +57,9 @@ class ListCertifier(Certifier):
     def in_force(self, length: int) -> Certified:
         """What a release uses: a certificate that was made or loaded, or is quickly made, or else the textbook rate."""
         reach = self._space.reach(length)
-        return self._used(self._prepared(self._textbook(reach)) if self._waits(reach) else self._certified(reach))
+        return self._used(
+            self._prepared(self._textbook(reach), reach) if self._waits(reach) else self._certified(reach)
+        )
 
     @property
     def complete(self) -> bool:

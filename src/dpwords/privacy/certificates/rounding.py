@@ -23,4 +23,4 @@ def price(c: float) -> float:
 
 def margin(length: int) -> float:
     """More than the logarithms of bounds, and weights that differ from the mechanism's by rounding, can be off."""
-    return 1e-9 + 16 * length * ULP
+    return 1e-9 + 32 * length * ULP

@@ -65,11 +65,11 @@ class StaircaseCertifier(SystemCertifier):
             return max(found, key=lambda each: each.c)
         return min(found, key=lambda each: (listed.mean_distance(each.c, each.method == "listed, balanced"), -each.c))
 
-    def _prepared(self, certificate: Certificate) -> Certified:
-        rate, listed, base = Fraction(certificate.c), self._by_steps(certificate.length), None
+    def _prepared(self, certificate: Certificate, reach: int) -> Certified:
+        rate, listed, base = Fraction(certificate.c), self._by_steps(reach), None
         if certificate.method == "listed, balanced" and listed is not None:
             base = listed.weighted(certificate.c)
-        values = self._staircase.values(certificate.length, self._step)
+        values = self._staircase.values(reach, self._step)
         return Certified(certificate, Weights.by_distance(tuple(-rate * value for value in values), base))
 
     def _maker(self, certificate: Certificate) -> Certifier | None:
@@ -104,6 +104,9 @@ class BestCertifier(SystemCertifier):
         except TooLarge:  # words cannot be counted by their distance here
             return linear.certificate
 
+    def _of_all_lengths(self, progress: ShareDone | None = None) -> Certificate | None:
+        return self._linear._of_all_lengths(progress)
+
     def _mean_distance(self, weights: Weights, reach: int) -> float:
         """The expected distance, averaged over typical words."""
         words, times = self._space.typical(reach, steps=reach)
@@ -111,10 +114,10 @@ class BestCertifier(SystemCertifier):
         means = [count * law.expected_distance() for law, count in zip(laws, times.tolist(), strict=True)]
         return math.fsum(means) / int(times.sum())
 
-    def _prepared(self, certificate: Certificate) -> Certified:
+    def _prepared(self, certificate: Certificate, reach: int) -> Certified:
         maker = self._maker(certificate)
         assert maker is not None
-        return maker._prepared(certificate)
+        return maker._prepared(certificate, reach)
 
     def _maker(self, certificate: Certificate) -> Certifier | None:
         return self._linear._maker(certificate) or self._stairs._maker(certificate)

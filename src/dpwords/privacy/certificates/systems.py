@@ -13,11 +13,13 @@ Several methods bound how much the normaliser Z can change from word to word; th
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
 from dpwords.core.limits import Limits
-from dpwords.errors import TooLarge
+from dpwords.errors import InvalidValue, TooLarge
 from dpwords.privacy.certificates.blocks import Blocks
 from dpwords.privacy.certificates.certificate import (
     TRIES,
@@ -30,7 +32,8 @@ from dpwords.privacy.certificates.certificate import (
     largest_rate,
 )
 from dpwords.privacy.certificates.graph_facts import accepts_every_word
-from dpwords.privacy.certificates.levelled_blocks import LevelledBlocks
+from dpwords.privacy.certificates.levelled_blocks import LONGEST, SHORTEST
+from dpwords.privacy.certificates.levelled_search import LevelledSearch, progress_of
 from dpwords.privacy.certificates.normaliser_range import range_of_normalisers
 from dpwords.privacy.certificates.small_languages import Listed
 from dpwords.privacy.guarantees import Budget
@@ -42,7 +45,8 @@ from dpwords.spaces.space import Weights, none_of_length
 from dpwords.spaces.weighted_words import WeightedWords
 
 NEARLY = 1 - 2e-5  # of ε: where normalisers are equal except for rounding, such a rate passes at the first try
-_SHORT = 10  # symbols; the search for longer words starts where it ended for these
+_GUESS = 0.93  # of ε; where the search for one length begins if there is no certificate for all
+_ENOUGH = 0.93  # of ε; from there on a length has no certificate of its own beside that for all lengths
 
 
 class FreeCertifier(Certifier):
@@ -62,12 +66,16 @@ class FreeCertifier(Certifier):
             return Certificate(epsilon / 2, epsilon, "textbook", epsilon, reach, system)
         return Certificate(epsilon, epsilon, "every word", epsilon, reach, system)
 
+    def _of_all_lengths(self, progress: ShareDone | None = None) -> Certificate | None:
+        return replace(self._best(LONGEST), length=1, longest=LONGEST)
+
 
 class SystemCertifier(Certifier):
     """Runs of a system.
 
-    Cost of a certificate: a few evaluations of `LevelledBlocks.excess` for words of states, and of
-    `range_of_normalisers` for other words.
+    Words of states have one certificate for all lengths from a few symbols on, if it reaches a fixed share of ε;
+    otherwise, and for shorter words and other words, each length has its own. Cost of a certificate: a few evaluations
+    of `LevelledBlocks` for words of states, and of `range_of_normalisers` for other words.
     """
 
     _space: Runs
@@ -92,39 +100,92 @@ class SystemCertifier(Certifier):
             blocks = Blocks.of(graph, reach, self._epsilon(reach), self._limits)
             if blocks is not None:
                 methods["blocks"] = blocks.excess
-            levelling = self._levelling
-            levelled = None if levelling is None else LevelledBlocks.of(graph, reach, levelling, self._limits)
-            if levelled is not None:
-                methods["blocks, levelled"] = levelled.excess
         return methods
 
     def _best(self, reach: int, progress: ShareDone | None = None) -> Certificate:
-        epsilon = self._epsilon(reach)
-        methods = self._methods(reach)
-        found: list[Certificate] = []
-        short = self._short if reach > _SHORT else None
-        for method, excess in methods.items():
-            good = max((each.c for each in found), default=0.0) >= self._limits.good_enough * epsilon
-            if method == "blocks, levelled" and (good or (short is not None and short.method == "blocks")):
-                continue  # it takes longer and would hardly be better
+        self._refuse(reach)
+        epsilon, identity = self._epsilon(reach), self._space.identity
+        search = self._search if self._listed(reach) is None else None
+        covering = None if search is None else self._of_all_lengths(progress)
+        if covering is not None and covering.covers(reach) and covering.c >= _ENOUGH * epsilon:
+            return covering
+        found: list[Certificate] = [] if covering is None or not covering.covers(reach) else [covering]
+        for method, excess in self._methods(reach).items():
             tries = 0 if "blocks" in method or "balanced" in method else TRIES
-            start = epsilon if short is None else min(short.c, epsilon)
-            c, bound = largest_rate(epsilon, excess, start * NEARLY if method == "listed, balanced" else start, tries)
-            found.append(Certificate(c, bound, method, epsilon, reach, self._space.identity))
-        listed = None if "listed" not in methods else self._listed(reach)
+            c, bound = largest_rate(epsilon, excess, epsilon * NEARLY if "balanced" in method else epsilon, tries)
+            found.append(Certificate(c, bound, method, epsilon, reach, identity))
+        best = max(each.c for each in found)
+        if search is not None and best < self._limits.good_enough * epsilon:
+            guess = _GUESS * epsilon
+            if covering is not None and covering.method == "blocks, levelled":
+                guess = covering.c
+            found += self._levelled(search, reach, epsilon, guess, progress)
+        listed = self._listed(reach) if search is None else None
         if listed is None:
             return max(found, key=lambda each: each.c)
         return min(found, key=lambda each: (listed.mean_distance(each.c, each.method == "listed, balanced"), -each.c))
 
-    def _prepared(self, certificate: Certificate) -> Certified:
+    def _of_all_lengths(self, progress: ShareDone | None = None) -> Certificate | None:
+        if not self._for_all:
+            try:
+                epsilon = self._epsilon(LONGEST)
+            except InvalidValue:  # rounding may cost more than ε in words of that length
+                return None
+            identity = self._space.identity
+            found = [
+                Certificate(epsilon / (1 + excess), epsilon, method, epsilon, 1, identity, longest=LONGEST)
+                for method, excess in self._everywhere.items()
+            ]
+            if self._search is not None:
+                found += self._levelled(self._search, None, epsilon, epsilon, progress)
+            self._for_all[:] = [max(found, key=lambda each: each.c)]
+        return self._for_all[0]
+
+    def _levelled(
+        self, search: LevelledSearch, reach: int | None, epsilon: float, guess: float, progress: ShareDone | None
+    ) -> Iterator[Certificate]:
+        """Levelled certificates for one length, or for all, each with more detail, until one is good enough."""
+        for stage, detail in search.attempts(reach):
+            tick = progress_of(progress, search.parts(reach))
+            if reach is None:
+                found = search.rate_for_all(stage, detail, epsilon, tick)
+            else:
+                found = search.rate(stage, detail, reach, epsilon, guess, tick)
+            if found.c > epsilon / 2:
+                yield Certificate(
+                    found.c, found.bound, "blocks, levelled", epsilon, found.least, self._space.identity,
+                    longest=LONGEST if reach is None else None, detail=(detail.back, detail.ahead, detail.radius),
+                )  # fmt: skip
+            if found.c >= stage.enough * epsilon:
+                return
+
+    def _bound(self, found: Certificate, progress: ShareDone | None = None) -> float:
+        if not found.epsilon / 2 <= found.c <= found.epsilon or found.longest not in (None, LONGEST):
+            return math.inf
+        if found.method == "blocks, levelled":
+            detail = None if self._search is None else self._search.detail(found.detail)
+            if self._search is None or detail is None:
+                return math.inf
+            blocks, target = self._search.blocks(detail), found.epsilon - found.c
+            tick = progress_of(progress, self._search.parts(found.length))
+            if found.longest is None:
+                self._refuse(found.length)
+                return found.c + blocks.excess(found.length, found.c, tick)
+            more, least = blocks.excess_of_all(found.c, target, max(found.length, SHORTEST), tick)
+            return found.c + more if least <= found.length else math.inf
+        if found.longest is None:
+            return super()._bound(found, progress)
+        return found.c * (1 + self._everywhere.get(found.method, math.inf)) if found.length > 0 else math.inf
+
+    def _prepared(self, certificate: Certificate, reach: int) -> Certified:
         """The certificate with its public weights, which are computed once and kept."""
         rate = Fraction(certificate.c)
         base: Graph | WeightedWords | None = None
-        if certificate.method == "listed, balanced" and (listed := self._listed(certificate.length)) is not None:
+        if certificate.method == "listed, balanced" and (listed := self._listed(reach)) is not None:
             base = listed.weighted(certificate.c)
         elif certificate.method == "blocks, levelled" and self._levelling is not None:
-            base = self._levelling.weighted(rate)
-        return Certified(certificate, Weights.linear(rate, certificate.length, base))
+            base = _weighted(self._levelling, rate)
+        return Certified(certificate, Weights.linear(rate, reach, base))
 
     def _refuse(self, length: int) -> None:
         graph, most = self._graph, self._limits.certificate_size
@@ -137,18 +198,31 @@ class SystemCertifier(Certifier):
         return _listed(self._graph, length, self._limits)
 
     @cached_property
-    def _short(self) -> Certificate | None:
-        """The certificate for short words of a fixed length, at whose rate the search for longer words starts.
+    def _everywhere(self) -> dict[Method, int]:
+        """The methods that hold for words of any length: the excess of a rate c is so many times c."""
+        found: dict[Method, int] = {"textbook": 1}
+        return found | {"every word": 0} if self._every_word and not self._textbook_only else found
 
-        It does not depend on what was asked for before, so a system, a length and an ε always give the same rate.
-        """
-        graph = self._graph
-        return self._best(_SHORT) if graph.useful(_SHORT)[0, graph.start] else None
+    @cached_property
+    def _every_word(self) -> bool:
+        return accepts_every_word(self._graph)
+
+    @cached_property
+    def _search(self) -> LevelledSearch | None:
+        """The levelled certificates that can be tried; None if there are none."""
+        if self._textbook_only or self._every_word or self._levelling is None:
+            return None
+        return LevelledSearch(self._graph, self._levelling, self._limits)
 
     @cached_property
     def _levelling(self) -> Levelling | None:
         """The public weights of words of states; None for other words."""
         return Levelling.of(self._graph, self._limits) if self._graph.state_named is not None else None
+
+
+@lru_cache(maxsize=4)  # all lengths share it
+def _weighted(levelling: Levelling, rate: Fraction) -> Graph:
+    return levelling.weighted(rate)
 
 
 @lru_cache(maxsize=2)  # all methods of one length share it

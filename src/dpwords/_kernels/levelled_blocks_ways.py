@@ -1,0 +1,223 @@
+"""The steps of `levelled_blocks_boxes` for many ways at once that are at the same own state: columns are ways.
+
+The loops over the columns are the innermost ones. They have no order that matters, so the compiler can take several
+columns at a time, and each column gets the same result as if it were alone.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpwords._kernels.compiler import compiled
+from dpwords._kernels.levelled_blocks_boxes import Degrees, Near, Nodes
+from dpwords._kernels.rounding import UNIT, as_factor, factors, lowered, raised
+
+Array = Any
+
+
+class Masses(NamedTuple):
+    """Bounds on the masses of ways at one own state: rows are nodes of its box, columns are ways."""
+
+    lo: Array
+    hi: Array
+    single: Array  # the most that enters any one state outside the box
+    outside: Array  # and all of them together
+
+
+class ReachedByWays(NamedTuple):
+    """Room for `leave_with`: rows are states, which are zeros before and after it."""
+
+    mass: Array
+    ways: Array  # the same for all columns
+
+
+@compiled(error_model="numpy")
+def advance_with(nodes: Nodes, near: Near, own: int, count: int, masses: Masses, new: int, step: Masses) -> None:
+    """Masses one step later, in the box of `new`, from those in the box of `own`; no symbol is compared."""
+    lf, src, pf, pw = nodes.lf, nodes.src, nodes.pf, nodes.pw
+    nf, ns, at = near.nf, near.ns, near.at
+    lo, hi, single = masses.lo, masses.hi, masses.single
+    down, up = factors(near.size[own])
+    for k in range(nf[new], nf[new + 1]):
+        t = ns[k]
+        to = at[new, t] - lf[t]
+        for m in range(lf[t], lf[t + 1]):
+            s = src[m]
+            begin, weights = at[own, s], pf[m]
+            low, high = step.lo[to + m], step.hi[to + m]
+            if begin < 0:
+                for c in range(count):
+                    low[c], high[c] = 0.0, single[c]
+                continue
+            for c in range(count):
+                low[c], high[c] = 0.0, 0.0
+            for i in range(lf[s + 1] - lf[s]):
+                weight = pw[weights + i]
+                below, above = lo[begin + i], hi[begin + i]
+                for c in range(count):
+                    low[c] += weight * below[c]
+                    high[c] += weight * above[c]
+            for c in range(count):
+                low[c] *= down
+                high[c] *= up
+
+
+@compiled(error_model="numpy")
+def leave_with(
+    nodes: Nodes, near: Near, degrees: Degrees, reached: ReachedByWays, own: int, count: int, masses: Masses, new: int,
+    step: Masses,
+) -> None:  # fmt: skip
+    """What is outside the box of `new` one step later: into one state at most, and all together."""
+    lf, of, out, tgt, pf, pw = nodes.lf, nodes.of, nodes.out, nodes.tgt, nodes.pf, nodes.pw
+    nf, ns, at, rim = near.nf, near.ns, near.at, near.rim
+    hi, single, outside = masses.hi, masses.single, masses.outside
+    most, total, terms = step.single, step.outside, 2 * degrees.entering + 4
+    for c in range(count):
+        most[c], total[c] = degrees.entering * single[c], degrees.leaving * outside[c]
+    for again in range(2):
+        for k in range(nf[own], nf[own + 1]):
+            if not rim[k]:
+                continue
+            s = ns[k]
+            begin = at[own, s]
+            for j in range(of[s], of[s + 1]):
+                t = tgt[out[j]]
+                if at[new, t] >= 0:
+                    continue
+                mass = reached.mass[t]
+                if again:
+                    reached.ways[t] = 0.0
+                    for c in range(count):
+                        mass[c] = 0.0
+                    continue
+                for i in range(lf[s + 1] - lf[s]):
+                    weight = pw[pf[out[j]] + i]
+                    above = hi[begin + i]
+                    for c in range(count):
+                        mass[c] += weight * above[c]
+                        total[c] += weight * above[c]
+                reached.ways[t] += 1.0
+                terms += lf[s + 1] - lf[s]
+                others = lf[t + 1] - lf[t] - reached.ways[t]
+                for c in range(count):
+                    most[c] = max(most[c], mass[c] + others * single[c])
+    _, up = factors(terms)
+    for c in range(count):
+        most[c] = raised(min(most[c], total[c]), up)
+        total[c] = raised(total[c], up)
+
+
+@compiled(error_model="numpy")
+def discount_with(z: float, nodes: Nodes, near: Near, own: int, count: int, masses: Masses) -> None:
+    """Multiply by z what does not enter the own state."""
+    lf = nodes.lf
+    z_lo, z_hi = as_factor(z)
+    begin, end = near.at[own, own], near.at[own, own] + lf[own + 1] - lf[own]
+    for i in range(near.size[own]):
+        if begin <= i < end:
+            continue
+        low, high = masses.lo[i], masses.hi[i]
+        for c in range(count):
+            low[c], high[c] = lowered(low[c], z_lo), raised(high[c], z_hi)
+    for c in range(count):
+        masses.single[c] = raised(masses.single[c], z_hi)
+        masses.outside[c] = raised(masses.outside[c], z_hi)
+
+
+@compiled(error_model="numpy")
+def log_ends(nodes: Nodes, near: Near, own: int, count: int, masses: Masses, low: Array, high: Array) -> None:
+    """Bounds on the logarithm of the whole mass where the word ends."""
+    lf, fw = nodes.lf, nodes.fw
+    nf, ns, at = near.nf, near.ns, near.at
+    for c in range(count):
+        low[c], high[c] = 0.0, masses.outside[c]
+    for k in range(nf[own], nf[own + 1]):
+        s = ns[k]
+        for m in range(lf[s], lf[s + 1]):
+            below, above = masses.lo[at[own, s] + m - lf[s]], masses.hi[at[own, s] + m - lf[s]]
+            for c in range(count):
+                low[c] += fw[m] * below[c]
+                high[c] += fw[m] * above[c]
+    down, up = factors(near.size[own] + 2)
+    for c in range(count):
+        low[c], high[c] = math.log(lowered(low[c], down)), math.log(raised(high[c], up))
+
+
+@compiled(error_model="numpy")
+def mixed(masses: Masses, count: int, size: int, mixture: Array, place: Array) -> int:
+    """Between the largest and the least mass of all ways, for each node of a box, and for all outside of it.
+
+    Rows without any mass are dropped, and the others moved up; `place` tells where they are then.
+    """
+    lo, hi = masses.lo, masses.hi
+    kept = 0
+    for i in range(size + 1):
+        below, above = lo[i], hi[i]
+        if i == size:
+            for c in range(count):
+                below[c], above[c] = 0.0, masses.outside[c]
+        most, least = 0.0, np.inf
+        for c in range(count):
+            most, least = max(most, above[c]), min(least, below[c])
+        place[i] = -1
+        if most > 0.0:
+            place[i], mixture[kept] = kept, 0.5 * (most + least)
+            if kept < i:
+                for c in range(count):
+                    lo[kept, c], hi[kept, c] = below[c], above[c]
+            kept += 1
+    return kept
+
+
+@compiled(error_model="numpy")
+def largest_quotients(
+    one: Array, other: Array, upward: bool, lo: Array, hi: Array, rows: int, count: int, room: Array, result: Array
+) -> None:  # fmt: skip
+    """For each column of `one` what `largest_quotient` is for it over `other`; upward=False: for `other` over it."""
+    guess, below, least, size = room[0], room[1], room[2], room[3]
+    down, up = factors(rows + 4)
+    for c in range(count):
+        guess[c], below[c], least[c] = 0.0, 0.0, 0.0
+    for i in range(rows):
+        column, fixed, most_t, least_t = one[i], other[i], hi[i], lo[i]
+        if upward:
+            for c in range(count):
+                guess[c] += column[c] * most_t
+                below[c] += fixed * most_t
+                least[c] += fixed * least_t
+        else:
+            for c in range(count):
+                guess[c] += fixed * most_t
+                below[c] += column[c] * most_t
+                least[c] += column[c] * least_t
+    for c in range(count):
+        size[c] = guess[c]
+        guess[c] = guess[c] / below[c]
+        least[c] = lowered(least[c], down)
+    above, under = room[4], room[5]
+    for c in range(count):
+        above[c], under[c] = 0.0, 0.0
+    for i in range(rows):
+        column, fixed, most_t, least_t = one[i], other[i], hi[i], lo[i]
+        for c in range(count):
+            first, second = (column[c], fixed) if upward else (fixed, column[c])
+            t = most_t if first > guess[c] * second else least_t
+            above[c] += first * t
+            under[c] += second * t
+    for c in range(count):
+        guess[c] = above[c] / under[c]
+        size[c] += guess[c] * below[c]
+        above[c] = 0.0
+    for i in range(rows):
+        column, fixed, most_t, least_t = one[i], other[i], hi[i], lo[i]
+        for c in range(count):
+            first, second = (column[c], fixed) if upward else (fixed, column[c])
+            more = first - guess[c] * second
+            above[c] += more * (most_t if more > 0.0 else least_t)
+    for c in range(count):
+        surplus = above[c] + (rows + 6) * UNIT * size[c]
+        found = raised(guess[c] + max(surplus, 0.0) / least[c], up)
+        result[c] = found if least[c] > 0.0 else np.inf

@@ -1,0 +1,222 @@
+"""Bounds on the masses around own runs, place by place or for all places at once (docs/theory.md, section 9).
+
+A *layer* holds bounds for all prefixes of so many symbols. An *invariant* holds them for all prefixes of that many
+symbols or more: it contains the layer where it begins, and one step from any masses within it stays within it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from dpwords.core.compiled import kernel
+from dpwords.core.scaled import Floats
+from dpwords.privacy.certificates.levelled_system import LevelledSystem
+from dpwords.privacy.certificates.rounding import outward
+from dpwords.privacy.certificates.word_lengths import WordLengths
+from dpwords.spaces.graph import Flags
+
+_HOPELESS = 1e20  # a bound beyond which nothing is proven; no product of them overflows
+_ROUNDS = 300  # of the search for an invariant
+_WIDER = 3e-5  # by how much it goes beyond what was found; more would be worse, less would take more rounds
+_NEARLY_NONE = 1e-7  # lower bounds below are replaced by 0; they would fall for hundreds of rounds
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Boxes: intervals, one after another (from ∞ to 0 where there is no prefix or label), and what is outside."""
+
+    lo: Floats
+    hi: Floats
+    outside: Floats
+
+    @property
+    def useful(self) -> bool:
+        return bool(self.hi.max(initial=0.0) < _HOPELESS and self.outside.max() < _HOPELESS)
+
+    def hull(self, other: Bounds) -> Bounds:
+        """The least bounds that contain both."""
+        outside = np.maximum(self.outside, other.outside)
+        return Bounds(np.minimum(self.lo, other.lo), np.maximum(self.hi, other.hi), outside)
+
+    def contains(self, other: Bounds) -> bool:
+        inside = (self.lo <= other.lo).all() and (other.hi <= self.hi).all()
+        return bool(inside and (other.outside <= self.outside).all())
+
+    def wider(self) -> Bounds:
+        lo = np.where(self.lo < _NEARLY_NONE, 0.0, self.lo * (1 - _WIDER))
+        return Bounds(lo, self.hi * (1 + _WIDER), self.outside * (1 + _WIDER))
+
+    def rows(self, begins: Any) -> Flags:
+        """Which rows, that begin at these places and are not empty, hold bounds."""
+        return np.asarray(np.isfinite(self.lo[begins]))
+
+
+@dataclass(frozen=True, eq=False)
+class PrefixLayer:
+    """Bounds after so many symbols (or more), and the largest differences of ln growth in the last step before."""
+
+    bounds: Bounds
+    turns: Floats  # between two nodes that follow the same prefix, as `TurnGrowth.values`
+    opening: float  # the largest of these
+    growth: float  # between any two nodes
+
+    def hull(self, other: PrefixLayer) -> PrefixLayer:
+        return PrefixLayer(
+            self.bounds.hull(other.bounds), np.maximum(self.turns, other.turns),
+            max(self.opening, other.opening), max(self.growth, other.growth),
+        )  # fmt: skip
+
+
+class Boxes:
+    """Layers of prefixes and of completions at one price z, for words of some lengths."""
+
+    def __init__(self, system: LevelledSystem, lengths: WordLengths, z: float) -> None:
+        self.system, self.lengths, self.z = system, lengths, z
+        self._kernels = kernel("levelled_blocks_boxes")
+        self.nodes = system.nodes(z)
+        self.near = self._kernels.Near(*system.near)
+        self.degrees = self._kernels.Degrees(*system.degrees)
+        self.prefixes = self._kernels.Prefixes(*system.prefixes)
+        self.labels = self._kernels.Labels(*system.labels)
+
+    def shares(self, bounds: Bounds) -> Any:
+        return self._kernels.Shares(bounds.lo, bounds.hi, bounds.outside[0], bounds.outside[1:])
+
+    def no_symbols(self) -> PrefixLayer:
+        return self._layer(self._no_shares())
+
+    def one_symbol(self) -> PrefixLayer:
+        """Shares after one symbol: 1 for the own node, z for the others. Both ends are exact."""
+        system, z = self.system, self.z
+        shares, at, up = self._no_shares(), system.near[2], outward().factors(1)[1]
+        lo, hi, outside = shares.lo, shares.hi, shares.outside
+        for prefix in np.flatnonzero(system.symbols == 1).tolist():
+            node, box = system.last[prefix], system.bf[prefix]
+            own = system.tgt[node]
+            begin = at[own, system.tgt[system.first]]
+            near = system.first[begin >= 0]
+            lo[box : system.bf[prefix + 1]] = 0.0
+            lo[box + begin[begin >= 0] + near - system.lf[system.tgt[near]]] = z
+            lo[box + at[own, own] + node - system.lf[own]] = 1.0
+            hi[box : system.bf[prefix + 1]] = lo[box : system.bf[prefix + 1]]
+            outside[1 + prefix] = z * (len(system.first) - len(near)) * up
+        outside[0] = z if outside.any() else 0.0
+        return self._layer(shares)
+
+    def after(self, layer: PrefixLayer, symbols: int) -> PrefixLayer | None:
+        """The layer of prefixes of so many symbols, from the layer before; None if its bounds are of no use."""
+        back = self.system.detail.back
+        known = self.filled(layer.bounds)
+        begun = self.lengths.begun(symbols - back, symbols - back)
+        new = self.system.prefixes_between(min(symbols, back), begun, self.lengths.completed(symbols))
+        return self._step(layer.bounds, known, new)
+
+    def invariant(self, layer: PrefixLayer, symbols: int) -> PrefixLayer | None:
+        """Bounds for all prefixes of so many symbols or more, from the layer of so many; None if none are found."""
+        back = self.system.detail.back
+        new = self.system.prefixes_between(back, self.lengths.begun(0, None), self.lengths.ended(0, None))
+        steps: list[PrefixLayer] = [layer]
+
+        def step(bounds: Bounds) -> Bounds | None:
+            found = self._step(bounds, self.filled(bounds), new)
+            steps[:] = [] if found is None else [found]
+            return None if found is None else found.bounds
+
+        bounds = _settled(layer.bounds, step)
+        if bounds is None:
+            return None
+        return replace(layer.hull(steps[0]), bounds=bounds)
+
+    def last_completions(self) -> Bounds:
+        """Completions where the word ends."""
+        system, ends = self.system, self.nodes.fw
+        live = self.live_labels(0, 0)
+        lo, hi = np.full(system.af[-1], np.inf), np.zeros(system.af[-1])
+        down, up = outward().factors(1)  # one division
+        nf, ns, at = system.near[:3]
+        first = system.labels[0]
+        for label in np.flatnonzero(live).tolist():
+            node = first[label]
+            own = system.tgt[node]
+            for state in ns[nf[own] : nf[own + 1]]:
+                some = ends[system.lf[state] : system.lf[state + 1]] / ends[node]
+                begin = system.af[label] + at[own, state]
+                lo[begin : begin + len(some)], hi[begin : begin + len(some)] = some * down, some * up
+        return Bounds(lo, hi, np.array([up / ends[first[live]].min() if live.any() else 1.0]))
+
+    def before(self, after: Bounds, symbols: int) -> Bounds | None:
+        """Completions of so many symbols, from those of one symbol less."""
+        return self._step_back(after, self.live_labels(symbols, symbols))
+
+    def invariant_completions(self, bounds: Bounds, symbols: int) -> Bounds | None:
+        """Completions of so many symbols or more, from those of so many; None if none are found."""
+        live = self.live_labels(symbols, None)
+        return _settled(bounds, lambda after: self._step_back(after, live))
+
+    def live_labels(self, first: int, last: int | None) -> Flags:
+        """The labels of words with a number of symbols to go after their first node that is in this range."""
+        system, live = self.system, np.ones(len(self.system.label_nodes), dtype=np.bool_)
+        for step, node in enumerate(system.label_nodes.T):
+            if first >= step:  # else the word may end before
+                ended = self.lengths.ended(first - step, None if last is None else last - step)
+                reached = self.lengths.begun(0, None) if last is None else self.lengths.reached(last - step + 1)
+                live &= (node >= 0) & reached[system.src[node]] & ended[system.tgt[node]]
+        return live
+
+    def _no_shares(self) -> Bounds:
+        numbers = self.system.bf[-1]
+        return Bounds(np.full(numbers, np.inf), np.zeros(numbers), np.zeros(1 + len(self.system.last)))
+
+    def _layer(self, bounds: Bounds) -> PrefixLayer:
+        return PrefixLayer(bounds, np.zeros(self.system.hf[-1]), 0.0, 0.0)
+
+    def filled(self, bounds: Bounds) -> Flags:
+        """The prefixes that have bounds."""
+        return np.append(bounds.rows(self.system.bf[:-2]), False)
+
+    def _step(self, bounds: Bounds, known: Flags, new: Flags) -> PrefixLayer | None:
+        system, shares, after = self.system, self.shares(bounds), self._no_shares()
+        grown = np.ones((2, system.prefixes[3][-1]))
+        outside = after.outside[1:]
+        after.outside[0] = self._kernels.forward(
+            self.z, self.nodes, self.near, self.degrees, self.prefixes, known, new, shares, *grown, after.lo, after.hi,
+            outside,
+        )  # fmt: skip
+        if not after.useful:
+            return None
+        found = self._layer(after)
+        blocks = kernel("levelled_blocks")
+        layer = blocks.Layer(self.nodes, self.near, self.degrees, self.prefixes, known, shares)
+        turns = blocks.TurnGrowth(system.hf, system.turn, found.turns)
+        opening, growth = blocks.openings(layer, new, *grown, turns)
+        return PrefixLayer(after, found.turns, opening, growth)
+
+    def _step_back(self, after: Bounds, live: Flags) -> Bounds | None:
+        lo, hi = np.empty_like(after.lo), np.zeros_like(after.hi)
+        filled = after.rows(self.system.af[:-1])
+        far = self._kernels.backward(
+            self.z, self.nodes, self.near, self.degrees.leaving, self.labels, live, filled, after.lo, after.hi,
+            after.outside[0], lo, hi,
+        )  # fmt: skip
+        found = Bounds(lo, hi, np.array([far]))
+        return found if found.useful else None
+
+
+def _settled(bounds: Bounds, step: Callable[[Bounds], Bounds | None]) -> Bounds | None:
+    """Bounds that contain the given ones, and that a step leads back into; None if none were found.
+
+    A step is sound for all masses within the bounds it starts from, and its result is rounded outward. So the last test
+    is a proof by induction on the number of steps, however the bounds were found.
+    """
+    for _ in range(_ROUNDS):
+        after = step(bounds)
+        if after is None:
+            return None
+        if bounds.contains(after):
+            return bounds
+        bounds = bounds.hull(after.wider())
+    return None

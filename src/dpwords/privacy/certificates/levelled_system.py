@@ -1,0 +1,160 @@
+"""What levelled certificates need to know of a system: nodes, boxes, prefixes and labels (docs/theory.md, section 9).
+
+Arrays are named as in `_kernels/levelled_blocks_boxes.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpwords.core.compiled import kernel
+from dpwords.core.scaled import Integers
+from dpwords.errors import InvalidValue
+from dpwords.privacy.certificates.graph_facts import neighbourhood, offsets
+from dpwords.spaces.graph import Flags, Graph
+from dpwords.spaces.levelling import Levelling, place_weights
+
+LEAST_RADIUS = 2
+
+
+@dataclass(frozen=True)
+class Detail:
+    """How much of an own run is known: more proves a larger rate, and takes longer."""
+
+    back: int = 2  # nodes before a place
+    ahead: int = 1  # nodes from the place on where completions begin
+    radius: int = 4  # steps within which states have bounds of their own
+
+    def __post_init__(self) -> None:
+        if self.radius < LEAST_RADIUS:
+            raise InvalidValue(f"a radius is {LEAST_RADIUS} or more: what is outside may not touch the own run")
+        if self.back < 2 or self.ahead < 1:
+            raise InvalidValue("a certificate looks back 2 nodes or more, and ahead 1 or more")
+
+
+class LevelledSystem:
+    """The nodes of a system in the order of their targets, and all prefixes and labels of runs."""
+
+    def __init__(self, graph: Graph, levelling: Levelling, detail: Detail) -> None:
+        self.graph, self.detail = graph, detail
+        order = np.argsort(graph.target, kind="stable")
+        self.src, self.tgt = graph.sources[order], graph.target[order]
+        self.of_state, self.out = graph.first, np.argsort(order)
+        self.lf = np.searchsorted(self.tgt, np.arange(graph.size + 1))
+        entering, leaving = np.diff(self.lf), np.diff(graph.first)
+        self.degrees = (int(leaving[self.tgt].max(initial=1)), int(entering.max()))
+        self.pf = offsets(entering[self.src])
+        steps = self._line_steps(levelling)
+        self.others, self.at_start = levelling.others[steps], levelling.at_start[steps]
+        self.others_at_end = levelling.others_at_end[1 + order]
+        self.accepting = graph.accepting[self.tgt]
+        self.near, self.size = self._near(entering)
+        self.first = self.out[graph.first[graph.start] : graph.first[graph.start + 1]]
+        self.turn = np.empty(len(order), dtype=np.int64)
+        self.turn[self.out] = np.arange(len(order)) - graph.first[graph.sources]
+        following = [self.out[graph.first[state] : graph.first[state + 1]].tolist() for state in self.tgt.tolist()]
+        self._find_prefixes(following)
+        self._find_labels(following, entering)
+        self._find_ways()
+
+    def nodes(self, z: float) -> Any:
+        """The nodes with the weights of words at z."""
+        weights = place_weights(self.others, self.at_start, z)
+        ends = self.accepting * place_weights(self.others_at_end, True, z)
+        boxes = kernel("levelled_blocks_boxes")
+        return boxes.Nodes(self.lf, self.of_state, self.out, self.src, self.tgt, self.pf, weights, ends)
+
+    def prefixes_between(self, symbols: int, begun: Flags, ended: Flags) -> Flags:
+        """The prefixes of so many symbols (H: of H or more) from one of some states to one of some others."""
+        known: Flags = self.symbols == symbols
+        known &= ended[np.where(self.last >= 0, self.tgt[self.last], self.graph.start)]
+        if symbols == self.detail.back:
+            known &= begun[self.src[self.head]]
+        return known
+
+    def _line_steps(self, levelling: Levelling) -> Integers:
+        """The edges of the line graph, which are steps between nodes, in the order of `pf`."""
+        line, number = levelling.line, self.out
+        inside = np.flatnonzero(line.sources)
+        return inside[np.lexsort((number[line.sources[inside] - 1], number[line.target[inside] - 1]))]
+
+    def _near(self, entering: Integers) -> tuple[Any, Integers]:
+        """The states near each state, where their nodes begin in its box, which are on the rim; sizes of boxes."""
+        size, radius = self.graph.size, self.detail.radius
+        rows = neighbourhood(self.graph, radius)
+        ns = np.array([state for row in rows for state in row], dtype=np.int64)
+        rim = np.array([row[state] >= radius - 1 for row in rows for state in row], dtype=np.bool_)
+        at, sizes = np.full((size, size), -1, dtype=np.int32), np.zeros(size, dtype=np.int64)
+        for state, row in enumerate(rows):
+            places = offsets(entering[list(row)])
+            at[state, list(row)], sizes[state] = places[:-1], places[-1]
+        return (offsets([len(row) for row in rows]), ns, at, rim, sizes), sizes
+
+    def _find_prefixes(self, following: list[list[int]]) -> None:
+        """All prefixes of runs from the start, each as the tuple of its nodes; the empty one is the last."""
+        back = self.detail.back
+        found: dict[tuple[int, ...], int] = {}
+        queue: list[tuple[int, ...]] = [()]
+        children: list[list[int]] = []
+        for prefix in queue:  # it grows meanwhile
+            children.append([])
+            for node in following[prefix[-1]] if prefix else self.first.tolist():
+                longer = (*prefix, node)[-back:]
+                if longer not in found:
+                    found[longer] = len(found)
+                    queue.append(longer)
+                children[-1].append(found[longer])
+        numbers: dict[tuple[int, ...], int] = {}  # of the nodes before the last one
+        before = [numbers.setdefault(prefix[:-1], len(numbers)) if prefix[1:] else -1 for prefix in found]
+        opens = [numbers.setdefault(prefix[1 - back :], len(numbers)) for prefix in found]
+        self.last = np.array([prefix[-1] for prefix in found] + [-1])
+        self.head = np.array([prefix[0] for prefix in found] + [-1])
+        self.symbols = np.array([len(prefix) for prefix in found] + [0])
+        self.before = np.array([*before, -2])
+        self.bf = offsets(np.append(self.size[self.tgt[self.last[:-1]]], 0))
+        children = children[1:] + children[:1]
+        tf = offsets([len(each) for each in children])
+        child = np.array([each for some in children for each in some], dtype=np.int64)
+        self.prefixes = (self.last, self.before, self.bf, tf, child, np.array([*opens, -1]))
+        self.hf = offsets([len(following[nodes[-1]]) ** 2 for nodes in numbers])
+
+    def _find_labels(self, following: list[list[int]], entering: Integers) -> None:
+        """All sequences of K nodes, or of fewer that nothing can follow."""
+        ahead = self.detail.ahead
+        labels: list[tuple[int, ...]] = [(node,) for node in range(len(following))]
+        for _ in range(1, ahead):
+            labels = [
+                longer for label in labels for longer in ([(*label, node) for node in following[label[-1]]] or [label])
+            ]
+        number = {label: each for each, label in enumerate(labels)}
+        first = np.array([label[0] for label in labels], dtype=np.int64)
+        source = self.src[first].tolist()
+        parents = [
+            number[(node, *label)[:ahead]]
+            for label, state in zip(labels, source, strict=True)
+            for node in range(self.lf[state], self.lf[state + 1])
+        ]
+        of_node = np.searchsorted(first, np.arange(len(following) + 1))
+        self.af = offsets(self.size[self.tgt[first]])
+        self.labels = (first, of_node, self.af, offsets(entering[source]), np.array(parents, dtype=np.int64))
+        self.label_nodes = np.array([label + (-1,) * (ahead - len(label)) for label in labels], dtype=np.int64)
+
+    def _find_ways(self) -> None:
+        """The ways from prefixes one step on, and two steps on."""
+        ends = np.where(self.last >= 0, self.tgt[self.last], self.graph.start)
+        prefix, step = self._followed(np.arange(len(self.last)), ends)
+        by = np.argsort(self.before[prefix], kind="stable")
+        self.last_ways = (prefix[by], step[by])
+        way, second = self._followed(np.arange(len(prefix)), self.tgt[step])
+        by = np.lexsort((self.before[prefix[way]], self.tgt[second]))
+        way, second = way[by], second[by]
+        states = np.arange(self.graph.size + 1)
+        self.ways = (np.searchsorted(self.tgt[second], states), prefix[way], step[way], second)
+
+    def _followed(self, items: Integers, ends: Integers) -> tuple[Integers, Integers]:
+        """Each item with each node that leaves the state where it ends."""
+        item, edges = self.graph.leaving(ends)
+        return items[item], self.out[edges]
