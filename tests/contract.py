@@ -20,7 +20,7 @@ from dpwords.core.symbols import hamming
 from dpwords.languages.language import Language
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.private import Private
-from dpwords.privacy.utilities import Best
+from dpwords.privacy.utilities import LinearOrStaircase
 from dpwords.spaces import exhaustive
 from dpwords.spaces.space import Space, Weights
 from dpwords.spaces.weighted_words import WeightedWords
@@ -81,7 +81,7 @@ def base_measure(mechanism: Mechanism, words: list[Symbols]) -> dict[Symbols, Fr
     over the places of 1/(1 + a·z), where a counts the words that differ at this place only."""
     found, length = dict.fromkeys(words, Fraction(1)), len(words[0])
     listed = isinstance(mechanism.language, dw.Lexicon) or mechanism.distance != "hamming"
-    linear = isinstance(mechanism, dw.Exponential) and isinstance(mechanism.utility, (dw.Linear, Best))
+    linear = isinstance(mechanism, dw.Exponential) and isinstance(mechanism.utility, (dw.Linear, LinearOrStaircase))
     if isinstance(mechanism, dw.Exponential):
         base = mechanism._calibration.weights(length).base
         if isinstance(base, WeightedWords):

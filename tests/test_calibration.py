@@ -6,7 +6,7 @@ import pytest
 
 import dpwords as dw
 from dpwords.privacy.calibration import Calibration
-from dpwords.privacy.utilities import Best
+from dpwords.privacy.utilities import LinearOrStaircase
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.free_words import FreeWords
 
@@ -30,7 +30,7 @@ def test_tight_is_all_of_it_on_free_words_and_certified_on_systems() -> None:
     assert Calibration.choose("tight", None, 3.0, 1, free).utility == dw.Linear()
     assert Calibration.choose("textbook", None, 3.0, 2, free).utility == dw.Linear()
     on_runs = Calibration.choose("tight", None, 3.0, 2, runs)
-    assert (on_runs.method, on_runs.utility) == ("tight", Best())
+    assert (on_runs.method, on_runs.utility) == ("tight", LinearOrStaircase())
     assert on_runs.weights(5).powers[1] == Fraction(on_runs.certifier(5).c)
     linear = Calibration.choose("tight", dw.Linear(), 3.0, 2, runs)
     assert linear.weights(5).rate == Fraction(linear.certifier(5).c)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,7 @@ def test_the_excess_of_the_stored_weights(case: tuple[Any, int], c: float, step:
     assert listed is not None
     apart = exhaustive.distances([tuple(row) for row in listed.rows.tolist()])
     falls = np.exp(-c * np.ceil((apart - first) / step))
-    base = listed.weighted(c)
+    base = listed.weighted(c, math.inf)
     stored = np.array([float(weight) for weight in base.weight.exact()])
     assert (stored == listed.balanced(c)).all()
     assert 0 < stored.min() <= stored.max() == 1
@@ -81,6 +82,19 @@ def test_where_the_equations_have_a_positive_solution_it_is_found() -> None:
         found = listed.balanced(c)[[order[word] for word in codes]]
         assert found == pytest.approx(solution / solution.max(), rel=1e-4)
         assert listed.balanced_excess(c) < 1e-5
+
+
+def test_stored_weights_are_proven_once_more() -> None:
+    """The numbers that draws use, whatever was computed in between."""
+    listed = Listed.of(Graph.of(MOVES), 4)
+    assert listed is not None
+    bound = 2.0 + listed.balanced_excess(2.0)
+    first = listed.weighted(2.0, bound)
+    listed.balanced(1.0)
+    assert first.weight.exact() == listed.weighted(2.0, bound).weight.exact()
+    assert not listed.balanced(2.0).flags.writeable
+    with pytest.raises(dw.InvalidValue, match="does not hold"):
+        listed.weighted(2.0, 2.0)
 
 
 def test_a_word_outside_the_list_has_no_number() -> None:

@@ -16,7 +16,7 @@ import contract
 import dpwords as dw
 from dpwords.core.limits import Limits
 from dpwords.privacy.certificates.normaliser_range import range_of_normalisers
-from dpwords.privacy.utilities import Best
+from dpwords.privacy.utilities import LinearOrStaircase
 from dpwords.spaces import exhaustive
 from dpwords.spaces.graph import Graph
 from test_exponential import random_systems
@@ -38,7 +38,7 @@ def test_the_optimum_of_linear_programming(language: Any, k: int, epsilon: float
     found = mechanism.expected_distance(length=4)
     assert optimum - 6e-5 < found < optimum * 1.001 + 6e-5
     certificate = mechanism.certificate(4)
-    assert (certificate.method, certificate.step, mechanism.utility) == ("listed, balanced", k, Best())
+    assert (certificate.method, certificate.step, mechanism.utility) == ("listed, balanced", k, LinearOrStaircase())
     contract.check_promise(mechanism, 4)
     assert dw.Exponential(language, epsilon, k, dw.Linear()).expected_distance(length=4) > 1.1 * optimum
 
@@ -100,6 +100,31 @@ def test_too_long_to_count_by_distance_is_linear() -> None:
     mechanism = dw.Exponential(STATES, 60.0, k=2, limits=Limits(memory=20_000))
     assert dw.Exponential(STATES, 60.0, k=2).certificate(40).step == 2
     assert mechanism.certificate(40).step == 1
+
+
+def test_steps_longer_than_the_word() -> None:
+    """All words but the private one are equally likely then, or all of them."""
+    graph, words = Graph.of(MOVES), exhaustive.words(MOVES, 4)
+    for step, first in ((5, 0), (60, 0), (60, 4), (60, 59)):
+        found = range_of_normalisers(graph, 4, 2.0, step, first)
+        assert found >= brute_range(words, 2.0, step, first)
+        assert found == range_of_normalisers(graph, 4, 2.0, 5, min(first, 4))
+    mechanism = dw.Exponential(MOVES, 3.0, k=4, utility=dw.Staircase())
+    assert mechanism.expected_distance(length=4) > 1
+    contract.check_promise(mechanism, 4)
+
+
+def test_where_a_range_takes_too_long_the_textbook_rate_remains() -> None:
+    limits = Limits(compared_words=0, range_steps=4 * 24 * 2 - 1)
+    assert dw.Exponential(MOVES, 9.0, 2, dw.Staircase(), limits=limits).certificate(4).method == "textbook"
+    limits = Limits(compared_words=0, range_steps=4 * 24 * 2)
+    assert dw.Exponential(MOVES, 9.0, 2, dw.Staircase(), limits=limits).certificate(4).method == "range"
+
+
+def test_with_k_1_a_staircase_is_linear() -> None:
+    stairs, linear = dw.Exponential(MOVES, 2.0, utility=dw.Staircase()), dw.Exponential(MOVES, 2.0)
+    assert stairs.certificate(4) == linear.certificate(4)
+    assert stairs.expected_distance(length=4) == pytest.approx(linear.expected_distance(length=4), rel=1e-12)
 
 
 def test_save_and_load(tmp_path: Path) -> None:

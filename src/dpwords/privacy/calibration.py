@@ -10,7 +10,7 @@ from dpwords.errors import InvalidValue
 from dpwords.privacy.certificates.certificate import Certifier
 from dpwords.privacy.certificates.choice import certifier_of, steps_certifier_of
 from dpwords.privacy.guarantees import Budget
-from dpwords.privacy.utilities import Best, Linear, Staircase, Utility, checked_values, sensitivity
+from dpwords.privacy.utilities import Linear, LinearOrStaircase, Staircase, Utility, checked_values, sensitivity
 from dpwords.spaces.space import Space, Weights
 
 CalibrationMethod = Literal["tight", "textbook"]
@@ -43,10 +43,10 @@ class Calibration:
         if utility is not None and not isinstance(utility, Utility):
             raise InvalidValue("utility is Linear(), Inverse(alpha) or Staircase()")
         budget = Budget(epsilon, k, space.slack)
-        if wanted == "tight" and k > 1 and not space.homogeneous:
-            rates = steps_certifier_of(space, budget, utility or Best())
+        if wanted == "tight" and not space.homogeneous and (k > 1 or utility is not None):
+            rates = steps_certifier_of(space, budget, utility or LinearOrStaircase())
             if rates is not None:
-                return cls("tight", utility or Best(), budget, space, rates)
+                return cls("tight", utility or LinearOrStaircase(), budget, space, rates)
         tight = wanted == "tight" and (space.homogeneous or utility is None or utility.is_linear)
         default = Staircase() if tight and space.homogeneous and k > 1 else Linear()
         chosen = utility or default

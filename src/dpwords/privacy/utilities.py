@@ -81,7 +81,7 @@ class Staircase(Utility):
 
 
 @dataclass(frozen=True)
-class Best(Utility):
+class LinearOrStaircase(Utility):
     """`Linear()` or `Staircase()`, for each length the one with the smaller expected distance.
 
     It is the default for k > 1 on systems, where the better one depends on ε and on the system.

@@ -7,10 +7,10 @@ from functools import singledispatch
 from dpwords.errors import InvalidValue
 from dpwords.privacy.certificates.certificate import Certifier
 from dpwords.privacy.certificates.lists import ListCertifier
-from dpwords.privacy.certificates.staircases import BestCertifier, StaircaseCertifier
+from dpwords.privacy.certificates.staircases import EitherCertifier, StaircaseCertifier
 from dpwords.privacy.certificates.systems import FreeCertifier, SystemCertifier
 from dpwords.privacy.guarantees import Budget
-from dpwords.privacy.utilities import Best, Staircase, Utility
+from dpwords.privacy.utilities import LinearOrStaircase, Staircase, Utility
 from dpwords.spaces.free_words import FreeWords
 from dpwords.spaces.lists import FiniteSpace
 from dpwords.spaces.runs import Runs
@@ -37,8 +37,8 @@ def steps_certifier_of(space: Space, budget: Budget, utility: Utility) -> Certif
     """The same for a staircase, or for the better of it and linear weights; None where nothing but §2 is proven."""
     if not isinstance(space, Runs):
         return None
-    if isinstance(utility, Best):
-        return BestCertifier(space, budget)
+    if isinstance(utility, LinearOrStaircase):
+        return EitherCertifier(space, budget)
     return StaircaseCertifier(space, budget, utility) if isinstance(utility, Staircase) else None
 
 

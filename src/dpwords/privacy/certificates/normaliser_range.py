@@ -25,6 +25,7 @@ def range_of_normalisers(graph: Graph, length: int, c: float, step: int = 1, fir
     """
     if c > ALL_OF_IT and step == 1:
         return margin(length)
+    step, first = min(step, length + 1), min(first, length)  # of n symbols no more than n can differ
     z, live = price(c), live_states(graph, length)
     edges, sources = np.diff(graph.first), graph.sources
     has_all = edges == len(graph.alphabet)

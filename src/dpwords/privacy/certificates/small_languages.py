@@ -6,6 +6,8 @@ import numpy as np
 
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.scaled import Floats, Integers, normalised
+from dpwords.core.values import read_only
+from dpwords.errors import InvalidValue
 from dpwords.privacy.certificates.rounding import ULP, margin
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.weighted_words import WeightedWords
@@ -29,7 +31,7 @@ class Listed:
             self.apart += column[:, None] != column[None, :]
         self._steps = -((first - self.apart) // step)  # ceil((d − first)/step)
         self._units = np.maximum(-(-self.apart // step), 1)  # ceil(d/step); a word and itself do not matter
-        self._balanced: tuple[float, Floats] | None = None  # the last result, replaced in one step
+        self._balanced: tuple[float, Floats] | None = None  # the last result, replaced in one step: threads share it
 
     @classmethod
     def of(cls, graph: Graph, length: int, limits: Limits = DEFAULTS, step: int = 1, first: int = 0) -> Listed | None:
@@ -50,9 +52,15 @@ class Listed:
         weights, falls = self.balanced(c) if balanced else np.ones(len(self.rows)), self._falls(c)
         return float((_sums(falls * self.apart, weights) / _sums(falls, weights)).mean())
 
-    def weighted(self, c: float) -> WeightedWords:
-        """The words with their weights as a draw needs them."""
-        return WeightedWords(self.rows, normalised(self.balanced(c), np.zeros(len(self.rows), dtype=np.int64)))
+    def weighted(self, c: float, bound: float) -> WeightedWords:
+        """The words with their balanced weights as a draw needs them.
+
+        The proof is about these very numbers: raises `InvalidValue` unless c + excess ≤ bound holds for them.
+        """
+        weights = self.balanced(c)
+        if not c + self._excess(c, weights) <= bound:
+            raise InvalidValue("the certificate does not hold: make a new one with save")
+        return WeightedWords(self.rows, normalised(weights, np.zeros(len(self.rows), dtype=np.int64)))
 
     def balanced(self, c: float) -> Floats:
         """A weight π(w) > 0 for each word that makes Z(x) = Σ π(w)·e^(−c·steps(x, w)) as equal as possible.
@@ -61,15 +69,17 @@ class Listed:
         towards the minimum of π·Aπ/2 − Σπ over π ≥ 0, where Z = 1 except at words of weight 0. Nothing has to be
         proven about π: it is public, and the excess is computed for the numbers that are returned.
         """
-        if self._balanced is None or self._balanced[0] != c:
+        kept = self._balanced
+        if kept is None or kept[0] != c:
             falls = self._falls(c)
             found = _solution(falls)
             if not found.min() > 2.0**-_BITS * found.max():
                 found = 1 / falls.sum(axis=1)
                 for _ in range(_ROUNDS):
                     found = found / _sums(falls, found)
-            self._balanced = c, _rounded(found / found.max())
-        return self._balanced[1]
+            kept = self._balanced = c, _rounded(found / found.max())
+            read_only(kept[1])
+        return kept[1]
 
     def _falls(self, c: float) -> Floats:
         """The weight e^(−c·steps) of the distance between any two words."""

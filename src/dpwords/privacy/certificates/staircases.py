@@ -51,6 +51,8 @@ class StaircaseCertifier(SystemCertifier):
         listed = self._by_steps(reach)
         if listed is not None:
             return methods | {"listed": listed.excess, "listed, balanced": listed.balanced_excess}
+        if min(step, reach + 1) * len(graph.target) * reach > self._limits.range_steps:
+            return methods
         return methods | {"range": lambda c: range_of_normalisers(graph, reach, c, step, first)}
 
     def _best(self, reach: int, progress: ShareDone | None = None) -> Certificate:
@@ -68,7 +70,7 @@ class StaircaseCertifier(SystemCertifier):
     def _prepared(self, certificate: Certificate, reach: int) -> Certified:
         rate, listed, base = Fraction(certificate.c), self._by_steps(reach), None
         if certificate.method == "listed, balanced" and listed is not None:
-            base = listed.weighted(certificate.c)
+            base = listed.weighted(certificate.c, certificate.epsilon)
         values = self._staircase.values(reach, self._step)
         return Certified(certificate, Weights.by_distance(tuple(-rate * value for value in values), base))
 
@@ -84,7 +86,7 @@ class StaircaseCertifier(SystemCertifier):
         return _listed_by_steps(self._graph, length, self._limits, self._step, self._first)
 
 
-class BestCertifier(SystemCertifier):
+class EitherCertifier(SystemCertifier):
     """Runs of a system, for k > 1: linear weights or a staircase, whichever has the smaller public expected distance.
 
     Cost: both certificates, and the expected distances at a few words.

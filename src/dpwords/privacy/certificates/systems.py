@@ -182,7 +182,7 @@ class SystemCertifier(Certifier):
         rate = Fraction(certificate.c)
         base: Graph | WeightedWords | None = None
         if certificate.method == "listed, balanced" and (listed := self._listed(reach)) is not None:
-            base = listed.weighted(certificate.c)
+            base = listed.weighted(certificate.c, certificate.epsilon)
         elif certificate.method == "blocks, levelled" and self._levelling is not None:
             base = _weighted(self._levelling, rate)
         return Certified(certificate, Weights.linear(rate, reach, base))
