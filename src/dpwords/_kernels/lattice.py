@@ -279,3 +279,54 @@ def walk_each(
             edges, rows[row], z, False, table, 0, length, none, uniforms[row : row + 1], margin, places[row : row + 1],
             states, budgets, words[row : row + 1],
         )  # fmt: skip
+
+
+@compiled(nogil=True)
+def distances_each(
+    edges: Any, z: Any, reach: Array, table: Any, ends: Any, start: int, rows: Array, means: Array, shares: Array
+) -> None:
+    """For each word, the mean distance of a walk and the probabilities of its distances 0, 1, …, one column each.
+
+    All words use the same table. It holds two layers, because the averages over the completions of a node are computed
+    in the same backward pass as its weight. Cost: words · edges of all layers · (1 + distances).
+    """
+    length, width = rows.shape[1], shares.shape[1]
+    m, e = np.empty(edges.branching), np.empty(edges.branching, np.int64)
+    mean, chance = np.empty(len(table.mantissa)), np.empty((len(table.mantissa), width))
+    for row in range(len(rows)):
+        codes = rows[row]
+        for s in range(len(ends[0])):
+            at = table.offset[length] + s
+            table.mantissa[at], table.exponent[at], mean[at] = ends[0][s], ends[1][s], 0.0
+            for d in range(width):
+                chance[at, d] = 1.0 if d == 0 else 0.0
+        for place in range(length - 1, -1, -1):
+            for s in range(reach[place]):
+                if not table.live[place, s]:
+                    continue
+                at, first, last = table.offset[place] + s, edges.first[s], edges.first[s + 1]
+                value, exponent = 0.0, NONE
+                for k in range(first, last):
+                    m[k - first], e[k - first] = _discounted(edges, codes, z, table, place, k)
+                    value, exponent = _plus(value, exponent, m[k - first], e[k - first])
+                value, exponent = _level(value, exponent)
+                table.mantissa[at], table.exponent[at], mean[at] = value, exponent, 0.0
+                for d in range(width):
+                    chance[at, d] = 0.0
+                if value == 0.0:
+                    continue
+                for k in range(first, last):
+                    share, off = m[k - first], e[k - first] - exponent
+                    if share == 0.0 or off < -1:
+                        continue
+                    if off != 0:
+                        share *= STEP if off > 0 else 1.0 / STEP
+                    share /= value
+                    differs = 1 if edges.symbol[k] != codes[place] else 0
+                    below = table.offset[place + 1] + edges.target[k]
+                    mean[at] += share * (mean[below] + differs)
+                    for d in range(width - differs):
+                        chance[at, d + differs] += share * chance[below, d]
+        means[row] = mean[table.offset[0] + start]
+        for d in range(width):
+            shares[row, d] = chance[table.offset[0] + start, d]

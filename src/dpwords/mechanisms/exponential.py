@@ -16,7 +16,7 @@ from dpwords.privacy.certificates.certificate import Certifier
 from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
 from dpwords.privacy.utilities import Utility
 from dpwords.spaces.choice import space_of
-from dpwords.spaces.space import Law
+from dpwords.spaces.space import Distances, Law
 
 
 class Exponential(Private):
@@ -99,3 +99,6 @@ class Exponential(Private):
 
     def _draw_each(self, rows: Codes, stream: Stream) -> Rows:
         return self._space.draw_each(rows, self._calibration.weights(rows.shape[1]), stream)
+
+    def _distances(self, rows: Rows, width: int | None) -> Distances:
+        return self._space.distances(rows, self._calibration.weights(len(next(iter(rows)))), width)

@@ -11,7 +11,7 @@ from typing import Any, Generic, Self
 import numpy as np
 
 from dpwords.core.checks import whole_number
-from dpwords.core.encoding import Codes, Encoder
+from dpwords.core.encoding import Codes, Encoder, Rows
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import SeededSource, Source, SystemSource
 from dpwords.core.symbols import AnyWord, Distance, Word, symbols_of
@@ -19,7 +19,7 @@ from dpwords.core.values import Value
 from dpwords.errors import InvalidValue, NotInLanguage, TooLarge
 from dpwords.languages.language import Language
 from dpwords.privacy.guarantees import Guarantee, NotPrivate, PureDP
-from dpwords.spaces.space import Law, Space
+from dpwords.spaces.space import Distances, Law, Space, distances_of
 
 
 class Mechanism(Value, ABC):
@@ -75,13 +75,38 @@ class Mechanism(Value, ABC):
         """
         if (word is None) == (length is None):
             raise InvalidValue("expected_distance takes either a word or length=")
+        return self.given(word).expected_distance() if word is not None else self._average(length, 0)[0]
+
+    def distance_distribution(
+        self, word: AnyWord | None = None, *, length: int | None = None, at_most: int | None = None
+    ) -> list[float]:
+        """The probability of each distance 0, 1, 2, … of a release from `word`, or the average over a length.
+
+        The probabilities for one word are private, and the average is public: it is over the same words as that of
+        `expected_distance`. With `at_most`, only distances up to that one are listed, so the sum of the list is the
+        probability that a release has at most so many changes. Cost: (at_most + 2) times that of `expected_distance`.
+
+        >>> from dpwords import Exponential, Words
+        >>> [round(share, 3) for share in Exponential(Words("ab"), epsilon=2).distance_distribution(length=3)]
+        [0.683, 0.277, 0.038, 0.002]
+        """
+        if (word is None) == (length is None):
+            raise InvalidValue("distance_distribution takes either a word or length=")
+        width = None if at_most is None else whole_number(at_most, "at_most", 0) + 1
         if word is not None:
-            return self.given(word).expected_distance()
-        assert length is not None
+            return self.given(word).distance_distribution()[:width]
+        return self._average(length, width)[1]
+
+    def _average(self, length: int | None, width: int | None) -> tuple[float, list[float]]:
+        """The public averages over words of one length: of the distance, and of the probability of each distance."""
         places = self._checked_length(whole_number(length, "length", 1))
         words, times = self._space.typical(places, steps=1 if self.is_linear else places)
-        distances = [count * self._law(codes).expected_distance() for codes, count in zip(words, times, strict=True)]
-        return math.fsum(distances) / int(times.sum())
+        means, shares = self._distances(words, width)
+        return math.fsum(times * means) / int(times.sum()), (times @ shares / times.sum()).tolist()
+
+    def _distances(self, rows: Rows, width: int | None) -> Distances:
+        """The distances of the outputs of some words of one length from these words."""
+        return distances_of((self._law(codes) for codes in rows), width)
 
     def seeded(self, seed: int | str) -> Self:
         """The same mechanism with reproducible draws, for tests and studies. Its guarantee is `NotPrivate`."""

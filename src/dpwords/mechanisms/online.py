@@ -21,7 +21,7 @@ from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
 from dpwords.spaces.choice import online_space_of
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.online import OnlineRuns
-from dpwords.spaces.space import Law, Weights
+from dpwords.spaces.space import Distances, Law, Weights
 
 _SLACK = 2.0**-49  # more than rounding costs, for each place that differs
 
@@ -80,6 +80,9 @@ class Online(Private):
 
     def _draw_each(self, rows: Codes, stream: Stream) -> Rows:
         return self._space.draw_each(rows, _weights(self._rate, rows.shape[1]), stream)
+
+    def _distances(self, rows: Rows, width: int | None) -> Distances:
+        return self._space.distances(rows, _weights(self._rate, len(next(iter(rows)))), width)
 
 
 @lru_cache(maxsize=64)

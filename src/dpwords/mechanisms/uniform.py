@@ -11,7 +11,7 @@ from dpwords.languages.language import Language, checked_language
 from dpwords.mechanisms.private import Private
 from dpwords.privacy.guarantees import Guarantee, PureDP
 from dpwords.spaces.choice import space_of
-from dpwords.spaces.space import Law, Weights
+from dpwords.spaces.space import Distances, Law, Weights
 
 
 class Uniform(Private):
@@ -40,3 +40,6 @@ class Uniform(Private):
 
     def _draw_each(self, rows: Codes, stream: Stream) -> Rows:
         return self._space.draw_each(rows, Weights.linear(Fraction(0), rows.shape[1]), stream)
+
+    def _distances(self, rows: Rows, width: int | None) -> Distances:
+        return self._space.distances(rows, Weights.linear(Fraction(0), len(next(iter(rows)))), width)

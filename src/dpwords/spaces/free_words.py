@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from dpwords.core import sampling, scaled
 from dpwords.core.compiled import kernel
-from dpwords.core.encoding import Codes
+from dpwords.core.encoding import Codes, Rows
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Floats, Integers, Scaled
 from dpwords.errors import TooLarge
 from dpwords.spaces.by_distance import ByDistanceLaw, DistanceWeights
-from dpwords.spaces.space import Space, StoredLaw, Weights, batches, hamming
+from dpwords.spaces.space import Distances, Space, StoredLaw, Weights, batches, hamming
 
 _BYTE = 256  # values of a byte
 _RARE = 240  # if all bytes up to this one keep a symbol, replacements are so rare that they are searched for
@@ -81,6 +81,19 @@ class FreeWords(Space):
                 drawn[part][changed] = other + (other >= drawn[part][changed])
         return drawn.reshape(rows.shape)
 
+    def distances(self, rows: Rows, weights: Weights, width: int | None) -> Distances:
+        """With a rate and a width, the number of replaced symbols is binomial, so no words have to be counted."""
+        if weights.rate is None or width is None or not isinstance(rows, np.ndarray):
+            return super().distances(rows, weights, width)
+        means, shares = super().distances(rows, weights, 0).means, np.zeros((len(rows), width))
+        odds, length = IndependentLaw(rows[0], self, weights).odds, rows.shape[1]
+        number = min(width, length + 1) if odds > 0 else min(width, 1)
+        d = np.arange(1, number)
+        with_more = np.log((length - d + 1) / d) + math.log(odds or 1.0)
+        logs = np.concatenate([[0.0], np.cumsum(with_more)]) - length * math.log1p(odds)
+        shares[:, :number] = np.exp(logs[:number])
+        return Distances(means, shares)
+
     def every(self, length: int, most: int) -> Codes:
         """One word represents all of them, since every word has the same surroundings."""
         return np.zeros((1 if self.max_length is None or length <= self.max_length else 0, length), dtype=np.int64)
@@ -140,10 +153,10 @@ class IndependentLaw:
         assert weights.rate is not None
         self.codes, self.space, self.rate = codes, space, weights.rate
         self.weights, _ = _kept_and_replaced(space.symbols, weights.rate)
-        self._odds = float(self.weights.relative_to(np.zeros(2, dtype=np.int64))[1])  # of being replaced
+        self.odds = float(self.weights.relative_to(np.zeros(2, dtype=np.int64))[1])  # of being replaced
 
     def log_prob(self, codes: Codes) -> float:
-        return -float(self.rate) * hamming(codes, self.codes) - len(codes) * math.log1p(self._odds)
+        return -float(self.rate) * hamming(codes, self.codes) - len(codes) * math.log1p(self.odds)
 
     def exact(self, codes: Codes) -> Fraction:
         kept, replaced = sampling.shares(self.weights)
@@ -164,7 +177,7 @@ class IndependentLaw:
         return DistanceWeights.of_words(self.space.sizes(length), Weights.linear(self.rate, length)).probabilities
 
     def expected_distance(self) -> float:
-        return len(self.codes) * self._odds / (1.0 + self._odds)
+        return len(self.codes) * self.odds / (1.0 + self.odds)
 
 
 def exact_sizes(length: int, symbols: int) -> Iterator[int]:

@@ -246,6 +246,31 @@ def walk_each(
     return words
 
 
+def distances_each(
+    graph: Graph, rows: Codes, z: Scaled, width: int, limits: Limits = DEFAULTS
+) -> tuple[Floats, Floats]:
+    """For each of many words of the same length, the mean distance of a walk on `Lattice(graph, word, Discount(z))`.
+
+    The second array has a row for each word: the probabilities of the distances 0, …, width − 1. Cost: words ·
+    reachable edges of all layers · (1 + width). Memory: (2 + width) numbers for each state and thread.
+    """
+    length, codes = rows.shape[1], rows.astype(np.int64, copy=False)
+    model = Lattice(graph, codes[0], Discount(z), limits)
+    model._refuse_beyond_limit(2 * 8 * graph.size * (2 + width) * limits.threads)
+    means, shares = np.zeros(len(rows)), np.zeros((len(rows), width))
+    loops = kernel_for("lattice", len(rows) * model._steps * (1 + width))
+
+    def advance(part: slice) -> None:
+        numbers = np.zeros(2 * graph.size), np.zeros(2 * graph.size, dtype=np.int32)
+        offset = np.arange(length + 1) % 2 * graph.size  # layers take turns
+        table = LayerTable(*numbers, offset, model.width, graph.live(length))
+        job = (graph.edges, model._z, model.reach, table, model._kept[length], graph.start)
+        loops.distances_each(*job, codes[part], means[part], shares[part])
+
+    threads.in_parts(advance, len(rows), cost=model._steps * (1 + width), most=limits.threads)
+    return means, shares
+
+
 class Walks(NamedTuple):
     """Walks in progress, one in each row: the current place, state and budget, and the symbols drawn so far."""
 

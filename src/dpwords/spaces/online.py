@@ -14,14 +14,16 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dpwords.core import sampling, scaled
-from dpwords.core.encoding import Codes
+from dpwords.core import sampling, scaled, threads
+from dpwords.core.compiled import kernel_for
+from dpwords.core.encoding import Codes, Rows
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import ZERO_EXPONENT, Floats, Integers, Scaled
 from dpwords.spaces.graph import Flags
 from dpwords.spaces.runs import Runs
-from dpwords.spaces.space import Weights, batches
+from dpwords.spaces.space import Distances, Weights, batches
 
 _MANY_STARTS = 16  # states from which on the first one is chosen among several
 _LEVELS = 6  # steps within which a run can be met soon
@@ -41,6 +43,15 @@ class Choices(NamedTuple):
     shared: bool  # whether the preferred ones of a row share the place of one
 
 
+class Nearness(NamedTuple):
+    """What is preferred where the true symbol is closed, in the form that kernels take."""
+
+    z: float
+    shared: Floats  # for t = 0, 1, 2, …, the weight of each of t symbols that are equally near; 1 for t = 0
+    row_of: Integers  # for each symbol, its row in `steps`, −1 for none
+    steps: NDArray[np.int32]  # the least number of steps from each state to the one that a symbol names
+
+
 class Preferences:
     """The weights of the open symbols of a state: 1 shared by the preferred ones, and z for each other one.
 
@@ -58,6 +69,12 @@ class Preferences:
         self._mantissa = np.concatenate([plain.mantissa, shares.mantissa])
         self._exponent = np.concatenate([plain.exponent, shares.exponent])
         self.z = z
+
+    def plain(self) -> list[float]:
+        """As floats: z, 1, and for t = 1, 2, … the weight of each of t symbols that are preferred together."""
+        mantissa, exponent = [self.z.mantissa, self._mantissa], [self.z.exponent, self._exponent]
+        stored = Scaled(np.concatenate(mantissa), np.concatenate(exponent))
+        return [float(value) for value in stored.relative_to(np.zeros(1, dtype=np.int64))]
 
     def weights(self, choices: Choices) -> Scaled:
         """The stored weights of the edges of each row; 0 for closed ones."""
@@ -105,6 +122,64 @@ class OnlineRuns(Runs):
                 self._preferences.clear()
             found = self._preferences[key] = Preferences(z, self, length)
         return found
+
+    def distances(self, rows: Rows, weights: Weights, width: int | None) -> Distances:
+        """One pass over each word gives everything, for all words together, on all cores.
+
+        Cost: reachable edges of all layers · (1 + width) for each word, and `steps_to` once for each symbol.
+        """
+        words = np.asarray(rows, dtype=np.int64)
+        length, preferences = words.shape[1], self.preferences(weights.z, words.shape[1])
+        columns, useful = 1 + (length + 1 if width is None else width), self.graph.useful(length)
+        steps = int(self.graph.first[self.graph.reach(length)].sum()) * columns
+        loops = kernel_for("online", len(words) * steps)
+        means, shares = np.zeros(len(words)), np.zeros((len(words), columns - 1))
+        for part in batches(len(words), self.graph.size * (columns + length), self.limits):
+            group, mean = words[part], means[part]
+            begin, reached = self._begun(useful[1], group, preferences, columns, mean)
+            near = self._nearness(group, preferences)
+
+            def advance(rows: slice) -> None:
+                job = (self.graph.edges, useful, near, group[rows], begin, reached[rows], mean[rows])  # noqa: B023
+                loops.distances_each(*job)
+
+            threads.in_parts(advance, len(group), cost=steps, most=self.limits.threads)
+            shares[part] = reached[:, :, 1:].sum(axis=1)
+        return Distances(means, shares)
+
+    def _begun(
+        self, useful: Flags, rows: Codes, preferences: Preferences, columns: int, means: Floats
+    ) -> tuple[int, Floats]:
+        """Where the pass over some words begins: the place, and what kernels call `reached` there.
+
+        If runs may start in many states, it is the second place, and `means` receives the mean distances at the first.
+        """
+        graph, reached = self.graph, np.zeros((len(rows), self.graph.size, columns))
+        if not self.has_many_starts:
+            reached[:, graph.start, :2] = 1.0
+            return 0, reached
+        codes, number = np.unique(rows[:, 0], return_inverse=True)
+        choices = self.choices(useful, np.full(len(codes), graph.start), codes, preferences.starts)
+        for index, share in enumerate(_shares(preferences.weights(choices))):
+            mine, edges = np.flatnonzero(number == index), choices.edges[index]
+            differs = graph.symbol[edges] != codes[index]
+            for column, at_distance in enumerate((share, share * ~differs, share * differs)[:columns]):
+                reached[mine[:, None], graph.target[edges], column] = at_distance
+            means[mine] = share[differs].sum()
+        return 1, reached
+
+    def _nearness(self, rows: Codes, preferences: Preferences) -> Nearness:
+        """What is preferred where a symbol of these words is closed."""
+        row_of = np.full(len(self.graph.alphabet), -1)
+        steps: list[NDArray[np.int32]] = []
+        for code in np.unique(rows).tolist() if self.graph.state_named is not None else ():
+            found = self.steps_to(code)
+            if found is not None:
+                row_of[code] = len(steps)
+                steps.append(found.astype(np.int32))
+        z, *shared = preferences.plain()
+        table = np.array(steps, dtype=np.int32).reshape(len(steps), self.graph.size)
+        return Nearness(z, np.array(shared), row_of, table)
 
     @cached_property
     def most_tied(self) -> int:
@@ -300,14 +375,18 @@ class OnlineLaw:
         own = np.full(len(states), self.codes[place])
         edges, weights = self._choice_weights(place, states, own)
         open_to = weights.mantissa > 0
-        relative = weights.relative_to(weights.exponent.max(axis=1, keepdims=True))
-        shares = relative / relative.sum(axis=1, keepdims=True)
-        return edges[open_to], shares[open_to]
+        return edges[open_to], _shares(weights)[open_to]
 
     def _choice_weights(self, place: int, states: Integers, own: Codes) -> tuple[Integers, Scaled]:
         """The edges of each state, and their weights at this place."""
         choices = self.space.choices(self.useful[place + 1], states, own, self.preferences.starts)
         return choices.edges, self.preferences.weights(choices)
+
+
+def _shares(weights: Scaled) -> Floats:
+    """The probabilities of choices, a row for each state."""
+    relative = weights.relative_to(weights.exponent.max(axis=1, keepdims=True))
+    return np.asarray(relative / relative.sum(axis=1, keepdims=True))
 
 
 def _flags(states: Integers, size: int) -> Flags:

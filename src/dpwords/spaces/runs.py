@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpwords.core import sampling
-from dpwords.core.encoding import Codes
+from dpwords.core.encoding import Codes, Rows
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Floats, Integers
 from dpwords.spaces.by_distance import ByDistanceLaw
 from dpwords.spaces.graph import Graph
-from dpwords.spaces.lattice import Discount, Lattice, Tally, walk_each
-from dpwords.spaces.space import Space, StoredLaw, Weights, batches, hamming, none_of_length
+from dpwords.spaces.lattice import Discount, Lattice, Tally, distances_each, walk_each
+from dpwords.spaces.space import Distances, Space, StoredLaw, Weights, batches, hamming, none_of_length
 from dpwords.spaces.weighted_words import WeightedLaw, WeightedWords
 
 _STEPS_OF_A_LAYER = 1000  # fixed cost of a layer, expressed as a number of edges
@@ -61,6 +61,17 @@ class Runs(Space):
             return np.asarray(super().draw_each(rows, weights, stream))
         graph, parts = base or self.graph, batches(len(rows), rows.shape[1], self.limits)
         return np.concatenate([walk_each(graph, rows[part], weights.z, stream, self.limits) for part in parts])
+
+    def distances(self, rows: Rows, weights: Weights, width: int | None) -> Distances:
+        """If the weights have a rate, one pass over each word gives everything, for all words together, on all cores.
+
+        Cost: reachable edges of all layers · (1 + width), for each word.
+        """
+        base = weights.base
+        if weights.rate is None or not isinstance(rows, np.ndarray) or isinstance(base, WeightedWords):
+            return super().distances(rows, weights, width)
+        columns = rows.shape[1] + 1 if width is None else width
+        return Distances(*distances_each(base or self.graph, rows, weights.z, columns, self.limits))
 
     def every(self, length: int, most: int) -> Codes | None:
         if length > self.limits.listed_length or length * self.graph.size > self.limits.memory // 4:

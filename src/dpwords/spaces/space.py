@@ -7,11 +7,11 @@ that word. Free words, runs of systems, lists, counted languages and the brute-f
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +72,13 @@ class Weights:
     def logs(self) -> Floats:
         """Natural logarithms of the weights."""
         return np.array([-float(power) for power in self.powers])
+
+
+class Distances(NamedTuple):
+    """How far the outputs of some words are from these words."""
+
+    means: Floats  # for each word, the mean distance
+    shares: Floats  # a row for each word: the probabilities of the distances 0, 1, 2, …
 
 
 class Law(Protocol):
@@ -176,6 +183,10 @@ class Space(ABC):
         words = [drawn[place] for place in order]
         return np.array(words).astype(rows.dtype) if self.distance == "hamming" else Ragged.of(words)
 
+    def distances(self, rows: Rows, weights: Weights, width: int | None) -> Distances:
+        """The distances of the outputs of some words; with `width`, the probabilities of 0, …, width − 1 only."""
+        return distances_of([self.law(row, weights) for row in rows], width)
+
     def typical(self, length: int, steps: int = 1) -> tuple[Rows, Integers]:
         """Words that represent all words of one length, chosen by public facts only, and how often each of them counts.
 
@@ -189,6 +200,20 @@ class Space(ABC):
             return words, np.ones(len(words), dtype=np.int64)
         sample = self.uniform(length, drawn, SeededSource("typical words").open())
         return np.unique(np.array(list(sample)), axis=0, return_counts=True)
+
+
+def distances_of(laws: Iterable[Law], width: int | None) -> Distances:
+    """The distances under some laws, one after the other. Cost: without a width, or if it is not 0, that of counting
+    the words at each distance."""
+    means: list[float] = []
+    shares: list[Floats] = []
+    for law in laws:
+        means.append(law.expected_distance())
+        shares.append(np.zeros(0) if width == 0 else law.distance_distribution()[:width])
+    table = np.zeros((len(means), max(map(len, shares)) if width is None else width))
+    for row, found in zip(table, shares, strict=True):
+        row[: len(found)] = found
+    return Distances(np.array(means), table)
 
 
 def batches(count: int, footprint: int, limits: Limits) -> Iterator[slice]:

@@ -1,0 +1,81 @@
+"""Forward passes of words that are released symbol by symbol.
+
+The edges of state s are first[s], …, first[s+1] − 1, each with a symbol and a target. `useful[i]` flags the states
+before symbol i from which a word can be completed; an edge is *open* if it leads to one of them. `nearness` tells what
+is preferred where the true symbol is closed; `edges` and `nearness` are the named tuples `Edges` and `Nearness` of
+dpwords.spaces. Kernels release the GIL, so several threads may run at the same time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpwords._kernels.compiler import compiled
+
+Array = Any
+
+
+@compiled(nogil=True)
+def distances_each(
+    edges: Any, useful: Array, nearness: Any, rows: Array, begin: int, reached: Array, means: Array
+) -> None:
+    """For each word, the mean distance of an output and the probabilities of its distances.
+
+    reached[row, s, 0] is the probability that the output is in state s after `begin` symbols, reached[row, s, 1 + d]
+    that it is there at distance d, and means[row] the mean distance so far. Both are updated to the end of the word.
+    Cost: words · edges of all layers · (1 + distances).
+    """
+    size, columns = reached.shape[1], reached.shape[2]
+    there, z = np.empty((size, columns)), nearness.z
+    for row in range(len(rows)):
+        here = reached[row]
+        for place in range(begin, rows.shape[1]):
+            there[:] = 0.0
+            own = rows[row, place]
+            named = nearness.row_of[own]
+            for s in range(size):
+                mass = here[s, 0]
+                if mass == 0.0:
+                    continue
+                mine, number, nearest, tied = -1, 0, size, 0
+                for k in range(edges.first[s], edges.first[s + 1]):
+                    target = edges.target[k]
+                    if not useful[place + 1, target]:
+                        continue
+                    number += 1
+                    if edges.symbol[k] == own:
+                        mine = k
+                    if named >= 0:
+                        away = nearness.steps[named, target]
+                        if away < nearest:
+                            nearest, tied = away, 1
+                        elif away == nearest and away < size:
+                            tied += 1
+                if mine >= 0:
+                    high = 1.0
+                    total = 1.0 + (number - 1) * z
+                elif tied > 0:
+                    high = nearness.shared[tied]
+                    total = tied * high + (number - tied) * z
+                else:
+                    high = 1.0
+                    total = 1.0 * number
+                for k in range(edges.first[s], edges.first[s + 1]):
+                    target = edges.target[k]
+                    if not useful[place + 1, target]:
+                        continue
+                    if mine >= 0:
+                        share = 1.0 if k == mine else z
+                    elif tied > 0:
+                        share = high if nearness.steps[named, target] == nearest else z
+                    else:
+                        share = high
+                    share /= total
+                    differs = 1 if k != mine else 0
+                    there[target, 0] += share * mass
+                    means[row] += share * mass * differs
+                    for d in range(1, columns - differs):
+                        there[target, d + differs] += share * here[s, d]
+            here[:] = there
