@@ -295,11 +295,11 @@ def distances_each(
     mean, chance = np.empty(len(table.mantissa)), np.empty((len(table.mantissa), width))
     for row in range(len(rows)):
         codes = rows[row]
-        for s in range(len(ends[0])):
-            at = table.offset[length] + s
-            table.mantissa[at], table.exponent[at], mean[at] = ends[0][s], ends[1][s], 0.0
-            for d in range(width):
-                chance[at, d] = 1.0 if d == 0 else 0.0
+        begin, end = table.offset[length], table.offset[length] + len(ends[0])
+        table.mantissa[begin:end], table.exponent[begin:end] = ends[0], ends[1]
+        mean[begin:end] = 0.0
+        chance[begin:end] = 0.0
+        chance[begin:end, :1] = 1.0
         for place in range(length - 1, -1, -1):
             for s in range(reach[place]):
                 if not table.live[place, s]:

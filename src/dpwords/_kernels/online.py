@@ -1,9 +1,10 @@
 """Forward passes of words that are released symbol by symbol.
 
 The edges of state s are first[s], …, first[s+1] − 1, each with a symbol and a target. `useful[i]` flags the states
-before symbol i from which a word can be completed; an edge is *open* if it leads to one of them. `nearness` tells what
-is preferred where the true symbol is closed; `edges` and `nearness` are the named tuples `Edges` and `Nearness` of
-dpwords.spaces. Kernels release the GIL, so several threads may run at the same time.
+before symbol i from which a word can be completed; an edge is *open* if it leads to one of them. Before symbol i, an
+output is in one of the first reach[i] states. `nearness` says what is preferred where the true symbol is closed. `edges`
+and `nearness` are the named tuples `Edges` and `Nearness` of dpwords.spaces. Kernels release the GIL, so several threads
+may run at the same time.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ Array = Any
 
 @compiled(nogil=True)
 def distances_each(
-    edges: Any, useful: Array, nearness: Any, rows: Array, begin: int, reached: Array, means: Array
+    edges: Any, useful: Array, reach: Array, nearness: Any, rows: Array, begin: int, reached: Array, means: Array
 ) -> None:
     """For each word, the mean distance of an output and the probabilities of its distances.
 
@@ -35,7 +36,7 @@ def distances_each(
             there[:] = 0.0
             own = rows[row, place]
             named = nearness.row_of[own]
-            for s in range(size):
+            for s in range(reach[place]):
                 mass = here[s, 0]
                 if mass == 0.0:
                     continue

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Edits = Literal["substitutions", "all"]
 Maker = Callable[[float], "Private"]  # from ε
 EDITS: tuple[Edits, ...] = ("substitutions", "all")
-MECHANISMS = ("exponential", "online", "channel")
+MECHANISMS = ("best", "exponential", "online", "channel")
 CALIBRATIONS: tuple[Literal["tight", "textbook"], ...] = ("tight", "textbook")
 UTILITIES: dict[str, Callable[[float], Utility | None]] = {  # by name; made from the constant alpha
     "best": lambda alpha: None,
@@ -39,8 +39,11 @@ def mechanism(
     alpha: float = 1.0,
     calibration: Literal["tight", "textbook"] = "tight",
 ) -> Private:
-    """The mechanism that a user's choices describe; without a name the default for the language."""
-    name = name or ("channel" if edits == "all" and not language.listed else "exponential")
+    """The mechanism that a user's choices describe; without a name the default for the language.
+
+    "best" is for words that keep their length; under Levenshtein distance see `dpwords.accuracy.best`.
+    """
+    name = name or default_name(language, edits, utility, calibration)
     if name != "exponential" and (utility, calibration) != ("best", "tight"):
         raise InvalidValue(f"--mechanism {name} has no utility to calibrate: leave out --utility and --calibration")
     if name == "channel":
@@ -51,12 +54,48 @@ def mechanism(
         if edits == "all":
             raise InvalidValue("--mechanism online is for words that keep their length: leave out --edits all")
         return dw.Online(language, epsilon, k)
+    if name == "best":
+        return best_by_length(language, epsilon, k)
     distance: Literal["hamming", "levenshtein"] = "levenshtein" if edits == "all" else "hamming"
     return dw.Exponential(language, epsilon, k, UTILITIES[utility](alpha), calibration, distance)
 
 
+def default_name(language: Language, edits: Edits, utility: str = "best", calibration: str = "tight") -> str:
+    """The name of the mechanism that is used if none is chosen."""
+    if edits == "all":
+        return "exponential" if language.listed else "channel"
+    compares = not language.listed and not language.alike and (utility, calibration) == ("best", "tight")
+    return "best" if compares else "exponential"
+
+
+def best_by_length(language: Language, epsilon: float, k: int = 1) -> Private:
+    """The best mechanism for words that keep their length, chosen anew for each length if there are several."""
+    from dpwords.mechanisms.by_length import ByLength
+
+    candidates = {title: make(epsilon) for title, make in contenders(language, k).items()}
+    return ByLength(candidates) if len(candidates) > 1 else next(iter(candidates.values()))
+
+
+def contenders(language: Language, k: int, edits: Edits = "substitutions") -> dict[str, Maker]:
+    """Those of the offers among which the best one is chosen: what can be better than the others at some ε and length.
+
+    Their outputs are words of the language, and their distances are distances between words, not bounds. The first one
+    alone remains on free words, where it is optimal, and textbook calibration is left out for k = 1, where e^(−c·d) is
+    certified with a c of at least ε/2.
+    """
+    found = offers(language, k, edits)
+    if language.alike and edits == "substitutions":
+        return dict([next(iter(found.items()))])
+    left_out = {"channel, edits made"} if not language.every_word else set()
+    return {
+        title: make
+        for title, make in found.items()
+        if title not in left_out and (k > 1 or not title.endswith(", textbook"))
+    }
+
+
 def offers(language: Language, k: int, edits: Edits = "substitutions") -> dict[str, Maker]:
-    """The mechanisms that apply to a language, by title, the default first; each is made from an ε."""
+    """The mechanisms that apply to a language, by title, the exponential one first; each is made from an ε."""
 
     def exponential(utility: str, calibration: Literal["tight", "textbook"]) -> Maker:
         return lambda epsilon: mechanism(
@@ -68,11 +107,14 @@ def offers(language: Language, k: int, edits: Edits = "substitutions") -> dict[s
         distance: Literal["hamming", "levenshtein"] = "levenshtein" if edits == "all" else "hamming"
         default = dw.Exponential(language, 1.0, k, distance=distance)
         in_force = default.calibration  # of large lexicons the textbook's, until a certificate is made
-        found[f"{in_force} (default)"] = exponential("best", "tight")
+        compared = default_name(language, edits) == "best"
+        found[in_force if compared else f"{in_force} (default)"] = exponential("best", "tight")
         if edits == "substitutions" and not language.listed and not language.alike:
             found["online"] = lambda epsilon: dw.Online(language, epsilon, k)
         found["linear, textbook"] = exponential("linear", "textbook")
     if edits == "substitutions":
+        if k > 1 and not language.alike:
+            found["staircase, textbook"] = exponential("staircase", "textbook")
         found["inverse (α=1), textbook"] = exponential("inverse", "textbook")
         return found
     found["channel, edits made"] = lambda epsilon: dw.EditChannel(language.alphabet.symbols, epsilon, k)

@@ -99,7 +99,7 @@ class Mechanism(Value, ABC):
 
     def _average(self, length: int | None, width: int | None) -> tuple[float, list[float]]:
         """The public averages over words of one length: of the distance, and of the probability of each distance."""
-        places = self._checked_length(whole_number(length, "length", 1))
+        places = self._public_length(length)
         words, times = self._space.typical(places, steps=1 if self.is_linear else places)
         means, shares = self._distances(words, width)
         return math.fsum(times * means) / int(times.sum()), (times @ shares / times.sum()).tolist()
@@ -150,6 +150,9 @@ class Mechanism(Value, ABC):
     def _checked_kind(self, word: Word) -> None:
         if isinstance(word, str) and not self.language.alphabet.of_characters:
             raise InvalidValue("a str is a word of single characters, and this language has other symbols: pass a list")
+
+    def _public_length(self, length: object) -> int:
+        return self._checked_length(whole_number(length, "length", 1))
 
     def _checked_length(self, length: int) -> int:
         if length == 0 and self.distance == "hamming":

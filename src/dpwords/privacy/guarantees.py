@@ -55,7 +55,7 @@ class PureDP:
     distance: Distance
     k: int
     slack: float
-    method: Literal["tight", "textbook", "online", "channel"]
+    method: Literal["tight", "textbook", "online", "channel", "best"]
 
     def loss(self, distance: int) -> float:
         """The largest privacy loss |ln p(w;x)/p(w;x′)| for two words at this distance."""

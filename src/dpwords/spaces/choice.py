@@ -17,14 +17,17 @@ from dpwords.spaces.online import OnlineRuns
 from dpwords.spaces.runs import Runs
 from dpwords.spaces.space import Space
 
+_KEPT = 4  # languages of each kind whose spaces are kept, since mechanisms at several ε share what is known of them
+
 
 @singledispatch
+@lru_cache(maxsize=_KEPT)
 def space_of(language: Language, distance: Distance = "hamming", limits: Limits = DEFAULTS) -> Space:
     """The words of a language under a distance. Cost: for a system its edges, for a lexicon nothing until it is used.
 
     A new kind of language needs a line here only if it has a quicker space than that of its automaton.
     """
-    return Runs(Graph.of(language), limits) if distance == "hamming" else CountedWords(language, limits)
+    return Runs(_graph_of(language), limits) if distance == "hamming" else CountedWords(language, limits)
 
 
 @space_of.register
@@ -35,17 +38,23 @@ def _(language: Words, distance: Distance = "hamming", limits: Limits = DEFAULTS
 
 
 @space_of.register
-@lru_cache(maxsize=4)  # mechanisms at several ε share what is known of a lexicon
+@lru_cache(maxsize=_KEPT)
 def _(language: Lexicon, distance: Distance = "hamming", limits: Limits = DEFAULTS) -> Space:
     return ListedWords(language, distance, limits)
 
 
 @singledispatch
+@lru_cache(maxsize=_KEPT)
 def online_space_of(language: Language, limits: Limits = DEFAULTS) -> Space:
     """The words of a language, each drawn symbol by symbol. Cost: the edges of the language."""
-    return OnlineRuns(Graph.of(language), limits)
+    return OnlineRuns(_graph_of(language), limits)
 
 
 @online_space_of.register
 def _(language: Words, limits: Limits = DEFAULTS) -> Space:
     return space_of(language, "hamming", limits)  # symbols of free words are independent of each other
+
+
+@lru_cache(maxsize=_KEPT)
+def _graph_of(language: Language) -> Graph:
+    return Graph.of(language)

@@ -208,6 +208,10 @@ class Graph:
             self.__dict__["_live"] = kept
         return kept[1]
 
+    def visited(self, length: int) -> int:
+        """The number of edges that a pass over all layers of words of this length visits."""
+        return int((self.live(length)[:-1] @ np.diff(self.first)).sum())
+
     @cached_property
     def edges(self) -> Edges:
         """The edges, in the form that kernels take."""

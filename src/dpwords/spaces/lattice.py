@@ -258,7 +258,8 @@ def distances_each(
     model = Lattice(graph, codes[0], Discount(z), limits)
     model._refuse_beyond_limit(2 * 8 * graph.size * (2 + width) * limits.threads)
     means, shares = np.zeros(len(rows)), np.zeros((len(rows), width))
-    loops = kernel_for("lattice", len(rows) * model._steps * (1 + width))
+    steps = graph.visited(length) * (1 + width)
+    loops = kernel_for("lattice", len(rows) * steps)
 
     def advance(part: slice) -> None:
         numbers = np.zeros(2 * graph.size), np.zeros(2 * graph.size, dtype=np.int32)
@@ -267,7 +268,7 @@ def distances_each(
         job = (graph.edges, model._z, model.reach, table, model._kept[length], graph.start)
         loops.distances_each(*job, codes[part], means[part], shares[part])
 
-    threads.in_parts(advance, len(rows), cost=model._steps * (1 + width), most=limits.threads)
+    threads.in_parts(advance, len(rows), cost=steps, most=limits.threads)
     return means, shares
 
 

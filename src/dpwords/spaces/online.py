@@ -131,7 +131,7 @@ class OnlineRuns(Runs):
         words = np.asarray(rows, dtype=np.int64)
         length, preferences = words.shape[1], self.preferences(weights.z, words.shape[1])
         columns, useful = 1 + (length + 1 if width is None else width), self.graph.useful(length)
-        steps = int(self.graph.first[self.graph.reach(length)].sum()) * columns
+        steps, reach = self.graph.visited(length) * columns, self.graph.reach(length)
         loops = kernel_for("online", len(words) * steps)
         means, shares = np.zeros(len(words)), np.zeros((len(words), columns - 1))
         for part in batches(len(words), self.graph.size * (columns + length), self.limits):
@@ -140,7 +140,7 @@ class OnlineRuns(Runs):
             near = self._nearness(group, preferences)
 
             def advance(rows: slice) -> None:
-                job = (self.graph.edges, useful, near, group[rows], begin, reached[rows], mean[rows])  # noqa: B023
+                job = (self.graph.edges, useful, reach, near, group[rows], begin, reached[rows], mean[rows])  # noqa: B023
                 loops.distances_each(*job)
 
             threads.in_parts(advance, len(group), cost=steps, most=self.limits.threads)

@@ -1,0 +1,94 @@
+"""Several mechanisms with one promise: words of each length use the one that is best for that length."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from dpwords.core.encoding import Codes, Rows
+from dpwords.core.randomness import Stream
+from dpwords.errors import InvalidValue, TooLarge
+from dpwords.mechanisms.private import Private
+from dpwords.privacy.guarantees import Guarantee, PureDP
+from dpwords.spaces.space import Law
+
+
+class ByLength(Private):
+    """For words of each length, the candidate with the least public expected distance at that length.
+
+    The candidates have the same language, ε and k, and keep the length of words. So two words that are compared by the
+    promise always use the same candidate, and the choice depends on public facts only: the language, ε, k and the
+    length. Cost: for each length that is used, once, the public expected distance of every candidate.
+
+    >>> import dpwords as dw
+    >>> dw.best(dw.GridWorld(4, 4), epsilon=2, length=None).chosen(6)
+    'online'
+    """
+
+    epsilon: float
+    candidates: Mapping[str, Private]
+
+    def __init__(self, candidates: Mapping[str, Private]) -> None:
+        first = next(iter(candidates.values()))
+        promises = [each.guarantee for each in candidates.values()]
+        proven = [promise for promise in promises if isinstance(promise, PureDP)]
+        same = len({(each.epsilon, each.k, each.distance) for each in proven}) == 1
+        one_language = all(each.language is first.language for each in candidates.values())
+        if len(proven) < len(candidates) or not same or not one_language or first.distance != "hamming":
+            raise InvalidValue(
+                "candidates must promise the same about the same language: use the same ε, k and language"
+            )
+        super().__init__(first.language, first._space, first.k, limits=first.limits)
+        self.epsilon, self.candidates = proven[0].epsilon, MappingProxyType(dict(candidates))
+        self._slack = max(each.slack for each in proven)
+        self._known: dict[int, dict[str, float]] = {}  # expected distances, by length
+
+    def __repr__(self) -> str:
+        return f"ByLength({', '.join(self.candidates)}; {self.language!r}, epsilon={self.epsilon:g}, k={self.k})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"candidates": dict(self.candidates)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state | {"candidates": MappingProxyType(state["candidates"])})
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self._unless_seeded(PureDP(self.epsilon, "hamming", self.k, self._slack, "best"))
+
+    def compared(self, length: int) -> dict[str, float]:
+        """The public expected distance of each candidate at this length; NaN where the computation is too large."""
+        found = self._known.get(length)
+        if found is None:
+            found = self._known[length] = {name: self._distance(each, length) for name, each in self.candidates.items()}
+        return dict(found)
+
+    def chosen(self, length: int) -> str:
+        """The name of the candidate that words of this length use."""
+        return least(self.compared(length))
+
+    def at(self, length: int) -> Private:
+        """The candidate that words of this length use."""
+        return self.candidates[self.chosen(length)]
+
+    def _average(self, length: int | None, width: int | None) -> tuple[float, list[float]]:
+        return self.at(self._public_length(length))._average(length, width)
+
+    def _law(self, codes: Codes) -> Law:
+        return self.at(len(codes))._law(codes)
+
+    def _draw_each(self, rows: Codes, stream: Stream) -> Rows:
+        return self.at(rows.shape[1])._draw_each(rows, stream)
+
+    def _distance(self, candidate: Private, length: int) -> float:
+        try:
+            return candidate.expected_distance(length=length)
+        except TooLarge:
+            return math.nan
+
+
+def least(distances: Mapping[str, float]) -> str:
+    """The name with the least number, the first of several; NaN is larger than every number."""
+    return min(distances, key=lambda name: (math.isnan(distances[name]), distances[name]))
