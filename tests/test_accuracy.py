@@ -23,11 +23,11 @@ def test_the_mechanisms_that_apply() -> None:
         "inverse (α=1), textbook",
     ]
     on_grid = offers(dw.GridWorld(3, 3).by_states(), 1)
-    assert list(on_grid)[:2] == ["tight (default)", "online"]
+    assert list(on_grid)[:2] == ["tight", "online"]
     found = {name: accuracy.expected_distance(make, 3.0, 4) for name, make in on_grid.items()}
     assert found["online"] == pytest.approx(0.41097, abs=6e-5)
     assert found["linear, textbook"] == pytest.approx(1.0419, abs=6e-5)
-    assert 0.2527 <= found["tight (default)"] < 0.2904  # the optimum; the best c with equal weights
+    assert 0.2527 <= found["tight"] < 0.2904  # the optimum; the best c with equal weights
 
 
 def test_epsilon_from_a_distance() -> None:

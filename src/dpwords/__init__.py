@@ -11,8 +11,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dpwords import accuracy as accuracy
     from dpwords import audit as audit
     from dpwords import plots as plots
+    from dpwords.accuracy import best as best
     from dpwords.bridges.edge_lists import from_edges as from_edges
     from dpwords.bridges.json_systems import from_json as from_json
     from dpwords.errors import DPWordsError as DPWordsError
@@ -57,10 +59,11 @@ _HOMES = {
     "TooLarge": "errors",
     "TransitionSystem": "languages.systems",
     "Words": "languages.free_words",
+    "best": "accuracy",
     "from_edges": "bridges.edge_lists",
     "from_json": "bridges.json_systems",
 }
-_MODULES = ("audit", "plots")
+_MODULES = ("accuracy", "audit", "plots")
 __all__ = [*_MODULES, *sorted(_HOMES)]  # noqa: PLE0604
 __version__ = "0.1.0"
 

@@ -1,27 +1,140 @@
-"""The accuracy of a release, computed before there is any data."""
+"""The accuracy of a release, computed before there is any data, and the choice of the best mechanism.
+
+All figures here are public: they depend on the language, ε, k and a length, and on no private word.
+"""
 
 from __future__ import annotations
 
 import math
-import statistics
 import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.encoding import Encoder
 from dpwords.core.randomness import SeededSource
-from dpwords.core.symbols import levenshtein
-from dpwords.errors import TooLarge
-from dpwords.languages.language import Language
+from dpwords.core.symbols import Distance, levenshtein
+from dpwords.errors import InvalidValue, TooLarge
+from dpwords.languages.language import Language, checked_language
+from dpwords.languages.lexicon import Lexicon
+from dpwords.mechanisms import choice
+from dpwords.mechanisms.by_length import ByLength, least
 from dpwords.mechanisms.choice import Edits, Maker
 from dpwords.mechanisms.edit_channel import EditChannel
+from dpwords.mechanisms.private import Private
 from dpwords.privacy.channel_parameters import LEAST_EPSILON
 from dpwords.spaces.choice import space_of
 
 _LEAST, _MOST = 2.0**-7, 2.0**10  # the range of ε that is searched
-_STEPS = 14
+_FIRST = 4.0  # the ε at which a search begins
+_PRECISION = 1.001  # of the least ε that is found, as a factor
+_STEPS = 40  # evaluations of a search, at most; about 10 are usual
 _MEASURED = 400  # releases whose mean distance is measured if no formula is known
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What a mechanism costs at one ε and length, averaged over words drawn uniformly from the language."""
+
+    distance: float  # the expected distance; NaN if the computation is too large
+    within: float  # the probability of at most so many changes as was asked for; NaN likewise
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The figures of several mechanisms at one ε and length, and the name of the one with the least distance."""
+
+    epsilon: float
+    length: int
+    at_most: int
+    figures: Mapping[str, Figures]
+    winner: str
+
+    def __str__(self) -> str:
+        ordered = sorted(self.figures, key=lambda name: name != self.winner)
+        parts = [f"{name} {self.figures[name].distance:.4g}" for name in ordered]
+        return f"expected distance at ε = {self.epsilon:g} for words of length {self.length}: {', '.join(parts)}"
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a release should reach: an expected distance, a probability of at most so many changes, or both."""
+
+    distance: float | None = None
+    probability: float | None = None
+    at_most: int = 1
+
+    def __post_init__(self) -> None:
+        if self.distance is None and self.probability is None:
+            raise InvalidValue("a target is a distance, a probability, or both: pass for example 1.0")
+        if self.distance is not None:
+            positive_number(self.distance, "target", "target=1.0")
+        if self.probability is not None and not 0 < positive_number(self.probability, "probability", "0.9") < 1:
+            raise InvalidValue("a probability to reach is between 0 and 1: take for example 0.9")
+        whole_number(self.at_most, "at_most", 0)
+
+    def missed_by(self, found: Figures) -> float:
+        """By how much the figures miss the target, on a logarithmic scale: at most 0 if they reach it."""
+        logs = []
+        if self.distance is not None:
+            logs.append(_log_ratio(found.distance, self.distance))
+        if self.probability is not None:
+            logs.append(_log_ratio(1 - found.within, 1 - self.probability))
+        return max(logs)
+
+
+def best(
+    language: Language, epsilon: float, k: int = 1, length: int | None = 18, distance: Distance = "hamming"
+) -> Private:
+    """The mechanism with the least public expected distance, of those that are proven for the language.
+
+    It depends on public facts only. Where nothing has to be compared, as on free words, it is returned at once. With
+    `length=None` the choice is made anew for each length: the result is a mechanism that uses, for each word, the best
+    one for the word's length. Under Levenshtein distance neighbours may have different lengths, so a single mechanism
+    serves all words, and `length=None` then stands for the length that most words of a lexicon have. Words of moves and
+    words of states make different promises, so one is never replaced by the other. `compare` shows why a mechanism was
+    chosen. Cost: the expected distance of each candidate, and the certificate for that length.
+
+    >>> import dpwords as dw
+    >>> dw.best(dw.GridWorld(4, 4), epsilon=2, length=6)
+    Online(<GridWorld: 16 states, 48 edges>, epsilon=2, k=1)
+    """
+    edits = _edits(distance)
+    if length is not None:
+        length = whole_number(length, "length", 1)
+    if edits == "substitutions":
+        found = choice.best_by_length(checked_language(language), epsilon, k)
+        return found.at(length) if isinstance(found, ByLength) and length is not None else found
+    makers = choice.contenders(checked_language(language), k, edits)
+    if len(makers) > 1 and length is None:
+        length = _usual_length(language)
+    if len(makers) > 1 and length is not None:
+        makers = _existing(makers, epsilon)
+        measured = {name: expected_distance(make, epsilon, length) for name, make in makers.items()}
+        return makers[least(measured)](epsilon)
+    return next(iter(makers.values()))(epsilon)
+
+
+def compare(
+    language: Language,
+    epsilon: float,
+    k: int = 1,
+    length: int = 18,
+    distance: Distance = "hamming",
+    at_most: int = 1,
+) -> Comparison:
+    """The figures of every mechanism among which `best` chooses, and the name of the winner.
+
+    >>> import dpwords as dw
+    >>> print(dw.accuracy.compare(dw.GridWorld(4, 4), epsilon=2, length=6))
+    expected distance at ε = 2 for words of length 6: online 1.541, tight 1.682
+    """
+    makers = _existing(choice.contenders(checked_language(language), k, _edits(distance)), epsilon)
+    found = {name: figures(make, epsilon, length, at_most) for name, make in makers.items()}
+    return Comparison(epsilon, length, at_most, found, least({name: each.distance for name, each in found.items()}))
 
 
 def lowest_epsilon(k: int, edits: Edits = "substitutions") -> float:
@@ -29,17 +142,93 @@ def lowest_epsilon(k: int, edits: Edits = "substitutions") -> float:
     return LEAST_EPSILON * k if edits == "all" else _LEAST
 
 
-def expected_distance(make: Maker, epsilon: float, length: int) -> float:
-    """The public expected distance at this ε; NaN if the computation is too large.
+def figures(make: Maker, epsilon: float, length: int, at_most: int = 1) -> Figures:
+    """The public expected distance and probability of at most so many changes; NaN if the computation is too large.
 
-    With linear utility, raises `TooLarge` instead. For the edit channel onto a language it is measured, on words drawn
-    uniformly from the language with a fixed seed.
+    With linear utility, an expected distance that is too large raises `TooLarge` instead. For the edit channel onto a
+    language both are measured, on words drawn uniformly from the language with a fixed seed.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # warnings that little of the word survives: the distance shows it anyway
-        mechanism = make(epsilon)
+    mechanism = _quietly(make, epsilon)
     if isinstance(mechanism, EditChannel) and mechanism.onto is not None:
-        return _measured(mechanism, mechanism.onto, length)
+        found = _measured(mechanism, mechanism.onto, length)
+        return Figures(float(np.mean(found)), float(np.mean(found <= at_most)))
+    mean = _expected(mechanism, length)
+    try:
+        within = math.fsum(mechanism.distance_distribution(length=length, at_most=at_most))
+    except TooLarge:
+        within = math.nan
+    return Figures(mean, min(within, 1.0))
+
+
+def expected_distance(make: Maker, epsilon: float, length: int) -> float:
+    """The public expected distance alone; see `figures`."""
+    mechanism = _quietly(make, epsilon)
+    if isinstance(mechanism, EditChannel) and mechanism.onto is not None:
+        return float(np.mean(_measured(mechanism, mechanism.onto, length)))
+    return _expected(mechanism, length)
+
+
+def least_epsilon(make: Maker, target: float | Target, length: int, lowest: float = _LEAST) -> float:
+    """The least ε at which a mechanism reaches a target, to 1 part in 1,000; NaN if there is none.
+
+    A number is the expected distance to reach. The search starts at `lowest`. Cost: about 10 times that of the figures.
+
+    >>> import dpwords as dw
+    >>> from dpwords.accuracy import Target, least_epsilon
+    >>> round(least_epsilon(lambda epsilon: dw.Exponential(dw.Words("acgt"), epsilon), 1.0, length=20), 2)
+    4.04
+    >>> world, likely = dw.GridWorld(4, 4), Target(probability=0.9, at_most=1)
+    >>> round(least_epsilon(lambda epsilon: dw.best(world, epsilon, length=6), likely, length=6), 1)
+    3.1
+    """
+    wanted = target if isinstance(target, Target) else Target(distance=target)
+    highest = max(_MOST, 100 * lowest)
+
+    def missed_by(epsilon: float) -> float:
+        if wanted.probability is None:
+            return wanted.missed_by(Figures(expected_distance(make, epsilon, length), math.nan))
+        return wanted.missed_by(figures(make, epsilon, length, wanted.at_most))
+
+    return _least_root(missed_by, lowest, highest)
+
+
+def _least_root(missed_by: Callable[[float], float], lowest: float, highest: float) -> float:
+    """The least ε with missed_by(ε) ≤ 0, for a function that falls; NaN if there is none up to `highest`.
+
+    From ε = 4 on, or a little more than the lowest, ε is doubled or halved until the root lies between `low` and
+    `high`. A line through these two comes close to it, because logarithms of small distances fall about linearly in ε.
+    So ε is tried just above that estimate, just below it, and halfway between the two ends, in turn.
+    """
+    high = low = min(max(_FIRST, 2 * lowest), highest)
+    above = below = missed_by(high)
+    while below <= 0:
+        if low == lowest:
+            return lowest
+        high, above, low = low, below, max(low / 2, lowest)
+        below = missed_by(low)
+    while above > 0:
+        if high == highest:
+            return math.nan
+        low, below, high = high, above, min(2 * high, highest)
+        above = missed_by(high)
+    for step in range(_STEPS):
+        if high <= low * _PRECISION:
+            break
+        middle = (low + high) / 2
+        if step % 3 < 2 and math.isfinite(above) and math.isfinite(below):
+            root = low + (high - low) * below / (below - above)
+            aside = 0.4 * (_PRECISION - 1) * root
+            inset = 0.01 * (high - low)
+            middle = min(max(root + aside if step % 3 == 0 else root - aside, low + inset), high - inset)
+        found = missed_by(middle)
+        if found <= 0:
+            high, above = middle, found
+        else:
+            low, below = middle, found
+    return high
+
+
+def _expected(mechanism: Private, length: int) -> float:
     try:
         return mechanism.expected_distance(length=length)
     except TooLarge:
@@ -48,27 +237,57 @@ def expected_distance(make: Maker, epsilon: float, length: int) -> float:
         return math.nan
 
 
-def least_epsilon(make: Maker, target: float, length: int, lowest: float = _LEAST) -> float:
-    """The least ε at which the expected distance is at most `target`, to 1 part in 1,000; NaN if there is none.
-
-    The search starts at `lowest`. Cost: about 16 times that of the expected distance.
-    """
-    positive_number(target, "target", "target=1.0")
-    highest = max(_MOST, 100 * lowest)
-    low, high = math.log(lowest), math.log(highest)
-    if not expected_distance(make, highest, length) <= target:
-        return math.nan
-    if expected_distance(make, lowest, length) <= target:
-        return lowest
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if expected_distance(make, math.exp(middle), length) <= target else (middle, high)
-    return math.exp(high)
+def _quietly(make: Maker, epsilon: float) -> Private:
+    """A mechanism, without warnings that little of the word survives: the figures show it anyway."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return make(epsilon)
 
 
-def _measured(channel: EditChannel, language: Language, length: int) -> float:
-    """The mean Levenshtein distance between words of one length and their releases, both drawn with fixed seeds."""
+def checked_makers(makers: Iterable[Maker], epsilon: float) -> None:
+    """Raise what making one of the mechanisms at this ε raises. Cost: the edges of the language."""
+    for make in makers:
+        _quietly(make, epsilon)
+
+
+def _existing(makers: Mapping[str, Maker], epsilon: float) -> dict[str, Maker]:
+    """Those that exist at this ε; raises what the first one raises if none does."""
+    found: dict[str, Maker] = {}
+    errors: list[InvalidValue] = []
+    for name, make in makers.items():
+        try:
+            _quietly(make, epsilon)
+        except InvalidValue as error:
+            errors.append(error)
+        else:
+            found[name] = make
+    if not found:
+        raise errors[0]
+    return found
+
+
+def _edits(distance: object) -> Edits:
+    if distance not in ("hamming", "levenshtein"):
+        raise InvalidValue("distance is 'hamming', places that differ, or 'levenshtein', edits")
+    return "all" if distance == "levenshtein" else "substitutions"
+
+
+def _usual_length(language: Language) -> int:
+    """The length that most words of a lexicon have, the least of several."""
+    words: Iterable[str] = language.table if isinstance(language, Lexicon) else ()
+    counts = Counter(len(word) for word in words if word)
+    return min(counts, key=lambda length: (-counts[length], length), default=1)
+
+
+def _log_ratio(found: float, wanted: float) -> float:
+    if math.isnan(found):
+        return math.inf
+    return math.log(found / wanted) if found > 0 else -math.inf
+
+
+def _measured(channel: EditChannel, language: Language, length: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """The Levenshtein distances between words of one length and their releases, both drawn with fixed seeds."""
     rows = space_of(language).uniform(whole_number(length, "length", 1), _MEASURED, SeededSource("words").open())
     words = Encoder(language.alphabet).words(np.array(list(rows)), tuple)
     released = channel.seeded("releases").release_all(words)
-    return statistics.fmean(levenshtein(*pair) for pair in zip(words, released, strict=True))
+    return np.array([levenshtein(*pair) for pair in zip(words, released, strict=True)], dtype=np.int64)

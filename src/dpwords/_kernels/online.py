@@ -2,9 +2,9 @@
 
 The edges of state s are first[s], …, first[s+1] − 1, each with a symbol and a target. `useful[i]` flags the states
 before symbol i from which a word can be completed; an edge is *open* if it leads to one of them. Before symbol i, an
-output is in one of the first reach[i] states. `nearness` says what is preferred where the true symbol is closed. `edges`
-and `nearness` are the named tuples `Edges` and `Nearness` of dpwords.spaces. Kernels release the GIL, so several threads
-may run at the same time.
+output is in one of the first reach[i] states. `nearness` says what is preferred where the true symbol is closed.
+`edges` and `nearness` are the named tuples `Edges` and `Nearness` of dpwords.spaces. Kernels release the GIL, so
+several threads may run at the same time.
 """
 
 from __future__ import annotations

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from dpwords.cli.options import EDITS, K, language_options, public_language
-from dpwords.cli.terminal import emit, shown
+from dpwords.cli.terminal import emit, status
 from dpwords.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from dpwords.accuracy import Figures
+
+_WIDTH = len("0.01234 (>99.9%)*")  # of a cell; smaller numbers reach into the gap before it
+_MARK = "*"
 
 
 def _numbers(_context: click.Context, _parameter: click.Parameter, text: str | None) -> list[float]:
@@ -25,14 +31,28 @@ def _numbers(_context: click.Context, _parameter: click.Parameter, text: str | N
 @language_options
 @click.option("--length", type=int, required=True, help="The length of the words.")
 @click.option("--epsilon", "-e", callback=_numbers, help="One or more values of ε, as in 1,2,5,10.")
+@click.option(
+    "--at-most",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Show the probability of at most so many changes beside the expected distance.",
+)
 @click.option("--target-distance", type=float, help="Find the least ε whose expected distance is at most this.")
+@click.option(
+    "--target-probability",
+    type=float,
+    help="Find the least ε at which the probability of at most --at-most changes is at least this, as in 0.9.",
+)
 @EDITS
 @K
 @click.option("--plot", type=click.Path(path_type=Path), help="Also plot distance against ε, in an .svg or .png file.")
 def accuracy(
     length: int,
     epsilon: list[float],
+    at_most: int,
     target_distance: float | None,
+    target_probability: float | None,
     edits: Any,
     k: int,
     plot: Path | None,
@@ -40,8 +60,12 @@ def accuracy(
 ) -> None:
     """Compute the expected distance between a word and its release, for each mechanism, without any data.
 
-    On a system, the distance is averaged over words drawn uniformly from the language, because the figure for one word
-    is private. With --edits all, it is the Levenshtein distance: for an alphabet, the expected number of edits made,
+    The probability of at most --at-most changes stands beside it, in parentheses. A * marks the best mechanism of each
+    row, the one that --mechanism best takes. Each row is shown as soon as it is ready. With a target, the last row has
+    the least ε at which each mechanism reaches it, or both of them if there are two.
+
+    On a system, the figures are averages over words drawn uniformly from the language, because those for one word are
+    private. With --edits all, the distance is Levenshtein distance: for an alphabet, the expected number of edits made,
     which is an upper bound; for a system, the mean over 400 releases.
 
     \b
@@ -49,51 +73,92 @@ def accuracy(
       dpwords accuracy --alphabet name:dna --length 20 --epsilon 1,2,5,10
       dpwords accuracy --system grid:15x15 --words states --length 18 --epsilon 2,3,4,6 --plot accuracy.svg
       dpwords accuracy --system grid:6x6 --length 8 --target-distance 1
+      dpwords accuracy --system grid:6x6 --length 8 --target-probability 0.9 --at-most 2
       dpwords accuracy --alphabet a-z --length 20 --epsilon 5,6,8,10 --edits all
     """
     from dpwords import accuracy as measured
     from dpwords import plots
+    from dpwords.core.checks import whole_number
     from dpwords.core.files import staged
-    from dpwords.mechanisms.choice import offers
+    from dpwords.mechanisms.choice import contenders, offers
 
-    if not epsilon and target_distance is None:
-        raise InvalidValue("there is nothing to compute: give --epsilon 1,2,5,10, or --target-distance 1, or both")
+    wanted = target_distance is not None or target_probability is not None
+    if not epsilon and not wanted:
+        raise InvalidValue(
+            "there is nothing to compute: give --epsilon 1,2,5,10, or a target such as --target-distance 1, or both"
+        )
+    whole_number(at_most, "--at-most", 0)
+    target = measured.Target(target_distance, target_probability, at_most) if wanted else None
     if plot is not None:
         if not epsilon or plots.checked_form(plot) == "dot":
             raise InvalidValue("--plot needs values of --epsilon, and a file name that ends in .svg or .png")
         plots.need_matplotlib()
     public = public_language(**options)
-    makers = offers(public, k, edits)
+    makers, contest = offers(public, k, edits), set(contenders(public, k, edits))
+    for one in epsilon:
+        measured.checked_makers(makers.values(), one)
     title = f"expected distance for words of length {length}, k = {k}"
-    lines = [title, _row("ε", makers)]
-    tasks = [(one, make) for one in epsilon for make in makers.values()]
-    found = [measured.expected_distance(make, one, length) for one, make in shown(tasks, "averaging")]
-    rows = [found[at : at + len(makers)] for at in range(0, len(found), len(makers))]
-    lines += [_row(f"{one:g}", _cells(makers, row)) for one, row in zip(epsilon, rows, strict=True)]
-    if target_distance is not None:
-        searched = shown(list(makers.values()), "searching")
-        lowest = measured.lowest_epsilon(k, edits)
-        least = [measured.least_epsilon(make, target_distance, length, lowest) for make in searched]
-        lines.append(f"least ε for an expected distance of {target_distance:g}")
-        lines.append(_row("", _cells(makers, least)))
+    changes = f"at most {at_most} change{'' if at_most == 1 else 's'}"
+    waiting = [f"{title} (and probability of {changes})" if epsilon else title, _row("ε", map(_wide, makers))]
+    curves: dict[str, list[float]] = {name: [] for name in makers}
+    for one in epsilon:
+        found: dict[str, Figures] = {}
+        for name, make in makers.items():
+            with status(f"averaging at ε = {one:g}: {name}"):
+                found[name] = measured.figures(make, one, length, at_most)
+            curves[name].append(found[name].distance)
+        best = _least({name: each.distance for name, each in found.items() if name in contest})
+        cells = [_cell(each, name in best).rjust(len(_wide(name))) for name, each in found.items()]
+        emit([*waiting, _row(f"{one:g}", cells)])  # the title comes with the first row: bad use writes nothing
+        waiting = []
+    if target is not None:
+        least: dict[str, float] = {}
+        for name, make in makers.items():
+            with status(f"searching for the least ε: {name}"):
+                least[name] = measured.least_epsilon(make, target, length, measured.lowest_epsilon(k, edits))
+        best = _least({name: each for name, each in least.items() if name in contest})
+        cells = [f"{_number(each)}{_mark(name in best)}".rjust(len(_wide(name))) for name, each in least.items()]
+        aims = [] if target_distance is None else [f"an expected distance of {target_distance:g}"]
+        aims += [] if target_probability is None else [f"a probability of {target_probability:g} of {changes}"]
+        waiting += [f"least ε for {' and '.join(aims)}", _row("", cells)]
+    if len(contest) > 1:
+        waiting.append(f"({_MARK} the best of the row, which --mechanism best takes)")
     if not public.alike:
-        lines.append("(averaged over words drawn uniformly from the language; the figure for one word is private)")
+        waiting.append("(averaged over words drawn uniformly from the language; the figure for one word is private)")
     contents = {}
     if plot is not None:
-        curves = dict(zip(makers, map(list, zip(*rows, strict=True)), strict=True))
-        figure = plots.curves(epsilon, curves, title)
-        contents[plot] = plots.content_for(figure, plot)
+        contents[plot] = plots.content_for(plots.curves(epsilon, curves, title), plot)
     with staged(contents):
-        emit(lines)
+        emit(waiting)
+
+
+def _wide(name: str) -> str:
+    return name.rjust(_WIDTH)
 
 
 def _row(name: str, cells: Any) -> str:
-    return name.rjust(8) + "".join(f"   {cell}" for cell in cells)
+    return (name.rjust(8) + "".join(f"   {cell}" for cell in cells)).rstrip()
 
 
-def _cells(names: Any, values: Sequence[float]) -> list[str]:
-    """The numbers as text, each as wide as the name above it."""
-    return [
-        ("too large" if math.isnan(value) else f"{value:.4g}").rjust(len(name))
-        for name, value in zip(names, values, strict=True)
-    ]
+def _least(values: Mapping[str, float]) -> Sequence[str]:
+    """The name with the least number, if there are several to compare."""
+    known = {name: value for name, value in values.items() if not math.isnan(value)}
+    return [min(known, key=lambda name: known[name])] if known and len(values) > 1 else []
+
+
+def _cell(found: Figures, best: bool) -> str:
+    within = "" if math.isnan(found.within) else f" ({_percent(found.within)})"
+    return f"{_number(found.distance)}{within}{_mark(best)}"
+
+
+def _percent(share: float) -> str:
+    """A probability, without claiming that anything is certain or impossible."""
+    return "<0.1%" if share < 0.001 else ">99.9%" if share > 0.999 else f"{share:.1%}"
+
+
+def _mark(best: bool) -> str:
+    return _MARK if best else " "
+
+
+def _number(value: float) -> str:
+    return "too large" if math.isnan(value) else f"{value:.4g}"

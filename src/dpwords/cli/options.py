@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from dpwords.errors import InvalidValue
 from dpwords.mechanisms import choice
 
 if TYPE_CHECKING:
@@ -48,8 +49,9 @@ _MECHANISM = (
     click.option(
         "--mechanism",
         type=click.Choice(choice.MECHANISMS),
-        help="'online' releases symbol by symbol, 'channel' makes random edits; 'dpwords accuracy' shows which is more "
-        "accurate.  [default: exponential; with --edits all, channel, except for a lexicon]",
+        help="'online' releases symbol by symbol, 'channel' makes random edits, and 'best' takes for words of each "
+        "length the one with the least public expected distance, as 'dpwords accuracy' shows it.  [default: for a "
+        "system, best; with --edits all, channel, except for a lexicon; otherwise exponential]",
     ),
     K,
     click.option(
@@ -101,6 +103,12 @@ def described(
     **_other: Any,
 ) -> Private:
     """The mechanism that the options describe."""
+    if mechanism == "best" and (utility, calibration) != ("best", "tight"):
+        raise InvalidValue("--mechanism best chooses utility and calibration: leave out --utility and --calibration")
+    if mechanism == "best" and edits == "all":
+        from dpwords.accuracy import best
+
+        return best(language, epsilon, k, length=None, distance="levenshtein")
     return choice.mechanism(language, epsilon, k, edits, mechanism, utility, alpha, calibration)
 
 

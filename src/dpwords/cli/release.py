@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpwords.cli.options import described, language_options, mechanism_options, public_language
-from dpwords.cli.terminal import emit, lines_of_stdin, shown
+from dpwords.cli.terminal import emit, lines_of_stdin, note, shown
 from dpwords.errors import InvalidValue, NotInLanguage
 
 if TYPE_CHECKING:
+    from dpwords.mechanisms.by_length import ByLength
     from dpwords.mechanisms.exponential import Exponential
+    from dpwords.mechanisms.private import Private
 
 
 @click.command()
@@ -35,6 +37,8 @@ def release(
 
     The output has one line for each word, or is empty if there is an error. Words keep their length, unless --edits all
     hides insertions and deletions too. The alphabet or system is public: declare it, and never derive it from the data.
+    On a system, words of each length use the mechanism with the least public expected distance at that length; a line
+    on standard error names it. --mechanism fixes one instead.
 
     \b
     Examples:
@@ -43,27 +47,54 @@ def release(
       dpwords release "0,1 0,2 1,2" --system grid:15x15 --words states --epsilon 5
       dpwords release --system roads.csv --epsilon 5 < routes.txt
       dpwords release SSEE --system grid:15x15 --epsilon 2 --mechanism online
+      dpwords release SSEE --system grid:15x15 --epsilon 2 --mechanism best    # the default on systems
       dpwords release "meet me at noon" --alphabet "a-z " --epsilon 8 --edits all
       dpwords release bern --lexicon cities.txt --epsilon 6 --edits all
       dpwords release --alphabet @activities.txt --separator ";" --epsilon 3 < traces.txt
     """
     from dpwords.bridges.notation import Notation
-    from dpwords.mechanisms.exponential import Exponential
+    from dpwords.mechanisms.by_length import ByLength
 
     notation = Notation(public_language(**options), separator)
     mechanism = described(notation.language, epsilon, **options)
-    if certificates is not None and not isinstance(mechanism, Exponential):
-        raise InvalidValue("--certificates is for the exponential mechanism: leave the option out")
+    certified = _certified(mechanism) if certificates is not None else None
     words = [notation.read(text) for text in words_given or lines_of_stdin()]
-    if certificates is not None and isinstance(mechanism, Exponential) and all(map(notation.language.accepts, words)):
-        _certify(mechanism, certificates, words)
+    if certificates is not None and certified is not None and all(map(notation.language.accepts, words)):
+        _certify(certified, certificates, words)
     try:
         released = mechanism.release_all(words, progress=partial(shown, label="releasing"))
     except NotInLanguage as error:
         raise NotInLanguage(f"{error}; words are read {notation.manner}") from None
-    if certificates is not None and isinstance(mechanism, Exponential):
-        mechanism.certificate.save(certificates)
+    if certificates is not None and certified is not None:
+        certified.certificate.save(certificates)
     emit([notation.write(word) for word in released])
+    if isinstance(mechanism, ByLength) and words:
+        note(_chosen(mechanism, sorted({len(word) for word in words})))
+
+
+def _certified(mechanism: Private) -> Exponential:
+    """The mechanism, or the candidate, whose certificates are kept."""
+    from dpwords.mechanisms.by_length import ByLength
+    from dpwords.mechanisms.exponential import Exponential
+
+    candidates = mechanism.candidates.values() if isinstance(mechanism, ByLength) else [mechanism]
+    for each in candidates:
+        if isinstance(each, Exponential):
+            return each
+    raise InvalidValue("--certificates is for the exponential mechanism: leave the option out")
+
+
+def _chosen(mechanism: ByLength, lengths: list[int]) -> str:
+    """Which candidate words of each length have used, in one line."""
+    used: dict[str, list[int]] = {}
+    for length in lengths:
+        used.setdefault(mechanism.chosen(length), []).append(length)
+    parts = [f"{name} for words of length {', '.join(map(str, some))}" for name, some in used.items()]
+    if len(lengths) == 1:
+        found = mechanism.compared(lengths[0])
+        figures = ", ".join(f"{name} {found[name]:.3g}" for name in sorted(found, key=lambda name: name not in used))
+        parts[0] += f" (expected distance: {figures})"
+    return f"best mechanism: {'; '.join(parts)}"
 
 
 def _certify(mechanism: Exponential, path: Path, words: list[Any]) -> None:

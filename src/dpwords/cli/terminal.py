@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 import click
@@ -34,6 +35,26 @@ def emit(lines: Sequence[str]) -> None:
         if isinstance(error, BrokenPipeError):
             sys.exit(BROKEN_PIPE)
         raise
+
+
+@contextmanager
+def status(text: str) -> Iterator[None]:
+    """Show what is being computed while the block runs, if standard error is a terminal; then erase it."""
+    visible = sys.stderr is not None and sys.stderr.isatty()
+    if visible:
+        click.echo(f"{text} …", file=sys.stderr, nl=False)
+    try:
+        yield
+    finally:
+        if visible:
+            click.echo("\r" + " " * (len(text) + 2) + "\r", file=sys.stderr, nl=False)
+
+
+def note(text: str) -> None:
+    """Write one line to standard error, if there is one."""
+    if sys.stderr is not None:
+        with suppress(OSError):
+            print(f"dpwords: {text}", file=sys.stderr, flush=True)
 
 
 def lines_of_stdin() -> Iterator[str]:
