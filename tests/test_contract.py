@@ -10,6 +10,7 @@ import pytest
 import contract
 import dpwords as dw
 from dpwords.core.limits import Limits
+from dpwords.mechanisms.choice import best_by_length
 from dpwords.mechanisms.private import Private
 from dpwords.mechanisms.uniform import Uniform
 from dpwords.spaces.choice import space_of
@@ -50,6 +51,8 @@ MECHANISMS: dict[str, tuple[Private, int]] = {
     "channel": (dw.EditChannel("ab", 3.0), 3),
     "channel onto a system": (dw.EditChannel("NESW", 5.0, onto=dw.GridWorld(2, 2)), 2),
     "channel onto a lexicon": (dw.EditChannel("abc", 5.0, onto=dw.Lexicon(["ab", "cab", "b"])), 2),
+    "best by length": (best_by_length(ALL["walls"][0], 2.0), 4),
+    "best by length, k = 2": (best_by_length(ALL["grid by states"][0], 2.0, 2), 4),
     "uniform": (Uniform(ALL["grid"][0]), 3),
 }
 LINEAR = Fraction(7, 5)
