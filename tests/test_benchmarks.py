@@ -55,6 +55,16 @@ def test_edits(tmp_path: Path) -> None:
         assert row["alignments: total variation"] > 0.1
 
 
+def test_averages(tmp_path: Path) -> None:
+    """A batch gives what single words give."""
+    file = tmp_path / "found.json"
+    command = [sys.executable, str(BENCHMARKS / "bench_averages.py"), "--quick", "--output", str(file)]
+    subprocess.run(command, check=True, capture_output=True)
+    rows = json.loads(file.read_text("utf-8"))
+    assert len(rows) == 8
+    assert all(row["difference"] < 1e-12 and row["batched"] > 0 for row in rows)
+
+
 def test_speed(tmp_path: Path) -> None:
     """Each part runs, finds both sides to draw from the same distribution, and gives numbers above 0."""
     file = tmp_path / "found.json"
