@@ -90,7 +90,7 @@ def test_accuracy_marks_the_best_and_shows_probabilities() -> None:
     assert [mark for _, _, mark in cells(large)] == [True, False, False, False]
     law = dw.Online(dw.GridWorld(4, 4), 1.0).distance_distribution(length=6)
     assert cells(small)[1][1] == f"{sum(law[:3]):.1%}"
-    assert legend == "(* the best of the row, which --mechanism best takes)"
+    assert legend == "(* the best of the row; at a given ε it is what --mechanism best takes)"
     assert public.startswith("(averaged over words drawn uniformly")
 
 

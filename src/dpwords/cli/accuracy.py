@@ -122,7 +122,7 @@ def accuracy(
         aims += [] if target_probability is None else [f"a probability of {target_probability:g} of {changes}"]
         waiting += [f"least ε for {' and '.join(aims)}", _row("", cells)]
     if len(contest) > 1:
-        waiting.append(f"({_MARK} the best of the row, which --mechanism best takes)")
+        waiting.append(f"({_MARK} the best of the row; at a given ε it is what --mechanism best takes)")
     if not public.alike:
         waiting.append("(averaged over words drawn uniformly from the language; the figure for one word is private)")
     contents = {}
