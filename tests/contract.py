@@ -77,8 +77,7 @@ def check_probabilities(mechanism: Mechanism, length: int, weight: Weight, by_sh
 
 
 def base_measure(mechanism: Mechanism, words: list[Symbols]) -> dict[Symbols, Fraction]:
-    """The public weight of each word: 1, or where words are listed the stored number (any is allowed), or the product
-    over the places of 1/(1 + a·z), where a counts the words that differ at this place only."""
+    """The public weight of each word: 1, or where words are listed the stored number (any is allowed), or levelled."""
     found, length = dict.fromkeys(words, Fraction(1)), len(words[0])
     listed = isinstance(mechanism.language, dw.Lexicon) or mechanism.distance != "hamming"
     linear = isinstance(mechanism, dw.Exponential) and isinstance(mechanism.utility, (dw.Linear, LinearOrStaircase))
@@ -90,10 +89,24 @@ def base_measure(mechanism: Mechanism, words: list[Symbols]) -> dict[Symbols, Fr
     if listed or not linear or "levelled" not in mechanism.certificate(length).method:
         return found
     z = Fraction(HIGH.exp(-Decimal(mechanism.certificate(length).c)))
+    return levelled_weights(mechanism.language, words, z)
+
+
+def levelled_weights(language: Any, words: list[Symbols], z: Fraction) -> dict[Symbols, Fraction]:
+    """The product over the places of 1/(1 + a·z + κ·z²), where a counts the words that differ at this place only.
+
+    κ is 0.3·a² at the last place, and at the first one where runs start anywhere or never return to the start; at all
+    others it is a²/2, or 0 if a is 1.
+    """
+    found, length = dict.fromkeys(words, Fraction(1)), len(words[0])
+    loose = language.start is None or not any(language.start in row.values() for row in language.transitions.values())
     for place in range(length):
         fitting = Counter((word[:place], word[place + 1 :]) for word in words)
+        at_end = place == length - 1 or (place == 0 and loose)
         for word in words:
-            found[word] /= 1 + (fitting[word[:place], word[place + 1 :]] - 1) * z
+            others = fitting[word[:place], word[place + 1 :]] - 1
+            share = Fraction(0.3) if at_end else Fraction(1, 2) if others > 1 else Fraction(0)
+            found[word] /= 1 + others * z + share * others**2 * z**2
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,14 @@ from hypothesis import strategies as st
 
 import contract
 import dpwords as dw
+from contract import levelled_weights
 from dpwords.core.limits import Limits
 from dpwords.languages.systems import TransitionSystem
 from dpwords.privacy.certificates.blocks import Blocks
 from dpwords.privacy.certificates.certificate import largest_rate
 from dpwords.privacy.certificates.levelled_blocks import LevelledBlocks
+from dpwords.privacy.certificates.levelled_search import LevelledSearch
+from dpwords.privacy.certificates.levelled_system import Detail, LevelledSystem
 from dpwords.privacy.certificates.normaliser_range import range_of_normalisers
 from dpwords.privacy.certificates.small_languages import Listed
 from dpwords.privacy.certificates.systems import SystemCertifier
@@ -36,12 +39,18 @@ def brute_excess(language: Any, length: int, c: float, levelled: bool = False) -
     words = exhaustive.words(language, length)
     apart = exhaustive.distances(words).astype(float)
     base = np.ones(len(words))
-    for place in range(length if levelled else 0):
-        fitting = Counter((word[:place], word[place + 1 :]) for word in words)
-        base /= [1 + (fitting[word[:place], word[place + 1 :]] - 1) * math.exp(-c) for word in words]
+    if levelled:
+        weights = levelled_weights(language, words, Fraction(math.exp(-c)))
+        base = np.array([float(weights[word]) for word in words])
     logs = np.log(np.exp(-c * apart) @ base)
     pairs = apart > 0
     return float(((logs[:, None] - logs[None, :])[pairs] / apart[pairs]).max(initial=0.0))
+
+
+def levelled_blocks(graph: Graph, detail: Detail) -> LevelledBlocks:
+    levelling = Levelling.of(graph)
+    assert levelling is not None
+    return LevelledBlocks(LevelledSystem(graph, levelling, detail))
 
 
 def brute_rate(language: Any, length: int, epsilon: float, levelled: bool = False) -> float:
@@ -78,9 +87,9 @@ def test_bounds_are_never_below_the_truth(case: tuple[TransitionSystem, int], c:
     assert Blocks(graph, length, radius).excess(c) >= truth
     listed = Listed.of(graph, length)
     assert listed is not None
-    if (levelling := Levelling.of(graph)) is not None:
+    if Levelling.of(graph) is not None:
         levelled = brute_excess(system, length, c, levelled=True)
-        assert LevelledBlocks(graph, length, levelling, radius).excess(c) >= levelled
+        assert levelled_blocks(graph, Detail(2, 1, radius)).excess(length, c) >= levelled
     assert listed.excess(c) == pytest.approx(truth, abs=2e-9)
     assert range_of_normalisers(graph, length, c) >= truth
 
@@ -109,9 +118,8 @@ def test_rates_on_the_3x3_grid(epsilon: float, best: float) -> None:
         c, loss = largest_rate(epsilon, blocks.excess, epsilon)
         assert 0.98 * best <= c <= best + 5e-4
         assert c < loss <= epsilon
-    levelling = Levelling.of(Graph.of(cells))
-    assert levelling is not None
-    c, loss = largest_rate(epsilon, LevelledBlocks(Graph.of(cells), 4, levelling, 4).excess, epsilon)
+    blocks_of_4 = levelled_blocks(Graph.of(cells), Detail(2, 1, 4))
+    c, loss = largest_rate(epsilon, lambda c: blocks_of_4.excess(4, c), epsilon)
     exact = brute_rate(cells, 4, epsilon, levelled=True)
     assert 0.98 * exact <= c <= exact + 3e-4 * epsilon
     assert exact > best
@@ -220,7 +228,6 @@ def test_save_and_load(tmp_path: Path) -> None:
     made.certificate.save(path)
     loaded = dw.Exponential(cells, 3)
     loaded.certificate.load(path)
-    assert "2 lengths" in repr(loaded.certificate)
     assert (loaded.certificate(4), loaded.certificate(8)) == (first, second)
     for other in (
         dw.Exponential(cells, 3.5),
@@ -272,11 +279,14 @@ def test_what_does_not_fit_is_certified_by_less() -> None:
     assert Blocks.of(graph, 8, 4.0, Limits(block_steps=1.0)) is None
     levelling = Levelling.of(graph)
     assert levelling is not None
-    boxes = [
-        None if (found := LevelledBlocks.of(graph, 8, levelling, Limits(levelled_steps=steps))) is None else found.size
-        for steps in (1e9, 5e7, 1e7)
-    ]
-    assert [box if box is None else int(box.max()) for box in boxes] == [120, 50, None]
+    tried = {
+        seconds: [
+            (detail.back, detail.ahead)
+            for _, detail in LevelledSearch(graph, levelling, Limits(certificate_time=seconds)).attempts(8)
+        ]
+        for seconds in (1000.0, 3.0, 0.0)
+    }
+    assert tried == {1000.0: [(2, 1), (3, 2), (4, 2)], 3.0: [(2, 1), (3, 2)], 0.0: []}
     assert Listed.of(graph, 4, Limits(compared_words=5)) is None
     assert Listed.of(graph, 4) is not None
 
@@ -324,19 +334,21 @@ def test_extreme_rates_and_shapes() -> None:
     assert dw.Exponential(clique, 2.0).certificate(5).method in ("range", "textbook")  # blocks would take hours
     with pytest.raises(dw.InvalidValue, match="radius is 2 or more"):
         Blocks(Graph.of(cells), 4, 1)
-    levelling = Levelling.of(Graph.of(cells))
-    assert levelling is not None
     with pytest.raises(dw.InvalidValue, match="radius is 2 or more"):
-        LevelledBlocks(Graph.of(cells), 4, levelling, 1)
-    assert LevelledBlocks(Graph.of(cells), 4, levelling, 2).excess(0.01) > 1
-    assert LevelledBlocks(Graph.of(cells), 4, levelling, 2).excess(300.0) < 1e-8
+        Detail(2, 1, 1)
+    with pytest.raises(dw.InvalidValue, match="looks back 2 nodes or more"):
+        Detail(1, 1, 2)
+    levelled = levelled_blocks(Graph.of(cells), Detail(2, 1, 2))
+    assert levelled.excess(4, 0.01) > 1
+    assert levelled.excess(4, 300.0) < 1e-8
+    assert levelled.excess_of_all(300.0, 1.0, 12) == (levelled.excess_of_all(400.0, 1.0, 12)[0], 4)
 
 
 def test_bad_lengths() -> None:
     ends = dw.from_edges([("a", "b"), ("b", "c")], start="a")
     with pytest.raises(dw.InvalidValue, match="no word of length 5"):
         dw.Exponential(ends, 2.0).certificate(5)
-    for length in (0, -1, True, 4.0, "4", None):
+    for length in (0, -1, True, 4.0, "4"):
         with pytest.raises(dw.InvalidValue, match="length must be a whole number"):
             dw.Exponential(ends, 2.0).certificate(length)  # type: ignore[arg-type]
     with pytest.raises(dw.TooLarge, match="take shorter words"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 import dpwords as dw
+from contract import levelled_weights
 from dpwords.core.limits import Limits
 from dpwords.spaces import exhaustive
 from dpwords.spaces.graph import Graph
@@ -20,20 +20,16 @@ from test_certificates import systems_by_states
 
 
 def check_weights(language: Any, length: int, rate: float) -> None:
-    """At each place 1/(1 + a·e^(−rate)), where a counts the words that differ there only."""
+    """At each place 1/(1 + a·z + κ·z²), where a counts the words that differ there only."""
     found = Levelling.of(Graph.of(language))
     if found is None:
         return
     graph = found.weighted(Fraction(rate))
     words = exhaustive.words(language, length)
-    expected = dict.fromkeys(words, 0.0)
-    for place in range(length):
-        fitting = Counter((word[:place], word[place + 1 :]) for word in words)
-        for word in words:
-            expected[word] -= math.log1p((fitting[word[:place], word[place + 1 :]] - 1) * math.exp(-rate))
+    expected = levelled_weights(language, words, Fraction(math.exp(-rate)))
     for word in words:
         codes = np.array([language.alphabet.codes[symbol] for symbol in word])
-        assert graph.log_weight(codes) == pytest.approx(expected[word], abs=1e-12)
+        assert graph.log_weight(codes) == pytest.approx(math.log(expected[word]), abs=1e-12)
 
 
 @given(systems_by_states())
@@ -46,6 +42,11 @@ def test_weights_on_grids() -> None:
     check_weights(dw.GridWorld(3, 3).by_states(), 5, 0.5)
     graph = Graph.of(dw.GridWorld(3, 3).by_states())
     assert graph.log_weight(np.zeros(4, dtype=np.int64)) == 0.0  # without weights every word has weight 1
+
+
+def test_weights_at_the_first_place() -> None:
+    check_weights(dw.GridWorld(3, 2, start=None).by_states(), 4, 0.7)
+    check_weights(dw.from_edges([("s", "a"), ("s", "b"), ("a", "c"), ("b", "c"), ("c", "a")], start="s"), 4, 0.7)
 
 
 def test_systems_with_too_many_steps_are_left_alone() -> None:

@@ -22,9 +22,9 @@ import dpwords as dw
 from dpwords.core.compiled import interpreted, kernel
 from dpwords.languages.systems import TransitionSystem
 from dpwords.privacy.certificates.blocks import Blocks, longer_blocks
-from dpwords.privacy.certificates.levelled_blocks import LevelledBlocks
+from dpwords.privacy.certificates.levelled_system import Detail
 from dpwords.spaces.graph import Graph
-from dpwords.spaces.levelling import Levelling
+from test_certificates import brute_excess, levelled_blocks
 
 
 class Exact(Fraction):
@@ -177,7 +177,7 @@ def shadow_blocks(patch: pytest.MonkeyPatch) -> None:
 
 def shadow_levelled(patch: pytest.MonkeyPatch) -> None:
     """Check every step of `LevelledBlocks.excess` from now on, except closings that are divided by a mixture."""
-    twins = Twins("levelled_blocks_boxes", "levelled_blocks")
+    twins = Twins("levelled_blocks_boxes", "levelled_blocks_ways", "levelled_blocks")
     boxes, blocks = kernel("levelled_blocks_boxes"), kernel("levelled_blocks")
     patch.setattr(boxes, "forward", lambda *a: twins.check("forward", *a, low=[(8,), (10,)], high=[(9,), (11,), (12,)]))
     patch.setattr(boxes, "backward", lambda *a: twins.check("backward", *a, low=[(10,)], high=[(11,)]))
@@ -226,17 +226,17 @@ def test_boxes_contain_the_exact_ones(system: TransitionSystem, length: int, c: 
     assert found == blocks.excess(c)  # what was checked is what the compiled loops do, bit for bit
 
 
-@given(small_systems(), st.integers(1, 5), rates, st.integers(2, 3))
+details = st.sampled_from([Detail(2, 1, 2), Detail(2, 1, 3), Detail(3, 2, 2)])
+
+
+@given(small_systems(), st.integers(1, 5), rates, details)
 @settings(max_examples=40, deadline=None)
-def test_levelled_boxes_contain_the_exact_ones(system: TransitionSystem, length: int, c: float, radius: int) -> None:
-    graph = Graph.of(system)
-    levelling = Levelling.of(graph)
-    assert levelling is not None
-    blocks = LevelledBlocks(graph, length, levelling, radius)
+def test_levelled_boxes_contain_the_exact_ones(system: TransitionSystem, length: int, c: float, detail: Detail) -> None:
+    blocks = levelled_blocks(Graph.of(system), detail)
     with pytest.MonkeyPatch.context() as patch:
         shadow_levelled(patch)
-        found = blocks.excess(c)
-    assert found == blocks.excess(c)
+        found = blocks.excess(length, c)
+    assert found == blocks.excess(length, c)
 
 
 @pytest.mark.parametrize("spread", [0.0, 1e-15, 1e-3])
@@ -244,9 +244,7 @@ def test_one_step_of_shares(spread: float) -> None:
     """With weights and shares of every kind, and differences where the own node is 1 less the others."""
     boxes, draw, twins = kernel("levelled_blocks_boxes"), np.random.default_rng(11), Twins("levelled_blocks_boxes")
     graph = Graph.of(dw.GridWorld(3, 3).by_states())
-    levelling = Levelling.of(graph)
-    assert levelling is not None
-    blocks = LevelledBlocks(graph, 4, levelling, 2)
+    blocks = levelled_blocks(graph, Detail(2, 1, 2)).system
     near, degrees = boxes.Near(*blocks.near), boxes.Degrees(*blocks.degrees)
     for _ in range(40):
         weights = draw.uniform(0.5, 1.0, blocks.pf[-1])
@@ -313,13 +311,10 @@ def test_sums_of_logarithms_are_rounded_up() -> None:
 @pytest.mark.parametrize("c", [1.5, 3.0, 6.0])
 def test_hubs(spokes: int, c: float) -> None:
     """A state with many successors: never below the truth, over all pairs of words."""
-    from test_certificates import brute_excess
-
     edges = [("h", f"s{i}") for i in range(spokes)] + [(f"s{i}", "h") for i in range(spokes)] + [("s0", "s1")]
     system = dw.from_edges(edges, start="h")
     graph = Graph.of(system)
-    levelling = Levelling.of(graph)
-    assert levelling is not None
     for length in (2, 3, 4):
         assert Blocks(graph, length, 2).excess(c) >= brute_excess(system, length, c)
-        assert LevelledBlocks(graph, length, levelling, 2).excess(c) >= brute_excess(system, length, c, levelled=True)
+        levelled = levelled_blocks(graph, Detail(2, 1, 2)).excess(length, c)
+        assert levelled >= brute_excess(system, length, c, levelled=True)

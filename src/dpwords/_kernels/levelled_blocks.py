@@ -27,8 +27,8 @@ from dpwords._kernels.levelled_blocks_boxes import (
     on_the_rim,
 )
 from dpwords._kernels.levelled_blocks_ways import (
-    Masses,
     ReachedByWays,
+    WayMasses,
     advance_with,
     discount_with,
     largest_quotients,
@@ -123,7 +123,7 @@ def _step(
     z: float, layer: Layer, reached: Reached, own: int, lo: Array, hi: Array, single: float, outside: float,
     pivot: int, new: int, new_lo: Array, new_hi: Array,
 ) -> tuple[float, float]:  # fmt: skip
-    """Masses after a step to the own state `new`; and what is outside its box."""
+    """WayMasses after a step to the own state `new`; and what is outside its box."""
     nodes, near = layer.nodes, layer.near
     advance(nodes, near, own, lo, hi, single, pivot, new, new_lo, new_hi)
     one, rest = leave(nodes, near, layer.degrees, reached, own, hi, single, outside, new)
@@ -136,7 +136,7 @@ def _step(
 def _first_step(
     z: float, layer: Layer, reached: Reached, k: int, x: int, y: int, new_lo: Array, new_hi: Array
 ) -> tuple[float, float]:  # fmt: skip
-    """Masses after a step from prefix k, which ends in x, to y, relative to that of x."""
+    """WayMasses after a step from prefix k, which ends in x, to y, relative to that of x."""
     nodes, near = layer.nodes, layer.near
     lf, of, out, tgt = nodes.lf, nodes.of, nodes.out, nodes.tgt
     at, size = near.at, near.size
@@ -223,8 +223,8 @@ def last_closings(
 
 
 @compiled(error_model="numpy")
-def _room(ways: int, rows: int) -> Masses:
-    return Masses(np.zeros((rows, ways)), np.zeros((rows, ways)), np.zeros(ways), np.zeros(ways))
+def _room(ways: int, rows: int) -> WayMasses:
+    return WayMasses(np.zeros((rows, ways)), np.zeros((rows, ways)), np.zeros(ways), np.zeros(ways))
 
 
 @compiled(error_model="numpy")

@@ -18,7 +18,7 @@ from dpwords._kernels.rounding import UNIT, as_factor, factors, lowered, raised
 Array = Any
 
 
-class Masses(NamedTuple):
+class WayMasses(NamedTuple):
     """Bounds on the masses of ways at one own state: rows are nodes of its box, columns are ways."""
 
     lo: Array
@@ -35,7 +35,7 @@ class ReachedByWays(NamedTuple):
 
 
 @compiled(error_model="numpy")
-def advance_with(nodes: Nodes, near: Near, own: int, count: int, masses: Masses, new: int, step: Masses) -> None:
+def advance_with(nodes: Nodes, near: Near, own: int, count: int, masses: WayMasses, new: int, step: WayMasses) -> None:
     """Masses one step later, in the box of `new`, from those in the box of `own`; no symbol is compared."""
     lf, src, pf, pw = nodes.lf, nodes.src, nodes.pf, nodes.pw
     nf, ns, at = near.nf, near.ns, near.at
@@ -67,8 +67,8 @@ def advance_with(nodes: Nodes, near: Near, own: int, count: int, masses: Masses,
 
 @compiled(error_model="numpy")
 def leave_with(
-    nodes: Nodes, near: Near, degrees: Degrees, reached: ReachedByWays, own: int, count: int, masses: Masses, new: int,
-    step: Masses,
+    nodes: Nodes, near: Near, degrees: Degrees, reached: ReachedByWays, own: int, count: int, masses: WayMasses,
+    new: int, step: WayMasses,
 ) -> None:  # fmt: skip
     """What is outside the box of `new` one step later: into one state at most, and all together."""
     lf, of, out, tgt, pf, pw = nodes.lf, nodes.of, nodes.out, nodes.tgt, nodes.pf, nodes.pw
@@ -111,7 +111,7 @@ def leave_with(
 
 
 @compiled(error_model="numpy")
-def discount_with(z: float, nodes: Nodes, near: Near, own: int, count: int, masses: Masses) -> None:
+def discount_with(z: float, nodes: Nodes, near: Near, own: int, count: int, masses: WayMasses) -> None:
     """Multiply by z what does not enter the own state."""
     lf = nodes.lf
     z_lo, z_hi = as_factor(z)
@@ -128,7 +128,7 @@ def discount_with(z: float, nodes: Nodes, near: Near, own: int, count: int, mass
 
 
 @compiled(error_model="numpy")
-def log_ends(nodes: Nodes, near: Near, own: int, count: int, masses: Masses, low: Array, high: Array) -> None:
+def log_ends(nodes: Nodes, near: Near, own: int, count: int, masses: WayMasses, low: Array, high: Array) -> None:
     """Bounds on the logarithm of the whole mass where the word ends."""
     lf, fw = nodes.lf, nodes.fw
     nf, ns, at = near.nf, near.ns, near.at
@@ -147,7 +147,7 @@ def log_ends(nodes: Nodes, near: Near, own: int, count: int, masses: Masses, low
 
 
 @compiled(error_model="numpy")
-def mixed(masses: Masses, count: int, size: int, mixture: Array, place: Array) -> int:
+def mixed(masses: WayMasses, count: int, size: int, mixture: Array, place: Array) -> int:
     """Between the largest and the least mass of all ways, for each node of a box, and for all outside of it.
 
     Rows without any mass are dropped, and the others moved up; `place` tells where they are then.

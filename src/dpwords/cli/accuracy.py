@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpwords.cli.options import EDITS, K, language_options, public_language
+from dpwords.cli.options import EDITS, K, certificate_options, language_options, limits_for, public_language
 from dpwords.cli.terminal import emit, status
 from dpwords.errors import InvalidValue
 
@@ -46,6 +46,7 @@ def _numbers(_context: click.Context, _parameter: click.Parameter, text: str | N
 )
 @EDITS
 @K
+@certificate_options
 @click.option("--plot", type=click.Path(path_type=Path), help="Also plot distance against ε, in an .svg or .png file.")
 def accuracy(
     length: int,
@@ -55,6 +56,7 @@ def accuracy(
     target_probability: float | None,
     edits: Any,
     k: int,
+    certificate_time: float | None,
     plot: Path | None,
     **options: Any,
 ) -> None:
@@ -94,7 +96,8 @@ def accuracy(
             raise InvalidValue("--plot needs values of --epsilon, and a file name that ends in .svg or .png")
         plots.need_matplotlib()
     public = public_language(**options)
-    makers, contest = offers(public, k, edits), set(contenders(public, k, edits))
+    limits = limits_for(certificate_time)
+    makers, contest = offers(public, k, edits, limits), set(contenders(public, k, edits, limits))
     for one in epsilon:
         measured.checked_makers(makers.values(), one)
     title = f"expected distance for words of length {length}, k = {k}"

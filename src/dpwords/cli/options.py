@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from dpwords.core.checks import positive_number
+from dpwords.core.kept import VARIABLE
+from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.errors import InvalidValue
 from dpwords.mechanisms import choice
 
@@ -43,6 +48,22 @@ EDITS = click.option(
     default="substitutions",
     show_default=True,
     help="What is hidden: substituted symbols only, or insertions and deletions as well (Levenshtein distance).",
+)
+_CERTIFICATE = (
+    click.option(
+        "--certificate-time",
+        type=float,
+        help="Try only proofs that are expected to take at most so many seconds each: a longer time can allow more "
+        "accurate releases of words of states at small ε.  [default: 200]",
+    ),
+    click.option(
+        "--no-cache",
+        is_flag=True,
+        expose_value=False,
+        callback=lambda *arguments: _forget(*arguments),
+        help="Neither use nor keep the proofs of earlier runs. They are public facts, kept in the user's cache "
+        "directory, or in the directory that the environment variable DPWORDS_CACHE names.",
+    ),
 )
 _MECHANISM = (
     EDITS,
@@ -82,6 +103,11 @@ def mechanism_options(command: Command) -> Command:
     return with_options(command, _MECHANISM)
 
 
+def certificate_options(command: Command) -> Command:
+    """Add --certificate-time and --no-cache."""
+    return with_options(command, _CERTIFICATE)
+
+
 def public_language(
     alphabet: str | None, system: str | None, words: Any, start: str | None, lexicon: str | None, **_other: Any
 ) -> Language:
@@ -100,6 +126,7 @@ def described(
     utility: str,
     alpha: float,
     calibration: Any,
+    certificate_time: float | None = None,
     **_other: Any,
 ) -> Private:
     """The mechanism that the options describe."""
@@ -109,7 +136,22 @@ def described(
         from dpwords.accuracy import best
 
         return best(language, epsilon, k, length=None, distance="levenshtein")
-    return choice.mechanism(language, epsilon, k, edits, mechanism, utility, alpha, calibration)
+    limits = limits_for(certificate_time)
+    return choice.mechanism(language, epsilon, k, edits, mechanism, utility, alpha, calibration, limits)
+
+
+def limits_for(certificate_time: float | None) -> Limits:
+    """The limits with another time for certificates, if one is given."""
+    if certificate_time is None:
+        return DEFAULTS
+    seconds = positive_number(certificate_time, "--certificate-time", "--certificate-time 600", zero_allowed=True)
+    return replace(DEFAULTS, certificate_time=seconds)
+
+
+def _forget(_context: click.Context, _parameter: click.Parameter, chosen: bool) -> None:
+    """Use no cache in this process."""
+    if chosen:
+        os.environ[VARIABLE] = ""
 
 
 def with_options(command: Command, options: tuple[Callable[[Command], Command], ...]) -> Command:

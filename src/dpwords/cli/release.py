@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpwords.cli.options import described, language_options, mechanism_options, public_language
-from dpwords.cli.terminal import emit, lines_of_stdin, note, shown
+from dpwords.cli.options import certificate_options, described, language_options, mechanism_options, public_language
+from dpwords.cli.terminal import emit, lines_of_stdin, note, progress_bar, shown
 from dpwords.errors import InvalidValue, NotInLanguage
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 @click.option("--epsilon", "-e", type=float, required=True, help="The privacy budget that each word spends.")
 @mechanism_options
 @click.option("--separator", help="What stands between symbols.  [default: nothing, or a space if symbols are longer]")
+@certificate_options
 @click.option(
     "--certificates",
     type=click.Path(path_type=Path),
@@ -57,10 +58,12 @@ def release(
 
     notation = Notation(public_language(**options), separator)
     mechanism = described(notation.language, epsilon, **options)
-    certified = _certified(mechanism) if certificates is not None else None
+    certified = _certified(mechanism)
+    if certificates is not None and certified is None:
+        raise InvalidValue("--certificates is for the exponential mechanism: leave the option out")
     words = [notation.read(text) for text in words_given or lines_of_stdin()]
-    if certificates is not None and certified is not None and all(map(notation.language.accepts, words)):
-        _certify(certified, certificates, words)
+    if certified is not None and all(map(notation.language.accepts, words)):
+        _certify(certified, certificates, {len(word) for word in words if word})
     try:
         released = mechanism.release_all(words, progress=partial(shown, label="releasing"))
     except NotInLanguage as error:
@@ -72,16 +75,13 @@ def release(
         note(_chosen(mechanism, sorted({len(word) for word in words})))
 
 
-def _certified(mechanism: Private) -> Exponential:
-    """The mechanism, or the candidate, whose certificates are kept."""
+def _certified(mechanism: Private) -> Exponential | None:
+    """The mechanism, or the candidate, that has certificates; None if there is none."""
     from dpwords.mechanisms.by_length import ByLength
     from dpwords.mechanisms.exponential import Exponential
 
     candidates = mechanism.candidates.values() if isinstance(mechanism, ByLength) else [mechanism]
-    for each in candidates:
-        if isinstance(each, Exponential):
-            return each
-    raise InvalidValue("--certificates is for the exponential mechanism: leave the option out")
+    return next((each for each in candidates if isinstance(each, Exponential)), None)
 
 
 def _chosen(mechanism: ByLength, lengths: list[int]) -> str:
@@ -97,12 +97,20 @@ def _chosen(mechanism: ByLength, lengths: list[int]) -> str:
     return f"best mechanism: {'; '.join(parts)}"
 
 
-def _certify(mechanism: Exponential, path: Path, words: list[Any]) -> None:
+def _certify(mechanism: Exponential, path: Path | None, lengths: set[int]) -> None:
     """Load the certificates that a file keeps, and make those that are missing."""
-    if path.exists():
-        mechanism.certificate.load(path)
-    if mechanism.distance == "levenshtein":
-        mechanism.certificate()
-    else:
-        for length in shown(sorted({len(word) for word in words if word}), "certifying"):
-            mechanism.certificate(length)
+    if path is None and not mechanism.certifies_by_itself:
+        return
+
+    def label() -> str:
+        seconds = max((mechanism.certificate.seconds(length) for length in lengths), default=0.0)
+        return f"certifying, up to about {seconds:.0f} s" if seconds >= 1 else "certifying"
+
+    with progress_bar(label) as progress:
+        if path is not None and path.exists():
+            mechanism.certificate.load(path, progress)
+        if path is not None and mechanism.distance == "levenshtein":
+            mechanism.certificate(progress=progress)
+            return
+        for length in sorted(lengths):
+            mechanism.certificate(length, progress)

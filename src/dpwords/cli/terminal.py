@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -15,6 +15,7 @@ from dpwords.errors import InvalidValue, TooLarge
 Item = TypeVar("Item")
 LONGEST_LINE = 2**24  # bytes
 LARGEST_INPUT = 2**28  # bytes
+_STEPS = 1000  # of a progress bar
 BROKEN_PIPE = 141  # the exit code that a shell reports for a program ended by SIGPIPE
 
 
@@ -81,3 +82,27 @@ def shown(items: Sequence[Item], label: str, least: int = 2) -> Iterator[Item]:
         return
     with click.progressbar(items, label=label, file=sys.stderr) as bar:
         yield from bar
+
+
+@contextmanager
+def progress_bar(label: Callable[[], str]) -> Iterator[Callable[[float], None] | None]:
+    """Something to call with the share that is done, from 0 to 1; None if standard error is not a terminal.
+
+    The bar appears with the first call. It starts again if the share falls, for the next of several tasks.
+    """
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    bars: list[Any] = []
+
+    def show(share: float) -> None:
+        if not bars:
+            bars.append(click.progressbar(length=_STEPS, label=label(), file=sys.stderr).__enter__())
+        bars[0].update(int(share * _STEPS) - bars[0].pos)
+
+    try:
+        yield show
+    finally:
+        for bar in bars:
+            bar.update(_STEPS - bar.pos)
+            bar.__exit__(None, None, None)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 import dpwords as dw
+from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.errors import InvalidValue
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def mechanism(
     utility: str = "best",
     alpha: float = 1.0,
     calibration: Literal["tight", "textbook"] = "tight",
+    limits: Limits = DEFAULTS,
 ) -> Private:
     """The mechanism that a user's choices describe; without a name the default for the language.
 
@@ -49,15 +51,17 @@ def mechanism(
     if name == "channel":
         if edits != "all":
             raise InvalidValue("--mechanism channel makes edits of every kind: say --edits all")
-        return dw.EditChannel(language.alphabet.symbols, epsilon, k, onto=None if language.every_word else language)
+        return dw.EditChannel(
+            language.alphabet.symbols, epsilon, k, onto=None if language.every_word else language, limits=limits
+        )
     if name == "online":
         if edits == "all":
             raise InvalidValue("--mechanism online is for words that keep their length: leave out --edits all")
-        return dw.Online(language, epsilon, k)
+        return dw.Online(language, epsilon, k, limits=limits)
     if name == "best":
-        return best_by_length(language, epsilon, k)
+        return best_by_length(language, epsilon, k, limits)
     distance: Literal["hamming", "levenshtein"] = "levenshtein" if edits == "all" else "hamming"
-    return dw.Exponential(language, epsilon, k, UTILITIES[utility](alpha), calibration, distance)
+    return dw.Exponential(language, epsilon, k, UTILITIES[utility](alpha), calibration, distance, limits=limits)
 
 
 def default_name(language: Language, edits: Edits, utility: str = "best", calibration: str = "tight") -> str:
@@ -68,22 +72,24 @@ def default_name(language: Language, edits: Edits, utility: str = "best", calibr
     return "best" if compares else "exponential"
 
 
-def best_by_length(language: Language, epsilon: float, k: int = 1) -> Private:
+def best_by_length(language: Language, epsilon: float, k: int = 1, limits: Limits = DEFAULTS) -> Private:
     """The best mechanism for words that keep their length, chosen anew for each length if there are several."""
     from dpwords.mechanisms.by_length import ByLength
 
-    candidates = {title: make(epsilon) for title, make in contenders(language, k).items()}
+    candidates = {title: make(epsilon) for title, make in contenders(language, k, limits=limits).items()}
     return ByLength(candidates) if len(candidates) > 1 else next(iter(candidates.values()))
 
 
-def contenders(language: Language, k: int, edits: Edits = "substitutions") -> dict[str, Maker]:
+def contenders(
+    language: Language, k: int, edits: Edits = "substitutions", limits: Limits = DEFAULTS
+) -> dict[str, Maker]:
     """Those of the offers among which the best one is chosen: what can be better than the others at some ε and length.
 
     Their outputs are words of the language, and their distances are distances between words, not bounds. The first one
     alone remains on free words, where it is optimal, and textbook calibration is left out for k = 1, where e^(−c·d) is
     certified with a c of at least ε/2.
     """
-    found = offers(language, k, edits)
+    found = offers(language, k, edits, limits)
     if language.alike and edits == "substitutions":
         return dict([next(iter(found.items()))])
     left_out = {"channel, edits made"} if not language.every_word else set()
@@ -94,12 +100,12 @@ def contenders(language: Language, k: int, edits: Edits = "substitutions") -> di
     }
 
 
-def offers(language: Language, k: int, edits: Edits = "substitutions") -> dict[str, Maker]:
+def offers(language: Language, k: int, edits: Edits = "substitutions", limits: Limits = DEFAULTS) -> dict[str, Maker]:
     """The mechanisms that apply to a language, by title, the exponential one first; each is made from an ε."""
 
     def exponential(utility: str, calibration: Literal["tight", "textbook"]) -> Maker:
         return lambda epsilon: mechanism(
-            language, epsilon, k, edits, "exponential", utility=utility, calibration=calibration
+            language, epsilon, k, edits, "exponential", utility=utility, calibration=calibration, limits=limits
         )
 
     found: dict[str, Maker] = {}
@@ -110,14 +116,16 @@ def offers(language: Language, k: int, edits: Edits = "substitutions") -> dict[s
         compared = default_name(language, edits) == "best"
         found[in_force if compared else f"{in_force} (default)"] = exponential("best", "tight")
         if edits == "substitutions" and not language.listed and not language.alike:
-            found["online"] = lambda epsilon: dw.Online(language, epsilon, k)
+            found["online"] = lambda epsilon: dw.Online(language, epsilon, k, limits=limits)
         found["linear, textbook"] = exponential("linear", "textbook")
     if edits == "substitutions":
         if k > 1 and not language.alike:
             found["staircase, textbook"] = exponential("staircase", "textbook")
         found["inverse (α=1), textbook"] = exponential("inverse", "textbook")
         return found
-    found["channel, edits made"] = lambda epsilon: dw.EditChannel(language.alphabet.symbols, epsilon, k)
+    found["channel, edits made"] = lambda epsilon: dw.EditChannel(language.alphabet.symbols, epsilon, k, limits=limits)
     if not language.every_word:
-        found["channel onto the language"] = lambda epsilon: mechanism(language, epsilon, k, edits, "channel")
+        found["channel onto the language"] = lambda epsilon: mechanism(
+            language, epsilon, k, edits, "channel", limits=limits
+        )
     return found

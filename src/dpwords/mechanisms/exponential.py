@@ -12,7 +12,7 @@ from dpwords.errors import InvalidValue
 from dpwords.languages.language import Language, checked_language
 from dpwords.mechanisms.private import Private
 from dpwords.privacy.calibration import Calibration
-from dpwords.privacy.certificates.certificate import Certifier
+from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
 from dpwords.privacy.utilities import Utility
 from dpwords.spaces.choice import space_of
@@ -84,6 +84,11 @@ class Exponential(Private):
     @property
     def guarantee(self) -> Guarantee:
         return self._unless_seeded(PureDP(self.epsilon, self.distance, self.k, self._space.slack, self.calibration))
+
+    @property
+    def certifies_by_itself(self) -> bool:
+        """Whether words of each length get a certificate when they are first used."""
+        return self._calibration.method == "tight" and self._calibration.rates is not None and not self.language.listed
 
     @property
     def certificate(self) -> Certifier:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Literal
 
 from dpwords.errors import InvalidValue
-from dpwords.privacy.certificates.certificate import Certifier
+from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.certificates.choice import certifier_of, steps_certifier_of
 from dpwords.privacy.guarantees import Budget
 from dpwords.privacy.utilities import Linear, LinearOrStaircase, Staircase, Utility, checked_values, sensitivity

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import singledispatch
 
 from dpwords.errors import InvalidValue
-from dpwords.privacy.certificates.certificate import Certifier
+from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.certificates.lists import ListCertifier
 from dpwords.privacy.certificates.staircases import EitherCertifier, StaircaseCertifier
 from dpwords.privacy.certificates.systems import FreeCertifier, SystemCertifier

@@ -10,12 +10,12 @@ from dpwords.privacy.certificates.certificate import (
     TRIES,
     Certificate,
     Certified,
-    Certifier,
     Excess,
     Method,
     ShareDone,
     largest_rate,
 )
+from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.certificates.pair_counts import PairCounts
 from dpwords.spaces.lists import FiniteSpace, Listing
 from dpwords.spaces.space import none_of_length

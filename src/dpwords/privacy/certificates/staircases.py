@@ -17,12 +17,12 @@ from dpwords.privacy.certificates.certificate import (
     TRIES,
     Certificate,
     Certified,
-    Certifier,
     Excess,
     Method,
     ShareDone,
     largest_rate,
 )
+from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.certificates.graph_facts import accepts_every_word
 from dpwords.privacy.certificates.normaliser_range import range_of_normalisers
 from dpwords.privacy.certificates.small_languages import Listed

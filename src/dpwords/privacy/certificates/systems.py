@@ -25,12 +25,12 @@ from dpwords.privacy.certificates.certificate import (
     TRIES,
     Certificate,
     Certified,
-    Certifier,
     Excess,
     Method,
     ShareDone,
     largest_rate,
 )
+from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.certificates.graph_facts import accepts_every_word
 from dpwords.privacy.certificates.levelled_blocks import LONGEST, SHORTEST
 from dpwords.privacy.certificates.levelled_search import LevelledSearch, progress_of
@@ -125,21 +125,30 @@ class SystemCertifier(Certifier):
             return max(found, key=lambda each: each.c)
         return min(found, key=lambda each: (listed.mean_distance(each.c, each.method == "listed, balanced"), -each.c))
 
+    def seconds(self, length: int) -> float:
+        known = length in self._known or any(each.covers(length) for each in self._for_all)
+        if known or self._search is None or self._listed(length) is not None:
+            return 0.0
+        return math.fsum(self._search.seconds(detail, None) for _, detail in self._search.attempts(None))
+
     def _of_all_lengths(self, progress: ShareDone | None = None) -> Certificate | None:
         if not self._for_all:
             try:
                 epsilon = self._epsilon(LONGEST)
             except InvalidValue:  # rounding may cost more than ε in words of that length
                 return None
-            identity = self._space.identity
-            found = [
-                Certificate(epsilon / (1 + excess), epsilon, method, epsilon, 1, identity, longest=LONGEST)
-                for method, excess in self._everywhere.items()
-            ]
-            if self._search is not None:
-                found += self._levelled(self._search, None, epsilon, epsilon, progress)
-            self._for_all[:] = [max(found, key=lambda each: each.c)]
+            made = self._kept_or_made("all lengths", lambda: self._best_for_all(epsilon, progress), progress)
+            self._for_all[:] = [made]
         return self._for_all[0]
+
+    def _best_for_all(self, epsilon: float, progress: ShareDone | None) -> Certificate:
+        found = [
+            Certificate(epsilon / (1 + excess), epsilon, method, epsilon, 1, self._space.identity, longest=LONGEST)
+            for method, excess in self._everywhere.items()
+        ]
+        if self._search is not None:
+            found += self._levelled(self._search, None, epsilon, epsilon, progress)
+        return max(found, key=lambda each: each.c)
 
     def _levelled(
         self, search: LevelledSearch, reach: int | None, epsilon: float, guess: float, progress: ShareDone | None

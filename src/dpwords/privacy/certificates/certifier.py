@@ -1,0 +1,190 @@
+"""The object that makes, keeps, saves and loads the certificates of a space.
+
+With weights e^(−c·d) a pair of words at distance d loses c·d + ln Z(x′)/Z(x), where Z is the sum of the weights. A
+*certificate* bounds ln Z(x′)/Z(x) for all pairs of words by `excess` · d, from public facts only. Then it is enough
+that c + excess ≤ ε. Proofs: docs/theory.md, section 9.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from fractions import Fraction
+from pathlib import Path
+
+from dpwords.core.checks import whole_number
+from dpwords.core.files import write_whole
+from dpwords.core.values import Value
+from dpwords.errors import InvalidValue
+from dpwords.privacy.certificates.certificate import (
+    Certificate,
+    Certified,
+    Excess,
+    Method,
+    ShareDone,
+    certificates_in,
+)
+from dpwords.privacy.certificates.kept import keep_certificate, kept_certificate
+from dpwords.privacy.guarantees import Budget
+from dpwords.spaces.space import Space, Weights
+
+_WORTH_KEEPING = 0.5  # seconds that it took to make a certificate
+
+
+class Certifier(Value):
+    """Certificates for the words of one space, within one budget.
+
+    `certifier(18)` is the certificate in force for words of 18 symbols, made when it is first needed. `certifier()` is
+    the one for all lengths from `least_length` on, where there is one. `save` writes all that were made; `load` reads
+    some and proves each of them again. `c`, `bound` and `method` are those of the certificate that was used last.
+    """
+
+    def __init__(self, space: Space, budget: Budget, textbook_only: bool = False) -> None:
+        self._space, self._budget, self._textbook_only = space, budget, textbook_only
+        self._known: dict[int, Certified] = {}  # by reach; entries are replaced as a whole
+        self._for_all: list[Certificate] = []  # the one for all lengths, once it is known
+        self._last: list[Certificate] = []  # the one that was used last
+
+    def __call__(self, length: int | None = None, progress: ShareDone | None = None) -> Certificate:
+        if length is None:
+            found = self._of_all_lengths(progress)
+            if found is None:
+                raise InvalidValue("no certificate is for all lengths of these words: ask for one, certificate(18)")
+            return found
+        reach = self._space.reach(whole_number(length, "length", 1))
+        return self._used(self._certified(reach, progress)).certificate
+
+    def in_force(self, length: int) -> Certified:
+        """What a release of words of this length uses: certificate and weights, read together."""
+        return self._used(self._certified(self._space.reach(length)))
+
+    def seconds(self, length: int) -> float:
+        """About how many seconds the certificate for words of this length takes at most; 0 if it is quick or made."""
+        return 0.0
+
+    @property
+    def complete(self) -> bool:
+        """Whether every length has, or gets when it is first used, the best rate that can be proven."""
+        return True
+
+    @property
+    def c(self) -> float:
+        """The certified rate at the length that was used last."""
+        return self._latest.c
+
+    @property
+    def bound(self) -> float:
+        """The certified loss for each place that differs, at the length that was used last."""
+        return self._latest.bound
+
+    @property
+    def method(self) -> Method:
+        """How the certificate was found, at the length that was used last."""
+        return self._latest.method
+
+    def __repr__(self) -> str:
+        return f"<Certifier: {len(self._known)} lengths certified>"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the certificates made so far as JSON."""
+        made = [
+            asdict(each) for each in dict.fromkeys([*self._for_all, *(k.certificate for k in self._known.values())])
+        ]
+        document = {"dpwords": "certificates", "certificates": made}
+        write_whole({Path(path): json.dumps(document, indent=1).encode()})
+
+    def load(self, path: str | os.PathLike[str], progress: ShareDone | None = None) -> None:
+        """Read certificates and prove each of them again in full; raises, and loads none, if one does not hold.
+
+        Cost: one evaluation of the bound for each, where making it took several. For a lexicon that is nearly the whole
+        cost of making it, because every pair of words is compared.
+        """
+        proven: dict[int, Certified] = {}
+        for_all: list[tuple[Certifier, Certificate]] = []
+        for found in certificates_in(path):
+            maker = self._maker(found)
+            if maker is None or found.epsilon != maker._epsilon(found.longest or found.length):
+                raise InvalidValue("the certificate is for another system or another ε: make a new one with save")
+            bound = maker._bound(found, progress)
+            if not bound <= found.epsilon:
+                raise InvalidValue("the certificate does not hold: make a new one with save")
+            again = replace(found, bound=bound)
+            if again.longest is None:
+                proven[again.length] = maker._prepared(again, again.length)
+            else:
+                for_all.append((maker, again))
+        self._known.update(proven)
+        for maker, again in for_all:
+            maker._for_all[:] = [again]
+
+    def _bound(self, found: Certificate, progress: ShareDone | None = None) -> float:
+        """What a certificate that somebody brings really proves; ∞ if nothing."""
+        usable = found.epsilon / 2 <= found.c <= found.epsilon and found.longest is None
+        excess = self._methods(found.length, progress).get(found.method) if usable else None
+        return found.c + excess(found.c) if excess is not None else math.inf
+
+    @abstractmethod
+    def _methods(self, reach: int, progress: ShareDone | None = None) -> dict[Method, Excess]:
+        """For each method that applies, the excess as a function of c."""
+
+    @abstractmethod
+    def _best(self, reach: int, progress: ShareDone | None = None) -> Certificate:
+        """The best certificate that can be proven."""
+
+    def _of_all_lengths(self, progress: ShareDone | None = None) -> Certificate | None:
+        """The best certificate for all lengths that can be proven; None if there is none."""
+        return None
+
+    def _prepared(self, certificate: Certificate, reach: int) -> Certified:
+        """The certificate with the weights for words of this reach."""
+        return Certified(certificate, Weights.linear(Fraction(certificate.c), reach))
+
+    def _maker(self, certificate: Certificate) -> Certifier | None:
+        """The certifier that makes such certificates, if it is this one or part of it: same words, same steps."""
+        same = (certificate.system, certificate.step, certificate.first) == (self._space.identity, 1, 0)
+        return self if same else None
+
+    def _certified(self, reach: int, progress: ShareDone | None = None) -> Certified:
+        known = self._known.get(reach)
+        if known is None:
+            made = self._kept_or_made(str(reach), lambda: self._best(reach, progress), progress)
+            known = self._known[reach] = self._prepared(made, reach)
+        return known
+
+    def _kept_or_made(self, lengths: str, make: Callable[[], Certificate], progress: ShareDone | None) -> Certificate:
+        """A certificate that an earlier run kept, or a new one, which is kept if it took long to make."""
+
+        def holds(found: Certificate) -> bool:
+            maker = self._maker(found)
+            same = maker is not None and found.epsilon == maker._epsilon(found.longest or found.length)
+            return same and maker is not None and maker._bound(found, progress) <= found.epsilon
+
+        limits = replace(self._space.limits, threads=0)
+        question = repr((type(self).__name__, self._space.identity, self._budget, self._textbook_only, limits, lengths))
+        found = kept_certificate(question, holds)
+        if found is None:
+            begin = time.perf_counter()
+            found = make()
+            kept_already = found.longest is not None and found in self._for_all
+            if time.perf_counter() - begin > _WORTH_KEEPING and not kept_already:
+                keep_certificate(question, found)
+        return found
+
+    def _epsilon(self, reach: int) -> float:
+        """ε for each place, less what rounding may cost."""
+        return self._budget.per_place(reach)
+
+    def _used(self, found: Certified) -> Certified:
+        self._last[:] = [found.certificate]
+        return found
+
+    @property
+    def _latest(self) -> Certificate:
+        if not self._last:
+            raise InvalidValue("no certificate has been used yet: ask for certificate(18)")
+        return self._last[0]
