@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+
+def _forget(_context: click.Context, _parameter: click.Parameter, chosen: bool) -> None:
+    """Use no cache in this process."""
+    if chosen:
+        os.environ[VARIABLE] = ""
+
+
 _LANGUAGE = (
     click.option(
         "--alphabet",
@@ -60,7 +67,7 @@ _CERTIFICATE = (
         "--no-cache",
         is_flag=True,
         expose_value=False,
-        callback=lambda *arguments: _forget(*arguments),
+        callback=_forget,
         help="Neither use nor keep the proofs of earlier runs. They are public facts, kept in the user's cache "
         "directory, or in the directory that the environment variable DPWORDS_CACHE names.",
     ),
@@ -146,12 +153,6 @@ def limits_for(certificate_time: float | None) -> Limits:
         return DEFAULTS
     seconds = positive_number(certificate_time, "--certificate-time", "--certificate-time 600", zero_allowed=True)
     return replace(DEFAULTS, certificate_time=seconds)
-
-
-def _forget(_context: click.Context, _parameter: click.Parameter, chosen: bool) -> None:
-    """Use no cache in this process."""
-    if chosen:
-        os.environ[VARIABLE] = ""
 
 
 def with_options(command: Command, options: tuple[Callable[[Command], Command], ...]) -> Command:

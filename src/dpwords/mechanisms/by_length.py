@@ -17,8 +17,6 @@ from dpwords.mechanisms.private import Private
 from dpwords.privacy.guarantees import Guarantee, PureDP
 from dpwords.spaces.space import Law
 
-_WORTH_KEEPING = 0.05  # seconds that an average took
-
 
 class ByLength(Private):
     """For words of each length, the candidate with the least public expected distance at that length.
@@ -95,7 +93,7 @@ class ByLength(Private):
         """The expected distances, kept for later runs if they took long."""
         begin = time.perf_counter()
         found = {name: self._distance(each, length) for name, each in self.candidates.items()}
-        if time.perf_counter() - begin > _WORTH_KEEPING and all(map(_is_number, found.values())):
+        if time.perf_counter() - begin > self.limits.worth_keeping and all(map(_is_number, found.values())):
             keep(self._question(length), found)
         return found
 

@@ -33,8 +33,6 @@ from dpwords.privacy.certificates.kept import keep_certificate, kept_certificate
 from dpwords.privacy.guarantees import Budget
 from dpwords.spaces.space import Space, Weights
 
-_WORTH_KEEPING = 0.5  # seconds that it took to make a certificate
-
 
 class Certifier(Value):
     """Certificates for the words of one space, within one budget.
@@ -171,7 +169,7 @@ class Certifier(Value):
             begin = time.perf_counter()
             found = make()
             kept_already = found.longest is not None and found in self._for_all
-            if time.perf_counter() - begin > _WORTH_KEEPING and not kept_already:
+            if time.perf_counter() - begin > limits.worth_keeping and not kept_already:
                 keep_certificate(question, found)
         return found
 

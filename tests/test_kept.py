@@ -1,0 +1,167 @@
+"""Public facts that are kept between runs: what is used, what is refused, and that all works without."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dpwords as dw
+from dpwords.core import kept
+from dpwords.core.limits import Limits
+from dpwords.privacy.certificates import systems
+from dpwords.privacy.certificates.certificate import Certificate
+from test_cli import refused, run
+
+CELLS = dw.GridWorld(3, 3).by_states()
+LENGTH = 9  # more words than are listed
+ALL = Limits(worth_keeping=0.0)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache."""
+    monkeypatch.setenv(kept.VARIABLE, str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def searches(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of what was computed from now on."""
+    found: list[str] = []
+    for name in ("_best_for_all", "_bound"):
+        original = getattr(systems.SystemCertifier, name)
+
+        def watched(self: Any, *arguments: Any, name: str = name, original: Any = original) -> Any:
+            found.append(name)
+            return original(self, *arguments)
+
+        monkeypatch.setattr(systems.SystemCertifier, name, watched)
+    return found
+
+
+def certificate(epsilon: float = 4.0) -> Certificate:
+    return dw.Exponential(CELLS, epsilon, limits=ALL).certificate(LENGTH)
+
+
+def files(cache: Path) -> list[Path]:
+    return sorted(cache.glob("*.json"))
+
+
+def test_the_second_mechanism_proves_nothing(cache: Path, searches: list[str]) -> None:
+    first = certificate()
+    assert searches == ["_best_for_all"]
+    assert first.longest is not None
+    assert certificate() == first
+    assert dw.Exponential(CELLS, 4.0, limits=ALL).certificate() == first
+    assert searches == ["_best_for_all"]
+    (file,) = files(cache)
+    document = json.loads(file.read_text("utf-8"))
+    assert document["certificates"][0]["c"] == first.c
+    if os.name == "posix":
+        assert stat.S_IMODE((cache / "key").stat().st_mode) == 0o600
+        assert stat.S_IMODE(cache.stat().st_mode) == 0o700
+
+
+def test_other_questions_have_other_answers(cache: Path, searches: list[str]) -> None:
+    certificate(4.0)
+    certificate(3.5)
+    dw.Exponential(dw.GridWorld(3, 3, start=(1, 1)).by_states(), 4.0, limits=ALL).certificate(LENGTH)
+    dw.Exponential(CELLS, 4.0, limits=Limits(worth_keeping=0.0, certificate_time=100.0)).certificate(LENGTH)
+    assert searches == ["_best_for_all"] * 4
+    assert len(files(cache)) == 4
+    assert certificate(4.0).c > certificate(3.5).c
+
+
+@pytest.mark.parametrize("change", [{"c": 3.9999}, {"length": 1}, {"detail": [2, 1, 9]}, {"method": "every word"}])
+def test_a_forged_certificate_is_refused(cache: Path, searches: list[str], change: dict[str, Any]) -> None:
+    honest = certificate()
+    (file,) = files(cache)
+    document = json.loads(file.read_text("utf-8"))
+    document["certificates"][0] |= change
+    file.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.warns(UserWarning, match="does not hold"):
+        assert certificate() == honest
+    assert searches == ["_best_for_all", "_bound", "_best_for_all"]
+    assert certificate() == honest  # the honest one has replaced it
+    assert len(searches) == 3
+
+
+def test_a_claim_without_a_tag_is_proven_again(cache: Path, searches: list[str]) -> None:
+    """For instance one that was copied from another machine."""
+    honest = certificate()
+    (cache / "key").unlink()
+    assert certificate() == honest
+    assert searches == ["_best_for_all", "_bound"]
+
+
+def test_the_tag_is_for_one_question(cache: Path, searches: list[str]) -> None:
+    large = certificate(4.0)
+    certificate(3.5)
+    by_rate = {json.loads(file.read_text("utf-8"))["certificates"][0]["c"]: file for file in files(cache)}
+    small = next(file for c, file in by_rate.items() if c != large.c)
+    small.write_bytes(by_rate[large.c].read_bytes())
+    searches.clear()
+    with pytest.warns(UserWarning, match="does not hold"):
+        assert certificate(3.5).bound <= 3.5
+    assert searches == ["_best_for_all"]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"certificates": []}', b"\xff\xfe", b"[" * 10**5])
+def test_a_damaged_file_is_replaced(cache: Path, content: bytes) -> None:
+    honest = certificate()
+    (file,) = files(cache)
+    whole = file.read_bytes()
+    file.write_bytes(content)
+    with warnings.catch_warnings(action="ignore"):
+        assert certificate() == honest
+    assert file.read_bytes() == whole
+
+
+def test_a_damaged_key_is_never_a_key(cache: Path) -> None:
+    honest = certificate()
+    (cache / "key").write_bytes(b"")
+    with pytest.warns(UserWarning, match="damaged"):
+        assert certificate() == honest
+
+
+def test_without_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path, searches: list[str]) -> None:
+    monkeypatch.setenv(kept.VARIABLE, "")
+    assert kept.directory() is None
+    honest = certificate()
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    monkeypatch.setenv(kept.VARIABLE, str(tmp_path / "file" / "cache"))  # cannot be made
+    assert certificate() == honest
+    assert searches == ["_best_for_all"] * 2
+    assert not cache.exists()
+    monkeypatch.delenv(kept.VARIABLE)
+    place = kept.directory()
+    assert place is not None
+    assert place.name == "dpwords"
+
+
+def test_the_choice_of_a_mechanism_is_kept_too(cache: Path) -> None:
+    world = dw.GridWorld(4, 4)
+    first = dw.best(world, 2.3, length=None)
+    kept.keep(first._question(6), {"tight": 2.0, "online": 1.0})  # type: ignore[attr-defined]
+    assert dw.best(world, 2.3, length=None).chosen(6) == "online"  # type: ignore[attr-defined]
+    kept.keep(first._question(6), {"tight": 2.0, "faith": 1.0})  # type: ignore[attr-defined]
+    assert dw.best(world, 2.3, length=None).chosen(6) == "tight"  # type: ignore[attr-defined]
+
+
+def test_on_the_command_line(cache: Path) -> None:
+    word = " ".join(["0,1", "0,0"] * 5)
+    options = ("release", word, "--system", "grid:3x3", "--words", "states", "-e", "4")
+    assert run(*options, "--no-cache").returncode == 0
+    assert not cache.exists()
+    assert run(*options).returncode == 0
+    assert (cache / "key").exists()
+    before = files(cache)
+    assert run(*options).returncode == 0
+    assert set(before) <= set(files(cache))
+    assert "--certificate-time must be" in refused(*options, "--certificate-time", "-1")
