@@ -81,3 +81,15 @@ def test_speed(tmp_path: Path) -> None:
     }
     assert all(math.isfinite(row["ratio"]) for row in rows)
     assert all(row["ours"] > 0 and row["rival"] > 0 for row in rows if "slope" not in row["what"])
+
+
+def test_certificates(tmp_path: Path) -> None:
+    """One proof covers what the others cover one by one, at nearly the same bound."""
+    file = tmp_path / "found.json"
+    command = [sys.executable, str(BENCHMARKS / "bench_certificates.py"), "--quick", "--output", str(file)]
+    subprocess.run(command, check=True, capture_output=True)
+    by_length, by_size = json.loads(file.read_text("utf-8")).values()
+    for row in by_length:
+        assert row["bound, one length"] <= row["bound, all lengths"] + 1e-8 < row["ε"]
+        assert row["seconds, one length"] > 0
+    assert [row["states"] for row in by_size] == [9, 16]

@@ -228,6 +228,32 @@ def _room(ways: int, rows: int) -> WayMasses:
 
 
 @compiled(error_model="numpy")
+def _ways_to(
+    z: float, layer: Layer, live: Array, ways: Ways, q: int, masses: WayMasses, some: Array, ahead: Array
+) -> int:  # fmt: skip
+    """The masses of all ways from a known prefix over y to q, their prefixes and nodes from x to y; and how many."""
+    nodes, size = layer.nodes, layer.near.size
+    wf, prefix, first, second = ways
+    reached = Reached(np.zeros(len(size)), np.zeros(len(size)))
+    one_lo, one_hi, two_lo, two_hi = np.empty(size.max()), np.empty(size.max()), np.empty(size[q]), np.empty(size[q])
+    count = 0
+    for i in range(wf[q], wf[q + 1]):
+        k, e = prefix[i], first[i]
+        if not (layer.known[k] and live[0, e] and live[1, second[i]]):
+            continue
+        y = nodes.tgt[e]
+        one, rest = _first_step(z, layer, reached, k, nodes.src[e], y, one_lo, one_hi)
+        masses.single[count], masses.outside[count] = _step(
+            z, layer, reached, y, one_lo, one_hi, one, rest, -1, q, two_lo, two_hi
+        )
+        for m in range(size[q]):
+            masses.lo[m, count], masses.hi[m, count] = two_lo[m], two_hi[m]
+        some[count], ahead[count] = k, e
+        count += 1
+    return count
+
+
+@compiled(error_model="numpy")
 def closings(
     z: float, steps: int, layer: Layer, live: Array, ways: Ways, after: Completions, opening: TurnGrowth, most: Array
 ) -> None:  # fmt: skip
@@ -236,35 +262,21 @@ def closings(
     live[i] is of the nodes i steps after the prefix. The completions after s are the same for all that are compared,
     in a box that is wide; so each closing is divided by the same mixture of completions.
     """
-    nodes, near, degrees, known = layer.nodes, layer.near, layer.degrees, layer.known
-    of, out, src, tgt = nodes.of, nodes.out, nodes.src, nodes.tgt
+    nodes, near, degrees = layer.nodes, layer.near, layer.degrees
+    of, out, tgt = nodes.of, nodes.out, nodes.tgt
     size = near.size
-    wf, prefix, first, second = ways
+    wf = ways.wf
     n, widest = size.max(), 0
     for q in range(len(size)):
         widest = max(widest, wf[q + 1] - wf[q])
-    reached = Reached(np.zeros(len(size)), np.zeros(len(size)))
     by_ways = ReachedByWays(np.zeros((len(size), widest)), np.zeros(len(size)))
-    one_lo, one_hi, two_lo, two_hi = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     at_q, at_r, beyond = _room(widest, n), _room(widest, n), _room(widest, n + 1)
-    low, high, room = np.empty(widest), np.empty(widest), np.empty((6, widest))
+    logs, room = np.empty((2, widest)), np.empty((6, widest))
+    low, high = logs[0], logs[1]
     mixture, t_lo, t_hi, place = np.zeros(n + 1), np.zeros(n + 1), np.zeros(n + 1), np.empty(n + 1, np.int64)
     some, ahead = np.empty(widest, np.int64), np.empty(widest, np.int64)
     for q in range(len(size)):
-        count = 0
-        for i in range(wf[q], wf[q + 1]):
-            k, e = prefix[i], first[i]
-            if not (known[k] and live[0, e] and live[1, second[i]]):
-                continue
-            y = tgt[e]
-            one, rest = _first_step(z, layer, reached, k, src[e], y, one_lo, one_hi)
-            at_q.single[count], at_q.outside[count] = _step(
-                z, layer, reached, y, one_lo, one_hi, one, rest, -1, q, two_lo, two_hi
-            )
-            for m in range(size[q]):
-                at_q.lo[m, count], at_q.hi[m, count] = two_lo[m], two_hi[m]
-            some[count], ahead[count] = k, e
-            count += 1
+        count = _ways_to(z, layer, live, ways, q, at_q, some, ahead)
         if count == 0:
             continue
         if steps == 2:
@@ -292,8 +304,9 @@ def closings(
                     if not after.live[label]:
                         continue
                     _completed(z, nodes, near, r, tgt[out[h]], after, label, place, t_lo, t_hi)
-                    largest_quotients(beyond.hi, mixture, True, t_lo, t_hi, kept, count, room, high)
-                    largest_quotients(beyond.lo, mixture, False, t_lo, t_hi, kept, count, room, low)
+                    for up in range(2):
+                        masses = beyond.hi if up else beyond.lo
+                        largest_quotients(masses, mixture, up, t_lo, t_hi, kept, count, room, logs[up])
                     for c in range(count):
                         high[c], low[c] = math.log(high[c]), -math.log(low[c])
                     _compare(layer, opening, count, some, ahead, low, high, most)
@@ -354,4 +367,4 @@ def openings(
                     change = math.log(grown_hi[tf[k] + b]) - lowest
                     values[begin + a * number + b] = max(values[begin + a * number + b], change)
                     same = max(same, change)
-    return same, top - bottom
+    return same, max(top - bottom, 0.0)  # no known prefix, no difference

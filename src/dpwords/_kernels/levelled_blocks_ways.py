@@ -174,11 +174,12 @@ def mixed(masses: WayMasses, count: int, size: int, mixture: Array, place: Array
 
 @compiled(error_model="numpy")
 def largest_quotients(
-    one: Array, other: Array, upward: bool, lo: Array, hi: Array, rows: int, count: int, room: Array, result: Array
+    one: Array, other: Array, up: int, lo: Array, hi: Array, rows: int, count: int, room: Array, result: Array
 ) -> None:  # fmt: skip
-    """For each column of `one` what `largest_quotient` is for it over `other`; upward=False: for `other` over it."""
+    """For each column of `one` what `largest_quotient` is for it over `other`; if up is 0, for `other` over it."""
     guess, below, least, size = room[0], room[1], room[2], room[3]
-    down, up = factors(rows + 4)
+    down, raising = factors(rows + 4)
+    upward = up == 1
     for c in range(count):
         guess[c], below[c], least[c] = 0.0, 0.0, 0.0
     for i in range(rows):
@@ -219,5 +220,5 @@ def largest_quotients(
             above[c] += more * (most_t if more > 0.0 else least_t)
     for c in range(count):
         surplus = above[c] + (rows + 6) * UNIT * size[c]
-        found = raised(guess[c] + max(surplus, 0.0) / least[c], up)
+        found = raised(guess[c] + max(surplus, 0.0) / least[c], raising)
         result[c] = found if least[c] > 0.0 else np.inf

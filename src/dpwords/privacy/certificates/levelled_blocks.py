@@ -23,7 +23,7 @@ LONGEST = 10**6  # and the most
 _LAYERS = 4  # prefixes of H to H + 3 symbols, and completions of up to 7, are bounded one by one; all others together
 _COMPLETIONS = 8
 Tick = Callable[[], None]
-_COPIES = 4  # of the places that are bounded together, in the bound for longer blocks
+_COPIES = 4  # of the places that are bounded together, in the bound for longer blocks; at least 2
 
 
 def _nothing() -> None:

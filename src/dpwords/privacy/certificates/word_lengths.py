@@ -45,7 +45,7 @@ class WordLengths:
         while len(steps) <= max(first, last or 0):
             steps.append(_after(steps[-1], source, target))
         if last is not None:
-            some = steps[first : last + 1]
+            some = steps[first : max(last, -1) + 1]
             return np.asarray(np.logical_or.reduce(some)) if some else np.zeros_like(steps[0])
         found = steps[first]
         while True:
