@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+import dpwords as dw
+from dpwords.core.compiled import kernel
 from dpwords.privacy.certificates.levelled_blocks import AHEAD, Group, _EveryPlace
 from dpwords.privacy.certificates.levelled_blocks_boxes import Bounds, Boxes, PrefixLayer
 from dpwords.privacy.certificates.levelled_system import LevelledSystem
 from dpwords.privacy.certificates.word_lengths import WordLengths
-from test_levelled_certificates import random_cases
+from dpwords.spaces.graph import Graph
+from test_levelled_certificates import blocks_of, random_cases
 
 
 def outside_of_box(system: LevelledSystem, bounds: Bounds, begin: int, own: int, masses: Any) -> Any:
@@ -111,3 +114,54 @@ def test_a_union_of_layers_has_the_largest_of_all_numbers() -> None:
     )
     for union in (one.hull(other), other.hull(one)):
         assert (union.turns.tolist(), union.opening, union.growth) == ([3.0, 4.0], 5.0, 7.0)
+
+
+def test_many_ways_at_once_are_the_same_as_one_by_one() -> None:
+    """On a ring whose boxes are small, so that much is outside: what enters a box, what leaves it, completions."""
+    ring = dw.from_edges([(i, (i + step) % 14) for i in range(14) for step in (1, 2, 13)], start=None)
+    blocks = blocks_of(Graph.of(ring), 2, 1, 2)
+    assert blocks is not None
+    system, z, rng = blocks.system, math.exp(-2.0), np.random.default_rng(5)
+    every = Boxes(system, WordLengths(system.graph, 4, None), z)
+    boxes, ways, closings = kernel("levelled_blocks_boxes"), kernel("levelled_blocks_ways"), kernel("levelled_blocks")
+    nodes, near, degrees, states = every.nodes, every.near, every.degrees, system.graph.size
+    most = int(near.size.max())
+    for own, new in {
+        (int(system.src[e]), int(system.tgt[e])) for e in range(len(system.src)) if near.size[system.src[e]]
+    }:
+        lo, single, outside = rng.random((most, 3)), rng.random(3), 3 * rng.random(3)
+        hi, step = lo + rng.random((most, 3)), ways.Masses(*np.zeros((2, most, 3)), np.zeros(3), np.zeros(3))
+        ways.advance_with(nodes, near, own, 3, ways.Masses(lo, hi, single, outside), new, step)
+        room = ways.ReachedByWays(np.zeros((states, 3)), np.zeros(states))
+        ways.leave_with(nodes, near, degrees, room, own, 3, ways.Masses(lo, hi, single, outside), new, step)
+        for c in range(3):
+            one, (low, high) = np.ascontiguousarray(hi[:, c]), np.zeros((2, most))
+            boxes.advance(nodes, near, own, lo[:, c].copy(), one, single[c], -1, new, low, high)
+            reached = boxes.Reached(*np.zeros((2, states)))
+            left = boxes.leave(nodes, near, degrees, reached, own, one, single[c], outside[c], new)
+            size = near.size[new]
+            assert step.lo[:size, c] == pytest.approx(low[:size], rel=1e-12)
+            assert step.hi[:size, c] == pytest.approx(high[:size], rel=1e-12)
+            assert (step.single[c], step.outside[c]) == pytest.approx(left, rel=1e-12)
+    after = closings.Completions(
+        every.labels, np.ones(len(system.label_nodes), dtype=np.bool_), *np.ones((2, system.af[-1])), 7.0
+    )
+    e = int(np.flatnonzero(near.size[system.src])[0])
+    r, s = int(system.src[e]), int(system.tgt[e])
+    t_lo, t_hi, place = np.ones(most + 1), np.ones(most + 1), np.arange(most + 1)
+    closings._completed(z, nodes, near, r, s, after, int(every.labels.of_node[e]), place, t_lo, t_hi)
+    found = {
+        state: t_hi[near.at[r, state]] / (1.0 if state == s else z) for state in near.ns[near.nf[r] : near.nf[r + 1]]
+    }
+    assert found == {state: pytest.approx(7.0 if near.at[s, state] < 0 else 1.0) for state in found}
+    assert sorted(set(np.round(list(found.values()), 9))) == [1.0, 7.0]
+    assert t_hi[near.size[r]] == pytest.approx(7.0 * z)
+
+
+def test_long_blocks_change_at_most_as_much_as_growth_does() -> None:
+    blocks = blocks_of(Graph.of(dw.GridWorld(2, 2).by_states()), 2, 1, 2)
+    assert blocks is not None
+    every = _EveryPlace.of(Boxes(blocks.system, WordLengths(blocks.system.graph, 4, None), math.exp(-3.0)))
+    assert every is not None
+    last = replace(every.layers[-1], growth=5.0, opening=0.0)
+    assert replace(every, layers=[*every.layers[:-1], last]).longer_blocks(np.zeros(len(every.layers))) >= 5.0
