@@ -165,3 +165,13 @@ def test_long_blocks_change_at_most_as_much_as_growth_does() -> None:
     assert every is not None
     last = replace(every.layers[-1], growth=5.0, opening=0.0)
     assert replace(every, layers=[*every.layers[:-1], last]).longer_blocks(np.zeros(len(every.layers))) >= 5.0
+
+
+def test_what_is_outside_of_a_box_is_a_row_of_its_own() -> None:
+    ways = kernel("levelled_blocks_ways")
+    lo, hi = np.array([[0.1, 0.2], [0.0, 0.0], [9.0, 9.0]]), np.array([[0.3, 0.4], [0.0, 0.0], [9.0, 9.0]])
+    mixture, place = np.zeros(3), np.zeros(3, dtype=np.int64)
+    kept = ways.mixed(ways.Masses(lo, hi, np.zeros(2), np.array([0.5, 0.7])), 2, 2, mixture, place)
+    assert (kept, place.tolist()) == (2, [0, -1, 1])  # the row without any mass is dropped
+    assert (lo[:2].tolist(), hi[:2].tolist()) == ([[0.1, 0.2], [0.0, 0.0]], [[0.3, 0.4], [0.5, 0.7]])
+    assert mixture[:2] == pytest.approx([0.25, 0.35])
