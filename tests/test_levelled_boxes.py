@@ -11,7 +11,7 @@ import pytest
 
 import dpwords as dw
 from dpwords.core.compiled import kernel
-from dpwords.privacy.certificates.levelled_blocks import AHEAD, Group, _EveryPlace
+from dpwords.privacy.certificates.levelled_blocks import AHEAD, Cover, Group, _EveryPlace
 from dpwords.privacy.certificates.levelled_blocks_boxes import Bounds, Boxes, PrefixLayer
 from dpwords.privacy.certificates.levelled_system import LevelledSystem
 from dpwords.privacy.certificates.word_lengths import WordLengths
@@ -38,7 +38,7 @@ def test_masses_of_words_are_within_their_boxes(seed: int) -> None:
     checked = 0
     for rng, graph, blocks, listed in random_cases(200 + seed, 30):
         system, z, some = blocks.system, math.exp(-rng.uniform(1.5, 4.0)), [n for n in listed if n >= 4]
-        every = _EveryPlace.of(Boxes(system, WordLengths(graph, 4, None), z))
+        every = _EveryPlace.of(Boxes(system, WordLengths(graph, 4, None), z), Cover())
         if every is None or not some:
             continue
         words = listed[max(some) if rng.random() < 0.5 else int(rng.choice(some))].words
@@ -130,10 +130,10 @@ def test_many_ways_at_once_are_the_same_as_one_by_one() -> None:
         (int(system.src[e]), int(system.tgt[e])) for e in range(len(system.src)) if near.size[system.src[e]]
     }:
         lo, single, outside = rng.random((most, 3)), rng.random(3), 3 * rng.random(3)
-        hi, step = lo + rng.random((most, 3)), ways.Masses(*np.zeros((2, most, 3)), np.zeros(3), np.zeros(3))
-        ways.advance_with(nodes, near, own, 3, ways.Masses(lo, hi, single, outside), new, step)
+        hi, step = lo + rng.random((most, 3)), ways.WayMasses(*np.zeros((2, most, 3)), np.zeros(3), np.zeros(3))
+        ways.advance_with(nodes, near, own, 3, ways.WayMasses(lo, hi, single, outside), new, step)
         room = ways.ReachedByWays(np.zeros((states, 3)), np.zeros(states))
-        ways.leave_with(nodes, near, degrees, room, own, 3, ways.Masses(lo, hi, single, outside), new, step)
+        ways.leave_with(nodes, near, degrees, room, own, 3, ways.WayMasses(lo, hi, single, outside), new, step)
         for c in range(3):
             one, (low, high) = np.ascontiguousarray(hi[:, c]), np.zeros((2, most))
             boxes.advance(nodes, near, own, lo[:, c].copy(), one, single[c], -1, new, low, high)
@@ -161,7 +161,7 @@ def test_many_ways_at_once_are_the_same_as_one_by_one() -> None:
 def test_long_blocks_change_at_most_as_much_as_growth_does() -> None:
     blocks = blocks_of(Graph.of(dw.GridWorld(2, 2).by_states()), 2, 1, 2)
     assert blocks is not None
-    every = _EveryPlace.of(Boxes(blocks.system, WordLengths(blocks.system.graph, 4, None), math.exp(-3.0)))
+    every = _EveryPlace.of(Boxes(blocks.system, WordLengths(blocks.system.graph, 4, None), math.exp(-3.0)), Cover())
     assert every is not None
     last = replace(every.layers[-1], growth=5.0, opening=0.0)
     assert replace(every, layers=[*every.layers[:-1], last]).longer_blocks(np.zeros(len(every.layers))) >= 5.0
@@ -171,7 +171,7 @@ def test_what_is_outside_of_a_box_is_a_row_of_its_own() -> None:
     ways = kernel("levelled_blocks_ways")
     lo, hi = np.array([[0.1, 0.2], [0.0, 0.0], [9.0, 9.0]]), np.array([[0.3, 0.4], [0.0, 0.0], [9.0, 9.0]])
     mixture, place = np.zeros(3), np.zeros(3, dtype=np.int64)
-    kept = ways.mixed(ways.Masses(lo, hi, np.zeros(2), np.array([0.5, 0.7])), 2, 2, mixture, place)
+    kept = ways.mixed(ways.WayMasses(lo, hi, np.zeros(2), np.array([0.5, 0.7])), 2, 2, mixture, place)
     assert (kept, place.tolist()) == (2, [0, -1, 1])  # the row without any mass is dropped
     assert (lo[:2].tolist(), hi[:2].tolist()) == ([[0.1, 0.2], [0.0, 0.0]], [[0.3, 0.4], [0.5, 0.7]])
     assert mixture[:2] == pytest.approx([0.25, 0.35])

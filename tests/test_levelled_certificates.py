@@ -137,7 +137,7 @@ def random_cases(seed: int, count: int) -> Any:
             yield rng, graph, blocks, listed
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_one_length_is_never_below_the_truth(seed: int) -> None:
     compared, finite = 0, 0
     for rng, _, blocks, listed in random_cases(seed, 40):
@@ -159,18 +159,16 @@ def test_all_lengths_are_never_below_the_truth(seed: int, monkeypatch: pytest.Mo
     margin = levelled_blocks.margin
     monkeypatch.setattr(levelled_blocks, "margin", lambda length: whole.append(length) or margin(length))
     compared = split = 0
-    for rng, _, blocks, listed in random_cases(100 + seed, 50):
+    for rng, _, made, listed in random_cases(100 + seed, 50):
         numbers = int(rng.integers(5)), int(rng.integers(9)), int(rng.integers(1, 5))
         numbers = numbers if rng.random() < 0.7 else (4, 8, 4)
-        for name, number in zip(("_LAYERS", "_COMPLETIONS", "SHORTEST"), numbers, strict=True):
-            monkeypatch.setattr(levelled_blocks, name, number)
+        blocks = LevelledBlocks(made.system, levelled_blocks.Cover(*numbers))
         c, most = float(rng.uniform(1.2, 4.5)), int(rng.integers(4, 15))
         truth = {length: found.excess(c) for length, found in listed.items()}
         low, high, target = 0.0, math.inf, math.inf
         for tries in range(6):
             whole.clear()
-            with np.errstate(invalid="ignore"):  # where no word is long
-                bound, least = blocks.excess_of_all(c, target, most)
+            bound, least = blocks.excess_of_all(c, target, most)
             assert whole or not bound <= target or math.isinf(bound)
             if not whole or math.isinf(bound):
                 low = target

@@ -20,10 +20,17 @@ from dpwords.privacy.certificates.word_lengths import WordLengths
 AHEAD = 4  # own states after a prefix that closings know
 SHORTEST = 4  # symbols of the words that a certificate for all lengths can cover; shorter ones have one of their own
 LONGEST = 10**6  # and the most
-_LAYERS = 4  # prefixes of H to H + 3 symbols, and completions of up to 7, are bounded one by one; all others together
-_COMPLETIONS = 8
 Tick = Callable[[], None]
 _COPIES = 4  # of the places that are bounded together, in the bound for longer blocks; at least 2
+
+
+@dataclass(frozen=True)
+class Cover:
+    """How the certificate for all lengths divides the places of words. Any numbers are sound."""
+
+    layers: int = 4  # prefixes of H to H + 3 symbols are bounded one by one, longer ones together
+    completions: int = 8  # completions of up to 7 symbols likewise
+    shortest: int = SHORTEST
 
 
 def _nothing() -> None:
@@ -34,7 +41,7 @@ def kept_layers(detail: Detail, length: int | None) -> tuple[int, int]:
     """How many layers of prefixes and of completions are kept, for one length or for all, including unions of them."""
     if length is not None:
         return 2, length
-    return detail.back + 2 * _LAYERS, 2 * _COMPLETIONS
+    return detail.back + 2 * Cover().layers, 2 * Cover().completions
 
 
 @dataclass(frozen=True)
@@ -73,8 +80,8 @@ class LevelledBlocks:
     evaluated; memory: 16 bytes · prefixes · nodes in a box for each layer that is kept.
     """
 
-    def __init__(self, system: LevelledSystem) -> None:
-        self.system = system
+    def __init__(self, system: LevelledSystem, cover: Cover = Cover()) -> None:  # noqa: B008
+        self.system, self.cover = system, cover
 
     def excess(self, length: int, c: float, tick: Tick = _nothing) -> float:
         """A bound on |ln Z(x′)/Z(x)| / d(x, x′) over all pairs of words of one length.
@@ -112,11 +119,11 @@ class LevelledBlocks:
         be reached, the result is some number above it.
         """
         if c > ALL_OF_IT:
-            return margin(LONGEST), SHORTEST
-        every = _EveryPlace.of(Boxes(self.system, WordLengths(self.system.graph, SHORTEST, None), price(c)))
+            return margin(LONGEST), self.cover.shortest
+        every = self._every_place(c)
         if every is None:
             return math.inf, most
-        back, least = self.system.detail.back, SHORTEST
+        back, least = self.system.detail.back, self.cover.shortest
         begins = [
             (back, None),
             *((before, before) for before in range(back)),
@@ -150,13 +157,17 @@ class LevelledBlocks:
 
     def usual_excess(self, c: float) -> float:
         """The change in one place or two that most words have: a guess at `excess_of_all`, and quicker."""
-        every = _EveryPlace.of(Boxes(self.system, WordLengths(self.system.graph, SHORTEST, None), price(c)))
+        every = self._every_place(c)
         if every is None:
             return math.inf
         before, after = len(every.layers) - 1, len(every.completions) - 1
         groups = [Group(first, first, after + AHEAD - 1, None) for first in range(self.system.detail.back)]
         groups += [Group(before, None, after + AHEAD - 1, None), Group(before, None, 0, 0)]
         return max(_worst(self._changes(every, group)) for group in groups)
+
+    def _every_place(self, c: float) -> _EveryPlace | None:
+        lengths = WordLengths(self.system.graph, self.cover.shortest, None)
+        return _EveryPlace.of(Boxes(self.system, lengths, price(c)), self.cover)
 
     def _changes(self, every: _EveryPlace, group: Group) -> Floats:
         return self._most(every.boxes, group, every.prefixes(group), every.completions_of(group))
@@ -203,19 +214,19 @@ class _EveryPlace:
     _unions_of_completions: dict[int, Bounds] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, boxes: Boxes) -> _EveryPlace | None:
+    def of(cls, boxes: Boxes, cover: Cover) -> _EveryPlace | None:
         """None if there is no invariant, or if none was found."""
         completions = [boxes.last_completions()]
-        for symbols in range(1, _COMPLETIONS + 1):
+        for symbols in range(1, cover.completions + 1):
             found = boxes.before(completions[-1], symbols)
             if found is None:
                 return None
             completions.append(found)
-        settled = boxes.invariant_completions(completions[-1], _COMPLETIONS)
+        settled = boxes.invariant_completions(completions[-1], cover.completions)
         if settled is None:
             return None
         layers = [boxes.no_symbols(), boxes.one_symbol()]
-        last = boxes.system.detail.back + _LAYERS
+        last = boxes.system.detail.back + cover.layers
         for symbols in range(2, last + 1):
             layer = boxes.after(layers[-1], symbols)
             if layer is None:
