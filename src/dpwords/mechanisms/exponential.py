@@ -92,10 +92,12 @@ class Exponential(Private):
 
     @property
     def certificate(self) -> Certifier:
-        """The proof of the calibration for each length: `certificate(18).c`, `.bound`, `.method`; `save` and `load`.
+        """The proof of the calibration: `certificate(18)` for words of 18 symbols, `certificate()` for all lengths.
 
-        Under Levenshtein distance one certificate covers all words: `certificate()`. Cost, once for each length:
-        seconds for words of states on a 15 × 15 grid, minutes for a lexicon of 100,000 words; see `Certifier`.
+        Both have `c`, `bound` and `method`. Words of states have a certificate for all lengths from `least_length` on,
+        and under Levenshtein distance one certificate covers all words. `save` and `load` move certificates between
+        machines; those that take long are also kept in the user's cache. Cost: seconds for words of states on a 15 × 15
+        grid at ε ≥ 3, a few minutes at ε = 2, minutes for a lexicon of 100,000 words; see `Certifier`.
         """
         return self._calibration.certifier
 

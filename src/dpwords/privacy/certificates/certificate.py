@@ -19,6 +19,7 @@ Excess = Callable[[float], float]  # from c to a proven bound on ln Z(x′)/Z(x)
 ShareDone = Callable[[float], None]  # from 0 to 1
 TRIES = 12  # between ε and ε/2, where an evaluation is quick
 _PRECISION = 2e-4  # of ε, in c
+_FAR = 0.02  # of ε: a bound that is so far above ε, and farther than that of a larger c, leads away
 
 
 @dataclass(frozen=True)
@@ -68,18 +69,20 @@ def largest_rate(
     e^(−c), hence the first steps; if they miss, or lead away, some `tries` between ε and ε/2. Then the gap to what
     failed is halved.
     """
-    fails, over_before, c = math.inf, math.inf, start
+    fails, before, c = math.inf, (math.inf, 0.0), start
     steps = [epsilon * (1 - share / (2 * tries)) for share in range(1, tries)]
     while c > epsilon / 2:
         more = excess(c)
         over = c + more - epsilon
         if over <= 0:
             break
-        fails = c
-        c = 0.0 if over > over_before else c - over / max(1 - more, 0.1) - precision * epsilon / 2
-        over_before = over
+        fails, slope = c, 1 - more
+        if over < before[1]:
+            slope = min(slope, (before[1] - over) / (before[0] - c))
+        leads_away = 0 < before[1] < over and over > _FAR * epsilon
+        before, c = (c, over), 0.0 if leads_away else c - over / max(slope, 0.1) - precision * epsilon / 2
         if c <= epsilon / 2 and steps:
-            c, over_before = steps.pop(0), math.inf
+            before, c = (math.inf, 0.0), steps.pop(0)
     else:
         return epsilon / 2, epsilon
     holds = c, c + more

@@ -37,6 +37,7 @@ class Stage:
 STAGES = (
     Stage(2, 1, 170, 0.96, 2e-4),
     Stage(2, 1, 400, 0.955, 5e-4),
+    Stage(2, 1, 1000, 0.95, 5e-4),  # for short words that start anywhere, whose starts are far apart
     Stage(3, 2, 250, 0.93, 5e-4),
     Stage(3, 2, 400, 0.9, 5e-4),
     Stage(4, 2, 1000, 0.0, 1e-3),
@@ -45,7 +46,7 @@ _NEARBY = 0.97  # of ε: where the first guess is made
 _FALLS = 1.5  # about how fast ln of the excess falls with c
 _ROUNDS = 20
 _LARGEST_LEAST = 12  # symbols; a certificate for all lengths covers words of so many, and may leave out shorter ones
-FOR_ALL_LENGTHS = STAGES[:3]  # the last one would keep too many boxes
+FOR_ALL_LENGTHS = (STAGES[0], STAGES[1], STAGES[3])
 
 
 class Rate(NamedTuple):
@@ -102,10 +103,16 @@ class LevelledSearch:
         return _blocks(self.graph, self.levelling, detail)
 
     def rate(self, stage: Stage, detail: Detail, length: int, epsilon: float, guess: float, tick: Tick) -> Rate:
-        """The largest rate found for words of one length, from a guess downwards."""
+        """The largest rate found for words of one length, near a guess."""
         blocks = self.blocks(detail)
-        found = largest_rate(epsilon, lambda c: blocks.excess(length, c, tick), guess, precision=stage.precision)
-        return Rate(*found, length)
+
+        def excess(c: float) -> float:
+            return blocks.excess(length, c, tick)
+
+        c, bound = largest_rate(epsilon, excess, guess, precision=stage.precision)
+        if c == guess and epsilon - bound > stage.precision * epsilon:  # more is possible
+            c, bound = largest_rate(epsilon, excess, guess + epsilon - bound, precision=stage.precision)
+        return Rate(c, bound, length)
 
     def rate_for_all(self, stage: Stage, detail: Detail, epsilon: float, tick: Tick) -> Rate:
         """The largest rate found for words of all lengths."""

@@ -47,6 +47,10 @@ class ListCertifier(Certifier):
     def __call__(self, length: int | None = None, progress: ShareDone | None = None) -> Certificate:
         if self._space.distance == "levenshtein" and length is not None:
             raise InvalidValue("under Levenshtein distance one certificate is for all words: ask for certificate()")
+        if self._space.distance == "hamming" and length is None:
+            raise InvalidValue(
+                "under Hamming distance each length has its own certificate: ask for one, certificate(7)"
+            )
         if self._space.distance == "hamming" and whole_number(length, "length", 1) not in self._space.classes:
             raise none_of_length(length or 0)
         return self._used(self._certified(self._space.reach(length or 0), progress)).certificate
