@@ -43,7 +43,7 @@ class Limits:
     automatic_words: int = 2_000  # words of a list that is certified without a request, in about a second
     certificate_memory: int = 2**31  # tables of all layers; beyond it a smaller radius is tried, then another method
     certificate_time: float = 200.0  # seconds of one search for a levelled certificate, as estimated beforehand
-    worth_keeping: float = 0.1  # seconds; public facts that took longer to compute are kept for later runs
+    worth_keeping: float = 0.1  # seconds; certificates that took longer to make are kept for later runs
     certificate_size: int = 2**31  # states · symbols
     block_steps: float = 1e11  # steps for one evaluation of blocks; a few minutes
     range_steps: int = 2 * 10**8  # edges · symbols · k for one evaluation of a staircase's range; some seconds

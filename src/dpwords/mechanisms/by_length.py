@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -90,10 +89,9 @@ class ByLength(Private):
         return found if set(found) == set(self.candidates) and all(map(_is_number, found.values())) else None
 
     def _computed(self, length: int) -> dict[str, float]:
-        """The expected distances, kept for later runs if they took long."""
-        begin = time.perf_counter()
+        """The expected distances, kept for later runs, which then need not load the compiler."""
         found = {name: self._distance(each, length) for name, each in self.candidates.items()}
-        if time.perf_counter() - begin > self.limits.worth_keeping and all(map(_is_number, found.values())):
+        if all(map(_is_number, found.values())):
             keep(self._question(length), found)
         return found
 
