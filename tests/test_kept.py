@@ -112,6 +112,19 @@ def test_the_tag_is_for_one_question(cache: Path, searches: list[str]) -> None:
     assert searches == ["_best_for_all"]
 
 
+def test_a_certificate_of_another_length_is_no_answer(cache: Path, searches: list[str]) -> None:
+    """It may hold for its own words; that says nothing about others."""
+    limits = Limits(worth_keeping=0.0, certificate_time=0.0)  # each length has its own
+    short = dw.Exponential(CELLS, 4.0, limits=limits).certificate(3)
+    long = dw.Exponential(CELLS, 4.0, limits=limits).certificate(LENGTH)
+    assert (short.longest, long.longest) == (None, None)
+    assert short.c > long.c
+    by_length = {json.loads(file.read_text("utf-8"))["certificates"][0]["length"]: file for file in files(cache)}
+    by_length[LENGTH].write_bytes(by_length[3].read_bytes())
+    with pytest.warns(UserWarning, match="does not hold"):
+        assert dw.Exponential(CELLS, 4.0, limits=limits).certificate(LENGTH) == long
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"certificates": []}', b"\xff\xfe", b"[" * 10**5])
 def test_a_damaged_file_is_replaced(cache: Path, content: bytes) -> None:
     honest = certificate()

@@ -150,20 +150,23 @@ class Certifier(Value):
     def _certified(self, reach: int, progress: ShareDone | None = None) -> Certified:
         known = self._known.get(reach)
         if known is None:
-            made = self._kept_or_made(str(reach), lambda: self._best(reach, progress), progress)
+            made = self._kept_or_made(reach, lambda: self._best(reach, progress), progress)
             known = self._known[reach] = self._prepared(made, reach)
         return known
 
-    def _kept_or_made(self, lengths: str, make: Callable[[], Certificate], progress: ShareDone | None) -> Certificate:
-        """A certificate that an earlier run kept, or a new one, which is kept if it took long to make."""
+    def _kept_or_made(
+        self, reach: int | None, make: Callable[[], Certificate], progress: ShareDone | None
+    ) -> Certificate:
+        """A certificate for one reach, or for all, that an earlier run kept; or a new one, kept if it took long."""
 
         def holds(found: Certificate) -> bool:
-            maker = self._maker(found)
-            same = maker is not None and found.epsilon == maker._epsilon(found.longest or found.length)
-            return same and maker is not None and maker._bound(found, progress) <= found.epsilon
+            maker, answers = self._maker(found), found.longest is not None if reach is None else found.covers(reach)
+            if maker is None or not answers or found.epsilon != maker._epsilon(found.longest or found.length):
+                return False
+            return maker._bound(found, progress) <= found.epsilon
 
         limits = replace(self._space.limits, threads=0)
-        question = repr((type(self).__name__, self._space.identity, self._budget, self._textbook_only, limits, lengths))
+        question = repr((type(self).__name__, self._space.identity, self._budget, self._textbook_only, limits, reach))
         found = kept_certificate(question, holds)
         if found is None:
             begin = time.perf_counter()

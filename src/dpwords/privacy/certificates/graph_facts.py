@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,8 @@ def entered(graph: Graph) -> Flags:
     return np.isin(np.arange(graph.size), graph.target)
 
 
-def neighbourhood(graph: Graph, radius: int) -> list[dict[int, int]]:
-    """For each state those within so many steps, edges taken both ways, in ascending order, and how far they are.
+def neighbourhood(graph: Graph, radius: int, states: Sequence[int] | None = None) -> list[dict[int, int]]:
+    """For each state (or some) those within so many steps, edges taken both ways, ascending, and how far they are.
 
     Edges from a start that is never entered do not count.
     """
@@ -38,7 +39,7 @@ def neighbourhood(graph: Graph, radius: int) -> list[dict[int, int]]:
             beside[source].add(target)
             beside[target].add(source)
     rows = []
-    for state in range(graph.size):
+    for state in range(graph.size) if states is None else states:
         found, edge = {state: 0}, {state}
         for step in range(1, radius + 1):
             edge = {other for each in edge for other in beside[each]} - found.keys()

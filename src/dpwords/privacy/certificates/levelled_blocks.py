@@ -124,11 +124,8 @@ class LevelledBlocks:
         if every is None:
             return math.inf, most
         back, least = self.system.detail.back, self.cover.shortest
-        begins = [
-            (back, None),
-            *((before, before) for before in range(back)),
-        ]  # from costly to quick, taken from the end
-        ends = [(AHEAD - 1, None), *((after, after) for after in reversed(range(AHEAD - 1)))]
+        single, short = [(before, before) for before in range(back)], [(after, after) for after in range(AHEAD - 1)]
+        begins, ends = [(back, None), *single], [(AHEAD - 1, None), *reversed(short)]  # quick ones last: taken first
         todo = [Group(*begin, *end) for begin in begins for end in ends]
         seen, tails = _Found(len(every.layers)), set[Group]()
         while todo:

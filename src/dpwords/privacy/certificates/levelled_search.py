@@ -42,6 +42,7 @@ STAGES = (
     Stage(3, 2, 400, 0.9, 5e-4),
     Stage(4, 2, 1000, 0.0, 1e-3),
 )
+_SAMPLE = 1000  # states whose boxes are counted
 _NEARBY = 0.97  # of ε: where the first guess is made
 _FALLS = 1.5  # about how fast ln of the excess falls with c
 _ROUNDS = 20
@@ -96,8 +97,8 @@ class LevelledSearch:
 
     def detail(self, numbers: tuple[int, ...]) -> Detail | None:
         """The detail with these numbers, if it belongs to a stage."""
-        found = {(stage.back, stage.ahead, radius): stage for stage in STAGES if (radius := self._radius(stage.box))}
-        return Detail(*numbers) if numbers in found else None
+        known = any((stage.back, stage.ahead, self._radius(stage.box)) == numbers for stage in STAGES)
+        return Detail(*numbers) if known else None
 
     def blocks(self, detail: Detail) -> LevelledBlocks:
         return _blocks(self.graph, self.levelling, detail)
@@ -145,11 +146,13 @@ class LevelledSearch:
         return radius
 
     def _mean_box(self, radius: int) -> float:
+        """How many nodes the boxes of entered states have on average, counted at some states if there are many."""
         means: dict[int, float] = vars(self)["_means"]
         if radius not in means:
             entering = np.bincount(self.graph.target, minlength=self.graph.size)
-            sizes = np.array([entering[list(row)].sum() for row in neighbourhood(self.graph, radius)])
-            means[radius] = float(sizes[self.graph.target].mean())
+            some = np.unique(np.linspace(0, self.graph.size - 1, _SAMPLE).astype(np.int64))
+            sizes = np.array([entering[list(row)].sum() for row in neighbourhood(self.graph, radius, some.tolist())])
+            means[radius] = float(sizes @ entering[some] / max(entering[some].sum(), 1))
         return means[radius]
 
 

@@ -90,7 +90,7 @@ class SystemCertifier(Certifier):
         self._refuse(reach)
         if self._textbook_only:
             return methods
-        if accepts_every_word(graph):
+        if self._every_word:
             return methods | {"every word": lambda _: 0.0}
         listed = self._listed(reach)
         if listed is not None:  # nothing else can be better
@@ -137,7 +137,7 @@ class SystemCertifier(Certifier):
                 epsilon = self._epsilon(LONGEST)
             except InvalidValue:  # rounding may cost more than ε in words of that length
                 return None
-            made = self._kept_or_made("all lengths", lambda: self._best_for_all(epsilon, progress), progress)
+            made = self._kept_or_made(None, lambda: self._best_for_all(epsilon, progress), progress)
             self._for_all[:] = [made]
         return self._for_all[0]
 
