@@ -136,11 +136,15 @@ def test_a_damaged_file_is_replaced(cache: Path, content: bytes) -> None:
     assert file.read_bytes() == whole
 
 
-def test_a_damaged_key_is_never_a_key(cache: Path) -> None:
+def test_a_damaged_key_is_replaced(cache: Path, searches: list[str]) -> None:
+    """What was signed with another key is proven again."""
     honest = certificate()
-    (cache / "key").write_bytes(b"")
-    with pytest.warns(UserWarning, match="damaged"):
+    for damage in (b"", b"short", b"x" * 33):
+        searches.clear()
+        (cache / "key").write_bytes(damage)
         assert certificate() == honest
+        assert searches == ["_bound"]
+        assert len((cache / "key").read_bytes()) == 32
 
 
 def test_without_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path, searches: list[str]) -> None:

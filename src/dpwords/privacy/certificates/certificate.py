@@ -104,7 +104,7 @@ def certificates_in(path: str | os.PathLike[str]) -> list[Certificate]:
         raise
     except (ValueError, KeyError, TypeError, RecursionError):
         raise InvalidValue(
-            f"{Path(path).name} holds no certificates, or is cut off: make a new one with save"
+            f"{Path(path).name} holds no certificates, or is cut off: delete it, or make a new one"
         ) from None
 
 

@@ -107,10 +107,12 @@ class Certifier(Value):
         for found in certificates_in(path):
             maker = self._maker(found)
             if maker is None or found.epsilon != maker._epsilon(found.longest or found.length):
-                raise InvalidValue("the certificate is for another system or another ε: make a new one with save")
+                raise InvalidValue(
+                    "the certificate is for another system or another ε: delete the file, or make a new one"
+                )
             bound = maker._bound(found, progress)
             if not bound <= found.epsilon:
-                raise InvalidValue("the certificate does not hold: make a new one with save")
+                raise InvalidValue("the certificate does not hold: delete the file, or make a new one")
             again = replace(found, bound=bound)
             if again.longest is None:
                 proven[again.length] = maker._prepared(again, again.length)

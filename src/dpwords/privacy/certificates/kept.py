@@ -61,6 +61,8 @@ def _key() -> bytes:
     if folder is None:
         raise OSError("nothing is kept")
     place, part = folder / "key", folder / f".{secrets.token_hex(8)}"
+    if place.exists() and place.stat().st_size != _KEY:  # damaged: what it has signed is proven again
+        place.unlink()
     if not place.exists():
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(secrets.token_bytes(_KEY))

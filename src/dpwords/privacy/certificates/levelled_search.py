@@ -43,6 +43,7 @@ STAGES = (
     Stage(4, 2, 1000, 0.0, 1e-3),
 )
 _SAMPLE = 1000  # states whose boxes are counted
+HOPELESS = 0.5  # of ε: an excess beyond which more detail is not tried, once boxes are large
 _NEARBY = 0.97  # of ε: where the first guess is made
 _FALLS = 1.5  # about how fast ln of the excess falls with c
 _ROUNDS = 20
@@ -56,6 +57,7 @@ class Rate(NamedTuple):
     c: float
     bound: float
     least: int
+    at_first: float  # the excess where the search began; more detail does not help where it is large
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,15 +107,16 @@ class LevelledSearch:
 
     def rate(self, stage: Stage, detail: Detail, length: int, epsilon: float, guess: float, tick: Tick) -> Rate:
         """The largest rate found for words of one length, near a guess."""
-        blocks = self.blocks(detail)
+        blocks, seen = self.blocks(detail), list[float]()
 
         def excess(c: float) -> float:
-            return blocks.excess(length, c, tick)
+            seen.append(blocks.excess(length, c, tick))
+            return seen[-1]
 
         c, bound = largest_rate(epsilon, excess, guess, precision=stage.precision)
         if c == guess and epsilon - bound > stage.precision * epsilon:  # more is possible
             c, bound = largest_rate(epsilon, excess, guess + epsilon - bound, precision=stage.precision)
-        return Rate(c, bound, length)
+        return Rate(c, bound, length, seen[0])
 
     def rate_for_all(self, stage: Stage, detail: Detail, epsilon: float, tick: Tick) -> Rate:
         """The largest rate found for words of all lengths."""
@@ -129,7 +132,7 @@ class LevelledSearch:
         for _ in range(_ROUNDS):
             guess = epsilon - usual * math.exp(min(_FALLS * (nearby - guess), 1.0))
         c, bound = largest_rate(epsilon, excess, guess * (1 - stage.precision / 2), precision=stage.precision)
-        return Rate(c, bound, least.get(c, 1))
+        return Rate(c, bound, least.get(c, 1), usual)
 
     def _ways(self, steps: int) -> float:
         """The number of ways of so many steps, from any state."""

@@ -33,7 +33,7 @@ from dpwords.privacy.certificates.certificate import (
 from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.certificates.graph_facts import accepts_every_word
 from dpwords.privacy.certificates.levelled_blocks import LONGEST, SHORTEST
-from dpwords.privacy.certificates.levelled_search import LevelledSearch, progress_of
+from dpwords.privacy.certificates.levelled_search import HOPELESS, STAGES, LevelledSearch, progress_of
 from dpwords.privacy.certificates.normaliser_range import range_of_normalisers
 from dpwords.privacy.certificates.small_languages import Listed
 from dpwords.privacy.guarantees import Budget
@@ -165,7 +165,8 @@ class SystemCertifier(Certifier):
                     found.c, found.bound, "blocks, levelled", epsilon, found.least, self._space.identity,
                     longest=LONGEST if reach is None else None, detail=(detail.back, detail.ahead, detail.radius),
                 )  # fmt: skip
-            if found.c >= stage.enough * epsilon:
+            hopeless = stage.box > STAGES[0].box and found.at_first > HOPELESS * epsilon
+            if found.c >= stage.enough * epsilon or hopeless:
                 return
 
     def _bound(self, found: Certificate, progress: ShareDone | None = None) -> float:
