@@ -175,3 +175,18 @@ def test_what_is_outside_of_a_box_is_a_row_of_its_own() -> None:
     assert (kept, place.tolist()) == (2, [0, -1, 1])  # the row without any mass is dropped
     assert (lo[:2].tolist(), hi[:2].tolist()) == ([[0.1, 0.2], [0.0, 0.0]], [[0.3, 0.4], [0.5, 0.7]])
     assert mixture[:2] == pytest.approx([0.25, 0.35])
+
+
+def test_the_end_of_a_word_counts_what_is_outside_of_the_box() -> None:
+    """With weights of 1 at the end, the whole mass is the sum of all masses in the box, and of those outside."""
+    ways, boxes = kernel("levelled_blocks_ways"), kernel("levelled_blocks_boxes")
+    blocks = blocks_of(Graph.of(dw.GridWorld(3, 3).by_states()), 2, 1, 2)
+    assert blocks is not None
+    system = blocks.system
+    nodes = system.nodes(0.1)._replace(fw=np.ones(len(system.src)))
+    near, own = boxes.Near(*system.near), int(system.tgt[0])
+    lo, hi = np.full((near.size[own], 2), 0.25), np.full((near.size[own], 2), 0.5)
+    low, high, outside = np.zeros(2), np.zeros(2), np.array([0.0, 3.0])
+    ways.log_ends(nodes, near, own, 2, ways.WayMasses(lo, hi, np.zeros(2), outside), low, high)
+    assert np.exp(low) == pytest.approx(0.25 * near.size[own])
+    assert np.exp(high) == pytest.approx(0.5 * near.size[own] + outside)
