@@ -172,3 +172,25 @@ def test_where_every_word_is_feasible_a_staircase_spends_all_of_epsilon() -> Non
 def test_first_steps_are_checked_when_the_mechanism_is_made() -> None:
     with pytest.raises(dw.InvalidValue, match="first_step must be at most k − 1 = 1"):
         dw.Exponential(STATES, 4.0, k=2, utility=dw.Staircase(2))
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_for_all_lengths_a_staircase_has_the_textbook_rate(k: int, tmp_path: Path) -> None:
+    """The certificates for all lengths of levelled words are about other weights."""
+    mechanism = dw.Exponential(dw.GridWorld(4, 4).by_states(), 3.0 * k, k, utility=dw.Staircase())
+    found = mechanism.certificate()
+    assert (found.method, found.step, found.c) == ("textbook", k, pytest.approx(1.5 * k))
+    alone, path = mechanism.certificate(8), tmp_path / "certificates.json"
+    mechanism.certificate.save(path)
+    mechanism.certificate.load(path)
+    assert (mechanism.certificate(), mechanism.certificate(8)) == (found, alone)
+
+
+def test_a_certificate_of_levelled_words_is_none_of_a_staircase(tmp_path: Path) -> None:
+    """For k = 1 both weights fall like e^(−c·d), but only one of them is levelled, and c was proven with that."""
+    cells, path = dw.GridWorld(4, 4).by_states(), tmp_path / "certificates.json"
+    levelled = dw.Exponential(cells, 3.0)
+    assert levelled.certificate(8).method == "blocks, levelled"
+    levelled.certificate.save(path)
+    with pytest.raises(dw.InvalidValue, match="does not hold"):
+        dw.Exponential(cells, 3.0, utility=dw.Staircase()).certificate.load(path)

@@ -153,7 +153,11 @@ class Certifier(Value):
         known = self._known.get(reach)
         if known is None:
             made = self._kept_or_made(reach, lambda: self._best(reach, progress), progress)
-            known = self._known[reach] = self._prepared(made, reach)
+            try:
+                known = self._prepared(made, reach)
+            except InvalidValue:  # kept on another machine, where public weights of listed words were rounded otherwise
+                known = self._prepared(self._best(reach, progress), reach)
+            self._known[reach] = known
         return known
 
     def _kept_or_made(

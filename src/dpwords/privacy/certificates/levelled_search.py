@@ -82,10 +82,14 @@ class LevelledSearch:
 
     def allowed(self, detail: Detail, length: int | None) -> bool:
         """Whether a search stays within the limits of time and memory."""
+        return self.fits(detail, length) and self.seconds(detail, length) <= self.limits.certificate_time
+
+    def fits(self, detail: Detail, length: int | None) -> bool:
+        """Whether an evaluation stays within the limit of memory."""
         layers, completions = kept_layers(detail, length)
         numbers = self._ways(detail.back) * layers + self._ways(detail.ahead) * completions
         memory = 4 * self.graph.size**2 + 16 * numbers * self._mean_box(detail.radius)
-        return memory <= self.limits.certificate_memory and self.seconds(detail, length) <= self.limits.certificate_time
+        return memory <= self.limits.certificate_memory
 
     def seconds(self, detail: Detail, length: int | None) -> float:
         """About how long a search takes."""

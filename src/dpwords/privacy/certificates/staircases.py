@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from dpwords.core.limits import Limits
 from dpwords.errors import TooLarge
@@ -23,7 +23,7 @@ from dpwords.privacy.certificates.certificate import (
     largest_rate,
 )
 from dpwords.privacy.certificates.certifier import Certifier
-from dpwords.privacy.certificates.graph_facts import accepts_every_word
+from dpwords.privacy.certificates.levelled_search import LevelledSearch
 from dpwords.privacy.certificates.normaliser_range import range_of_normalisers
 from dpwords.privacy.certificates.small_languages import Listed
 from dpwords.privacy.certificates.systems import NEARLY, SystemCertifier
@@ -42,11 +42,15 @@ class StaircaseCertifier(SystemCertifier):
         staircase.values(1, budget.k)  # refuses a first step of k or more
         self._staircase, self._step, self._first = staircase, budget.k, staircase.first_step or 0
 
+    @cached_property
+    def _search(self) -> LevelledSearch | None:
+        return None  # levelled certificates are about linear weights
+
     def _methods(self, reach: int, progress: ShareDone | None = None) -> dict[Method, Excess]:
         methods: dict[Method, Excess] = {"textbook": lambda c: c}
         graph, step, first = self._graph, self._step, self._first
         self._refuse(reach)
-        if accepts_every_word(graph):
+        if self._every_word:
             return methods | {"every word": lambda _: 0.0}
         listed = self._by_steps(reach)
         if listed is not None:

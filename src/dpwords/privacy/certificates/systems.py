@@ -83,6 +83,7 @@ class SystemCertifier(Certifier):
     def __init__(self, space: Runs, budget: Budget, textbook_only: bool = False) -> None:
         super().__init__(space, budget, textbook_only)
         self._graph, self._limits = space.graph, space.limits
+        self._step, self._first = 1, 0  # of the weights, as in `Certificate`
 
     def _methods(self, reach: int, progress: ShareDone | None = None) -> dict[Method, Excess]:
         methods: dict[Method, Excess] = {"textbook": lambda c: c}
@@ -142,9 +143,9 @@ class SystemCertifier(Certifier):
         return self._for_all[0]
 
     def _best_for_all(self, epsilon: float, progress: ShareDone | None) -> Certificate:
+        rest = epsilon, 1, self._space.identity, self._step, self._first, LONGEST
         found = [
-            Certificate(epsilon / (1 + excess), epsilon, method, epsilon, 1, self._space.identity, longest=LONGEST)
-            for method, excess in self._everywhere.items()
+            Certificate(epsilon / (1 + excess), epsilon, method, *rest) for method, excess in self._everywhere.items()
         ]
         if self._search is not None:
             found += self._levelled(self._search, None, epsilon, epsilon, progress)
@@ -173,19 +174,23 @@ class SystemCertifier(Certifier):
         if not found.epsilon / 2 <= found.c <= found.epsilon or found.longest not in (None, LONGEST):
             return math.inf
         if found.method == "blocks, levelled":
-            detail = None if self._search is None else self._search.detail(found.detail)
-            if self._search is None or detail is None:
-                return math.inf
-            blocks, target = self._search.blocks(detail), found.epsilon - found.c
-            tick = progress_of(progress, self._search.parts(found.length))
-            if found.longest is None:
-                self._refuse(found.length)
-                return found.c + blocks.excess(found.length, found.c, tick)
-            more, least = blocks.excess_of_all(found.c, target, max(found.length, SHORTEST), tick)
-            return found.c + more if least <= found.length else math.inf
+            return found.c + self._levelled_excess(found, progress)
         if found.longest is None:
             return super()._bound(found, progress)
         return found.c * (1 + self._everywhere.get(found.method, math.inf)) if found.length > 0 else math.inf
+
+    def _levelled_excess(self, found: Certificate, progress: ShareDone | None) -> float:
+        """The excess of levelled words for the rate, lengths and detail of a certificate; ∞ if nothing is proven."""
+        search, length = self._search, found.length if found.longest is None else None
+        detail = None if search is None else search.detail(found.detail)
+        if search is None or detail is None or not search.fits(detail, length):
+            return math.inf
+        blocks, tick = search.blocks(detail), progress_of(progress, search.parts(length))
+        if length is not None:
+            self._refuse(length)
+            return blocks.excess(length, found.c, tick)
+        more, least = blocks.excess_of_all(found.c, found.epsilon - found.c, max(found.length, SHORTEST), tick)
+        return more if least <= found.length else math.inf
 
     def _prepared(self, certificate: Certificate, reach: int) -> Certified:
         """The certificate with its public weights, which are computed once and kept."""
