@@ -15,6 +15,7 @@ import pytest
 from scipy import stats
 
 import dpwords as dw
+from dpwords.core.encoding import Ragged
 from dpwords.core.randomness import SeededSource
 from dpwords.core.symbols import hamming
 from dpwords.languages.language import Language
@@ -292,3 +293,33 @@ def check_release(mechanism: Private, length: int) -> None:
             own = sum(w == word for w in drawn) / len(drawn)
             expected = sum(w == word for w in mechanism.seeded(9).simulate(word, 6000)) / 6000
             assert own == pytest.approx(expected, abs=5 * math.sqrt(max(expected, 0.01) / len(drawn)))
+
+
+# --- keyed draws ----------------------------------------------------------------------------------------------------
+
+
+def check_keyed(mechanism: Private, length: int, draws: int = 1500) -> None:
+    """Keyed draws follow the same law, and each depends on its own key, id and word only."""
+    words, key = words_of(mechanism, length), bytes(range(32))
+    word, given = words[len(words) // 2], mechanism.given(words[len(words) // 2])
+    drawn = mechanism.release_all([word] * draws, key=key)
+    if not isinstance(mechanism, dw.EditChannel):
+        check_counts(Counter(drawn), {w: math.exp(given.log_prob(w)) for w in words})
+    else:
+        own = sum(w == word for w in drawn) / draws
+        expected = sum(w == word for w in mechanism.seeded(9).simulate(word, 6000)) / 6000
+        assert own == pytest.approx(expected, abs=5 * math.sqrt(max(expected, 0.01) / draws))
+    some, ids = words[:40], [f"id {number}" for number in range(40)][: len(words)]
+    together = mechanism.release_all(some, ids, key)
+    assert together == [mechanism.release_all([w], [i], key)[0] for w, i in zip(some, ids, strict=True)]
+    assert together[::-1] == mechanism.release_all(some[::-1], ids[::-1], key)
+    ragged = Ragged.of([codes_of(mechanism.language, w) for w in some])
+    symbols = mechanism.language.alphabet.symbols
+    released = mechanism.release_codes(ragged, ids, key)
+    assert [tuple(symbols[code] for code in row) for row in released] == together
+    copy = pickle.loads(pickle.dumps(mechanism))
+    assert copy.release_all(some, ids, key) == together
+    if mechanism.epsilon:
+        other = mechanism.like(epsilon=2 * mechanism.epsilon)
+        assert (other.epsilon, other.k, type(other)) == (2 * mechanism.epsilon, mechanism.k, type(mechanism))
+        assert other.language.alphabet.symbols == mechanism.language.alphabet.symbols

@@ -88,6 +88,11 @@ def test_every_mechanism_releases_words_lists_and_arrays(name: str) -> None:
     contract.check_release(*MECHANISMS[name])
 
 
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_every_mechanism_has_keyed_draws(name: str) -> None:
+    contract.check_keyed(*MECHANISMS[name])
+
+
 def test_only_what_is_proven_releases() -> None:
     """`release` is a reserved verb: it is written once, in the class that proven mechanisms derive from."""
     assert not hasattr(dw.PaperLiteral, "release")

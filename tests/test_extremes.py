@@ -7,7 +7,7 @@ import math
 import pytest
 
 import dpwords as dw
-from dpwords.core.randomness import CipherStream, SeededSource
+from dpwords.core.randomness import CipherStream, SeededSource, Stream
 
 
 @pytest.mark.parametrize("epsilon", [0.001, 1.0, 100.0])
@@ -50,7 +50,7 @@ def test_other_utilities_on_long_runs_are_refused_before_memory_is_taken() -> No
     assert world.accepts(dw.Exponential(world, 1.0).release("ESWN" * 500))
 
 
-class Chosen:
+class Chosen(Stream):
     """A source whose streams begin with chosen bytes and go on with a seeded stream."""
 
     def __init__(self, first: bytes) -> None:

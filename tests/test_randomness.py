@@ -5,7 +5,7 @@ import os
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from dpwords.core.randomness import CipherStream, SeededSource, SystemSource, integer, uint64
+from dpwords.core.randomness import CipherStream, SeededSource, Stream, SystemSource, integer, uint64
 
 
 def test_the_stream_is_aes_in_counter_mode() -> None:
@@ -46,7 +46,7 @@ def test_seeds_repeat_and_differ_by_call_and_by_seed() -> None:
 
 
 def test_integers_use_every_bit_once_in_order() -> None:
-    class Counting:
+    class Counting(Stream):
         def take(self, count: int) -> bytes:
             return bytes(range(count))
 

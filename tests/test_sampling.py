@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from dpwords.core import sampling, scaled
-from dpwords.core.randomness import SeededSource
+from dpwords.core.randomness import SeededSource, Stream
 from dpwords.core.scaled import Scaled
 from weights import mantissas, stored
 
 
-class Bits:
+class Bits(Stream):
     """A stream that gives the binary digits of one number; 64-bit integers are read from it low byte first."""
 
     def __init__(self, number: Fraction) -> None:
@@ -96,7 +96,7 @@ def test_below_is_in_range_and_rejects_the_biased_tail(bound: int) -> None:
     drawn = sampling.below(bound, (500,), SeededSource(1).open())
     assert ((drawn >= 0) & (drawn.astype(np.uint64) < np.uint64(bound))).all()
 
-    class Largest:
+    class Largest(Stream):
         """The largest number first, of one byte or of eight, then 5."""
 
         calls = 0
@@ -120,7 +120,7 @@ def test_subsets_are_uniform() -> None:
 
 
 def test_subsets_with_equal_keys_are_drawn_again() -> None:
-    class Tied:
+    class Tied(Stream):
         """Equal keys for the first row of the first call, then distinct ones."""
 
         calls = 0
@@ -136,7 +136,7 @@ def test_subsets_with_equal_keys_are_drawn_again() -> None:
     assert flags.tolist() == [[False, False, True], [False, True, True]]
 
 
-class Bytes:
+class Bytes(Stream):
     """A stream of chosen bytes."""
 
     def __init__(self, content: bytes) -> None:
@@ -191,7 +191,7 @@ def test_exceptions_are_settled_bit_by_bit() -> None:
     share = Fraction(0.3) / (Fraction(0.3) + Fraction(0.7))
     near = int(share * 2**64)
 
-    class Chosen:
+    class Chosen(Stream):
         def __init__(self, *parts: bytes) -> None:
             self.parts = list(parts)
 

@@ -34,12 +34,52 @@ class Ragged:
         values = np.concatenate(words) if words else np.zeros(0, dtype=np.int64)
         return cls(values, np.cumsum([len(word) for word in words], dtype=np.int64))
 
+    @classmethod
+    def gathered(cls, groups: Sequence[tuple[NDArray[np.int64], Rows]], number: int, kind: type) -> Ragged:
+        """From groups of words: for each group, the numbers of its words in the result, and the words themselves."""
+        sizes = np.zeros(number, dtype=np.int64)
+        parts = [(numbers, rows if isinstance(rows, Ragged) else cls.even(rows)) for numbers, rows in groups]
+        for numbers, words in parts:
+            sizes[numbers] = words.sizes
+        ends = np.cumsum(sizes)
+        values: Codes = np.empty(int(ends[-1]) if number else 0, dtype=kind)
+        for numbers, words in parts:
+            values[words.places(ends[numbers])] = words.values
+        return cls(values, ends)
+
+    @classmethod
+    def even(cls, rows: Codes) -> Ragged:
+        """From words of one length, a row each."""
+        return cls(rows.reshape(-1), rows.shape[1] * np.arange(1, len(rows) + 1))
+
     def __len__(self) -> int:
         return len(self.ends)
 
     def __iter__(self) -> Iterator[Codes]:
         """The words, one array each."""
         return iter(np.split(self.values, self.ends[:-1]) if len(self.ends) else ())
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """The length of each word."""
+        return np.diff(self.ends, prepend=0)
+
+    def by_length(self) -> list[NDArray[np.int64]]:
+        """The numbers of the words of each length that occurs."""
+        sizes = self.sizes
+        lengths, first = np.unique(np.sort(sizes), return_index=True)
+        return np.split(np.argsort(sizes, kind="stable"), first[1:]) if len(lengths) else []
+
+    def rows(self, numbers: NDArray[np.int64]) -> Codes:
+        """The words with these numbers, all of one length, a row each."""
+        length = int(self.sizes[numbers[0]])
+        if len(numbers) == len(self):
+            return self.values[int(self.ends[0]) - length :].reshape(-1, length)
+        return np.asarray(self.values[(self.ends[numbers] - length)[:, None] + np.arange(length)])
+
+    def places(self, ends: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where each value is, if the words end at these places instead."""
+        return np.repeat(ends - self.ends, self.sizes) + np.arange(len(self.values))
 
 
 Rows = Codes | Ragged

@@ -13,7 +13,7 @@ import json
 import os
 from contextlib import suppress
 from functools import cache
-from importlib.metadata import version
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -54,10 +54,11 @@ def keep(question: str, answer: dict[str, Any]) -> None:
 
 def _place(question: str) -> Path | None:
     folder = directory()
-    name = hashlib.sha256(f"{_version()} {question}".encode()).hexdigest()[:32]
+    name = hashlib.sha256(f"{version()} {question}".encode()).hexdigest()[:32]
     return None if folder is None else folder / f"{name}.json"
 
 
 @cache
-def _version() -> str:
-    return version("dpwords")
+def version() -> str:
+    """The version of this package."""
+    return metadata.version("dpwords")

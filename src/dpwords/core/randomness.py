@@ -10,8 +10,9 @@ import hashlib
 import math
 import os
 import threading
+from abc import ABC, abstractmethod
 from numbers import Integral
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -23,11 +24,30 @@ _FEW = 512  # bytes up to which asking the operating system is faster than setti
 _COUNTING = threading.Lock()
 
 
-class Stream(Protocol):
-    """An endless sequence of uniform, independent bytes."""
+class Stream(ABC):
+    """An endless sequence of uniform, independent bytes, for one or more items that are drawn.
 
-    def take(self, count: int) -> bytes:
+    All items share one stream, unless the draws are keyed (`dpwords.core.keyed`): then `of` and `repeated` tell which
+    items the next bytes are for, and `take` gives each of these items an equal part, one behind the other.
+    """
+
+    shared = True  # whether all items share one stream
+
+    @abstractmethod
+    def take(self, count: int) -> bytes | memoryview:
         """The next `count` bytes."""
+
+    def of(self, items: Any) -> Stream:
+        """The stream of some of the items, given by their numbers in ascending order, or as a slice."""
+        return self
+
+    def repeated(self, times: NDArray[np.int64]) -> Stream:
+        """The stream of items that each of these items consists of: so many for each."""
+        return self
+
+    def one(self, item: int) -> Stream:
+        """The stream of one item, as a plain sequence of bytes, whatever they are used for."""
+        return self
 
 
 class Source(Protocol):
@@ -36,7 +56,7 @@ class Source(Protocol):
     def open(self) -> Stream: ...
 
 
-class CipherStream:
+class CipherStream(Stream):
     """The key stream of AES-256 in counter mode; each key is used for one stream only."""
 
     def __init__(self, key: bytes) -> None:
@@ -46,7 +66,7 @@ class CipherStream:
         return self._encryptor.update(bytes(count))
 
 
-class SystemStream:
+class SystemStream(Stream):
     """Small requests are served by the operating system, larger ones by a cipher that it keys for this stream."""
 
     def __init__(self) -> None:

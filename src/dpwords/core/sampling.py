@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable
 from fractions import Fraction
 from itertools import accumulate
 from typing import Any
@@ -60,7 +59,7 @@ def exceptions(weights: Scaled, edge: int | None, count: int, stream: Stream) ->
     if not len(unsure):
         return late
     settled = np.ones(len(late), dtype=np.bool_)
-    settled[unsure] = after_byte(weights, edge, len(unsure), stream)
+    settled[unsure] = after_byte(weights, edge, len(unsure), stream.of(late[unsure]))
     return late[settled]
 
 
@@ -73,7 +72,7 @@ def _categories(weights: Scaled, first: NDArray[np.uint64], stream: Stream) -> I
     fenced = np.concatenate(([-1.0], between, [2.0]))
     near = np.flatnonzero((uniform - fenced[index] <= near_one) | (fenced[index + 1] - uniform <= near_one))
     for draw in near:
-        index[draw] = settle(weights, int(first[draw]), stream)
+        index[draw] = settle(weights, int(first[draw]), stream.of(draw))
     return index
 
 
@@ -85,7 +84,7 @@ def choose_each(weights: Scaled, stream: Stream) -> Integers:
     index: Integers = (uniform >= between).sum(axis=1, dtype=np.int64)
     near = (np.abs(uniform - between) <= margin(between.shape[1])).any(axis=1)
     for row in np.flatnonzero(near):
-        index[row] = settle(weights.take(row), int(first[row]), stream)
+        index[row] = settle(weights.take(row), int(first[row]), stream.of(row))
     return index
 
 
@@ -114,20 +113,19 @@ def shares(weights: Scaled) -> list[Fraction]:
 
 def below(bound: int, shape: tuple[int, ...], stream: Stream) -> Integers:
     """Independent integers, exactly uniform on 0..bound−1, by rejection sampling."""
-    if bound <= 2**6:  # one byte for each is enough, and few are rejected
-        return _below(bound, lambda count: np.frombuffer(stream.take(count), dtype=np.uint8), 2**8, shape)
-    return _below(bound, lambda count: uint64(stream, (count,)), 2**64, shape)
+    kind: type[Any] = np.uint8 if bound <= 2**6 else np.uint64  # one byte may be enough, if few are rejected
 
+    def draw(count: int, stream: Stream) -> NDArray[Any]:
+        return np.frombuffer(stream.take(count * kind().itemsize), dtype=kind)
 
-def _below(bound: int, draw: Callable[[int], NDArray[Any]], values: int, shape: tuple[int, ...]) -> Integers:
-    """Uniform integers below a bound, by rejection sampling; `draw` gives integers that are uniform on 0..values−1."""
-    drawn = draw(math.prod(shape)).copy()
-    last = drawn.dtype.type(values - values % bound - 1)
+    drawn = draw(math.prod(shape), stream).copy()
+    values = 2 ** (8 * kind().itemsize)
+    last = kind(values - values % bound - 1)
     (rejected,) = (drawn > last).nonzero()
     while len(rejected):
-        drawn[rejected] = draw(len(rejected))
+        drawn[rejected] = draw(len(rejected), stream.of(rejected))
         rejected = rejected[drawn[rejected] > last]
-    return np.asarray((drawn % drawn.dtype.type(bound)).astype(np.int64).reshape(shape))
+    return np.asarray((drawn % kind(bound)).astype(np.int64).reshape(shape))
 
 
 def integer_below(bound: int, stream: Stream) -> int:

@@ -6,13 +6,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
-from dpwords.core.encoding import Codes, Rows
+from dpwords.core.encoding import Codes
 from dpwords.core.kept import keep, kept
-from dpwords.core.randomness import Stream
 from dpwords.errors import InvalidValue, TooLarge
-from dpwords.mechanisms.private import Private
+from dpwords.mechanisms.private import Drawing, Private
 from dpwords.privacy.guarantees import Guarantee, PureDP
 from dpwords.spaces.space import Law
 
@@ -74,14 +73,19 @@ class ByLength(Private):
         """The candidate that words of this length use."""
         return self.candidates[self.chosen(length)]
 
+    def like(self, *, epsilon: float | None = None, k: int | None = None) -> Self:
+        return type(self)({name: each.like(epsilon=epsilon, k=k) for name, each in self.candidates.items()})
+
     def _average(self, length: int | None, width: int | None) -> tuple[float, list[float]]:
         return self.at(self._public_length(length))._average(length, width)
 
     def _law(self, codes: Codes) -> Law:
         return self.at(len(codes))._law(codes)
 
-    def _draw_each(self, rows: Codes, stream: Stream) -> Rows:
-        return self.at(rows.shape[1])._draw_each(rows, stream)
+    def _drawing(self, length: int) -> Drawing:
+        chosen = self.at(length)
+        drawing = chosen._drawing(length)
+        return Drawing(drawing.draw, lambda: (chosen._space.identity, *drawing.parameters()))
 
     def _kept(self, length: int) -> dict[str, float] | None:
         """The expected distances that an earlier run kept; nothing has to be proven, as every candidate is private."""

@@ -17,9 +17,10 @@ from dpwords.core.symbols import Alphabet, Symbol
 from dpwords.errors import InvalidValue
 from dpwords.languages.free_words import Words
 from dpwords.languages.language import Language
-from dpwords.mechanisms.private import Private
+from dpwords.mechanisms.private import Drawing, Private
 from dpwords.privacy.channel_parameters import best_channel
 from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
+from dpwords.spaces.choice import space_of
 from dpwords.spaces.edit_channel import CorruptedLaw, ProjectedLaw, corrupted, projected
 from dpwords.spaces.free_words import FreeWords
 from dpwords.spaces.nearest import nearest_in
@@ -106,6 +107,18 @@ class EditChannel(Private):
     def _law(self, codes: Codes) -> Law:
         law = CorruptedLaw(codes, self._channel, self.limits)
         return law if self._project is None else ProjectedLaw(law, self._project)
+
+    def like(self, *, epsilon: float | None = None, k: int | None = None) -> Self:
+        epsilon, k = self.epsilon if epsilon is None else epsilon, self.k if k is None else k
+        return type(self)(self.language.alphabet.symbols, epsilon, k, self.onto, limits=self.limits)
+
+    def _drawing(self, length: int) -> Drawing:
+        def parameters() -> tuple[object, ...]:
+            onto = self.onto
+            symbols = () if onto is None else (onto.alphabet.symbols, onto.max_length, space_of(onto).identity)
+            return "channel", *self._channel.parameters, *symbols
+
+        return Drawing(self._draw_each, parameters)
 
     def _draw_each(self, rows: Codes, stream: Stream) -> Ragged:
         noisy = corrupted(rows, self._channel, stream, self.limits)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
 from dpwords.core.encoding import Codes, Rows
 from dpwords.core.limits import DEFAULTS, Limits
-from dpwords.core.randomness import Stream
 from dpwords.core.symbols import Distance
 from dpwords.errors import InvalidValue
 from dpwords.languages.language import Language, checked_language
-from dpwords.mechanisms.private import Private
+from dpwords.mechanisms.private import Drawing, Private
 from dpwords.privacy.calibration import Calibration
 from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
@@ -57,6 +56,7 @@ class Exponential(Private):
         space = space_of(checked_language(language), distance, limits)
         super().__init__(language, space, k, distance, limits)
         self.epsilon = checked_epsilon(epsilon)
+        self._given = utility, calibration
         self._calibration = Calibration.choose(calibration, utility, self.epsilon, self.k, space)
 
     def __repr__(self) -> str:
@@ -101,11 +101,16 @@ class Exponential(Private):
         """
         return self._calibration.certifier
 
+    def like(self, *, epsilon: float | None = None, k: int | None = None) -> Self:
+        epsilon, k = self.epsilon if epsilon is None else epsilon, self.k if k is None else k
+        return type(self)(self.language, epsilon, k, *self._given, self.distance, limits=self.limits)
+
+    def _drawing(self, length: int) -> Drawing:
+        weights = self._calibration.weights(length)
+        return Drawing(lambda rows, stream: self._space.draw_each(rows, weights, stream), lambda: weights.parameters)
+
     def _law(self, codes: Codes) -> Law:
         return self._space.law(codes, self._calibration.weights(len(codes)))
-
-    def _draw_each(self, rows: Codes, stream: Stream) -> Rows:
-        return self._space.draw_each(rows, self._calibration.weights(rows.shape[1]), stream)
 
     def _distances(self, rows: Rows, width: int | None) -> Distances:
         return self._space.distances(rows, self._calibration.weights(len(next(iter(rows)))), width)

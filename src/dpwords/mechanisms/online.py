@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -12,11 +12,10 @@ from dpwords.core import sampling
 from dpwords.core.checks import whole_number
 from dpwords.core.encoding import Codes, Rows
 from dpwords.core.limits import DEFAULTS, Limits
-from dpwords.core.randomness import Stream
 from dpwords.core.symbols import is_hashable
 from dpwords.errors import InvalidValue
 from dpwords.languages.language import Language, checked_language
-from dpwords.mechanisms.private import Private
+from dpwords.mechanisms.private import Drawing, Private
 from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
 from dpwords.spaces.choice import online_space_of
 from dpwords.spaces.graph import Graph
@@ -78,8 +77,15 @@ class Online(Private):
     def _law(self, codes: Codes) -> Law:
         return self._space.law(codes, _weights(self._rate, len(codes)))
 
-    def _draw_each(self, rows: Codes, stream: Stream) -> Rows:
-        return self._space.draw_each(rows, _weights(self._rate, rows.shape[1]), stream)
+    def like(self, *, epsilon: float | None = None, k: int | None = None) -> Self:
+        epsilon, k = self.epsilon if epsilon is None else epsilon, self.k if k is None else k
+        return type(self)(self.language, epsilon, k, limits=self.limits)
+
+    def _drawing(self, length: int) -> Drawing:
+        weights = _weights(self._rate, length)
+        return Drawing(
+            lambda rows, stream: self._space.draw_each(rows, weights, stream), lambda: ("online", *weights.parameters)
+        )
 
     def _distances(self, rows: Rows, width: int | None) -> Distances:
         return self._space.distances(rows, _weights(self._rate, len(next(iter(rows)))), width)

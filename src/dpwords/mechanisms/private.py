@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dpwords.core.encoding import Codes, Ragged, Rows
+from dpwords.core.encoding import Codes, Ragged, Rows, code_type
+from dpwords.core.kept import version
+from dpwords.core.keyed import Ids, Key, distinct
 from dpwords.core.randomness import Stream
 from dpwords.core.symbols import AnyWord, Word, same_kind
 from dpwords.errors import DPWordsError, InvalidValue, NotInLanguage
@@ -18,12 +23,26 @@ SomeWord = TypeVar("SomeWord", bound=Word | Codes)
 Progress = Callable[[Sequence[Any]], Iterable[Any]]
 
 
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """How words of one length are drawn. Everything that the draws need from calibration has been read once."""
+
+    draw: Callable[[Codes, Stream], Rows]  # one output for each row of codes, each a word of the language
+    parameters: Callable[[], tuple[Any, ...]]  # all numbers that determine the distribution of the outputs
+
+
 class Private(Mechanism):
     """A mechanism whose guarantee is proven. It can release one word, a list of words, or arrays of symbol codes."""
 
+    epsilon: float  # the privacy loss that is promised for neighbours
+
     @abstractmethod
-    def _draw_each(self, rows: Codes, stream: Stream) -> Rows:
-        """One output for each row of codes, each a word of the language and all of one length."""
+    def _drawing(self, length: int) -> Drawing:
+        """How words of this length are drawn."""
+
+    @abstractmethod
+    def like(self, *, epsilon: float | None = None, k: int | None = None) -> Self:
+        """The same kind of mechanism on the same language, with another ε or another k, and with fresh randomness."""
 
     def release(self, word: AnyWord) -> AnyWord:
         """Return one private word of the same kind (str, list or tuple); under Hamming distance of the same length.
@@ -36,11 +55,18 @@ class Private(Mechanism):
         6
         """
         codes = self._codes(word)
-        (released,) = self._draw_each(codes.reshape(1, -1), self._source.open())
+        (released,) = self._drawing(len(codes)).draw(codes.reshape(1, -1), self._source.open())
         symbols = self.language.alphabet.symbols
         return same_kind(word, [symbols[code] for code in released.tolist()])
 
-    def release_all(self, words: Iterable[SomeWord], *, progress: Progress = iter) -> list[SomeWord]:
+    def release_all(
+        self,
+        words: Iterable[SomeWord],
+        ids: Iterable[Any] | None = None,
+        key: bytes | None = None,
+        *,
+        progress: Progress = iter,
+    ) -> list[SomeWord]:
         """Return one private word for each of many words, in the same order. Each of them spends ε.
 
         Words may be str, lists and tuples of symbols, or NumPy arrays of symbol codes. They may have any lengths, and
@@ -48,13 +74,24 @@ class Private(Mechanism):
         are checked before anything is drawn. `progress` receives the list of these groups and yields them one by one,
         as `tqdm` does. Cost: that of `release_codes`, and about 300 nanoseconds for each word.
 
+        With a `key` of 32 secret bytes, the draw of each word is a function of the key, the word's id, the mechanism
+        and the word: a retry, in whatever order and on whatever machine, gives the same output and spends nothing more.
+        Another id, or another word with the same id, gets independent randomness. `ids` are str, whole numbers or
+        bytes, all different; by default 0, 1, 2, …. Whoever knows the key can undo the privacy: keep it secret, and
+        destroy it once no retry can be needed. With one key, equal outputs of an id tell that its word did not change.
+
         >>> from dpwords import Exponential, Words
         >>> [len(word) for word in Exponential(Words("abc"), epsilon=2).release_all(["abacab", "cab"])]
         [6, 3]
+        >>> mechanism, secret = Exponential(Words("abc"), epsilon=2), bytes(range(32))
+        >>> first = mechanism.release_all(["abacab", "cab"], ids=["ann", "bob"], key=secret)
+        >>> mechanism.release_all(["cab"], ids=["bob"], key=secret) == first[1:]
+        True
         """
         if isinstance(words, str) or not isinstance(words, Iterable):
             raise InvalidValue("release_all takes a list of words: pass a list, or one word to release")
         given = words if isinstance(words, list) else list(words)
+        draws = _Draws.of(self, ids, key, len(given))
         groups = []
         for kind, numbers in _groups(given):
             rows = self._encoded(kind, given if len(numbers) == len(given) else [given[number] for number in numbers])
@@ -64,7 +101,7 @@ class Private(Mechanism):
         released: list[Any] = []
         order: list[int] = []
         for kind, numbers, rows in progress(groups):
-            drawn = self._draw_each(rows, self._source.open())
+            drawn = draws.each(rows, numbers)
             released += self._encoder.words(drawn, kind) if kind is not np.ndarray else list(drawn)
             order += numbers
         if len(released) != len(given):
@@ -76,13 +113,24 @@ class Private(Mechanism):
             in_order[number] = word
         return in_order
 
-    def release_codes(self, rows: Codes | Sequence[Codes]) -> Codes | list[Codes]:
+    @overload
+    def release_codes(self, rows: Ragged, ids: Iterable[Any] | None = None, key: bytes | None = None) -> Ragged: ...
+
+    @overload
+    def release_codes(
+        self, rows: Codes | Sequence[Codes], ids: Iterable[Any] | None = None, key: bytes | None = None
+    ) -> Codes | list[Codes]: ...
+
+    def release_codes(
+        self, rows: Rows | Sequence[Codes], ids: Iterable[Any] | None = None, key: bytes | None = None
+    ) -> Rows | list[Codes]:
         """Return one private word for each row of a two-dimensional array of symbol codes. Each row spends ε.
 
         The code of a symbol is its position in `language.alphabet.symbols`. Where words keep their length, the result
         is an array of the same shape and dtype; otherwise it is a list with one array for each word. A list of
-        one-dimensional arrays of any lengths is accepted too. Cost: one or two random bytes for each symbol on free
-        words; on a system the edges within reach for each row, on all cores.
+        one-dimensional arrays of any lengths is accepted too, and so is a `Ragged`, which comes back as one. For `ids`
+        and `key` see `release_all`. Cost: one or two random bytes for each symbol on free words; on a system the edges
+        within reach for each row, on all cores. A key costs 0.3 microseconds more for each word.
 
         >>> import numpy as np
         >>> from dpwords import Exponential, Words
@@ -90,12 +138,20 @@ class Private(Mechanism):
         (1000, 20)
         """
         if isinstance(rows, list) and all(isinstance(row, np.ndarray) and row.ndim == 1 for row in rows):
-            return self.release_all(rows)
+            return self.release_all(rows, ids, key)
+        draws = _Draws.of(self, ids, key, len(rows))
+        if isinstance(rows, Ragged):
+            return self._release_ragged(rows, draws)
         codes = self._checked_rows(rows)
         if not len(codes):
             return codes if self.distance == "hamming" else []
-        drawn = self._draw_each(codes, self._source.open())
+        drawn = draws.each(codes, slice(None))
         return list(drawn) if isinstance(drawn, Ragged) else drawn
+
+    def _release_ragged(self, words: Ragged, draws: _Draws) -> Ragged:
+        groups = [(numbers, self._checked_rows(words.rows(numbers))) for numbers in words.by_length()]
+        drawn = [(numbers, draws.each(rows, numbers)) for numbers, rows in groups]
+        return Ragged.gathered(drawn, len(words), code_type(len(self.language.alphabet)))
 
     def _encoded(self, kind: type, words: list[Any]) -> Codes | None:
         """The codes of words of one kind and length; None if one of them may not go in."""
@@ -135,6 +191,45 @@ class Private(Mechanism):
         if len(wrong):
             raise NotInLanguage(f"row {wrong[0]} is not in the language: only words of the language can go in")
         return plain
+
+
+@dataclass(frozen=True, eq=False)
+class _Draws:
+    """The randomness of one call that releases many words: fresh, or keyed."""
+
+    mechanism: Private
+    key: Key | None
+    tags: NDArray[np.uint64]  # of the ids, if there is a key
+
+    @classmethod
+    def of(cls, mechanism: Private, ids: Iterable[Any] | None, key: bytes | None, number: int) -> _Draws:
+        """Check ids and key. Two words with one id would come out alike exactly if they are equal: refused."""
+        if ids is None and key is None:
+            return cls(mechanism, None, np.zeros((0, 2), dtype=np.uint64))
+        secret = Key.fresh() if key is None else Key(key)
+        checked = Ids.numbers(np.arange(number)) if ids is None else Ids.of(ids)
+        if len(checked) != number:
+            raise InvalidValue(f"there are {number} words and {len(checked)} ids: pass one id for each word")
+        tags = secret.id_tags(checked)
+        if ids is not None and not distinct(tags):
+            raise InvalidValue(
+                "two words have the same id, so that equal outputs would tell that the words are equal: give each word "
+                "an id of its own, or leave out the ids"
+            )
+        return cls(mechanism, None if key is None else secret, tags)
+
+    def each(self, rows: Codes, numbers: Sequence[int] | slice | NDArray[np.int64]) -> Rows:
+        """One output for each row; the numbers are those of the words in the call."""
+        mechanism = self.mechanism
+        drawing, alphabet = mechanism._drawing(rows.shape[1]), mechanism.language.alphabet
+        if self.key is None:
+            return drawing.draw(rows, mechanism._source.open())
+        symbols = hashlib.sha256(repr(alphabet.symbols).encode("utf-8", "surrogatepass")).hexdigest()
+        promise = (mechanism.epsilon, mechanism.k, mechanism.distance)
+        parts = (mechanism.limits.batch, mechanism.limits.piece)  # in which long words are drawn
+        parameters = repr((version(), mechanism._space.identity, symbols, *promise, *parts, *drawing.parameters()))
+        codes = rows.astype(code_type(len(alphabet)), copy=False)
+        return drawing.draw(rows, self.key.streams(parameters, self.tags[numbers], codes))
 
 
 def _groups(given: list[Any]) -> list[tuple[type, Sequence[int]]]:

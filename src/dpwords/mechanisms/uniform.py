@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Self
 
 from dpwords.core.encoding import Codes, Rows
 from dpwords.core.limits import DEFAULTS, Limits
-from dpwords.core.randomness import Stream
+from dpwords.errors import InvalidValue
 from dpwords.languages.language import Language, checked_language
-from dpwords.mechanisms.private import Private
+from dpwords.mechanisms.private import Drawing, Private
 from dpwords.privacy.guarantees import Guarantee, PureDP
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.space import Distances, Law, Weights
@@ -20,16 +21,13 @@ class Uniform(Private):
     All weights are exactly 1 for every private word, so rounding costs nothing either.
     """
 
+    epsilon = 0.0
+
     def __init__(self, language: Language, k: int = 1, *, limits: Limits = DEFAULTS) -> None:
         super().__init__(language, space_of(checked_language(language), "hamming", limits), k, limits=limits)
 
     def __repr__(self) -> str:
         return f"Uniform({self.language!r}, k={self.k})"
-
-    @property
-    def epsilon(self) -> float:
-        """Always 0."""
-        return 0.0
 
     @property
     def guarantee(self) -> Guarantee:
@@ -38,8 +36,14 @@ class Uniform(Private):
     def _law(self, codes: Codes) -> Law:
         return self._space.law(codes, Weights.linear(Fraction(0), len(codes)))
 
-    def _draw_each(self, rows: Codes, stream: Stream) -> Rows:
-        return self._space.draw_each(rows, Weights.linear(Fraction(0), rows.shape[1]), stream)
+    def like(self, *, epsilon: float | None = None, k: int | None = None) -> Self:
+        if epsilon:
+            raise InvalidValue("a uniform word has ε = 0: use another mechanism")
+        return type(self)(self.language, self.k if k is None else k, limits=self.limits)
+
+    def _drawing(self, length: int) -> Drawing:
+        weights = Weights.linear(Fraction(0), length)
+        return Drawing(lambda rows, stream: self._space.draw_each(rows, weights, stream), lambda: weights.parameters)
 
     def _distances(self, rows: Rows, width: int | None) -> Distances:
         return self._space.distances(rows, Weights.linear(Fraction(0), len(next(iter(rows)))), width)

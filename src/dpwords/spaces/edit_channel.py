@@ -22,7 +22,6 @@ from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Floats, Integers, Scaled
 from dpwords.errors import InvalidValue, TooLarge
-from dpwords.spaces.space import batches
 
 DELETED, KEPT, REPLACED = range(3)
 EMPTY, DOUBLE, AROUND = range(3)
@@ -37,6 +36,12 @@ class Channel:
     symbols: int  # in the alphabet
     operations: Scaled  # weights of what happens to a symbol: deleted, kept, replaced
     growth: Scaled  # weights of an inserted word: empty, two words, two words around a symbol
+
+    @property
+    def parameters(self) -> tuple[object, ...]:
+        """All numbers that determine the channel, as values whose `repr` is exact."""
+        weights = (*self.operations, *self.growth)
+        return self.symbols, *(tuple(array.tolist()) for array in weights)
 
     @cached_property
     def shares(self) -> tuple[float, float, float]:
@@ -190,7 +195,9 @@ class ProjectedLaw:
 
 def corrupted(rows: Codes, channel: Channel, stream: Stream, limits: Limits = DEFAULTS) -> Ragged:
     """The channel's output for each row of codes. Cost: the number of symbols that go in and come out."""
-    parts = [_corrupted(rows[part], channel, stream, limits) for part in batches(len(rows), rows.shape[1] + 1, limits)]
+    size = max(limits.piece // (rows.shape[1] + 1), 1)  # rows at a time; of a longer word, one piece at a time
+    slices = [slice(begin, begin + size) for begin in range(0, len(rows), size)]
+    parts = [_corrupted(rows[part], channel, stream.of(part), limits) for part in slices]
     ends = np.concatenate([[0], *(part.ends for part in parts)])
     before = np.cumsum([0] + [len(part.values) for part in parts])
     shift = np.repeat(before[:-1], [len(part) for part in parts])
@@ -209,8 +216,9 @@ def _corrupted(rows: Codes, channel: Channel, stream: Stream, limits: Limits) ->
     """The channel's output for one batch of rows."""
     number, length = rows.shape
     symbols = rows.reshape(-1).astype(np.int64)
-    starts = range(0, len(symbols), limits.piece)
-    pieces = [_corrupted_symbols(symbols[at : at + limits.piece], channel, stream) for at in starts]
+    slices = [slice(begin, begin + limits.piece) for begin in range(0, len(symbols), limits.piece)]
+    each = stream.repeated(np.full(number, length))
+    pieces = [_corrupted_symbols(symbols[piece], channel, each.of(piece)) for piece in slices]
     sizes = np.concatenate([sizes for sizes, _ in pieces]) if pieces else np.zeros(0, dtype=np.int64)
     body = sizes.reshape(number, length).sum(axis=1)
     tails = _tree_sizes(channel, number, stream)  # lengths of the words inserted at the end of each row
@@ -219,7 +227,7 @@ def _corrupted(rows: Codes, channel: Channel, stream: Stream, limits: Limits) ->
     at_end[np.repeat(ends - np.cumsum(tails), tails) + np.arange(int(tails.sum()))] = True
     values = np.empty(len(at_end), dtype=np.int64)
     values[~at_end] = np.concatenate([found for _, found in pieces]) if pieces else 0
-    values[at_end] = sampling.below(channel.symbols, (int(tails.sum()),), stream)
+    values[at_end] = sampling.below(channel.symbols, (int(tails.sum()),), stream.repeated(tails))
     return Ragged(values, ends)
 
 
@@ -227,16 +235,17 @@ def _corrupted_symbols(symbols: Integers, channel: Channel, stream: Stream) -> t
     """For each symbol, the word inserted before it and the symbol's outcome: the number of symbols, and all of them."""
     operation = sampling.choose(channel.operations, len(symbols), stream)
     replaced = operation == REPLACED
-    other = sampling.below(max(channel.symbols - 1, 1), (int(replaced.sum()),), stream)
+    other = sampling.below(max(channel.symbols - 1, 1), (int(replaced.sum()),), stream.of(np.flatnonzero(replaced)))
     emitted = symbols.copy()
     emitted[replaced] = other + (other >= symbols[replaced])
     stays = operation != DELETED
-    sizes = _tree_sizes(channel, len(symbols), stream) + stays
+    inserted = _tree_sizes(channel, len(symbols), stream)
+    sizes = inserted + stays
     own = np.zeros(int(sizes.sum()), dtype=np.bool_)
     own[(np.cumsum(sizes) - 1)[stays]] = True
     result = np.empty(len(own), dtype=np.int64)
     result[own] = emitted[stays]
-    result[~own] = sampling.below(channel.symbols, (int((~own).sum()),), stream)
+    result[~own] = sampling.below(channel.symbols, (int(inserted.sum()),), stream.repeated(inserted))
     return sizes, result
 
 
@@ -252,7 +261,7 @@ def _tree_sizes(channel: Channel, count: int, stream: Stream) -> Integers:
     sizes = np.zeros(count, dtype=np.int64)
     growing, copies = np.arange(count), np.ones(count, dtype=np.int64)
     while len(growing):
-        step = sampling.choose(channel.growth, len(growing), stream)
+        step = sampling.choose(channel.growth, len(growing), stream.of(growing))
         sizes[growing[step == AROUND]] += 1
         copies = copies + np.where(step == EMPTY, -1, 1)
         left = copies > 0

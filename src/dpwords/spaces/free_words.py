@@ -69,15 +69,15 @@ class FreeWords(Space):
         if weights.rate is None:
             return np.asarray(super().draw_each(rows, weights, stream))
         keep_or_replace, edge = _kept_and_replaced(self.symbols, weights.rate)
-        drawn = rows.reshape(-1).copy()
-        often = edge is not None and edge <= _RARE and self.symbols <= _BYTE and len(drawn) >= _MANY
-        for part in batches(len(drawn), 4, self.limits):
+        drawn, many = rows.reshape(-1).copy(), rows.size >= _MANY
+        often = edge is not None and edge <= _RARE and self.symbols <= _BYTE and (many or not stream.shared)
+        for part, symbols in self._symbols_of(rows, stream):
             if often and edge is not None:
-                changed = self._replace_most(drawn[part], keep_or_replace, edge, stream)
+                changed = self._replace_most(drawn[part], keep_or_replace, edge, symbols, many)
             else:
-                changed = sampling.exceptions(keep_or_replace, edge, len(drawn[part]), stream)
+                changed = sampling.exceptions(keep_or_replace, edge, len(drawn[part]), symbols)
             if len(changed):
-                other = sampling.below(max(self.symbols - 1, 1), changed.shape, stream)
+                other = sampling.below(max(self.symbols - 1, 1), changed.shape, symbols.of(changed))
                 drawn[part][changed] = other + (other >= drawn[part][changed])
         return drawn.reshape(rows.shape)
 
@@ -112,16 +112,50 @@ class FreeWords(Space):
         words[changed] = other + (other >= kept)
         return words
 
-    def _replace_most(self, codes: Codes, keep_or_replace: Scaled, edge: int, stream: Stream) -> Integers:
+    def _symbols_of(self, rows: Codes, stream: Stream) -> Iterator[tuple[slice, Stream]]:
+        """The symbols of all rows, in parts of limited size, and the stream of each part.
+
+        If rows have streams of their own, no row is divided in a way that depends on other rows.
+        """
+        if stream.shared:
+            yield from ((part, stream) for part in batches(rows.size, 4, self.limits))
+            return
+        length = rows.shape[1]
+        for some in batches(len(rows), 4 * length, self.limits):
+            mine, number = stream.of(some), some.stop - some.start
+            for part in batches(length, 4, self.limits) if number == 1 else [slice(0, number * length)]:
+                size = part.stop - part.start
+                begin = some.start * length + part.start
+                yield slice(begin, begin + size), mine.repeated(np.full(number, size // number))
+
+    def _replace_most(
+        self, codes: Codes, keep_or_replace: Scaled, edge: int, stream: Stream, compiled: bool
+    ) -> Integers:
         """Replace symbols in place, using two bytes each; return the places, about 1 in 256, still to be replaced."""
-        bits = np.frombuffer(stream.take(2 * len(codes)), dtype=np.uint8).reshape(2, -1)
-        flags = np.empty(len(codes), dtype=np.bool_)
-        kernel("free_words").replace(codes, *bits, edge, self.symbols, flags)
-        unsure = np.flatnonzero(flags)
-        undecided = bits[0, unsure] == edge
+        bits, others = (np.frombuffer(stream.take(len(codes)), dtype=np.uint8) for _ in range(2))
+        if compiled:
+            flags = np.empty(len(codes), dtype=np.bool_)
+            kernel("free_words").replace(codes, bits, others, edge, self.symbols, flags)
+            unsure = np.flatnonzero(flags)
+        else:
+            unsure = self._replace_by_arrays(codes, bits, others, edge)
+        undecided = bits[unsure] == edge
         late = np.ones(len(unsure), dtype=np.bool_)
-        late[undecided] = sampling.after_byte(keep_or_replace, edge, int(undecided.sum()), stream)
+        after = stream.of(unsure[undecided])
+        late[undecided] = sampling.after_byte(keep_or_replace, edge, int(undecided.sum()), after)
         return unsure[late]
+
+    def _replace_by_arrays(
+        self, codes: Codes, bits: NDArray[np.uint8], others: NDArray[np.uint8], edge: int
+    ) -> Integers:
+        """The same as the kernel `replace`, without the compiler; returns the places that are not decided."""
+        rest = self.symbols - 1
+        late = np.flatnonzero(bits >= edge)
+        decided = (bits[late] > edge) & (others[late] < _BYTE - _BYTE % rest)
+        places = late[decided]
+        other = others[places].astype(np.int64) % rest
+        codes[places] = other + (other >= codes[places])
+        return late[~decided]
 
 
 class FreeSurroundings:

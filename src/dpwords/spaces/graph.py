@@ -93,6 +93,12 @@ class Graph:
         return hashlib.sha256(content).hexdigest()
 
     @cached_property
+    def weights_identity(self) -> str:
+        """A hash of the arrays and of all weights."""
+        numbers = [array for weights in (self.weight, self.ending) if weights is not None for array in weights]
+        return hashlib.sha256(self.identity.encode() + b"|".join(array.tobytes() for array in numbers)).hexdigest()
+
+    @cached_property
     def state_named(self) -> Integers | None:
         """For words of states: the state that each symbol leads to, −1 for a symbol of no edge.
 

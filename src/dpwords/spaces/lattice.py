@@ -128,7 +128,7 @@ class Lattice:
             threads.in_parts(advance, len(budgets), cost=end - begin, most=self.limits.threads)
             while len(stopped := np.flatnonzero(rows.places < end)):
                 for row in stopped.tolist():
-                    self._settle(row, int(uniforms[row, rows.places[row]]), table, rows, stream)
+                    self._settle(row, int(uniforms[row, rows.places[row]]), table, rows, stream.of(row))
                 advance(slice(None))
         return rows.words
 
@@ -229,7 +229,8 @@ def walk_each(
     length = rows.shape[1]
     model = Lattice(graph, rows[0], Discount(z), limits)
     if len(model.cuts) > 2 or _BYTES * int(model.reach.sum()) * limits.threads > limits.memory:
-        walks = [Lattice(graph, row, Discount(z), limits).walk(np.zeros(1, np.int64), stream) for row in rows]
+        one = np.zeros(1, np.int64)
+        walks = [Lattice(graph, row, Discount(z), limits).walk(one, stream.one(n)) for n, row in enumerate(rows)]
         return np.concatenate(walks).astype(rows.dtype)
     words, places, uniforms = np.empty_like(rows), np.empty(len(rows), dtype=np.int64), uint64(stream, rows.shape)
     margin = sampling.margin(graph.branching) if margin is None else margin
@@ -242,7 +243,7 @@ def walk_each(
     threads.in_parts(advance, len(rows), cost=int(model.reach.sum()), most=limits.threads)
     for row in np.flatnonzero(places < length).tolist():
         alone = Lattice(graph, rows[row], Discount(z), limits)
-        words[row] = alone.walk(np.zeros(1, np.int64), stream, uniforms[row : row + 1], margin)[0]
+        words[row] = alone.walk(np.zeros(1, np.int64), stream.of(row), uniforms[row : row + 1], margin)[0]
     return words
 
 

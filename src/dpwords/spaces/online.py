@@ -109,9 +109,8 @@ class OnlineRuns(Runs):
     def draw_each(self, rows: Codes, weights: Weights, stream: Stream) -> Codes:
         """One word for each row; all rows are drawn together."""
         useful, footprint = self.graph.useful(rows.shape[1]), max(rows.shape[1], self.graph.branching)
-        parts = [rows[part] for part in batches(len(rows), footprint, self.limits)]
-        preferences = self.preferences(weights.z, rows.shape[1])
-        return np.concatenate([self._drawn(useful, part, preferences, stream) for part in parts])
+        preferences, parts = self.preferences(weights.z, rows.shape[1]), batches(len(rows), footprint, self.limits)
+        return np.concatenate([self._drawn(useful, rows[part], preferences, stream.of(part)) for part in parts])
 
     def preferences(self, z: Scaled, length: int | None) -> Preferences:
         """The weights of choices where a symbol that differs costs z, prepared once for each z and length."""

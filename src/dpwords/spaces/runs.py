@@ -60,7 +60,7 @@ class Runs(Space):
         if weights.rate is None or len(rows) == 1 or isinstance(base, WeightedWords):
             return np.asarray(super().draw_each(rows, weights, stream))
         graph, parts = base or self.graph, batches(len(rows), rows.shape[1], self.limits)
-        return np.concatenate([walk_each(graph, rows[part], weights.z, stream, self.limits) for part in parts])
+        return np.concatenate([walk_each(graph, rows[p], weights.z, stream.of(p), self.limits) for p in parts])
 
     def distances(self, rows: Rows, weights: Weights, width: int | None) -> Distances:
         """If the weights have a rate, one pass over each word gives everything, for all words together, on all cores.

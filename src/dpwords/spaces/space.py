@@ -57,6 +57,11 @@ class Weights:
         assert self.rate is not None
         return tuple(self.rate * d for d in range(self.reach + 1))
 
+    @property
+    def parameters(self) -> tuple[object, ...]:
+        """All numbers that determine the weights, as values whose `repr` is exact."""
+        return self.reach, self.rate, self.steps, None if self.base is None else self.base.weights_identity
+
     @cached_property
     def z(self) -> Scaled:
         """e^(−rate), rounded once, as an array of one number."""
@@ -173,13 +178,18 @@ class Space(ABC):
     def draw_each(self, rows: Codes, weights: Weights, stream: Stream) -> Rows:
         """One word for each row, drawn from that row's law. Cost: one law for each distinct row."""
         if len(rows) == 1:
-            alone = self.law(rows[0], weights).draw(1, stream)
+            alone = self.law(rows[0], weights).draw(1, stream.one(0))
             return alone if self.distance == "levenshtein" else np.array(list(alone)).astype(rows.dtype, copy=False)
         distinct, numbers, times = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
         drawn: list[Codes] = []
-        for row, count in zip(distinct, times.tolist(), strict=True):
-            drawn.extend(self.law(row, weights).draw(count, stream))
-        order = np.argsort(np.argsort(numbers.ravel(), kind="stable"), kind="stable")
+        sorted_rows = np.argsort(numbers.ravel(), kind="stable")
+        for row, alike in zip(distinct, np.split(sorted_rows, np.cumsum(times)[:-1]), strict=True):
+            law = self.law(row, weights)
+            if stream.shared:
+                drawn.extend(law.draw(len(alike), stream))
+            else:
+                drawn.extend(word for number in alike for word in law.draw(1, stream.one(number)))
+        order = np.argsort(sorted_rows, kind="stable")
         words = [drawn[place] for place in order]
         return np.array(words).astype(rows.dtype) if self.distance == "hamming" else Ragged.of(words)
 

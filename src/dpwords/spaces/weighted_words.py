@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -33,6 +34,11 @@ class WeightedWords:
     @cached_property
     def _number(self) -> dict[bytes, int]:
         return {row.tobytes(): number for number, row in enumerate(self.rows.astype(np.int64))}
+
+    @cached_property
+    def weights_identity(self) -> str:
+        """A hash of the words and their weights."""
+        return hashlib.sha256(b"|".join(array.tobytes() for array in (self.rows, *self.weight))).hexdigest()
 
     def number(self, codes: Codes) -> int:
         """The number of a word in the list."""
