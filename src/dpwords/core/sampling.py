@@ -144,7 +144,7 @@ def subsets(sizes: Integers, universe: int, stream: Stream) -> NDArray[np.bool_]
     keys = uint64(stream, (len(sizes), universe)).copy()
     order = np.argsort(keys, axis=1)
     while (tied := _has_ties(np.take_along_axis(keys, order, axis=1))).any():
-        keys[tied] = uint64(stream, (int(tied.sum()), universe))
+        keys[tied] = uint64(stream.of(np.flatnonzero(tied)), (int(tied.sum()), universe))
         order[tied] = np.argsort(keys[tied], axis=1)
     chosen = np.zeros(keys.shape, dtype=np.bool_)
     np.put_along_axis(chosen, order, np.arange(universe) < sizes[:, None], axis=1)

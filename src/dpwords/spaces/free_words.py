@@ -65,9 +65,10 @@ class FreeWords(Space):
         return IndependentLaw(codes, self, weights)
 
     def draw_each(self, rows: Codes, weights: Weights, stream: Stream) -> Codes:
-        """One word for each row. With a rate all are drawn at once, from one or two random bytes for each symbol."""
+        """One word for each row, all of them together: with a rate from one or two random bytes for each symbol,
+        otherwise from nine, and at the cost of sorting them."""
         if weights.rate is None:
-            return np.asarray(super().draw_each(rows, weights, stream))
+            return self._draw_by_distance(rows, weights, stream)
         keep_or_replace, edge = _kept_and_replaced(self.symbols, weights.rate)
         drawn, many = rows.reshape(-1).copy(), rows.size >= _MANY
         often = edge is not None and edge <= _RARE and self.symbols <= _BYTE and (many or not stream.shared)
@@ -104,13 +105,24 @@ class FreeWords(Space):
     def averaged(self, length: int, steps: int) -> tuple[int, int]:
         return 1, 1
 
-    def with_other_symbols(self, codes: Codes, changed: NDArray[np.bool_], stream: Stream) -> Codes:
-        """Copies of a word, one for each row of flags, with a uniform other symbol wherever a flag is set."""
-        words = np.tile(codes.astype(np.int64), (len(changed), 1))
+    def with_other_symbols(self, rows: Codes, changed: NDArray[np.bool_], stream: Stream) -> Codes:
+        """A copy of each row, with a uniform other symbol wherever its flag is set."""
+        words = rows.copy()
         kept = words[changed]
-        other = sampling.below(max(self.symbols - 1, 1), kept.shape, stream)
+        other = sampling.below(max(self.symbols - 1, 1), kept.shape, stream.repeated(np.count_nonzero(changed, axis=1)))
         words[changed] = other + (other >= kept)
         return words
+
+    def _draw_by_distance(self, rows: Codes, weights: Weights, stream: Stream) -> Codes:
+        """One word for each row: its distance first, then a word at that distance."""
+        length = rows.shape[1]
+        totals = DistanceWeights.of_words(self.sizes(length), weights).totals
+        parts = []
+        for part in batches(len(rows), 4 * length, self.limits):
+            some, mine = rows[part], stream.of(part)
+            distances = sampling.choose(totals, len(some), mine)
+            parts.append(self.with_other_symbols(some, sampling.subsets(distances, length, mine), mine))
+        return np.concatenate(parts)
 
     def _symbols_of(self, rows: Codes, stream: Stream) -> Iterator[tuple[slice, Stream]]:
         """The symbols of all rows, in parts of limited size, and the stream of each part.
@@ -170,7 +182,8 @@ class FreeSurroundings:
 
     def draw(self, distances: Integers, stream: Stream) -> Codes:
         changed = sampling.subsets(distances, len(self.codes), stream)
-        return self.space.with_other_symbols(self.codes, changed, stream)
+        words = np.tile(self.codes.astype(np.int64), (len(distances), 1))
+        return self.space.with_other_symbols(words, changed, stream)
 
     def share(self, codes: Codes) -> Fraction:
         apart, length = self.distance(codes), len(self.codes)
@@ -203,7 +216,8 @@ class IndependentLaw:
         for batch in batches(count, length, self.space.limits):
             shape = (batch.stop - batch.start, length)
             changed = sampling.choose(self.weights, shape[0] * length, stream).reshape(shape) == 1
-            parts.append(self.space.with_other_symbols(self.codes, changed, stream))
+            words = np.tile(self.codes.astype(np.int64), (shape[0], 1))
+            parts.append(self.space.with_other_symbols(words, changed, stream))
         return np.concatenate(parts)
 
     def distance_distribution(self) -> Floats:
