@@ -16,6 +16,7 @@ PUBLIC = [
     "GridWorld",
     "InvalidValue",
     "Inverse",
+    "Ledger",
     "LevenshteinAutomaton",
     "Lexicon",
     "Linear",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from dpwords.languages.lexicon import Lexicon as Lexicon
     from dpwords.languages.systems import GridWorld as GridWorld
     from dpwords.languages.systems import TransitionSystem as TransitionSystem
+    from dpwords.ledger import Ledger as Ledger
     from dpwords.mechanisms.edit_channel import EditChannel as EditChannel
     from dpwords.mechanisms.exponential import Exponential as Exponential
     from dpwords.mechanisms.online import Online as Online
@@ -45,6 +46,7 @@ _HOMES = {
     "GridWorld": "languages.systems",
     "InvalidValue": "errors",
     "Inverse": "privacy.utilities",
+    "Ledger": "ledger",
     "LevenshteinAutomaton": "languages.automata",
     "Lexicon": "languages.lexicon",
     "Linear": "privacy.utilities",

@@ -13,6 +13,7 @@ import click
 from dpwords.cli.accuracy import accuracy
 from dpwords.cli.audit import audit
 from dpwords.cli.draw import draw
+from dpwords.cli.ledger import ledger
 from dpwords.cli.release import release
 from dpwords.cli.study import study
 from dpwords.errors import DPWordsError, InvalidValue
@@ -31,6 +32,7 @@ def cli() -> None:
       dpwords audit --alphabet ab --length 4 --epsilon 1
       dpwords draw abc --alphabet abc -k 2 --output automaton.svg
       dpwords study strings
+      dpwords ledger show ledger.db
     """
 
 
@@ -39,6 +41,7 @@ cli.add_command(accuracy)
 cli.add_command(audit)
 cli.add_command(draw)
 cli.add_command(study)
+cli.add_command(ledger)
 
 
 _KINDS = {"float": "a number", "integer": "a whole number", "text": "a text", "path": "a path"}

@@ -31,6 +31,9 @@ class Limits:
     alignment_steps: int = 10**11  # steps for one probability of the edit channel; a few minutes
     listed_edits: int = 2**24  # largest number of edits in a distribution of the edit channel
 
+    # The ledger
+    ledger_wait: float = 60.0  # seconds to wait for another process that is writing to it
+
     # Words over which the public expected distance of a language is averaged
     most_averaged: int = 256
     fewest_averaged: int = 8

@@ -1,0 +1,112 @@
+"""dpwords ledger"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dpwords.cli.tables import Terminal, table
+from dpwords.cli.terminal import emit
+from dpwords.core.checks import whole_number
+from dpwords.errors import InvalidValue
+
+if TYPE_CHECKING:
+    from dpwords.ledger import Id, Ledger
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+def ledger(context: click.Context) -> None:
+    """Show how much ε has been spent for each person, over all releases.
+
+    A ledger is filled by 'dpwords release --ledger FILE', which charges every id before it draws, and refuses what
+    would exceed the budget.
+
+    \b
+    Examples:
+      dpwords ledger show ledger.db
+      dpwords ledger show ledger.db --id ann
+    """
+    if context.invoked_subcommand is None:
+        emit(context.get_help().splitlines())
+
+
+@ledger.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--id", "one", help="Show the charges of this id only.")
+@click.option("--limit", type=int, default=20, show_default=True, help="Show at most so many ids or charges.")
+def show(file: Path, one: str | None, limit: int) -> None:
+    """Show what each id has spent and what is left of its budget: those that have spent most come first.
+
+    With --id, show each charge of one id, the latest last. A ledger names people, so it is for its owner only.
+
+    \b
+    Examples:
+      dpwords ledger show ledger.db
+      dpwords ledger show ledger.db --limit 100
+      dpwords ledger show ledger.db --id ann
+    """
+    whole_number(limit, "--limit", 1)
+    if not file.is_file() or not file.stat().st_size:  # an empty file would become a ledger
+        raise InvalidValue("there is no ledger at this path: check it, or make one with dpwords release --ledger")
+    from dpwords.ledger import Ledger
+
+    found = Ledger(file)
+    emit(_accounts(found, limit) if one is None else _charges(found, one, limit))
+
+
+def _accounts(found: Ledger, limit: int) -> list[str]:
+    """The ids that have spent most, and what all of them have in common."""
+    from dpwords.studies.study import Table
+
+    budget, count, accounts = found.budget, len(found), found.accounts(limit)
+    title = f"{count} id{'' if count == 1 else 's'}, " + (
+        "no budget" if budget is None else f"a budget of {budget:.12g} each"
+    )
+    if not accounts:
+        return [title]
+    rows = [
+        (_name(each.id), f"{each.spent:.12g}", None if budget is None else f"{each.left:.12g}", str(each.runs))
+        for each in accounts
+    ]
+    lines = [title, *table(Table(("id", "spent", "left", "runs"), tuple(rows)), Terminal.of_output())]
+    if count > len(accounts):
+        lines.append(f"({count - len(accounts)} more have spent no more than these: --limit shows them)")
+    neighbours = found.neighbours()
+    if len(neighbours) > 1:
+        least = min(k for _, k in neighbours)
+        lines.append(
+            f"(charged at several k or distances: the sums hold for substitutions in at most k = {least} places)"
+        )
+    return lines
+
+
+def _charges(found: Ledger, one: str, limit: int) -> list[str]:
+    """The latest charges of an id, given as a text that may also stand for a whole number."""
+    from dpwords.studies.study import Table
+
+    ids: list[Id] = [one]
+    with suppress(ValueError):
+        ids.append(int(one))
+    lines = []
+    for id in ids:
+        entries = found.entries(id)
+        if entries:
+            left = "" if found.budget is None else f", {found.left(id):.12g} left"
+            count = "" if len(entries) <= limit else f" (the latest {limit} of {len(entries)} charges)"
+            lines.append(f"{_name(id)}: {found.spent(id):.12g} spent{left}{count}")
+            header = ("time", "ε", "k", "distance", "calibration", "run")
+            rows = [
+                (e.time, f"{e.epsilon:.12g}", str(e.k), e.distance, e.method, _name(e.run)) for e in entries[-limit:]
+            ]
+            lines += table(Table(header, tuple(rows)), Terminal.of_output())
+    return lines or ["nothing has been charged for this id"]
+
+
+def _name(id: Id) -> str:
+    """An id on one line; texts that look like another kind of id, or cannot be shown as they are, are quoted."""
+    plain = isinstance(id, str) and id.isprintable() and id.strip() == id != "" and not id.lstrip("-").isdigit()
+    return str(id) if plain or isinstance(id, int) else repr(id)

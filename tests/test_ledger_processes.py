@@ -1,0 +1,119 @@
+"""The ledger under processes and threads that hammer it, and under processes that are killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import dpwords as dw
+
+PROMISE = dw.Exponential(dw.Words("ab"), epsilon=0.1).guarantee
+
+HAMMER = """
+import multiprocessing, sys
+import dpwords as dw
+
+def hammer(number):
+    ledger = dw.Ledger(sys.argv[1], budget=2)
+    promise = dw.Exponential(dw.Words("ab"), epsilon=0.1).guarantee
+    paid = 0
+    for _ in range(20):
+        try:
+            ledger.charge({"ann": 0.1, number: 0.1}, promise)
+            paid += 1
+        except dw.InvalidValue as error:
+            assert "'ann' with 0 left" in str(error), error
+    return paid
+
+if __name__ == "__main__":
+    with multiprocessing.get_context(sys.argv[2]).Pool(4) as pool:
+        print(*pool.map(hammer, range(4), chunksize=1))
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_processes_that_hammer_one_id_never_exceed_the_budget(tmp_path: Path, method: str) -> None:
+    """Each of four processes tries to pay 20 times 0.1, which is all of the budget; they also race to make the file."""
+    script, path = tmp_path / "hammer.py", tmp_path / "ledger.db"
+    script.write_text(HAMMER, encoding="utf-8")
+    command = [sys.executable, str(script), str(path), method]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    paid = list(map(int, done.stdout.split()))
+    ledger = dw.Ledger(path)
+    assert sum(paid) == 20
+    assert (ledger.spent("ann"), ledger.left("ann")) == (2.0, 0.0)
+    assert [round(10 * ledger.spent(number)) for number in range(4)] == paid
+
+
+def test_threads_that_share_a_ledger_never_exceed_the_budget(tmp_path: Path) -> None:
+    ledger = dw.Ledger(tmp_path / "ledger.db", budget=2)
+
+    def paid(_number: int) -> bool:
+        try:
+            ledger.charge({"ann": 0.1}, PROMISE)
+        except dw.InvalidValue:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(paid, range(60))) == 20
+    assert ledger.spent("ann") == 2
+
+
+def test_a_run_that_two_processes_resume_pays_once(tmp_path: Path) -> None:
+    ledger = dw.Ledger(tmp_path / "ledger.db", budget=2)
+    with ThreadPoolExecutor(8) as pool:
+        for done in [pool.submit(ledger.charge, {"ann": 2}, PROMISE, run="may") for _ in range(20)]:
+            done.result()
+    assert ledger.spent("ann") == 2
+
+
+def test_a_process_killed_before_the_draw_has_paid(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    script = """
+import os, signal, sys
+import dpwords as dw
+mechanism = dw.Exponential(dw.Words("ab"), epsilon=0.5)
+dw.Ledger(sys.argv[1], budget=1).charge({"ann": 0.5}, mechanism.guarantee, run="may")
+os.kill(os.getpid(), signal.SIGKILL)
+print(mechanism.release("abab"))
+"""
+    done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (-signal.SIGKILL, b"")
+    ledger = dw.Ledger(path, budget=1)
+    assert ledger.spent("ann") == 0.5
+    ledger.charge({"ann": 0.5}, PROMISE, run="may")  # the run is resumed
+    assert ledger.spent("ann") == 0.5
+
+
+def test_kills_at_any_moment_lose_no_charge(tmp_path: Path) -> None:
+    """What was reported as paid is in the ledger; at most the one charge that was not yet reported is there as well."""
+    path = tmp_path / "ledger.db"
+    script = """
+import os, sys
+import dpwords as dw
+promise = dw.Exponential(dw.Words("ab"), epsilon=0.1).guarantee
+ledger = dw.Ledger(sys.argv[1])
+while True:
+    ledger.charge({f"{person}": 0.001 for person in range(100)}, promise)
+    os.write(1, b".")
+"""
+    reported = killed = 0
+    for kill in range(8):
+        with subprocess.Popen([sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            reported += len(os.read(process.stdout.fileno(), 1))
+            reported += sum(len(os.read(process.stdout.fileno(), 1)) for _ in range(kill))
+            process.kill()
+            reported += len(process.stdout.read())
+        killed += process.returncode == -signal.SIGKILL
+        counts = {round(each.spent * 1000) for each in dw.Ledger(path).accounts()}
+        assert len(counts) == 1  # each charge is there for all ids or for none
+        assert reported <= counts.pop() <= reported + kill + 1
+    assert killed == 8
