@@ -17,7 +17,7 @@ import dpwords
 import dpwords as dw
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
 MODULES = [
     "dpwords",
     *(m.name for m in pkgutil.walk_packages(dpwords.__path__, "dpwords.") if m.name != "dpwords.__main__"),
