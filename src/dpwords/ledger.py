@@ -138,7 +138,7 @@ class Ledger(Value):
         The amount of an id is the sum over its words. `run` names a release whose draws are the same when it is resumed
         or repeated: an id that is already charged for that run pays only what is missing to the new amount. Never give
         two different releases one name. Without `run` everything is paid. A `NotPrivate` guarantee is refused, because
-        no ε is known to be spent. Cost: about 3 microseconds for each id, its earlier charges, and a write to the disk.
+        no ε is known to be spent. Cost: about 8 microseconds for each id, its earlier charges, and a write to the disk.
         """
         if not isinstance(guarantee, PureDP):
             raise InvalidValue("only a proven ε can be charged, and this mechanism is not private: use one that is")

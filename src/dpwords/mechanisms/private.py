@@ -153,6 +153,19 @@ class Private(Mechanism):
         drawn = [(numbers, draws.each(rows, numbers)) for numbers, rows in groups]
         return Ragged.gathered(drawn, len(words), code_type(len(self.language.alphabet)))
 
+    def parameters(self, length: int) -> str:
+        """A text with everything public that determines the draws at words of this length, given key, id and word.
+
+        Mechanisms with the same text draw the same words. Cost: hashing the alphabet, and on systems the edges once.
+        """
+        return self._parameters(self._drawing(self._public_length(length)))
+
+    def _parameters(self, drawing: Drawing) -> str:
+        symbols = hashlib.sha256(repr(self.language.alphabet.symbols).encode("utf-8", "surrogatepass")).hexdigest()
+        promise = (self.epsilon, self.k, self.distance)
+        parts = (self.limits.batch, self.limits.piece)  # in which long words are drawn
+        return repr((version(), self._space.identity, symbols, *promise, *parts, *drawing.parameters()))
+
     def _encoded(self, kind: type, words: list[Any]) -> Codes | None:
         """The codes of words of one kind and length; None if one of them may not go in."""
         try:
@@ -221,15 +234,12 @@ class _Draws:
     def each(self, rows: Codes, numbers: Sequence[int] | slice | NDArray[np.int64]) -> Rows:
         """One output for each row; the numbers are those of the words in the call."""
         mechanism = self.mechanism
-        drawing, alphabet = mechanism._drawing(rows.shape[1]), mechanism.language.alphabet
+        drawing = mechanism._drawing(rows.shape[1])
         if self.key is None:
             return drawing.draw(rows, mechanism._source.open())
-        symbols = hashlib.sha256(repr(alphabet.symbols).encode("utf-8", "surrogatepass")).hexdigest()
-        promise = (mechanism.epsilon, mechanism.k, mechanism.distance)
-        parts = (mechanism.limits.batch, mechanism.limits.piece)  # in which long words are drawn
-        parameters = repr((version(), mechanism._space.identity, symbols, *promise, *parts, *drawing.parameters()))
-        codes = rows.astype(code_type(len(alphabet)), copy=False)
-        return drawing.draw(rows, self.key.streams(parameters, self.tags[numbers], codes))
+        codes = rows.astype(code_type(len(mechanism.language.alphabet)), copy=False)
+        streams = self.key.streams(mechanism._parameters(drawing), self.tags[numbers], codes)
+        return drawing.draw(rows, streams)
 
 
 def _groups(given: list[Any]) -> list[tuple[type, Sequence[int]]]:
