@@ -41,6 +41,9 @@ class Limits:
     averaged_distances: int = 2**24  # distances to the words of a list; beyond it the average is over fewer words
     averaged_counts: int = 8  # words, if each needs counts by Levenshtein distance
 
+    # Public facts about the nearest two words of a language
+    pair_steps: int = 2**23  # pairs of edges that are visited; about a second
+
     # Certificates: proofs of how much of ε the weights may use
     compared_words: int = 1024  # words of one length that are compared pair by pair, at every output
     automatic_words: int = 2_000  # words of a list that is certified without a request, in about a second

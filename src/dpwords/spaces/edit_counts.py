@@ -28,6 +28,7 @@ from dpwords.core.symbols import Distance, levenshtein
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.language import Language
 from dpwords.spaces.graph import Graph
+from dpwords.spaces.least_distance import LeastDistance
 from dpwords.spaces.lists import FiniteSpace, Listing, text_of
 from dpwords.spaces.runs import Runs
 
@@ -129,6 +130,12 @@ class CountedWords(FiniteSpace):
     def averaged(self, length: int, steps: int) -> tuple[int, int]:
         few = self.limits.averaged_counts
         return (few if self._listing is None else self.limits.compared_words), few
+
+    def least_distance(self, length: int) -> LeastDistance:
+        """Exact where words can be listed, and where two words of this length differ in one place."""
+        if self._listing is None and self._of_one_length.least_distance(length) == LeastDistance(1, True):
+            return LeastDistance(1, True)
+        return super().least_distance(length)
 
     @cached_property
     def _of_one_length(self) -> Runs:

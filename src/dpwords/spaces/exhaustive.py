@@ -24,6 +24,7 @@ from dpwords.core.scaled import Floats, Integers
 from dpwords.core.symbols import Distance, hamming, levenshtein
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.language import Language
+from dpwords.spaces.least_distance import LeastDistance
 from dpwords.spaces.space import Space, Weights, none_of_length
 from dpwords.spaces.weighted_words import WeightedWords
 
@@ -88,6 +89,10 @@ class EveryWord(Space):
 
     def averaged(self, length: int, steps: int) -> tuple[int, int]:
         return _MOST_WORDS, _MOST_WORDS
+
+    def least_distance(self, length: int) -> LeastDistance:
+        apart = distances(self.outputs(length), self.distance)
+        return LeastDistance(min(apart[apart > 0].tolist(), default=None), True)
 
 
 class TwinSurroundings:

@@ -19,6 +19,7 @@ from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Floats, Integers, Scaled
 from dpwords.errors import TooLarge
 from dpwords.spaces.by_distance import ByDistanceLaw, DistanceWeights
+from dpwords.spaces.least_distance import LeastDistance
 from dpwords.spaces.space import Distances, Space, StoredLaw, Weights, batches, hamming
 
 _BYTE = 256  # values of a byte
@@ -104,6 +105,9 @@ class FreeWords(Space):
 
     def averaged(self, length: int, steps: int) -> tuple[int, int]:
         return 1, 1
+
+    def least_distance(self, length: int) -> LeastDistance:
+        return LeastDistance(1 if self.symbols > 1 else None, True)
 
     def with_other_symbols(self, rows: Codes, changed: NDArray[np.bool_], stream: Stream) -> Codes:
         """A copy of each row, with a uniform other symbol wherever its flag is set."""

@@ -24,6 +24,7 @@ from dpwords.core.scaled import Integers, Scaled
 from dpwords.core.symbols import Distance
 from dpwords.languages.lexicon import Lexicon
 from dpwords.spaces.by_distance import ByDistanceLaw
+from dpwords.spaces.least_distance import LeastDistance, is_one_apart
 from dpwords.spaces.space import Space, Weights, none_of_length
 
 
@@ -135,6 +136,18 @@ class FiniteSpace(Space):
     @abstractmethod
     def listing(self, reach: int) -> Listing | None:
         """The words of a class, or None if there are too many to list."""
+
+    def least_distance(self, length: int) -> LeastDistance:
+        """Exact for lists that are compared pair by pair; in larger ones only distance 1 is searched for."""
+        listing = self.listing(self.reach(length))
+        if listing is None:
+            return LeastDistance(1, False)
+        if is_one_apart(listing.texts, self.distance):
+            return LeastDistance(1, True)
+        if len(listing) > self.limits.automatic_words:
+            return LeastDistance(2, False)
+        nearest = [int(apart[apart > 0].min()) for _, apart in listing.blocks() if apart.any()]
+        return LeastDistance(min(nearest, default=None), True)
 
 
 class ListedWords(FiniteSpace):

@@ -16,6 +16,7 @@ from dpwords.core.scaled import Floats, Integers
 from dpwords.spaces.by_distance import ByDistanceLaw
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.lattice import Discount, Lattice, Tally, distances_each, walk_each
+from dpwords.spaces.least_distance import LeastDistance, in_graph
 from dpwords.spaces.space import Distances, Space, StoredLaw, Weights, batches, hamming, none_of_length
 from dpwords.spaces.weighted_words import WeightedLaw, WeightedWords
 
@@ -89,6 +90,9 @@ class Runs(Space):
         limits = self.limits
         affordable = limits.averaged_steps // (length * (steps * len(self.graph.target) + _STEPS_OF_A_LAYER))
         return limits.most_averaged, min(max(affordable, limits.fewest_averaged), limits.most_averaged)
+
+    def least_distance(self, length: int) -> LeastDistance:
+        return in_graph(self.graph, length, self.limits)
 
 
 class RunSurroundings:

@@ -24,6 +24,7 @@ from dpwords.core.scaled import Floats, Integers, Scaled
 from dpwords.core.symbols import Distance
 from dpwords.errors import InvalidValue
 from dpwords.spaces.graph import Graph
+from dpwords.spaces.least_distance import LeastDistance
 from dpwords.spaces.weighted_words import WeightedWords
 
 
@@ -170,6 +171,10 @@ class Space(ABC):
 
         `steps` is the cost of visiting one edge.
         """
+
+    @abstractmethod
+    def least_distance(self, length: int) -> LeastDistance:
+        """The least distance between two different words of this length; under Levenshtein distance, of any length."""
 
     def reach(self, length: int) -> int:
         """The largest distance that an output can have from a word of this length."""
