@@ -61,10 +61,7 @@ def to_a_goal(size: int, goal: Any) -> dw.TransitionSystem:
     cells = [(row, column) for row in range(size) for column in range(size)]
     moves = {"E": (0, 1), "S": (1, 0), "W": (0, -1), "N": (-1, 0)}
     return dw.TransitionSystem(
-        {
-            (r, c): {name: (r + y, c + x) for name, (y, x) in moves.items() if (r + y, c + x) in cells}
-            for r, c in cells
-        },
+        {(r, c): {name: (r + y, c + x) for name, (y, x) in moves.items() if (r + y, c + x) in cells} for r, c in cells},
         start=(0, 0),
         accepting=[goal],
     )

@@ -40,6 +40,7 @@ def audit(length: int, epsilon: float, literal: bool, **options: Any) -> int:
     from dpwords.mechanisms.edit_channel import EditChannel
     from dpwords.mechanisms.mechanism import Mechanism
     from dpwords.mechanisms.paper_literal import PaperLiteral
+    from dpwords.mechanisms.private import Private
 
     if literal and tuple(options[name] for name in ("edits", "mechanism", "utility", "calibration")) != _DEFAULTS:
         raise InvalidValue(
@@ -64,5 +65,7 @@ def audit(length: int, epsilon: float, literal: bool, **options: Any) -> int:
         word, neighbour, output = (notation.write(word) for word in found.worst[:3])
         lines.append(f"worst pair  '{word}' and '{neighbour}' (distance {found.worst.distance})")
         lines.append(f"            at output '{output}': log-ratio {found.worst.loss:.9g}")
+    if isinstance(mechanism, Private):
+        lines.append(f"in force    {mechanism.in_force(length).text}")
     emit([*lines, "the claim holds" if found.holds else "THE CLAIM IS BROKEN"])
     return 0 if found.holds else 1

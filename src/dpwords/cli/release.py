@@ -71,8 +71,11 @@ def release(
     if certificates is not None and certified is not None:
         certified.certificate.save(certificates)
     emit([notation.write(word) for word in released])
+    lengths = sorted({len(word) for word in words if word})
     if isinstance(mechanism, ByLength) and words:
-        note(_chosen(mechanism, sorted({len(word) for word in words})))
+        note(_chosen(mechanism, lengths))
+    elif certified is not None and options["calibration"] == "tight":
+        _note_textbook(certified, lengths)
 
 
 def _certified(mechanism: Private) -> Exponential | None:
@@ -88,13 +91,26 @@ def _chosen(mechanism: ByLength, lengths: list[int]) -> str:
     """Which candidate words of each length have used, in one line."""
     used: dict[str, list[int]] = {}
     for length in lengths:
-        used.setdefault(mechanism.chosen(length), []).append(length)
+        used.setdefault(mechanism.chosen(length) + _rate(mechanism, length), []).append(length)
     parts = [f"{name} for words of length {', '.join(map(str, some))}" for name, some in used.items()]
     if len(lengths) == 1:
-        found = mechanism.compared(lengths[0])
-        figures = ", ".join(f"{name} {found[name]:.3g}" for name in sorted(found, key=lambda name: name not in used))
+        found, name = mechanism.compared(lengths[0]), mechanism.chosen(lengths[0])
+        figures = ", ".join(f"{each} {found[each]:.3g}" for each in sorted(found, key=lambda each: each != name))
         parts[0] += f" (expected distance: {figures})"
     return f"best mechanism: {'; '.join(parts)}"
+
+
+def _rate(mechanism: ByLength, length: int) -> str:
+    """What to add to the name of the candidate where nothing better than the textbook rate is proven."""
+    at_half = mechanism.in_force(length).calibration == "textbook"
+    return " (at the textbook rate)" if at_half and "textbook" not in mechanism.chosen(length) else ""
+
+
+def _note_textbook(mechanism: Exponential, lengths: list[int]) -> None:
+    """Say for which lengths nothing better than the textbook rate is proven."""
+    some = [length for length in lengths if mechanism.in_force(length).calibration == "textbook"]
+    if some:
+        note(f"the textbook rate, half of ε, is in force for words of length {', '.join(map(str, some))}")
 
 
 def _certify(mechanism: Exponential, path: Path | None, lengths: set[int]) -> None:

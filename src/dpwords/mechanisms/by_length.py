@@ -12,6 +12,7 @@ from dpwords.core.encoding import Codes
 from dpwords.core.kept import keep, kept
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.mechanisms.private import Drawing, Private
+from dpwords.mechanisms.summary import InForce
 from dpwords.privacy.guarantees import Guarantee, PureDP
 from dpwords.spaces.space import Law
 
@@ -78,6 +79,10 @@ class ByLength(Private):
 
     def _average(self, length: int | None, width: int | None) -> tuple[float, list[float]]:
         return self.at(self._public_length(length))._average(length, width)
+
+    def _in_force(self, length: int) -> InForce:
+        found = self.at(length)._in_force(length)
+        return replace(found, text=f"{found.text} (the best of {len(self.candidates)} mechanisms at this length)")
 
     def _law(self, codes: Codes) -> Law:
         return self.at(len(codes))._law(codes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Self
 
@@ -18,11 +18,13 @@ from dpwords.errors import InvalidValue
 from dpwords.languages.free_words import Words
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Drawing, Private
+from dpwords.mechanisms.summary import Averages, InForce
 from dpwords.privacy.channel_parameters import best_channel
 from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.edit_channel import CorruptedLaw, ProjectedLaw, corrupted, projected
 from dpwords.spaces.free_words import FreeWords
+from dpwords.spaces.least_distance import LeastDistance
 from dpwords.spaces.nearest import nearest_in
 from dpwords.spaces.space import Law
 
@@ -103,6 +105,18 @@ class EditChannel(Private):
     def without_projection(self) -> Self:
         """The same channel without the projection. Its outputs are private, and its loss can be audited exactly."""
         return self._with(onto=None, _project=None)
+
+    def _in_force(self, length: int) -> InForce:
+        onto = "" if self.onto is None else ", then the nearest word of the language"
+        return InForce(f"random insertions, deletions and substitutions{onto}, with all of ε")
+
+    def _least_distance(self, length: int) -> LeastDistance:
+        return LeastDistance(1, True)  # any word and the same with one symbol more
+
+    def _public_averages(self, length: int) -> Averages:
+        if self.onto is not None:
+            return Averages()  # no formula is known
+        return replace(super()._public_averages(length), random=None, of_edits=True)
 
     def _law(self, codes: Codes) -> Law:
         law = CorruptedLaw(codes, self._channel, self.limits)

@@ -10,6 +10,7 @@ from dpwords.core.symbols import Distance
 from dpwords.errors import InvalidValue
 from dpwords.languages.language import Language, checked_language
 from dpwords.mechanisms.private import Drawing, Private
+from dpwords.mechanisms.summary import InForce
 from dpwords.privacy.calibration import Calibration
 from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
@@ -60,7 +61,7 @@ class Exponential(Private):
         self._calibration = Calibration.choose(calibration, utility, self.epsilon, self.k, space)
 
     def __repr__(self) -> str:
-        chosen = f"epsilon={self.epsilon:g}, k={self.k}, {self.utility}, {self.calibration}"
+        chosen = f"epsilon={self.epsilon:g}, k={self.k}, {self.utility}, {self._calibration.claim}"
         return f"Exponential({self.language!r}, {chosen}, {self.distance})"
 
     @property
@@ -74,16 +75,20 @@ class Exponential(Private):
 
     @property
     def calibration(self) -> Literal["tight", "textbook"]:
-        """The calibration in force: "textbook" where nothing better is proven for the utility on the language.
+        """The kind of calibration: "textbook" where nothing better is proven for the utility on the language.
 
-        On a lexicon of more than 2,000 words (of one length, under Hamming distance) it is "textbook" until all its
-        certificates have been made or loaded; see `certificate`.
+        On a system "tight" is the best rate that is proven for each length, which may be the textbook's for some:
+        `in_force(18).calibration` is the one for words of 18 symbols. On a lexicon of more than 2,000 words
+        (of one length, under Hamming distance) it is "textbook" until all its certificates have been made or loaded;
+        see `certificate`.
         """
         return self._calibration.in_force
 
     @property
     def guarantee(self) -> Guarantee:
-        return self._unless_seeded(PureDP(self.epsilon, self.distance, self.k, self._space.slack, self.calibration))
+        return self._unless_seeded(
+            PureDP(self.epsilon, self.distance, self.k, self._space.slack, self._calibration.claim)
+        )
 
     @property
     def certifies_by_itself(self) -> bool:
@@ -108,6 +113,23 @@ class Exponential(Private):
     def _drawing(self, length: int) -> Drawing:
         weights = self._calibration.weights(length)
         return Drawing(lambda rows, stream: self._space.draw_each(rows, weights, stream), lambda: weights.parameters)
+
+    def _in_force(self, length: int) -> InForce:
+        calibration, certificate = self._calibration.at(length)
+        c, proof = (None, None) if certificate is None else (certificate.c, certificate.method)
+        if calibration == "textbook":
+            wanted, yet = self._calibration.method == "tight", " yet" if self.language.listed else ""
+            why = f", because nothing better has been proven for words of this length{yet}" if wanted else ""
+            text = f"exponential mechanism at the textbook rate{why}: half of ε goes into the weights"
+        elif certificate is None or certificate.method == "every word":
+            text = "exponential mechanism, tight: all of ε goes into the weights"
+        else:
+            share = certificate.c / certificate.epsilon
+            text = (
+                f"exponential mechanism with a certificate for words of this length ({proof}): {share:.1%} of ε goes "
+                "into the weights"
+            )
+        return InForce(text, calibration, c, proof)
 
     def _law(self, codes: Codes) -> Law:
         return self._space.law(codes, self._calibration.weights(len(codes)))

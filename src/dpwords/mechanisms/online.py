@@ -16,6 +16,7 @@ from dpwords.core.symbols import is_hashable
 from dpwords.errors import InvalidValue
 from dpwords.languages.language import Language, checked_language
 from dpwords.mechanisms.private import Drawing, Private
+from dpwords.mechanisms.summary import InForce
 from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
 from dpwords.spaces.choice import online_space_of
 from dpwords.spaces.graph import Graph
@@ -73,6 +74,9 @@ class Online(Private):
         if places is not None and not graph.useful(places)[0, graph.start]:
             raise InvalidValue(f"the language has no word of length {places}: choose another length")
         return OnlineStream(self, space, places)
+
+    def _in_force(self, length: int) -> InForce:
+        return InForce("online mechanism: each symbol is drawn with ε/k of its own, and nothing has to be calibrated")
 
     def _law(self, codes: Codes) -> Law:
         return self._space.law(codes, _weights(self._rate, len(codes)))

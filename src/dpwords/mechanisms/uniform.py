@@ -10,6 +10,7 @@ from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.errors import InvalidValue
 from dpwords.languages.language import Language, checked_language
 from dpwords.mechanisms.private import Drawing, Private
+from dpwords.mechanisms.summary import InForce
 from dpwords.privacy.guarantees import Guarantee, PureDP
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.space import Distances, Law, Weights
@@ -32,6 +33,9 @@ class Uniform(Private):
     @property
     def guarantee(self) -> Guarantee:
         return self._unless_seeded(PureDP(0.0, "hamming", self.k, 0.0, "tight"))
+
+    def _in_force(self, length: int) -> InForce:
+        return InForce("every word of the language is equally likely")
 
     def _law(self, codes: Codes) -> Law:
         return self._space.law(codes, Weights.linear(Fraction(0), len(codes)))

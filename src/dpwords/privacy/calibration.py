@@ -7,10 +7,12 @@ from fractions import Fraction
 from typing import Literal
 
 from dpwords.errors import InvalidValue
+from dpwords.privacy.certificates.certificate import Certificate
 from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.certificates.choice import certifier_of, steps_certifier_of
 from dpwords.privacy.guarantees import Budget
 from dpwords.privacy.utilities import Linear, LinearOrStaircase, Staircase, Utility, checked_values, sensitivity
+from dpwords.spaces.runs import Runs
 from dpwords.spaces.space import Space, Weights
 
 CalibrationMethod = Literal["tight", "textbook"]
@@ -68,6 +70,22 @@ class Calibration:
         """The method in force: "textbook" also for a large list whose certificate has not been asked for yet."""
         waits = self.method == "tight" and self.rates is not None and not self.rates.complete
         return "textbook" if waits else self.method
+
+    @property
+    def claim(self) -> Literal["tight", "certified", "textbook"]:
+        """The method in force, or "certified" on systems, where each length has the best rate that is proven for it.
+
+        That may be the textbook's; `at` says which it is at a length.
+        """
+        decided_by_length = isinstance(self.space, Runs) and self.rates is not None
+        return "certified" if self.method == "tight" and decided_by_length else self.in_force
+
+    def at(self, length: int) -> tuple[CalibrationMethod, Certificate | None]:
+        """The method in force for words of this length, and its certificate, if it has one."""
+        if self.rates is None:
+            return self.method, None
+        certificate = self.rates.in_force(length).certificate
+        return "textbook" if certificate.method == "textbook" else "tight", certificate
 
     def weights(self, length: int) -> Weights:
         """Everything that a draw at a word of this length needs, as one immutable value. Computed once per length."""

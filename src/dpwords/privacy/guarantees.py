@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -12,10 +13,13 @@ import numpy as np
 
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.scaled import Floats
-from dpwords.core.symbols import Distance
+from dpwords.core.symbols import Distance, Word, hamming, is_hashable, levenshtein, symbols_of
 from dpwords.errors import InvalidValue
 
 LARGEST_EPSILON = 1e6
+_LARGEST_RATIO = 1e6  # larger ones are written as powers of e only
+_CERTAIN = 0.9995  # larger probabilities would be written as 100.0%
+_METHODS = {"certified": "certified for each length"}  # how they are called where the name does not say it
 _APART = {"hamming": "that differ in d places", "levenshtein": "d edits apart (insertions, deletions, substitutions)"}
 
 
@@ -43,6 +47,61 @@ class Budget:
 
 
 @dataclass(frozen=True)
+class Odds:
+    """How well outputs can tell two words at some distance apart, at most.
+
+    `loss` is the largest |ln p(w;x)/p(w;x′)| over all outputs w; it is infinite where nothing is promised.
+    """
+
+    distance: int
+    measure: Distance
+    loss: float
+
+    @property
+    def ratio(self) -> float:
+        """How many times as likely an output can be for one word as for the other: e^loss."""
+        return math.exp(self.loss) if self.loss < math.log(sys.float_info.max) else math.inf
+
+    @property
+    def certainty(self) -> float:
+        """The largest probability, after an output, of one of two words that were equally likely before it."""
+        return 1 / (1 + math.exp(-self.loss))
+
+    def apart(self, about: str = "") -> str:
+        """The distance in words, as in "differ in 2 places", or, with `about`, "differ in up to 2 places"."""
+        number, plural = f"{about}{self.distance}", "" if self.distance == 1 else "s"
+        return f"differ in {number} place{plural}" if self.measure == "hamming" else f"are {number} edit{plural} apart"
+
+    @property
+    def likelier(self) -> str:
+        """The ratio in words, as in "at most e^4 = 54.6 times as likely"."""
+        number = ""
+        if self.ratio < _LARGEST_RATIO:
+            number = f" = {self.ratio:,.0f}" if self.ratio >= 100 else f" = {self.ratio:.3g}"
+        return f"at most e^{self.loss:g}{number} times as likely"
+
+    @property
+    def surer(self) -> str:
+        """The certainty in words, as in "is at most 98.2% sure"."""
+        return f"is at most {self.certainty:.1%} sure" if self.certainty < _CERTAIN else "can be all but sure"
+
+    @property
+    def in_words(self) -> str:
+        """Ratio and certainty in a sentence for readers who are new to privacy."""
+        return (
+            f"any output is {self.likelier} for one as for the other, so whoever held both equally likely "
+            f"{self.surer} afterwards which of them it was"
+        )
+
+    def __str__(self) -> str:
+        if self.distance == 0:
+            return "the two words are the same: there is nothing to tell apart"
+        if math.isinf(self.loss):
+            return f"the two words {self.apart()}, and nothing is promised about them"
+        return f"the two words {self.apart()}: {self.in_words}"
+
+
+@dataclass(frozen=True)
 class PureDP:
     """For every pair of words x, x′ of the language and every output: |ln p(w;x)/p(w;x′)| ≤ ε · ceil(d(x, x′)/k).
 
@@ -55,16 +114,42 @@ class PureDP:
     distance: Distance
     k: int
     slack: float
-    method: Literal["tight", "textbook", "online", "channel", "best"]
+    method: Literal["tight", "certified", "textbook", "online", "channel", "best"]
 
     def loss(self, distance: int) -> float:
         """The largest privacy loss |ln p(w;x)/p(w;x′)| for two words at this distance."""
-        return self.epsilon * math.ceil(whole_number(distance, "a distance", 0) / self.k)
+        return self.epsilon * -(-whole_number(distance, "a distance", 0) // self.k)
+
+    def odds(self, distance: int) -> Odds:
+        """How well outputs can tell two words at this distance apart, at most."""
+        return Odds(whole_number(distance, "a distance", 0), self.distance, self.loss(distance))
+
+    def explain(self, one: Word, other: Word) -> Odds:
+        """What is promised about two words of the caller's choice: their distance, the loss and the odds.
+
+        Under Hamming distance both must have the same length, because releases show the length. Whether the words
+        belong to the language is not checked. Cost: their length; under Levenshtein distance its square.
+
+        >>> from dpwords import Exponential, Words
+        >>> found = Exponential(Words("abc"), epsilon=4).guarantee.explain("abba", "abca")
+        >>> found.distance, found.loss, round(found.ratio, 1), round(found.certainty, 3)
+        (1, 4.0, 54.6, 0.982)
+        """
+        return self.odds(distance_between(one, other, self.distance))
+
+    @property
+    def in_words(self) -> str:
+        """The promise, without the names of ε and k."""
+        steps = "d" if self.k == 1 else f"ceil(d/{self.k})"
+        return (
+            f"two words {_APART[self.distance]} give any output with probabilities within a factor "
+            f"e^({self.epsilon:g}·{steps}) of each other"
+        )
 
     def __str__(self) -> str:
         return (
             f"ε = {self.epsilon:g}, k = {self.k}: two words {_APART[self.distance]} give any output with "
-            f"probabilities within a factor e^(ε·ceil(d/k)) ({self.method})"
+            f"probabilities within a factor e^(ε·ceil(d/k)) ({_METHODS.get(self.method, self.method)})"
         )
 
 
@@ -86,11 +171,32 @@ class NotPrivate:
             raise InvalidValue(f"the true ε is not known here: {self.reason}")
         return self.measure(length)
 
+    def explain(self, one: Word, other: Word) -> Odds:
+        """Of two words of the caller's choice nothing is promised: the loss is infinite, unless they are the same."""
+        kind: Distance = "hamming" if len(symbols_of(one)) == len(symbols_of(other)) else "levenshtein"
+        distance = distance_between(one, other, kind)
+        return Odds(distance, kind, math.inf if distance else 0.0)
+
     def __str__(self) -> str:
         return f"not private: {self.reason}"
 
 
 Guarantee = PureDP | NotPrivate
+
+
+def distance_between(one: Word, other: Word, distance: Distance) -> int:
+    """The distance of two words in the form that users pass; raises `InvalidValue` where they have none."""
+    words = symbols_of(one), symbols_of(other)
+    if not all(is_hashable(symbol) for word in words for symbol in word):
+        raise InvalidValue("a symbol is a hashable value, such as a str, a number or a tuple: pass words of symbols")
+    if distance == "levenshtein":
+        return levenshtein(*words)
+    if len(words[0]) != len(words[1]):
+        raise InvalidValue(
+            "under Hamming distance a release shows how long its word is, so words of different lengths are not "
+            "compared: pass two words of one length"
+        )
+    return hamming(*words)
 
 
 def checked_epsilon(epsilon: object, zero_allowed: bool = False) -> float:

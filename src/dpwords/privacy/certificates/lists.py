@@ -61,6 +61,8 @@ class ListCertifier(Certifier):
     def in_force(self, length: int) -> Certified:
         """What a release uses: a certificate that was made or loaded, or is quickly made, or else the textbook rate."""
         reach = self._space.reach(length)
+        if reach not in self._space.classes:
+            raise none_of_length(length)
         return self._used(
             self._prepared(self._textbook(reach), reach) if self._waits(reach) else self._certified(reach)
         )

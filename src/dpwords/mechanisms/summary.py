@@ -1,0 +1,151 @@
+"""What a mechanism promises and what it costs at one length, in words, before anything is drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from dpwords.core.symbols import Distance
+from dpwords.privacy.certificates.certificate import Method
+from dpwords.privacy.guarantees import Guarantee, NotPrivate, Odds, PureDP
+from dpwords.spaces.least_distance import LeastDistance
+
+_MOSTLY = 0.9  # a word that is so likely to come out unchanged is hardly hidden
+_RANDOM = 0.9  # of the distance of a random word: an output that far away says next to nothing
+
+
+@dataclass(frozen=True)
+class InForce:
+    """How ε is turned into probabilities at one length."""
+
+    text: str
+    calibration: Literal["tight", "textbook"] | None = None  # None where nothing has to be calibrated
+    c: float | None = None  # the rate of the weights e^(−c·distance), where they have one
+    proof: Method | None = None  # the method of its certificate
+
+
+@dataclass(frozen=True)
+class Averages:
+    """Public averages over the words of one length; None where they are not known or too large to compute."""
+
+    unchanged: float | None = None  # the probability that a word comes out as it went in
+    distance: float | None = None  # of a release from its word
+    random: float | None = None  # the distance of an output that does not depend on the word at all
+    of_edits: bool = False  # whether the first two count edits made: then they are a lower and an upper bound
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a mechanism promises, and what its releases are like, for words of one length. Everything in it is public.
+
+    `str(summary)` is a short text for people. `nearest`, `within_k` and `whole` are the odds between the nearest two
+    words of the language, between words at most k places or edits apart, and between any two words of this length; they
+    are None where nothing is promised, and `nearest` also where there are no two words. `nearest_is_exact` is False if
+    the search for the nearest two words was cut short, so that they may be farther apart.
+    """
+
+    length: int
+    guarantee: Guarantee
+    distance: Distance
+    averages: Averages
+    in_force: InForce | None
+    least: LeastDistance
+
+    @property
+    def epsilon(self) -> float:
+        """The ε of the promise; the one that was asked for where nothing is promised."""
+        return self.guarantee.epsilon if isinstance(self.guarantee, PureDP) else self.guarantee.nominal
+
+    @property
+    def unchanged(self) -> float | None:
+        """The probability that a word comes out as it went in, averaged over the language."""
+        return self.averages.unchanged
+
+    @property
+    def expected_distance(self) -> float | None:
+        """The expected distance of a release from its word, averaged over the language."""
+        return self.averages.distance
+
+    @property
+    def nearest(self) -> Odds | None:
+        return None if self.least.value is None else self._odds(self.least.value)
+
+    @property
+    def nearest_is_exact(self) -> bool:
+        return self.least.is_exact
+
+    @property
+    def within_k(self) -> Odds | None:
+        return self._odds(min(self.guarantee.k, self.length))
+
+    @property
+    def whole(self) -> Odds | None:
+        return self._odds(self.length)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Why the promise is thin, or the releases of little use; empty if there is nothing to say."""
+        found, k, figures = [], self.guarantee.k, self.averages
+        if self.least.value is None:
+            found.append("there is only one word of this length, and it comes out whatever ε is")
+        elif self.nearest is not None and self.nearest.distance > k:
+            found.append(
+                f"no two of these words {self.nearest.apart('fewer than ')}, so the promise for k = {k} is about no "
+                f"two words: what counts is the loss {self.nearest.loss:g} of the nearest two"
+            )
+        if figures.unchanged is not None and figures.unchanged > _MOSTLY and self.least.value is not None:
+            found.append("ε is so large that most words come out as they went in: take a smaller one to hide more")
+        if figures.distance is not None and figures.random and figures.distance > _RANDOM * figures.random:
+            found.append(
+                "ε is so small that an output says next to nothing about its word (an output that does not depend on "
+                f"the word is at distance {figures.random:.3g}): take a larger one to keep more"
+            )
+        return tuple(found)
+
+    def __str__(self) -> str:
+        lines = [f"words of length {self.length}, ε = {self.epsilon:g}, k = {self.guarantee.k}"]
+        lines += self._promise()
+        lines += self._figures()
+        lines += [] if self.in_force is None else [f"in force: {self.in_force.text}"]
+        return "\n".join([*lines, *(f"warning: {text}" for text in self.warnings)])
+
+    def _promise(self) -> list[str]:
+        if isinstance(self.guarantee, NotPrivate):
+            return [f"{self.guarantee}; nothing is promised"]
+        lines, nearest, within, whole = (
+            [f"promised: {self.guarantee.in_words}"],
+            self.nearest,
+            self.within_k,
+            self.whole,
+        )
+        if nearest is None or within is None or whole is None:
+            return lines
+        about = "" if self.nearest_is_exact else "at least "
+        lines.append(f"the nearest two words {nearest.apart(about)}: {nearest.in_words}")
+        if nearest.distance < within.distance < whole.distance:
+            lines.append(f"two words that {within.apart('up to ')}: {within.likelier}, so that one {within.surer}")
+        if nearest.distance < whole.distance:
+            apart = f"any two words of this length, which {whole.apart('up to ')}"
+            lines.append(f"{apart}: {whole.likelier}, so that one {whole.surer}")
+        return lines
+
+    def _figures(self) -> list[str]:
+        figures, lines = self.averages, []
+        if figures.unchanged is not None:
+            least = "at least " if figures.of_edits else ""
+            lines.append(
+                f"a word comes out unchanged with probability {least}{_percent(figures.unchanged)}, on average"
+            )
+        if figures.distance is not None:
+            what = "places are changed" if self.distance == "hamming" else "edits lie between it and its release"
+            what = "edits are made" if figures.of_edits else what
+            lines.append(f"{figures.distance:.3g} {what}, on average")
+        return lines
+
+    def _odds(self, distance: int) -> Odds | None:
+        return self.guarantee.odds(distance) if isinstance(self.guarantee, PureDP) else None
+
+
+def _percent(share: float) -> str:
+    """A probability, without claiming that anything is certain or impossible."""
+    return "below 0.1%" if share < 0.001 else "above 99.9%" if share > 0.999 else f"{share:.1%}"
