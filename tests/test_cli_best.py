@@ -50,6 +50,25 @@ def test_where_nothing_is_compared_nothing_is_said(arguments: tuple[str, ...]) -
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_the_textbook_rate_is_named_where_nothing_better_is_proven() -> None:
+    """10 states from anywhere on the 5×5 grid at ε = 1, and 8 moves on the 4×4 grid; 3 moves are few enough to list."""
+    run_of_states = "0,0 0,1 0,2 0,3 0,4 1,4 2,4 3,4 4,4 4,3"
+    anywhere = ("--system", "grid:5x5@any", "--words", "states", "-e", "1", "--certificate-time", "0")
+    done = run("release", run_of_states, *anywhere)
+    assert done.stderr.startswith("dpwords: best mechanism: tight (at the textbook rate) for words of length 10 (")
+    assert re.search(r"\(expected distance: tight [\d.]+, online [\d.]+\)\n$", done.stderr)
+    done = run("release", *GRID, "--mechanism", "exponential", stdin="EESSESWN\nEES\n")
+    assert done.stderr == "dpwords: the textbook rate, half of ε, is in force for words of length 8\n"
+
+
+def test_an_audit_says_what_is_in_force() -> None:
+    done = run("audit", "--system", "grid:3x3", "--length", "3", "-e", "2", "--mechanism", "exponential")
+    assert re.search(r"^in force    exponential mechanism with a certificate .*\(listed, balanced\)", done.stdout, re.M)
+    done = run("audit", "--system", "grid:3x3", "--length", "3", "-e", "2", "--calibration", "textbook")
+    assert "in force    exponential mechanism at the textbook rate: half of ε" in done.stdout
+    assert "in force" not in run("audit", "--alphabet", "ab", "--length", "3", "-e", "2", "--literal").stdout
+
+
 def test_best_leaves_no_utility_to_choose() -> None:
     for option in (("--utility", "linear"), ("--calibration", "textbook")):
         assert "leave out --utility" in refused("release", "EESS", *GRID, "--mechanism", "best", *option)
