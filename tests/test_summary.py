@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import pickle
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -48,6 +49,11 @@ def test_free_words_by_hand() -> None:
         "0.938 places are changed, on average",
         "in force: exponential mechanism, tight: all of ε goes into the weights",
     ]
+
+
+def test_the_guide_shows_this_summary() -> None:
+    guide = (Path(__file__).parent.parent / "docs" / "guide.md").read_text("utf-8")
+    assert f"```text\n{dw.Exponential(dw.Words('acgt'), 4.0).summary(18)}\n```" in guide
 
 
 def test_several_places_together_by_hand() -> None:

@@ -95,7 +95,7 @@ _MECHANISM = (
         type=click.Choice(choice.CALIBRATIONS),
         default="tight",
         show_default=True,
-        help="'tight' uses the best rate that is proven, 'textbook' uses ε/(2Δu).",
+        help="'tight' uses the best rate that is proven for each length, 'textbook' uses ε/(2Δu).",
     ),
 )
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from abc import abstractmethod
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Literal
 
 from dpwords.core.symbols import Distance
+from dpwords.errors import TooLarge
+from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.privacy.certificates.certificate import Method
 from dpwords.privacy.guarantees import Guarantee, NotPrivate, Odds, PureDP
 from dpwords.spaces.least_distance import LeastDistance
+from dpwords.spaces.space import Weights
 
 _MOSTLY = 0.9  # a word that is so likely to come out unchanged is hardly hidden
 _RANDOM = 0.9  # of the distance of a random word: an output that far away says next to nothing
@@ -144,6 +151,65 @@ class Summary:
 
     def _odds(self, distance: int) -> Odds | None:
         return self.guarantee.odds(distance) if isinstance(self.guarantee, PureDP) else None
+
+
+class Summarised(Mechanism):
+    """A mechanism that can say, before anything is drawn, what its releases mean."""
+
+    @abstractmethod
+    def _in_force(self, length: int) -> InForce:
+        """How ε is turned into probabilities at words of this length."""
+
+    def in_force(self, length: int) -> InForce:
+        """How ε is turned into probabilities at words of this length: which calibration is in force, in words too.
+
+        It is public. Cost: on a system, that of the certificate for this length.
+
+        >>> from dpwords import Exponential, GridWorld
+        >>> moves = Exponential(GridWorld(15, 15), epsilon=2)
+        >>> moves.in_force(4).calibration, moves.in_force(18).calibration
+        ('tight', 'textbook')
+        """
+        return self._in_force(self._public_length(length))
+
+    def summary(self, length: int) -> Summary:
+        """What is promised about words of this length, and what their releases are like, before any is drawn.
+
+        It is public: it depends on the language, ε, k and the length only. Figures that are too large to compute are
+        left out. Cost: that of `expected_distance(length=…)`, the certificate for this length, and about a second for
+        the nearest two words of a large system.
+
+        >>> from dpwords import Exponential, Words
+        >>> summary = Exponential(Words("acgt"), epsilon=4).summary(length=18)
+        >>> summary.nearest.distance, round(summary.nearest.certainty, 3), round(summary.unchanged, 2)
+        (1, 0.982, 0.38)
+        """
+        places = self._public_length(length)
+        averages, in_force = self._public_averages(places), None
+        with suppress(TooLarge):
+            in_force = self._in_force(places)
+        return Summary(places, self.guarantee, self.distance, averages, in_force, self._least_distance(places))
+
+    def _least_distance(self, length: int) -> LeastDistance:
+        """The least distance between two words that the promise compares."""
+        return self._space.least_distance(length)
+
+    def _public_averages(self, length: int) -> Averages:
+        """The averages of a summary; those that are too large to compute are None."""
+        found = Averages()
+        with suppress(TooLarge):
+            found = Averages(random=self._random_distance(length))
+        for width in (1, 0):  # without the distribution the distance may still be known
+            with suppress(TooLarge):
+                mean, shares = self._average(length, width)
+                return replace(found, distance=mean, unchanged=min(shares[0], 1.0) if shares else None)
+        return found
+
+    def _random_distance(self, length: int) -> float:
+        """The public expected distance of an output that does not depend on the word."""
+        words, times = self._space.typical(length)
+        weights = Weights.linear(Fraction(0), self._space.reach(length))
+        return math.fsum(times * self._space.distances(words, weights, 0).means) / int(times.sum())
 
 
 def _percent(share: float) -> str:
