@@ -123,8 +123,9 @@ def test_bad_words_are_named_by_row_and_not_shown() -> None:
     assert "word 1: the empty word" in refused("release", "", "--alphabet", "abc", "-e", "1")
     assert "symbol 1 of 2 cannot follow" in refused("release", "NE", "--system", "grid:3x3", "-e", "1")
     assert "k is at most" in refused("release", "ab", "--alphabet", "ab", "-e", "1", "-k", "3")
-    assert "k must be a whole number" in refused("release", "ab", "--alphabet", "ab", "-e", "1", "-k", "0")
-    assert "alpha must be" in refused(
+    assert "--epsilon must be" in refused("release", "ab", "--alphabet", "ab", "-e", "0")
+    assert "-k must be a whole number" in refused("release", "ab", "--alphabet", "ab", "-e", "1", "-k", "0")
+    assert "--alpha must be" in refused(
         "release", "ab", "--alphabet", "ab", "-e", "1", "--utility", "inverse", "--alpha", "0"
     )
 

@@ -132,9 +132,9 @@ def test_accuracy_finds_epsilon_for_a_probability() -> None:
 def test_accuracy_refuses_bad_targets_and_writes_nothing() -> None:
     options = ("accuracy", "--alphabet", "ab", "--length", "4")
     assert "between 0 and 1" in refused(*options, "--target-probability", "1")
-    assert "target must be" in refused(*options, "--target-distance", "0")
+    assert "pass for example --target-distance 1" in refused(*options, "--target-distance", "0")
     assert "--at-most must be" in refused(*options, "-e", "1", "--at-most", "-1")
-    assert "epsilon must be" in refused(*options, "-e", "1,0")  # although the first row could be computed
+    assert "--epsilon must be" in refused(*options, "-e", "1,0")  # although the first row could be computed
     assert "k is at most" in refused(*options, "-e", "1", "-k", "5")
 
 

@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpwords.cli.options import EDITS, K, certificate_options, language_options, limits_for, public_language
+from dpwords.cli.options import (
+    EDITS,
+    K,
+    above_zero,
+    certificate_options,
+    language_options,
+    limits_for,
+    public_language,
+)
 from dpwords.cli.terminal import emit, status
+from dpwords.core.checks import positive_number
 from dpwords.errors import InvalidValue
 
 if TYPE_CHECKING:
@@ -22,9 +31,16 @@ _MARK = "*"
 
 def _numbers(_context: click.Context, _parameter: click.Parameter, text: str | None) -> list[float]:
     try:
-        return [float(part) for part in text.split(",")] if text is not None else []
+        found = [float(part) for part in text.split(",")] if text is not None else []
     except ValueError:
         raise InvalidValue("--epsilon takes numbers separated by commas, as in 1,2,5,10") from None
+    return [positive_number(number, "--epsilon", "--epsilon 1,2,5,10") for number in found]
+
+
+def _share(_context: click.Context, _parameter: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not 0 < value < 1:
+        raise InvalidValue("--target-probability is between 0 and 1: take for example --target-probability 0.9")
+    return value
 
 
 @click.command()
@@ -38,10 +54,16 @@ def _numbers(_context: click.Context, _parameter: click.Parameter, text: str | N
     show_default=True,
     help="Show the probability of at most so many changes beside the expected distance.",
 )
-@click.option("--target-distance", type=float, help="Find the least ε whose expected distance is at most this.")
+@click.option(
+    "--target-distance",
+    type=float,
+    callback=above_zero,
+    help="Find the least ε whose expected distance is at most this.",
+)
 @click.option(
     "--target-probability",
     type=float,
+    callback=_share,
     help="Find the least ε at which the probability of at most --at-most changes is at least this, as in 0.9.",
 )
 @EDITS

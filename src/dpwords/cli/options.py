@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from dpwords.core.checks import positive_number
+from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.kept import VARIABLE
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.errors import InvalidValue
@@ -27,6 +27,17 @@ def _forget(_context: click.Context, _parameter: click.Parameter, chosen: bool) 
     """Use no cache in this process."""
     if chosen:
         os.environ[VARIABLE] = ""
+
+
+def above_zero(_context: click.Context, option: click.Parameter, value: float | None) -> float | None:
+    """The number that was given to an option, if it is finite and above 0."""
+    name = option.opts[0]
+    return None if value is None else positive_number(value, name, f"{name} 1")
+
+
+def at_least_one(_context: click.Context, option: click.Parameter, value: int) -> int:
+    """The number that was given to an option, if it is 1 or more."""
+    return whole_number(value, option.opts[0], 1)
 
 
 _LANGUAGE = (
@@ -48,7 +59,13 @@ _LANGUAGE = (
     click.option("--lexicon", help="The words: a file with a word on each line. Public."),
     click.option("--start", help="Where runs on a CSV edge list start.  [default: anywhere]"),
 )
-K = click.option("-k", default=1, show_default=True, help="Words at most k places or edits apart are neighbours.")
+K = click.option(
+    "-k",
+    default=1,
+    show_default=True,
+    callback=at_least_one,
+    help="Words at most k places or edits apart are neighbours.",
+)
 EDITS = click.option(
     "--edits",
     type=click.Choice(choice.EDITS),
@@ -89,7 +106,9 @@ _MECHANISM = (
         show_default=True,
         help="The utility of an output by its distance; 'best' is the best one proven for the language.",
     ),
-    click.option("--alpha", default=1.0, show_default=True, help="The constant of --utility inverse."),
+    click.option(
+        "--alpha", default=1.0, show_default=True, callback=above_zero, help="The constant of --utility inverse."
+    ),
     click.option(
         "--calibration",
         type=click.Choice(choice.CALIBRATIONS),
@@ -137,6 +156,7 @@ def described(
     **_other: Any,
 ) -> Private:
     """The mechanism that the options describe."""
+    positive_number(epsilon, "--epsilon", "--epsilon 1")
     if mechanism == "best" and (utility, calibration) != ("best", "tight"):
         raise InvalidValue("--mechanism best chooses utility and calibration: leave out --utility and --calibration")
     if mechanism == "best" and edits == "all":

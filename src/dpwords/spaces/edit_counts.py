@@ -179,7 +179,7 @@ def _measured(graph: Graph) -> tuple[Graph, int, int]:
     except CycleError:
         raise InvalidValue(
             "under Levenshtein distance a language has to be finite, but this one has words of any length: bound it, "
-            "for example with .up_to(12)"
+            "for example with .up_to(12), or take EditChannel (--mechanism channel)"
         ) from None
     kept = np.isin(graph.target, list(useful))
     first = np.concatenate([[0], np.cumsum(kept)])[graph.first]
