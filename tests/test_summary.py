@@ -173,7 +173,10 @@ def test_figures_that_are_too_large_are_left_out() -> None:
     assert uncertified.in_force is None
     unsearched = dw.Online(NO_NEIGHBOURS, 2.0, limits=Limits(pair_steps=0)).summary(3)
     assert not unsearched.nearest_is_exact
-    assert "the nearest two words differ in at least 1 place:" in str(unsearched)
+    assert "the nearest two words differ in at least 1 place; the search for them was cut short\n" in str(unsearched)
+    assert "\ntwo words that differ in 1 place: any output is at most e^2 = 7.39 times as likely" in str(unsearched)
+    half_searched = dw.Online(NO_NEIGHBOURS, 2.0, limits=Limits(pair_steps=5000)).summary(3)
+    assert "the loss 4 or more of the nearest two" in half_searched.warnings[0]  # the loss is 6
 
 
 def test_a_length_that_cannot_be_released_is_refused() -> None:

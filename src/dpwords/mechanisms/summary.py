@@ -48,7 +48,7 @@ class Summary:
     `str(summary)` is a short text for people. `nearest`, `within_k` and `whole` are the odds between the nearest two
     words of the language, between words at most k places or edits apart, and between any two words of this length; they
     are None where nothing is promised, and `nearest` also where there are no two words. `nearest_is_exact` is False if
-    the search for the nearest two words was cut short, so that they may be farther apart.
+    the search for the nearest two words was cut short: they may then be farther apart than `nearest.distance`.
     """
 
     length: int
@@ -96,9 +96,10 @@ class Summary:
         if self.least.value is None:
             found.append("there is only one word of this length, and it comes out whatever ε is")
         elif self.nearest is not None and self.nearest.distance > k:
+            more = "" if self.nearest_is_exact else " or more"
             found.append(
                 f"no two of these words {self.nearest.apart('fewer than ')}, so the promise for k = {k} is about no "
-                f"two words: what counts is the loss {self.nearest.loss:g} of the nearest two"
+                f"two words: what counts is the loss {self.nearest.loss:g}{more} of the nearest two"
             )
         if figures.unchanged is not None and figures.unchanged > _MOSTLY and self.least.value is not None:
             found.append("ε is so large that most words come out as they went in: take a smaller one to hide more")
@@ -119,16 +120,15 @@ class Summary:
     def _promise(self) -> list[str]:
         if isinstance(self.guarantee, NotPrivate):
             return [f"{self.guarantee}; nothing is promised"]
-        lines, nearest, within, whole = (
-            [f"promised: {self.guarantee.in_words}"],
-            self.nearest,
-            self.within_k,
-            self.whole,
-        )
+        lines = [f"promised: {self.guarantee.in_words}"]
+        nearest, within, whole = self.nearest, self.within_k, self.whole
         if nearest is None or within is None or whole is None:
             return lines
-        about = "" if self.nearest_is_exact else "at least "
-        lines.append(f"the nearest two words {nearest.apart(about)}: {nearest.in_words}")
+        if self.nearest_is_exact:
+            lines.append(f"the nearest two words {nearest.apart()}: {nearest.in_words}")
+        else:
+            lines.append(f"the nearest two words {nearest.apart('at least ')}; the search for them was cut short")
+            lines.append(f"two words that {nearest.apart()}: {nearest.in_words}")
         if nearest.distance < within.distance < whole.distance:
             lines.append(f"two words that {within.apart('up to ')}: {within.likelier}, so that one {within.surer}")
         if nearest.distance < whole.distance:
