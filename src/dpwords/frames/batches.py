@@ -1,0 +1,168 @@
+"""The function that all releases of tables are made of: an Arrow record batch in, an Arrow record batch out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from dpwords.core.encoding import Codes, Ragged, code_type
+from dpwords.core.scaled import Floats, Integers
+from dpwords.errors import InvalidValue, NotInLanguage
+from dpwords.frames.ragged import chosen
+from dpwords.frames.shapes import Fault, Found, Shape
+from dpwords.mechanisms.private import Private
+
+Invalid = Literal["fail", "skip"]
+
+
+@dataclass(frozen=True, eq=False)
+class BatchRelease:
+    """Releases the words of one batch of rows after the other, each row as if it were released by itself.
+
+    The draw of a row depends on the key, on the row's id, on its word, and on the mechanism with the row's ε and k.
+    Nothing else matters: not the batches into which a table is cut, nor their order, nor the machine. Without an id
+    column the id of a row is its number in the table, from 0. A word that is shorter than k is released with its length
+    as k: lengths are public, and any two such words stay ε-indistinguishable.
+
+    The object can be pickled, and holds the key: whoever has it can repeat the draws.
+    """
+
+    mechanism: Private
+    shape: Shape
+    key: bytes = field(repr=False)
+    id: str | None = None
+    invalid: Invalid = "fail"
+    kept: tuple[str, ...] | None = None  # the columns that come out; if it is None, all of them
+    row: str = "row"  # what messages call a row
+    _kin: dict[tuple[float, int], Private] = field(default_factory=dict, init=False, repr=False)
+
+    def __call__(self, batch: Any, first_row: int = 0, epsilons: Floats | None = None) -> Any:
+        """The batch with its words released, without the rows that are skipped.
+
+        `first_row` is the number of rows before this batch. `epsilons` is the ε of each row, if it is not that of the
+        mechanism; a row with ε = 0 is left out. Cost: that of `release_codes`, and a few nanoseconds for each symbol.
+        """
+        found = self.read(batch, first_row)
+        rows = self.rows(found, epsilons)
+        words = self.draw(found, rows, self.ids(batch, first_row), epsilons)
+        names = batch.schema.names if self.kept is None else list(self.kept)
+        columns = dict(zip(self.shape.columns, self.shape.write(words), strict=True))
+        all_stay = len(rows) == len(batch)
+        others = {
+            name: batch.column(name) if all_stay else batch.column(name).take(pa.array(rows))
+            for name in names
+            if name not in columns
+        }
+        fields = [
+            batch.schema.field(name).with_type(columns[name].type) if name in columns else batch.schema.field(name)
+            for name in names
+        ]
+        arrays = [columns[name] if name in columns else others[name] for name in names]
+        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields, metadata=batch.schema.metadata))
+
+    def read(self, batch: Any, first_row: int = 0) -> Found:
+        """The words of a batch, and the fault of each row; raises for the first fault unless they are skipped."""
+        found = self.shape.read(batch)
+        faults = _faults(found, self.mechanism)
+        if self.invalid == "fail" and faults.any():
+            row = int(np.flatnonzero(faults)[0])
+            raise self._error(Fault(int(faults[row])), chosen(found.words, np.array([row])).values, first_row + row + 1)
+        return Found(found.words, faults)
+
+    def rows(self, found: Found, epsilons: Floats | None = None) -> Integers:
+        """The rows that come out: those without a fault, and with some ε."""
+        stay = found.faults == Fault.NONE
+        return np.flatnonzero(stay if epsilons is None else stay & (epsilons > 0))
+
+    def ids(self, batch: Any, first_row: int = 0) -> Any:
+        """The ids of all rows, as an array."""
+        if self.id is None:
+            return np.arange(first_row, first_row + len(batch))
+        return checked_ids(batch.column(self.id), self.id, first_row)
+
+    def draw(self, found: Found, rows: Integers, ids: Any, epsilons: Floats | None = None) -> Ragged:
+        """The released words of some rows, in their order."""
+        lengths = found.words.sizes[rows]
+        places = np.minimum(lengths, self.mechanism.k) if self.mechanism.distance == "hamming" else lengths * 0
+        spent = np.zeros(len(rows)) if epsilons is None else epsilons[rows]
+        kinds, numbers = np.unique(np.stack([spent, places], axis=1), axis=0, return_inverse=True)
+        groups = []
+        for number, (epsilon, k) in enumerate(kinds.tolist()):
+            some = np.flatnonzero(numbers.ravel() == number)
+            groups.append((some, self._drawn(self._like(epsilon, int(k)), found.words, rows[some], ids)))
+        if len(groups) == 1:
+            return groups[0][1]
+        return Ragged.gathered(groups, len(rows), code_type(len(self.mechanism.language.alphabet)))
+
+    def _drawn(self, mechanism: Private, words: Ragged, rows: Integers, ids: Any) -> Ragged:
+        if len(rows) < len(words):
+            words, ids = chosen(words, rows), ids.take(rows)
+        kind = code_type(len(mechanism.language.alphabet))
+        codes = Ragged(words.values.astype(kind, copy=False), words.ends)
+        return mechanism.release_codes(codes, ids=ids, key=self.key)
+
+    def _like(self, epsilon: float, k: int) -> Private:
+        """The mechanism with the ε and k of some rows; 0 stands for its own."""
+        mechanism = self.mechanism
+        if (epsilon, k) not in self._kin:
+            own = (epsilon in (0.0, mechanism.epsilon)) and k in (0, mechanism.k)
+            self._kin[epsilon, k] = mechanism if own else mechanism.like(epsilon=epsilon or None, k=k or None)
+        return self._kin[epsilon, k]
+
+    def _error(self, fault: Fault, codes: Codes, number: int) -> InvalidValue:
+        """The error that a row causes. It names the row and the rule, and no symbol of the word."""
+        remedy = f"correct the {self.row}, or skip such {self.row}s (invalid='skip', --invalid skip)"
+        if fault is Fault.MISSING:
+            return InvalidValue(f"{self.row} {number} has no word, its value is null: {remedy}")
+        if fault is Fault.GAP:
+            return InvalidValue(f"{self.row} {number} has a null before its last symbol: {remedy}")
+        if fault is Fault.EMPTY:
+            return InvalidValue(f"{self.row} {number} has the empty word, which has nothing to hide: {remedy}")
+        symbols = self.mechanism.language.alphabet.symbols
+        unknown = object()  # is not in any alphabet
+        word = tuple(symbols[code] if code < len(symbols) else unknown for code in codes.tolist())
+        reason = self.mechanism.language.fault(word)
+        return NotInLanguage(f"{self.row} {number} has a word that is not in the language ({reason}): {remedy}")
+
+
+def checked_ids(column: Any, name: str, first_row: int) -> Any:
+    """An id column as an array that `release_codes` takes; raises if there are nulls, or values of another type."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_string_view(column.type):
+        column = column.cast(pa.large_string())
+    kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_binary)
+    if not any(is_kind(column.type) for is_kind in (*kinds, pa.types.is_large_binary)):
+        raise InvalidValue(
+            f"ids are text, bytes or whole numbers, and column {name} has type {column.type}: convert it"
+        )
+    if column.null_count:
+        row = first_row + int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0]) + 1
+        raise InvalidValue(f"row {row} has no id, its value in column {name} is null: give every row an id")
+    return column
+
+
+def _faults(found: Found, mechanism: Private) -> NDArray[np.uint8]:
+    """The fault of each row: those that are known, and those of words that are not in the language."""
+    faults = found.faults.copy()
+    words, size = found.words, len(mechanism.language.alphabet)
+    places = np.flatnonzero(words.values == size)
+    _mark(faults, np.unique(np.searchsorted(words.ends, places, side="right")), Fault.UNKNOWN)
+    if mechanism.distance == "hamming":
+        _mark(faults, np.flatnonzero(words.sizes == 0), Fault.EMPTY)
+    if not mechanism.language.every_word:
+        good = np.flatnonzero(faults == Fault.NONE)
+        candidates = words if len(good) == len(words) else chosen(words, good)
+        for numbers in candidates.by_length():
+            outside = ~mechanism._space.accepts(candidates.rows(numbers))
+            _mark(faults, good[numbers[outside]], Fault.OUTSIDE)
+    return faults
+
+
+def _mark(faults: NDArray[np.uint8], rows: Integers, fault: Fault) -> None:
+    """Note a fault of some rows, unless they have another one."""
+    faults[rows[faults[rows] == Fault.NONE]] = fault

@@ -1,0 +1,316 @@
+"""Where the words are in a table: in a column of lists, in a column of text, or in one column for each step.
+
+A shape is a value that is made for one schema and one alphabet. It reads a batch of rows into symbol codes and writes
+released codes back, in columns of the same types. Words in long format, one row for each symbol, are in `long`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from dpwords.bridges.notation import Notation
+from dpwords.core.encoding import Codes, Ragged, code_type
+from dpwords.core.symbols import Alphabet
+from dpwords.errors import InvalidValue
+from dpwords.frames.coders import Coder, coder_of, is_list, is_text, names_of
+from dpwords.languages.language import Language
+
+
+class Fault(IntEnum):
+    """Why a row has no word that may go in."""
+
+    NONE = 0
+    MISSING = 1
+    GAP = 2
+    UNKNOWN = 3
+    EMPTY = 4
+    OUTSIDE = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The words of a batch, as codes; what is no symbol has the size of the alphabet as its code."""
+
+    words: Ragged
+    faults: NDArray[np.uint8]  # of each row, a `Fault`: those that can be seen without knowing the language
+
+
+class Shape(Protocol):
+    """What every shape does."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns that hold the words."""
+
+    def read(self, batch: Any) -> Found:
+        """The words of an Arrow record batch. Cost: their symbols, at the speed of arrays."""
+
+    def write(self, words: Ragged) -> list[Any]:
+        """The columns that hold these words, with the types of those that were read."""
+
+
+@dataclass(frozen=True)
+class ListWords:
+    """Each word is a list of symbols."""
+
+    column: str
+    kind: Any  # the column's Arrow type
+    alphabet: Alphabet
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    @cached_property
+    def _coder(self) -> Coder:
+        return coder_of(self.alphabet.symbols, self.kind.value_type)
+
+    def read(self, batch: Any) -> Found:
+        column = batch.column(self.column)
+        missing = column.is_null().to_numpy(zero_copy_only=False)
+        lengths = pc.list_value_length(column).fill_null(0).to_numpy(zero_copy_only=False)
+        lengths = np.where(missing, 0, lengths)  # lists of one length have it even where they are null
+        return Found(
+            Ragged(self._coder.codes(column.flatten()), np.cumsum(lengths, dtype=np.int64)),
+            np.where(missing, np.uint8(Fault.MISSING), np.uint8(Fault.NONE)),
+        )
+
+    def write(self, words: Ragged) -> list[Any]:
+        values = self._coder.values(words.values)
+        if pa.types.is_fixed_size_list(self.kind):
+            return [pa.FixedSizeListArray.from_arrays(values, type=self.kind)]
+        ends = np.concatenate([[0], words.ends])
+        if pa.types.is_list(self.kind):
+            return [pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values, type=self.kind)]
+        return [pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), values, type=self.kind)]
+
+
+@dataclass(frozen=True)
+class TextWords:
+    """Each word is a text: single characters, or names of symbols with a separator between them."""
+
+    column: str
+    kind: Any
+    alphabet: Alphabet
+    separator: str | None  # "" for single characters, None for white space
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    @property
+    def _plain(self) -> Any:
+        return self.kind.value_type if pa.types.is_dictionary(self.kind) else self.kind
+
+    @cached_property
+    def _coder(self) -> Coder:
+        return coder_of(self.alphabet.symbols, pa.large_string())
+
+    @cached_property
+    def _points(self) -> Codes:
+        """The code of each character, up to the largest one of the alphabet; last, that of any other character."""
+        points = [ord(name) for name in names_of(self.alphabet.symbols)]
+        size = len(points)
+        codes = np.full(max(*points, 127) + 2, size, dtype=code_type(size + 1))
+        codes[points] = np.arange(size)
+        return codes
+
+    @cached_property
+    def _pieces(self) -> Any:
+        """What each symbol adds to a text: its name and a separator, and then for each symbol its name alone."""
+        names = names_of(self.alphabet.symbols)
+        between = " " if self.separator is None else self.separator
+        return pa.array([name + between for name in names] + names, pa.large_string())
+
+    def read(self, batch: Any) -> Found:
+        column = batch.column(self.column).cast(pa.large_string())
+        faults = np.where(column.is_null().to_numpy(zero_copy_only=False), Fault.MISSING, Fault.NONE).astype(np.uint8)
+        texts = column.fill_null("")
+        return Found(self._characters(texts) if self.separator == "" else self._names(texts), faults)
+
+    def _characters(self, texts: Any) -> Ragged:
+        offsets, marks = _contents(texts)
+        if not len(marks) or marks.max() < 128:
+            return Ragged(self._points[marks], offsets[1:] - offsets[0])
+        points = np.frombuffer(marks.tobytes().decode("utf-8").encode("utf-32-le"), dtype="<u4")
+        ends = np.cumsum(pc.utf8_length(texts).to_numpy(zero_copy_only=False), dtype=np.int64)
+        return Ragged(self._points[np.minimum(points, len(self._points) - 1)], ends)
+
+    def _names(self, texts: Any) -> Ragged:
+        if self.separator is None:
+            texts = pc.utf8_trim_whitespace(texts)
+            lists = pc.utf8_split_whitespace(texts)
+        else:
+            lists = pc.split_pattern(texts, self.separator)
+        empty = pc.equal(texts, "").to_numpy(zero_copy_only=False)
+        lengths = pc.list_value_length(lists).to_numpy(zero_copy_only=False)
+        codes = self._coder.codes(lists.flatten())
+        if empty.any():  # an empty text is the empty word, not a word of one nameless symbol
+            codes = np.delete(codes, np.cumsum(lengths)[empty] - 1)
+            lengths = np.where(empty, 0, lengths)
+        return Ragged(codes, np.cumsum(lengths, dtype=np.int64))
+
+    def write(self, words: Ragged) -> list[Any]:
+        codes = words.values.astype(np.int64)
+        codes[words.ends[words.sizes > 0] - 1] += len(self.alphabet)  # no separator after the last symbol
+        offsets, marks = _contents(self._pieces.take(pa.array(codes)))
+        ends = (offsets - offsets[0])[np.concatenate([[0], words.ends])]
+        buffers = [None, pa.py_buffer(ends), pa.py_buffer(marks)]
+        texts = pa.Array.from_buffers(pa.large_string(), len(words), buffers).cast(self._plain)
+        return [texts.dictionary_encode() if pa.types.is_dictionary(self.kind) else texts]
+
+
+@dataclass(frozen=True)
+class WideWords:
+    """Each word is spread over columns, one for each step; nulls at the end of a row make its word shorter."""
+
+    columns: tuple[str, ...]
+    kinds: tuple[Any, ...]
+    alphabet: Alphabet
+
+    @cached_property
+    def _coders(self) -> list[Coder]:
+        return [coder_of(self.alphabet.symbols, kind) for kind in self.kinds]
+
+    def read(self, batch: Any) -> Found:
+        cells = [batch.column(name) for name in self.columns]
+        codes = np.stack([coder.codes(cell) for coder, cell in zip(self._coders, cells, strict=True)], axis=1)
+        valid = np.stack([cell.is_valid().to_numpy(zero_copy_only=False) for cell in cells], axis=1)
+        lengths = valid.sum(axis=1)
+        gap = (valid[:, 1:] & ~valid[:, :-1]).any(axis=1)
+        faults = np.where(gap, np.uint8(Fault.GAP), np.uint8(Fault.NONE))
+        return Found(Ragged(codes[valid], np.cumsum(lengths, dtype=np.int64)), faults)
+
+    def write(self, words: Ragged) -> list[Any]:
+        lengths = words.sizes
+        valid = np.arange(len(self.columns)) < lengths[:, None]
+        codes = np.zeros(valid.shape, dtype=words.values.dtype)
+        codes[valid] = words.values
+        return [
+            coder.values(pa.array(codes[:, place], mask=~valid[:, place])) for place, coder in enumerate(self._coders)
+        ]
+
+
+def shape_of(
+    schema: Any,
+    language: Language,
+    column: str | None = None,
+    columns: str | Sequence[str] | None = None,
+    separator: str | None = None,
+    *,
+    same_length: bool = True,
+) -> Shape:
+    """The shape of the words in tables of a schema.
+
+    A list column holds lists of symbols. A text column is split at the separator; without one, it holds single
+    characters if the alphabet consists of characters, and otherwise names with white space between them, as on the
+    command line. `columns` names one column for each step: a list of names, a range such as "m1:m12" in the order of
+    the table, or a pattern such as "m*". `same_length` says whether the mechanism keeps the lengths of words.
+    """
+    alphabet = language.alphabet
+    if columns is not None:
+        if column is not None or separator is not None:
+            raise InvalidValue("column= and separator= do not go with columns=: leave them out")
+        names = named_columns(schema.names, columns)
+        if not same_length:
+            raise InvalidValue(
+                "this mechanism changes the lengths of words, and a table has a fixed number of columns: put each word "
+                "into one column, or use a mechanism under Hamming distance"
+            )
+        return WideWords(names, tuple(schema.field(name).type for name in names), alphabet)
+    name = _only_column(schema) if column is None else checked_column(schema.names, column)
+    kind = schema.field(name).type
+    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if is_list(kind):
+        if separator is not None:
+            raise InvalidValue("separator= is for a column of text, and this one has lists: leave it out")
+        if pa.types.is_fixed_size_list(kind) and not same_length:
+            raise InvalidValue(
+                "this mechanism changes the lengths of words, and this column has lists of one length: change its type "
+                "to lists of any length"
+            )
+        return ListWords(name, kind, alphabet)
+    if not is_text(plain):
+        raise InvalidValue(
+            f"words are in a column of lists or of text, and this one has type {kind}: name another column=, or pass "
+            "columns= if each step has a column"
+        )
+    _ = Notation(language, separator)  # raises if the symbols cannot be told apart in a text
+    if pa.types.is_dictionary(kind):  # there can be many released words
+        kind = pa.dictionary(pa.int32(), kind.value_type)
+    by_character = separator is None and alphabet.of_characters
+    return TextWords(name, kind, alphabet, "" if by_character else separator)
+
+
+def named_columns(names: Sequence[str], columns: str | Sequence[str]) -> tuple[str, ...]:
+    """The columns that a list of names, a range "A:B" or a pattern "m*" stands for.
+
+    >>> named_columns(["id", "m1", "m2", "m3"], "m1:m2")
+    ('m1', 'm2')
+    >>> named_columns(["id", "m1", "m2", "m3"], "m*")
+    ('m1', 'm2', 'm3')
+    """
+    texts = [columns] if isinstance(columns, str) else list(columns)
+    found = [name for text in texts for name in _named(names, text)]
+    if len(found) != len(set(found)):
+        raise InvalidValue("columns= names a column twice: name each step once")
+    if not found:
+        raise InvalidValue(
+            "columns= names no column: pass a list of names, a range such as 'm1:m12', or a pattern 'm*'"
+        )
+    return tuple(found)
+
+
+def _named(names: Sequence[str], text: str) -> Sequence[str]:
+    first, colon, last = text.partition(":")
+    if text in names:
+        return [text]
+    if colon and first in names and last in names:
+        begin, end = names.index(first), names.index(last)
+        if begin > end:
+            raise InvalidValue(f"the range {text} runs backwards: write {last}:{first}")
+        return names[begin : end + 1]
+    matching = [name for name in names if fnmatchcase(name, text)]
+    if not matching:
+        raise InvalidValue(f"no column is called {text}, and none matches it: the columns are {listed(names)}")
+    return matching
+
+
+def checked_column(names: Sequence[str], name: str) -> str:
+    """The name itself, if it is that of a column."""
+    if name not in names:
+        raise InvalidValue(f"there is no column {name}: the columns are {listed(names)}")
+    return name
+
+
+def listed(names: Sequence[str]) -> str:
+    """Some names of columns, for a message."""
+    return ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+
+
+def _only_column(schema: Any) -> str:
+    """The column of words if there is no doubt: the only one, or the only one that has lists."""
+    names = [field.name for field in schema if is_list(field.type)] or schema.names
+    if len(names) != 1:
+        raise InvalidValue(f"say where the words are: column=, columns=, or case= and symbol= ({listed(schema.names)})")
+    return str(names[0])
+
+
+def _contents(texts: Any) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """The offsets of an array of large strings, and the bytes from the first one's beginning to the last one's end."""
+    if not len(texts):
+        return np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.uint8)
+    _, places, data = texts.buffers()
+    offsets = np.frombuffer(places, dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    marks = np.zeros(0, dtype=np.uint8) if data is None else np.frombuffer(data, dtype=np.uint8)
+    return offsets, marks[offsets[0] : offsets[-1]]
