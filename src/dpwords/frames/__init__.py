@@ -1,10 +1,76 @@
-"""Tables of words: pyarrow, pandas and Polars tables in, tables of the same kind out."""
+"""Tables of words: a pyarrow, pandas or Polars table in, a table of the same kind with released words out."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Literal
 
 from dpwords.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from dpwords.mechanisms.private import Private
+
+
+def release(
+    mechanism: Private,
+    table: Any,
+    column: str | None = None,
+    *,
+    columns: str | Sequence[str] | None = None,
+    case: str | None = None,
+    symbol: str | None = None,
+    order: str | None = None,
+    separator: str | None = None,
+    id: str | None = None,
+    by: str | None = None,
+    budget: float | None = None,
+    split: Literal["equal", "first"] | None = None,
+    key: bytes | None = None,
+    ledger: Any = None,
+    invalid: Literal["fail", "skip"] = "fail",
+    drop_others: bool = False,
+) -> Any:
+    """Return the table with each of its words released. Each word spends ε.
+
+    `table` is a pyarrow Table or RecordBatch, a pandas DataFrame or a Polars DataFrame, and the result is one, too, with
+    the same types (and the same index). A single column (a Series or an Arrow array) is accepted as well. The words are
+
+    - in one `column`: lists of symbols, or text. Text is split at `separator`; without one, it consists of single
+      characters if the alphabet does, and otherwise of names with white space between them;
+    - or in several `columns`, one for each step: a list of names, a range "m1:m12", or a pattern "m*". Nulls at the end
+      of a row make its word shorter;
+    - or in rows, as in an event log: `case`, `symbol` and `order` name the columns (in logs of the XES standard they
+      are known). The result has these columns only, and the order column is rebuilt: 1, 2, 3, …, or seconds from
+      2000-01-01 on. The original times would tell which events are true. A case that is released as the empty word has
+      no rows.
+
+    All other columns stay as they are, and are not protected; `drop_others` leaves only those that are named here.
+    Where categories are listed with a column, they are those of the alphabet afterwards. A word shorter than k is
+    released with its length as k. Rows whose word is missing or not in the language raise NotInLanguage before anything
+    is drawn; with invalid="skip" they are left out, which shows that they were such rows.
+
+    `by` names the column that tells who one person is. With a `budget`, the words of each person spend no more than it:
+    split="equal" gives each of n words budget/n, split="first" releases only as many words as it pays for at the
+    mechanism's ε. A `ledger` is charged before the first draw. `id` and `key` are those of `release_all`; without an id,
+    rows are known by their numbers.
+
+    Cost: that of `release_codes`, and a few nanoseconds for each symbol.
+
+    >>> import dpwords as dw, pyarrow as pa
+    >>> table = pa.table({"user": [1, 1, 2], "route": ["abac", "cab", "bb"]})
+    >>> private = dw.frames.release(dw.Exponential(dw.Words("abc"), epsilon=2), table, column="route", by="user")
+    >>> [len(route) for route in private["route"].to_pylist()]
+    [4, 3, 2]
+    """
+    need_pyarrow()
+    from dpwords.frames import whole
+    from dpwords.frames.requests import Request
+
+    request = Request(
+        column, columns, case, symbol, order, separator, id, by, budget, split, invalid=invalid, drop_others=drop_others
+    )
+    return whole.release(mechanism, table, request, key, ledger)
 
 
 def need_pyarrow() -> None:

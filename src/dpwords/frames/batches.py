@@ -86,14 +86,13 @@ class BatchRelease:
 
     def draw(self, found: Found, rows: Integers, ids: Any, epsilons: Floats | None = None) -> Ragged:
         """The released words of some rows, in their order."""
-        lengths = found.words.sizes[rows]
-        places = np.minimum(lengths, self.mechanism.k) if self.mechanism.distance == "hamming" else lengths * 0
-        spent = np.zeros(len(rows)) if epsilons is None else epsilons[rows]
-        kinds, numbers = np.unique(np.stack([spent, places], axis=1), axis=0, return_inverse=True)
+        hamming = self.mechanism.distance == "hamming"
+        places = np.minimum(found.words.sizes[rows], self.mechanism.k) if hamming else np.zeros(len(rows), np.int64)
+        kinds, numbers = pairs_of(np.zeros(len(rows)) if epsilons is None else epsilons[rows], places)
         groups = []
-        for number, (epsilon, k) in enumerate(kinds.tolist()):
-            some = np.flatnonzero(numbers.ravel() == number)
-            groups.append((some, self._drawn(self._like(epsilon, int(k)), found.words, rows[some], ids)))
+        for number, (epsilon, k) in enumerate(kinds):
+            some = np.flatnonzero(numbers == number)
+            groups.append((some, self._drawn(self.like(epsilon, k), found.words, rows[some], ids)))
         if len(groups) == 1:
             return groups[0][1]
         return Ragged.gathered(groups, len(rows), code_type(len(self.mechanism.language.alphabet)))
@@ -105,12 +104,15 @@ class BatchRelease:
         codes = Ragged(words.values.astype(kind, copy=False), words.ends)
         return mechanism.release_codes(codes, ids=ids, key=self.key)
 
-    def _like(self, epsilon: float, k: int) -> Private:
-        """The mechanism with the ε and k of some rows; 0 stands for its own."""
+    def like(self, epsilon: float, length: int) -> Private:
+        """The mechanism that words of this length use at this ε; 0 stands for the mechanism's own ε."""
         mechanism = self.mechanism
+        k = min(mechanism.k, max(length, 1)) if mechanism.distance == "hamming" else mechanism.k
+        epsilon = epsilon or mechanism.epsilon
+        if (epsilon, k) == (mechanism.epsilon, mechanism.k):
+            return mechanism
         if (epsilon, k) not in self._kin:
-            own = (epsilon in (0.0, mechanism.epsilon)) and k in (0, mechanism.k)
-            self._kin[epsilon, k] = mechanism if own else mechanism.like(epsilon=epsilon or None, k=k or None)
+            self._kin[epsilon, k] = mechanism.like(epsilon=epsilon, k=k)
         return self._kin[epsilon, k]
 
     def _error(self, fault: Fault, codes: Codes, number: int) -> InvalidValue:
@@ -127,6 +129,21 @@ class BatchRelease:
         word = tuple(symbols[code] if code < len(symbols) else unknown for code in codes.tolist())
         reason = self.mechanism.language.fault(word)
         return NotInLanguage(f"{self.row} {number} has a word that is not in the language ({reason}): {remedy}")
+
+
+def pairs_of(numbers: Floats, integers: Integers) -> tuple[list[tuple[float, int]], Integers]:
+    """The distinct pairs of a number and an integer, both given by row, and for each row which of them it has.
+
+    >>> pairs_of(np.array([0.5, 0.5, 2.0]), np.array([3, 3, 1]))
+    ([(0.5, 3), (2.0, 1)], array([0, 0, 1]))
+    """
+    if not len(numbers) or ((numbers == numbers[0]).all() and (integers == integers[0]).all()):
+        return [(float(numbers[0]), int(integers[0]))] if len(numbers) else [], np.zeros(len(numbers), dtype=np.int64)
+    values, which = np.unique(numbers, return_inverse=True)
+    least, most = int(integers.min()), int(integers.max())
+    combined, inverse = np.unique(which.ravel() * (most - least + 1) + (integers - least), return_inverse=True)
+    pairs = [divmod(number, most - least + 1) for number in combined.tolist()]
+    return [(float(values[value]), least + rest) for value, rest in pairs], inverse.ravel()
 
 
 def checked_ids(column: Any, name: str, first_row: int) -> Any:

@@ -1,0 +1,199 @@
+"""Long format, as of event logs: one row for each symbol, with columns for the case, the symbol and the order.
+
+The rows of a case are gathered into a word, and the released word is written as rows again. The released events are
+not the events that went in, and there can be more or fewer of them, so nothing of a true event may stay beside a
+released one: the order column is rebuilt, and all other columns are dropped. Times would tell which events are true,
+and how many there were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dpwords.core.scaled import Integers
+from dpwords.errors import InvalidValue
+from dpwords.frames.coders import is_text
+from dpwords.frames.shapes import checked_column
+
+CASE, SYMBOL, ORDER = "case:concept:name", "concept:name", "time:timestamp"  # of the XES standard for event logs
+_EPOCH = 946_684_800  # seconds from 1970-01-01 to 2000-01-01
+_DAY = 86_400
+Form = Literal["numbers", "times", "days"]
+
+
+@dataclass(frozen=True)
+class LongWords:
+    """The columns of an event log. Without an order column, the order of the rows counts."""
+
+    case: str
+    symbol: str
+    order: str | None
+
+    @classmethod
+    def of(cls, names: Sequence[str], case: str | None, symbol: str | None, order: str | None) -> LongWords:
+        """From the columns that there are, and those that a user names; the names in event logs are known."""
+        for given, what, known in ((case, "case", CASE), (symbol, "symbol", SYMBOL)):
+            if given is None and known not in names:
+                raise InvalidValue(f"an event log needs {what}= (--{what}), as there is no column {known}: name it")
+        found = cls(case or CASE, symbol or SYMBOL, ORDER if order is None and ORDER in names else order)
+        for name in found.columns:
+            checked_column(names, name)
+        if len(set(found.columns)) < len(found.columns):
+            raise InvalidValue("case, symbol and order are different columns: name each of them once")
+        return found
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.case, self.symbol) if self.order is None else (self.case, self.symbol, self.order)
+
+    def gathered(self, table: Any, by: str | None = None) -> tuple[Any, Events]:
+        """A table with one row for each case, in the order in which they first appear, and what turns it back.
+
+        It has the column of the case, the column of the symbol, which now has lists, and that of the person, if `by`
+        names one. Cost: sorting the rows.
+        """
+        cases = _plain(table, self.case)
+        if cases.null_count:
+            raise InvalidValue(f"row {_first_null(cases)} has no case, its value is null: give every row a case")
+        encoded = cases.dictionary_encode()
+        numbers = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        order = Order(None) if self.order is None else Order.of(_plain(table, self.order), self.order)
+        symbols = _combined(table, self.symbol).take(pa.array(order.places(numbers)))
+        ends = np.cumsum(np.bincount(numbers, minlength=len(encoded.dictionary)))
+        first = pa.array(np.unique(numbers, return_index=True)[1])
+        columns = {
+            self.case: _combined(table, self.case).take(first),
+            self.symbol: pa.LargeListArray.from_arrays(pa.array(np.concatenate([[0], ends]), pa.int64()), symbols),
+        }
+        if by is not None and by != self.case:
+            people = _plain(table, checked_column(table.schema.names, by)).dictionary_encode().indices.fill_null(-1)
+            codes = people.to_numpy(zero_copy_only=False)
+            mixed = np.flatnonzero(codes != codes[first][numbers])
+            if len(mixed):
+                raise InvalidValue(f"row {mixed[0] + 1} has another {by} than its case has before: a case has only one")
+            columns[by] = _combined(table, by).take(first)
+        fields = [field for field in table.schema if field.name in self.columns]
+        return pa.table(columns), Events(self, pa.schema(fields), order.form, order.pattern)
+
+
+@dataclass(frozen=True)
+class Events:
+    """Writes words as rows of events."""
+
+    log: LongWords
+    schema: Any  # of the log's own columns
+    form: Form
+    pattern: str  # of times, if they are text
+
+    def __call__(self, batch: Any) -> Any:
+        """One row for each symbol of a batch that has one row for each case. Cost: the symbols."""
+        words = batch.column(self.log.symbol)
+        lengths = pc.list_value_length(words).to_numpy(zero_copy_only=False).astype(np.int64)
+        ends = np.cumsum(lengths)
+        before = np.arange(len(words.flatten())) - np.repeat(ends - lengths, lengths)
+        columns = {
+            self.log.case: batch.column(self.log.case).take(pa.array(np.repeat(np.arange(len(batch)), lengths))),
+            self.log.symbol: words.flatten(),
+        }
+        arrays = [
+            columns[field.name].cast(field.type) if field.name in columns else self._rebuilt(before, field.type)
+            for field in self.schema
+        ]
+        fields = [field.with_type(array.type) for field, array in zip(self.schema, arrays, strict=True)]
+        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+
+    def _rebuilt(self, before: Integers, kind: Any) -> Any:
+        """The order column, for events that have so many events of their case before them."""
+        if self.form == "days":
+            return pa.array(_EPOCH // _DAY + before, pa.int32()).cast(pa.date32()).cast(kind)
+        if self.form == "times":
+            seconds = pa.array(_EPOCH + before, pa.int64())
+            if is_text(kind):
+                return pc.strftime(seconds.cast(pa.timestamp("s")), self.pattern).cast(kind)
+            return seconds.cast(pa.timestamp("s", kind.tz)).cast(kind)
+        numbers = pa.array(before + 1)
+        if not (is_text(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+            return numbers
+        try:
+            return numbers.cast(kind)
+        except pa.ArrowInvalid:
+            raise InvalidValue(
+                f"a case has more events than numbers of type {kind} in column {self.log.order}: use a wider type"
+            ) from None
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """What the rows of a case are sorted by, and how the order column is rebuilt."""
+
+    keys: Any  # an Arrow array; None for the order of the rows
+    form: Form = "numbers"
+    pattern: str = ""
+
+    @classmethod
+    def of(cls, column: Any, name: str) -> Order:
+        """From the order column. Text is read as numbers or as ISO 8601 times: sorted as text, 10 comes before 9."""
+        if column.null_count:
+            raise InvalidValue(f"row {_first_null(column)} has no value in column {name}: give every row its place")
+        if not is_text(column.type):
+            if pa.types.is_timestamp(column.type):
+                return cls(column, "times")
+            return cls(column, "days" if pa.types.is_date(column.type) else "numbers")
+        for kind in (pa.int64(), pa.float64()):
+            numbers = _read(column, kind)
+            if numbers is not None:
+                return cls(numbers)
+        for zone in (None, "UTC"):
+            times = _read(column, pa.timestamp("ns", zone))
+            if times is not None:
+                if zone is None and pc.all(pc.equal(pc.utf8_length(column), 10)).as_py():
+                    return cls(times, "days")
+                letter = "T" if pc.all(pc.match_substring(column, "T")).as_py() else " "
+                return cls(times, "times", f"%Y-%m-%d{letter}%H:%M:%S{'+00:00' if zone else ''}")
+        raise InvalidValue(
+            f"column {name} has text that is neither numbers nor times such as 2000-01-31T23:59:59, all with or all "
+            "without a time zone: convert it"
+        )
+
+    def places(self, cases: Integers) -> Integers:
+        """The rows, sorted by their case and then by their place in it; rows of equal place keep their order."""
+        if self.keys is None:
+            return np.argsort(cases, kind="stable")
+        keys = pa.table({"case": pa.array(cases), "order": self.keys})
+        order = pc.sort_indices(keys, sort_keys=[("case", "ascending"), ("order", "ascending")])
+        return np.asarray(order.to_numpy(zero_copy_only=False)).astype(np.int64)
+
+
+def _read(column: Any, kind: Any) -> Any:
+    """A column of text as another type; None if that does not do."""
+    try:
+        return column.cast(kind)
+    except pa.ArrowInvalid:
+        return None
+
+
+def _combined(table: Any, name: str) -> Any:
+    """A column as one array."""
+    column = table.column(name).combine_chunks()
+    if isinstance(column, pa.ChunkedArray):
+        column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+    return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
+
+
+def _plain(table: Any, name: str) -> Any:
+    """A column as one array, without dictionary encoding."""
+    column = _combined(table, name)
+    if not pa.types.is_dictionary(column.type):
+        return column
+    kind = column.type.value_type
+    return column.cast(pa.large_string() if is_text(kind) else kind)
+
+
+def _first_null(column: Any) -> int:
+    return int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0]) + 1

@@ -1,0 +1,141 @@
+"""Many words of one person: how many there are, what they cost together, and how a budget is divided over them.
+
+The numbers of words that people have are public here: the ε of a word depends on how many words its person has, and
+on nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+
+from dpwords.core.scaled import Floats, Integers
+from dpwords.errors import InvalidValue
+from dpwords.privacy.guarantees import checked_epsilon
+
+Split = Literal["equal", "first"]
+
+
+@dataclass(frozen=True)
+class Division:
+    """The public rule that gives each word of a person its ε.
+
+    Without a budget each word has the ε of the mechanism. A budget is for all words of a person together: "equal" gives
+    each of n words budget/n; "first" gives the mechanism's ε to as many words as the budget pays for, the first ones in
+    the order of the table, and leaves out the others.
+
+    >>> Division(epsilon=2.0, budget=10.0, split="equal").spent(np.array([1, 4]))
+    array([10. ,  2.5])
+    >>> Division(epsilon=2.0, budget=10.0, split="first").words
+    5
+    """
+
+    epsilon: float  # of the mechanism
+    budget: float | None = None
+    split: Split | None = None
+
+    @classmethod
+    def of(cls, epsilon: float, budget: float | None, split: str | None) -> Division:
+        """Check the arguments of a user. A budget without a rule is divided equally."""
+        if budget is None:
+            if split is not None:
+                raise InvalidValue("split= says how a budget is divided: pass budget= as well, or leave it out")
+            return cls(epsilon)
+        division = cls(epsilon, checked_epsilon(budget), _checked_split(split))
+        if division.words == 0:
+            raise InvalidValue(f"the budget {budget:g} is below the ε = {epsilon:g} of one word: take a smaller epsilon")
+        return division
+
+    @property
+    def words(self) -> int | None:
+        """The largest number of words of a person that come out; None if all of them do."""
+        if self.budget is None or self.split != "first":
+            return None
+        return int(Fraction(repr(self.budget)) // Fraction(repr(self.epsilon)))  # as written: 0.3 pays for 3 times 0.1
+
+    def spent(self, numbers: Integers) -> Floats:
+        """The ε of each word of people who have so many words."""
+        if self.budget is None or self.split == "first":
+            return np.full(len(numbers), self.epsilon)
+        distinct, places = np.unique(numbers, return_inverse=True)
+        return np.array([_part(self.budget, number) for number in distinct.tolist()])[places.ravel()]
+
+    def each(self, numbers: Integers, ranks: Integers) -> Floats:
+        """The ε of each word: its person has so many, and `ranks` of them come before it. ε = 0 leaves it out."""
+        spent = self.spent(numbers)
+        return spent if self.words is None else np.where(ranks < self.words, spent, 0.0)
+
+    def __str__(self) -> str:
+        if self.budget is None:
+            return f"each word spends ε = {self.epsilon:g}"
+        if self.words is None:
+            return f"the words of each person share ε = {self.budget:g} equally"
+        return f"each person's first {self.words} words spend ε = {self.epsilon:g} each"
+
+
+@dataclass(frozen=True)
+class PeopleFacts:
+    """How many words people have, and what they spend. This is for the owner of the data."""
+
+    people: int
+    words: int  # of all people, before any are left out
+    most: int  # words of the person who has most of them
+    typical: float  # the median number of words of a person
+    left_out: int  # words that the budget does not pay for
+    most_spent: float  # the largest ε that a person spends
+    typical_spent: float  # the median
+    rule: str
+
+    @classmethod
+    def of(cls, numbers: Integers, division: Division) -> PeopleFacts:
+        """From the number of words of each person."""
+        out = numbers if division.words is None else np.minimum(numbers, division.words)
+        spent = out * division.spent(numbers)
+        return cls(
+            len(numbers),
+            int(numbers.sum()),
+            int(numbers.max(initial=0)),
+            float(np.median(numbers)) if len(numbers) else 0.0,
+            int((numbers - out).sum()),
+            float(spent.max(initial=0.0)),
+            float(np.median(spent)) if len(numbers) else 0.0,
+            str(division),
+        )
+
+    def __str__(self) -> str:
+        left_out = f", {self.left_out} words are left out" if self.left_out else ""
+        return (
+            f"{self.people} people have {self.words} words, typically {self.typical:g} and at most {self.most}; "
+            f"{self.rule}{left_out}: a person typically spends ε = {self.typical_spent:.4g}, at most {self.most_spent:.4g}"
+        )
+
+
+def ranks_of(people: Integers) -> Integers:
+    """For each row, how many rows before it belong to the same person.
+
+    >>> ranks_of(np.array([3, 5, 3, 3, 5]))
+    array([0, 0, 1, 2, 1])
+    """
+    order = np.argsort(people, kind="stable")
+    ordered = people[order]
+    first = np.flatnonzero(np.diff(ordered, prepend=-1))
+    ranks = np.empty(len(people), dtype=np.int64)
+    ranks[order] = np.arange(len(people)) - np.repeat(first, np.diff(first, append=len(people)))
+    return ranks
+
+
+def _part(budget: float, number: int) -> float:
+    """budget/number, rounded so that so many parts never exceed the budget."""
+    part = budget / number
+    return float(np.nextafter(part, 0.0)) if Fraction(part) * number > Fraction(budget) else part
+
+
+def _checked_split(split: str | None) -> Split:
+    if split in (None, "equal"):
+        return "equal"
+    if split == "first":
+        return "first"
+    raise InvalidValue("split is 'equal', the same ε for all words of a person, or 'first', as many as the budget pays")

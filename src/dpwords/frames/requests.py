@@ -1,0 +1,90 @@
+"""What a user asks for, in one value: where the words are, whose they are, and what happens to bad rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dpwords.core.keyed import KEY_BYTES
+from dpwords.errors import InvalidValue
+from dpwords.frames.batches import BatchRelease
+from dpwords.frames.long import CASE, SYMBOL, LongWords
+from dpwords.frames.people import Division
+from dpwords.frames.shapes import checked_column, named_columns, shape_of
+from dpwords.frames.survey import Survey
+from dpwords.mechanisms.private import Private
+
+
+@dataclass(frozen=True)
+class Request:
+    """The public options of a release of a table; see `dpwords.frames.release`."""
+
+    column: str | None = None
+    columns: str | Sequence[str] | None = None
+    case: str | None = None
+    symbol: str | None = None
+    order: str | None = None
+    separator: str | None = None
+    id: str | None = None
+    by: str | None = None
+    budget: float | None = None
+    split: str | None = None
+    invalid: str = "fail"
+    drop_others: bool = False
+    row: str = "row"  # what messages call a row
+
+    def log(self, names: Sequence[str]) -> LongWords | None:
+        """The columns of an event log, if the table with columns of these names is one; otherwise None."""
+        parts = (self.case, self.symbol, self.order)
+        known = self.column is None and self.columns is None and CASE in names and SYMBOL in names
+        if parts == (None, None, None) and not known:
+            return None
+        if (self.column, self.columns, self.separator, self.id) != (None, None, None, None):
+            raise InvalidValue(
+                "column=, columns=, separator= and id= do not go with case=, symbol= and order=: the case is the id"
+            )
+        return LongWords.of(names, *parts)
+
+    def of_cases(self, log: LongWords) -> Request:
+        """The request for the table in which each case of an event log has become one row."""
+        bare = replace(self, case=None, symbol=None, order=None, drop_others=False)
+        return replace(bare, column=log.symbol, id=log.case, row="case")
+
+    def needed(self, names: Sequence[str]) -> list[str]:
+        """The columns that are read, of those with these names, in their order; all of them if that is not clear."""
+        log = self.log(names)
+        if log is not None:
+            words: Sequence[str] = log.columns
+        elif self.columns is not None:
+            words = named_columns(names, self.columns)
+        else:
+            words = names if self.column is None else [checked_column(names, self.column)]
+        others = [checked_column(names, name) for name in (self.id, self.by) if name is not None]
+        return [name for name in names if name in {*words, *others}]
+
+    def survey(self, schema: Any, mechanism: Private, key: bytes | None, *, charged: bool = False) -> Survey:
+        """The pass over a table of this schema that comes before the draws; `charged` says that there is a ledger."""
+        if not isinstance(mechanism, Private):
+            raise InvalidValue("tables are released by mechanisms with a proven guarantee: pass for example Exponential")
+        if self.invalid not in ("fail", "skip"):
+            raise InvalidValue("invalid is 'fail', to stop at rows that are no words, or 'skip', to leave them out")
+        division = Division.of(mechanism.epsilon, self.budget, self.split)
+        same_length = mechanism.distance == "hamming"
+        shape = shape_of(
+            schema, mechanism.language, self.column, self.columns, self.separator, same_length=same_length
+        )
+        named = [checked_column(schema.names, name) for name in (self.id, self.by) if name is not None]
+        if set(named) & set(shape.columns):
+            raise InvalidValue("a column of words cannot be the id or the person as well: name another column")
+        kept = [name for name in schema.names if name in {*shape.columns, *named}] if self.drop_others else None
+        release = BatchRelease(
+            mechanism,
+            shape,
+            bytes(mechanism._source.open().take(KEY_BYTES)) if key is None else key,
+            id=self.id,
+            invalid="skip" if self.invalid == "skip" else "fail",
+            kept=None if kept is None else tuple(kept),
+            row=self.row,
+        )
+        return Survey(release, self.by, division, charged)

@@ -1,0 +1,142 @@
+"""The pass over a table before anything is drawn: everything that can be refused is refused here."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from dpwords.core.kept import version
+from dpwords.core.keyed import Ids, Key, distinct
+from dpwords.core.scaled import Floats
+from dpwords.errors import InvalidValue
+from dpwords.frames.batches import BatchRelease, checked_ids, pairs_of
+from dpwords.frames.people import Division, PeopleFacts, ranks_of
+from dpwords.frames.shapes import Fault, Found
+from dpwords.mechanisms.private import Private
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What will be released: the function for each batch, and the ε of each row."""
+
+    release: BatchRelease
+    rows: int
+    skipped: int  # rows without a word of the language
+    kinds: tuple[tuple[Private, int], ...]  # the mechanisms that are used, each with a length of words
+    facts: PeopleFacts | None = None  # if it is known who is one person
+    amounts: Mapping[Any, float] | None = None  # the ε that each person spends, if there is a ledger
+    run: str = ""  # a repeated release with the same key has the same name; without the key it tells nothing
+    by_row: Floats | None = None  # the ε of each row, if it is not that of the mechanism
+
+    def epsilons(self, first_row: int, number: int) -> Floats | None:
+        """The ε of each of some rows; None if it is that of the mechanism."""
+        return None if self.by_row is None else self.by_row[first_row : first_row + number]
+
+    def charge(self, ledger: Any) -> None:
+        """Record in a ledger what will be spent. If a budget does not pay for it, the ledger refuses."""
+        ledger.charge(self.amounts, self.release.mechanism.guarantee, run=self.run)
+
+
+class Survey:
+    """Goes over the batches of a table, in their order, and then makes a plan.
+
+    `by` is the column that says which person a word belongs to. With `charged`, the plan has amounts for a ledger.
+    A budget or a ledger needs to know who is one person: if `by` is not given, it is the id. Ids have to differ between
+    rows, except if the id is the person: then rows are told apart by their numbers. Cost: that of reading. Memory: at
+    most about 50 bytes for each row with ids and people, and nothing otherwise.
+    """
+
+    def __init__(
+        self,
+        release: BatchRelease,
+        by: str | None = None,
+        division: Division | None = None,
+        charged: bool = False,
+    ) -> None:
+        self.division = division or Division(release.mechanism.epsilon)
+        limited = self.division.budget is not None
+        if by is None and (limited or charged):
+            if release.id is None:
+                what = "a budget is" if limited else "a ledger is kept"
+                raise InvalidValue(f"{what} for each person: name the column that says who it is, with by= or --by")
+            by = release.id
+        self.release, self.by, self.charged = release, by, charged
+        self.rows, self.skipped = 0, 0
+        self._key = Key(release.key)
+        self._lengths: set[int] = set()
+        self._ids: list[NDArray[Any]] = []  # tags
+        self._people: list[NDArray[Any]] = []  # tags
+        self._names: list[Any] = []  # of the people, as Arrow arrays
+        self._sizes: list[NDArray[Any]] = []  # the length of each word, −1 for a row that is skipped
+        self._symbols = hashlib.blake2b(key=self._key.derived("symbols"))
+
+    def add(self, batch: Any) -> Found:
+        """The words of the next batch; raises `InvalidValue` for what may not go in."""
+        found = self.release.read(batch, self.rows)
+        sizes = np.where(found.faults == Fault.NONE, found.words.sizes, -1)
+        self._lengths |= set(np.unique(sizes).tolist()) - {-1}
+        if self.release.id is not None:
+            self._ids.append(self._key.id_tags(Ids.of(self.release.ids(batch, self.rows))))
+        if self.by is not None:
+            names = checked_ids(batch.column(self.by), self.by, self.rows)
+            self._people.append(self._key.id_tags(Ids.of(names))[:, 0])
+            self._sizes.append(sizes.astype(np.int32))
+            if self.charged:
+                self._names.append(names)
+                self._symbols.update(np.ascontiguousarray(found.words.values))
+        self.rows += len(batch)
+        self.skipped += int((sizes < 0).sum())
+        return found
+
+    def plan(self) -> Plan:
+        """The plan, once all batches were added; raises `InvalidValue` if two rows have the same id."""
+        release = self.release
+        if self._ids and not distinct(np.concatenate(self._ids)):
+            if self.by != release.id:
+                raise InvalidValue(
+                    f"two rows have the same id in column {release.id}, and ids tell draws apart: name a column that "
+                    "differs in every row, or leave the id out; by= (--by) names the person"
+                )
+            release = replace(release, id=None)
+        plan = Plan(release, self.rows, self.skipped, ())
+        if not self._people:
+            return replace(plan, kinds=tuple((release.like(0.0, length), length) for length in sorted(self._lengths)))
+        sizes = np.concatenate(self._sizes)
+        stays = np.flatnonzero(sizes >= 0)
+        people = np.concatenate(self._people)[stays]
+        _, first, person, numbers = np.unique(people, return_index=True, return_inverse=True, return_counts=True)
+        person = person.ravel()
+        by_row = np.zeros(len(sizes))
+        by_row[stays] = self.division.each(numbers[person], ranks_of(person))
+        used, _ = pairs_of(by_row[by_row > 0], sizes[by_row > 0])
+        spent = self.division.spent(numbers) * np.minimum(numbers, self.division.words or numbers)
+        return replace(
+            plan,
+            kinds=tuple((release.like(epsilon, length), length) for epsilon, length in used),
+            facts=PeopleFacts.of(numbers, self.division),
+            amounts=self._amounts(stays[first], spent) if self.charged else None,
+            run=self._run(by_row, sizes) if self.charged else "",
+            by_row=None if self.division.budget is None else by_row,
+        )
+
+    def _amounts(self, rows: NDArray[np.int64], spent: Floats) -> dict[Any, float]:
+        """What each person spends, by name; each has one of their rows as an example."""
+        names = pa.chunked_array(self._names).take(pa.array(rows)).to_pylist()
+        return dict(zip(names, spent.tolist(), strict=True))
+
+    def _run(self, by_row: Floats, sizes: NDArray[Any]) -> str:
+        """A name that depends on key, words, ids, people and the mechanism, and not on how the table is cut."""
+        mechanism = self.release.mechanism
+        name = hashlib.blake2b(key=self._key.derived("run"), digest_size=16)
+        public = (version(), mechanism._space.identity, mechanism.language.alphabet.symbols, mechanism.k)
+        name.update(repr((*public, mechanism.distance)).encode("utf-8", "surrogatepass"))
+        name.update(self._symbols.digest())
+        for part in (by_row, sizes, *self._ids, *self._people):
+            name.update(part.tobytes())
+        return name.hexdigest()
