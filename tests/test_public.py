@@ -34,6 +34,7 @@ PUBLIC = [
     "accuracy",
     "audit",
     "best",
+    "frames",
     "from_edges",
     "from_json",
     "plots",

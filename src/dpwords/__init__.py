@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dpwords import accuracy as accuracy
     from dpwords import audit as audit
+    from dpwords import frames as frames
     from dpwords import plots as plots
     from dpwords.accuracy import best as best
     from dpwords.bridges.edge_lists import from_edges as from_edges
@@ -65,7 +66,7 @@ _HOMES = {
     "from_edges": "bridges.edge_lists",
     "from_json": "bridges.json_systems",
 }
-_MODULES = ("accuracy", "audit", "plots")
+_MODULES = ("accuracy", "audit", "frames", "plots")
 __all__ = [*_MODULES, *sorted(_HOMES)]  # noqa: PLE0604
 __version__ = "0.1.0"
 

@@ -33,8 +33,8 @@ def release(
 ) -> Any:
     """Return the table with each of its words released. Each word spends ε.
 
-    `table` is a pyarrow Table or RecordBatch, a pandas DataFrame or a Polars DataFrame, and the result is one, too, with
-    the same types (and the same index). A single column (a Series or an Arrow array) is accepted as well. The words are
+    `table` is a pyarrow Table or RecordBatch, a pandas DataFrame or a Polars DataFrame, and so is the result, with the
+    same types (and the same index). A single column (a Series or an Arrow array) is accepted as well. The words are
 
     - in one `column`: lists of symbols, or text. Text is split at `separator`; without one, it consists of single
       characters if the alphabet does, and otherwise of names with white space between them;
@@ -52,8 +52,8 @@ def release(
 
     `by` names the column that tells who one person is. With a `budget`, the words of each person spend no more than it:
     split="equal" gives each of n words budget/n, split="first" releases only as many words as it pays for at the
-    mechanism's ε. A `ledger` is charged before the first draw. `id` and `key` are those of `release_all`; without an id,
-    rows are known by their numbers.
+    mechanism's ε. A `ledger` is charged before the first draw. `id` and `key` are those of `release_all`; without an
+    id, rows are known by their numbers.
 
     Cost: that of `release_codes`, and a few nanoseconds for each symbol.
 

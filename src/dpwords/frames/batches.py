@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dpwords.core.encoding import Codes, Ragged, code_type
 from dpwords.core.scaled import Floats, Integers
 from dpwords.errors import InvalidValue, NotInLanguage
+from dpwords.frames.ids import checked_ids, ids_of
 from dpwords.frames.ragged import chosen
 from dpwords.frames.shapes import Fault, Found, Shape
 from dpwords.mechanisms.private import Private
@@ -79,9 +80,9 @@ class BatchRelease:
         return np.flatnonzero(stay if epsilons is None else stay & (epsilons > 0))
 
     def ids(self, batch: Any, first_row: int = 0) -> Any:
-        """The ids of all rows, as an array."""
+        """The ids of all rows, as an Arrow array."""
         if self.id is None:
-            return np.arange(first_row, first_row + len(batch))
+            return pa.array(np.arange(first_row, first_row + len(batch)))
         return checked_ids(batch.column(self.id), self.id, first_row)
 
     def draw(self, found: Found, rows: Integers, ids: Any, epsilons: Floats | None = None) -> Ragged:
@@ -99,10 +100,11 @@ class BatchRelease:
 
     def _drawn(self, mechanism: Private, words: Ragged, rows: Integers, ids: Any) -> Ragged:
         if len(rows) < len(words):
-            words, ids = chosen(words, rows), ids.take(rows)
+            words, ids = chosen(words, rows), ids.take(pa.array(rows))
         kind = code_type(len(mechanism.language.alphabet))
         codes = Ragged(words.values.astype(kind, copy=False), words.ends)
-        return mechanism.release_codes(codes, ids=ids, key=self.key)
+        checked: Any = ids_of(ids)
+        return mechanism.release_codes(codes, checked, self.key)
 
     def like(self, epsilon: float, length: int) -> Private:
         """The mechanism that words of this length use at this ε; 0 stands for the mechanism's own ε."""
@@ -144,23 +146,6 @@ def pairs_of(numbers: Floats, integers: Integers) -> tuple[list[tuple[float, int
     combined, inverse = np.unique(which.ravel() * (most - least + 1) + (integers - least), return_inverse=True)
     pairs = [divmod(number, most - least + 1) for number in combined.tolist()]
     return [(float(values[value]), least + rest) for value, rest in pairs], inverse.ravel()
-
-
-def checked_ids(column: Any, name: str, first_row: int) -> Any:
-    """An id column as an array that `release_codes` takes; raises if there are nulls, or values of another type."""
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if pa.types.is_string_view(column.type):
-        column = column.cast(pa.large_string())
-    kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_integer, pa.types.is_binary)
-    if not any(is_kind(column.type) for is_kind in (*kinds, pa.types.is_large_binary)):
-        raise InvalidValue(
-            f"ids are text, bytes or whole numbers, and column {name} has type {column.type}: convert it"
-        )
-    if column.null_count:
-        row = first_row + int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0]) + 1
-        raise InvalidValue(f"row {row} has no id, its value in column {name} is null: give every row an id")
-    return column
 
 
 def _faults(found: Found, mechanism: Private) -> NDArray[np.uint8]:

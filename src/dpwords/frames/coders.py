@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from dpwords.core.encoding import Codes, code_type
 from dpwords.core.symbols import Symbol
@@ -62,6 +63,16 @@ def names_of(symbols: Symbols) -> list[str]:
     return names
 
 
+def contents_of(texts: Any) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """The offsets of an array of large strings, and the bytes from the first one's beginning to the last one's end."""
+    if not len(texts):
+        return np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.uint8)
+    _, places, data = texts.buffers()
+    offsets = np.frombuffer(places, dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    marks = np.zeros(0, dtype=np.uint8) if data is None else np.frombuffer(data, dtype=np.uint8)
+    return offsets, marks[offsets[0] : offsets[-1]]
+
+
 @dataclass(frozen=True)
 class PlainCoder:
     """Values that Arrow can look up: text, numbers, dates and their kin. Cost: one look-up in a hash table for each."""
@@ -95,7 +106,7 @@ class PlainCoder:
     def codes(self, values: Any) -> Codes:
         table, size = self._table, len(self.symbols)
         found = pc.index_in(values.cast(table.type), value_set=table)
-        return found.fill_null(size).to_numpy(zero_copy_only=False).astype(code_type(size + 1))
+        return np.asarray(found.fill_null(size).to_numpy(zero_copy_only=False), dtype=code_type(size + 1))
 
     def values(self, codes: Any) -> Any:
         return self._table.take(pa.array(codes)).cast(self.kind)
@@ -150,7 +161,7 @@ class TupleCoder:
     def _places(self) -> list[tuple[Any, ...]]:
         """For each place of the tuples, what stands there in each of them."""
         _ = self._width
-        return list(zip(*self.symbols, strict=True))  # type: ignore[arg-type]
+        return list(zip(*self.symbols, strict=True))
 
     @cached_property
     def _parts(self) -> list[Coder]:

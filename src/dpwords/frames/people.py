@@ -46,7 +46,9 @@ class Division:
             return cls(epsilon)
         division = cls(epsilon, checked_epsilon(budget), _checked_split(split))
         if division.words == 0:
-            raise InvalidValue(f"the budget {budget:g} is below the ε = {epsilon:g} of one word: take a smaller epsilon")
+            raise InvalidValue(
+                f"the budget {budget:g} is below the ε = {epsilon:g} of one word: take a smaller epsilon"
+            )
         return division
 
     @property
@@ -109,7 +111,8 @@ class PeopleFacts:
         left_out = f", {self.left_out} words are left out" if self.left_out else ""
         return (
             f"{self.people} people have {self.words} words, typically {self.typical:g} and at most {self.most}; "
-            f"{self.rule}{left_out}: a person typically spends ε = {self.typical_spent:.4g}, at most {self.most_spent:.4g}"
+            f"{self.rule}{left_out}: a person typically spends ε = {self.typical_spent:.4g}, and at most "
+            f"{self.most_spent:.4g}"
         )
 
 

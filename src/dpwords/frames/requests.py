@@ -66,14 +66,14 @@ class Request:
     def survey(self, schema: Any, mechanism: Private, key: bytes | None, *, charged: bool = False) -> Survey:
         """The pass over a table of this schema that comes before the draws; `charged` says that there is a ledger."""
         if not isinstance(mechanism, Private):
-            raise InvalidValue("tables are released by mechanisms with a proven guarantee: pass for example Exponential")
+            raise InvalidValue(
+                "tables are released by mechanisms with a proven guarantee: pass for example Exponential"
+            )
         if self.invalid not in ("fail", "skip"):
             raise InvalidValue("invalid is 'fail', to stop at rows that are no words, or 'skip', to leave them out")
         division = Division.of(mechanism.epsilon, self.budget, self.split)
         same_length = mechanism.distance == "hamming"
-        shape = shape_of(
-            schema, mechanism.language, self.column, self.columns, self.separator, same_length=same_length
-        )
+        shape = shape_of(schema, mechanism.language, self.column, self.columns, self.separator, same_length=same_length)
         named = [checked_column(schema.names, name) for name in (self.id, self.by) if name is not None]
         if set(named) & set(shape.columns):
             raise InvalidValue("a column of words cannot be the id or the person as well: name another column")

@@ -22,7 +22,7 @@ from dpwords.bridges.notation import Notation
 from dpwords.core.encoding import Codes, Ragged, code_type
 from dpwords.core.symbols import Alphabet
 from dpwords.errors import InvalidValue
-from dpwords.frames.coders import Coder, coder_of, is_list, is_text, names_of
+from dpwords.frames.coders import Coder, coder_of, contents_of, is_list, is_text, names_of
 from dpwords.languages.language import Language
 
 
@@ -139,7 +139,7 @@ class TextWords:
         return Found(self._characters(texts) if self.separator == "" else self._names(texts), faults)
 
     def _characters(self, texts: Any) -> Ragged:
-        offsets, marks = _contents(texts)
+        offsets, marks = contents_of(texts)
         if not len(marks) or marks.max() < 128:
             return Ragged(self._points[marks], offsets[1:] - offsets[0])
         points = np.frombuffer(marks.tobytes().decode("utf-8").encode("utf-32-le"), dtype="<u4")
@@ -163,7 +163,7 @@ class TextWords:
     def write(self, words: Ragged) -> list[Any]:
         codes = words.values.astype(np.int64)
         codes[words.ends[words.sizes > 0] - 1] += len(self.alphabet)  # no separator after the last symbol
-        offsets, marks = _contents(self._pieces.take(pa.array(codes)))
+        offsets, marks = contents_of(self._pieces.take(pa.array(codes)))
         ends = (offsets - offsets[0])[np.concatenate([[0], words.ends])]
         buffers = [None, pa.py_buffer(ends), pa.py_buffer(marks)]
         texts = pa.Array.from_buffers(pa.large_string(), len(words), buffers).cast(self._plain)
@@ -304,13 +304,3 @@ def _only_column(schema: Any) -> str:
     if len(names) != 1:
         raise InvalidValue(f"say where the words are: column=, columns=, or case= and symbol= ({listed(schema.names)})")
     return str(names[0])
-
-
-def _contents(texts: Any) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """The offsets of an array of large strings, and the bytes from the first one's beginning to the last one's end."""
-    if not len(texts):
-        return np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.uint8)
-    _, places, data = texts.buffers()
-    offsets = np.frombuffer(places, dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
-    marks = np.zeros(0, dtype=np.uint8) if data is None else np.frombuffer(data, dtype=np.uint8)
-    return offsets, marks[offsets[0] : offsets[-1]]

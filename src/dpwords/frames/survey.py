@@ -12,10 +12,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from dpwords.core.kept import version
-from dpwords.core.keyed import Ids, Key, distinct
+from dpwords.core.keyed import Key, distinct
 from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue
-from dpwords.frames.batches import BatchRelease, checked_ids, pairs_of
+from dpwords.frames.batches import BatchRelease, pairs_of
+from dpwords.frames.ids import checked_ids, ids_of
 from dpwords.frames.people import Division, PeopleFacts, ranks_of
 from dpwords.frames.shapes import Fault, Found
 from dpwords.mechanisms.private import Private
@@ -82,14 +83,14 @@ class Survey:
         sizes = np.where(found.faults == Fault.NONE, found.words.sizes, -1)
         self._lengths |= set(np.unique(sizes).tolist()) - {-1}
         if self.release.id is not None:
-            self._ids.append(self._key.id_tags(Ids.of(self.release.ids(batch, self.rows))))
+            self._ids.append(self._key.id_tags(ids_of(self.release.ids(batch, self.rows))))
         if self.by is not None:
             names = checked_ids(batch.column(self.by), self.by, self.rows)
-            self._people.append(self._key.id_tags(Ids.of(names))[:, 0])
+            self._people.append(self._key.id_tags(ids_of(names))[:, 0])
             self._sizes.append(sizes.astype(np.int32))
             if self.charged:
                 self._names.append(names)
-                self._symbols.update(np.ascontiguousarray(found.words.values))
+                self._symbols.update(found.words.values.tobytes())
         self.rows += len(batch)
         self.skipped += int((sizes < 0).sum())
         return found

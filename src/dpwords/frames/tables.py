@@ -7,7 +7,7 @@ nor Polars is imported here unless a table of theirs is given.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,8 @@ class TableAdapter(ABC):
         """A table of the same kind that has only new columns, of other rows."""
 
     def check_symbols(self, names: Sequence[str], alphabet: Alphabet) -> None:
-        """Raise `InvalidValue` if a column's type cannot hold every symbol, beyond what its Arrow type tells."""
+        """Raise `InvalidValue` if a column's type lists its values and lacks a symbol. Most types list none."""
+        return
 
 
 class ArrowTable(TableAdapter):
@@ -208,7 +209,7 @@ class PandasSeries(PandasFrame):
 def opened(table: Any) -> TableAdapter:
     """The adapter of a table; raises `InvalidValue` for anything else."""
     package = type(table).__module__.partition(".")[0]
-    adapters = {
+    adapters: dict[tuple[str, str], Callable[[Any], TableAdapter]] = {
         ("pyarrow", "Table"): ArrowTable,
         ("pyarrow", "RecordBatch"): ArrowBatch,
         ("pyarrow", "Array"): ArrowColumn,
@@ -221,7 +222,7 @@ def opened(table: Any) -> TableAdapter:
     names = {base.__name__ for base in type(table).__mro__}
     for (home, name), adapter in adapters.items():
         if package == home and name in names:
-            found: TableAdapter = adapter(table)
+            found = adapter(table)
             if len(set(found.names)) < len(found.names):
                 raise InvalidValue("two columns of the table have the same name: rename one of them")
             return found

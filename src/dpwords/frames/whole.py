@@ -65,5 +65,7 @@ def _drawn(survey: Survey, table: Any, ledger: Any) -> tuple[Integers, dict[str,
         parts.append(release.shape.write(release.draw(words, rows, release.ids(batch, first), epsilons)))
         numbers.append(first + rows)
         first += len(batch)
-    columns = {name: pa.chunked_array(column) for name, column in zip(release.shape.columns, zip(*parts), strict=True)}
+    columns = {
+        name: pa.chunked_array([part[place] for part in parts]) for place, name in enumerate(release.shape.columns)
+    }
     return np.concatenate(numbers), columns
