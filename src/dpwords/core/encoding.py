@@ -39,6 +39,8 @@ class Ragged:
         """From groups of words: for each group, the numbers of its words in the result, and the words themselves."""
         sizes = np.zeros(number, dtype=np.int64)
         parts = [(numbers, rows if isinstance(rows, Ragged) else cls.even(rows)) for numbers, rows in groups]
+        if len(parts) == 1 and len(parts[0][0]) == number and (np.diff(parts[0][0]) == 1).all():  # already in order
+            return cls(parts[0][1].values.astype(kind, copy=False), parts[0][1].ends)
         for numbers, words in parts:
             sizes[numbers] = words.sizes
         ends = np.cumsum(sizes)
@@ -67,6 +69,8 @@ class Ragged:
     def by_length(self) -> list[NDArray[np.int64]]:
         """The numbers of the words of each length that occurs."""
         sizes = self.sizes
+        if len(sizes) and (sizes == sizes[0]).all():
+            return [np.arange(len(sizes))]
         lengths, first = np.unique(np.sort(sizes), return_index=True)
         return np.split(np.argsort(sizes, kind="stable"), first[1:]) if len(lengths) else []
 

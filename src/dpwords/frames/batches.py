@@ -24,17 +24,17 @@ Invalid = Literal["fail", "skip"]
 class BatchRelease:
     """Releases the words of one batch of rows after the other, each row as if it were released by itself.
 
-    The draw of a row depends on the key, on the row's id, on its word, and on the mechanism with the row's ε and k.
-    Nothing else matters: not the batches into which a table is cut, nor their order, nor the machine. Without an id
-    column the id of a row is its number in the table, from 0. A word that is shorter than k is released with its length
-    as k: lengths are public, and any two such words stay ε-indistinguishable.
+    With a key, the draw of a row depends on the key, on the row's id, on its word, and on the mechanism with the row's
+    ε and k. Nothing else matters: not the batches into which a table is cut, nor their order, nor the machine. Without
+    an id column the id of a row is its number in the table, from 0. Without a key each draw is fresh.
 
-    The object can be pickled, and holds the key: whoever has it can repeat the draws.
+    A word that is shorter than k is released with its length as k: lengths are public, and any two words of such a
+    length stay ε-indistinguishable. The object can be pickled, and holds the key: whoever has it can repeat the draws.
     """
 
     mechanism: Private
     shape: Shape
-    key: bytes = field(repr=False)
+    key: bytes | None = field(default=None, repr=False)
     id: str | None = None
     invalid: Invalid = "fail"
     kept: tuple[str, ...] | None = None  # the columns that come out; if it is None, all of them
@@ -103,8 +103,8 @@ class BatchRelease:
             words, ids = chosen(words, rows), ids.take(pa.array(rows))
         kind = code_type(len(mechanism.language.alphabet))
         codes = Ragged(words.values.astype(kind, copy=False), words.ends)
-        checked: Any = ids_of(ids)
-        return mechanism.release_codes(codes, checked, self.key)
+        keyed: Any = None if self.key is None else ids_of(ids)
+        return mechanism.release_codes(codes, keyed, self.key)
 
     def like(self, epsilon: float, length: int) -> Private:
         """The mechanism that words of this length use at this ε; 0 stands for the mechanism's own ε."""

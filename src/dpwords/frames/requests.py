@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dpwords.core.keyed import KEY_BYTES
 from dpwords.errors import InvalidValue
 from dpwords.frames.batches import BatchRelease
 from dpwords.frames.long import CASE, SYMBOL, LongWords
@@ -81,7 +80,7 @@ class Request:
         release = BatchRelease(
             mechanism,
             shape,
-            bytes(mechanism._source.open().take(KEY_BYTES)) if key is None else key,
+            key,
             id=self.id,
             invalid="skip" if self.invalid == "skip" else "fail",
             kept=None if kept is None else tuple(kept),

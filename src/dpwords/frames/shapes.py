@@ -126,6 +126,14 @@ class TextWords:
         return codes
 
     @cached_property
+    def _bytes(self) -> NDArray[np.uint8] | None:
+        """The symbols as bytes, if each of them is a single one and stands for itself; otherwise None."""
+        text = "".join(names_of(self.alphabet.symbols))
+        if self.separator != "" or not text.isascii():
+            return None
+        return np.frombuffer(text.encode(), dtype=np.uint8)
+
+    @cached_property
     def _pieces(self) -> Any:
         """What each symbol adds to a text: its name and a separator, and then for each symbol its name alone."""
         names = names_of(self.alphabet.symbols)
@@ -161,10 +169,14 @@ class TextWords:
         return Ragged(codes, np.cumsum(lengths, dtype=np.int64))
 
     def write(self, words: Ragged) -> list[Any]:
-        codes = words.values.astype(np.int64)
-        codes[words.ends[words.sizes > 0] - 1] += len(self.alphabet)  # no separator after the last symbol
-        offsets, marks = contents_of(self._pieces.take(pa.array(codes)))
-        ends = (offsets - offsets[0])[np.concatenate([[0], words.ends])]
+        ends = np.concatenate([[0], words.ends])
+        if self._bytes is not None:
+            marks = self._bytes[words.values]
+        else:
+            codes = words.values.astype(np.int64)
+            codes[words.ends[words.sizes > 0] - 1] += len(self.alphabet)  # no separator after the last symbol
+            offsets, marks = contents_of(self._pieces.take(pa.array(codes)))
+            ends = (offsets - offsets[0])[ends]
         buffers = [None, pa.py_buffer(ends), pa.py_buffer(marks)]
         texts = pa.Array.from_buffers(pa.large_string(), len(words), buffers).cast(self._plain)
         return [texts.dictionary_encode() if pa.types.is_dictionary(self.kind) else texts]

@@ -69,7 +69,7 @@ class Survey:
             by = release.id
         self.release, self.by, self.charged = release, by, charged
         self.rows, self.skipped = 0, 0
-        self._key = Key(release.key)
+        self._key = Key.fresh() if release.key is None else Key(release.key)
         self._lengths: set[int] = set()
         self._ids: list[NDArray[Any]] = []  # tags
         self._people: list[NDArray[Any]] = []  # tags
