@@ -78,8 +78,15 @@ class Ragged:
         """The words with these numbers, all of one length, a row each."""
         length = int(self.sizes[numbers[0]])
         if len(numbers) == len(self):
-            return self.values[int(self.ends[0]) - length :].reshape(-1, length)
+            return self.values[int(self.ends[0]) - length :].reshape(len(numbers), length)
         return np.asarray(self.values[(self.ends[numbers] - length)[:, None] + np.arange(length)])
+
+    def chosen(self, numbers: NDArray[np.int64]) -> Ragged:
+        """The words with these numbers, in this order."""
+        sizes = self.sizes[numbers]
+        ends = np.cumsum(sizes)
+        places = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(self.ends[numbers] - ends, sizes)
+        return Ragged(self.values[places], ends)
 
     def places(self, ends: NDArray[np.int64]) -> NDArray[np.int64]:
         """Where each value is, if the words end at these places instead."""

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from dpwords.core.encoding import Codes, Ragged, code_type
+from dpwords.core.encoding import Ragged, code_type
 from dpwords.core.scaled import Floats, Integers
-from dpwords.errors import InvalidValue, NotInLanguage
+from dpwords.frames.faults import WordRule
 from dpwords.frames.ids import checked_ids, ids_of
-from dpwords.frames.ragged import chosen
 from dpwords.frames.shapes import Fault, Found, Shape
 from dpwords.mechanisms.private import Private
 
@@ -37,6 +36,7 @@ class BatchRelease:
     key: bytes | None = field(default=None, repr=False)
     id: str | None = None
     invalid: Invalid = "fail"
+    any_word: bool = True  # whether words outside of the language onto which an EditChannel projects may go in
     kept: tuple[str, ...] | None = None  # the columns that come out; if it is None, all of them
     row: str = "row"  # what messages call a row
     _kin: dict[tuple[float, int], Private] = field(default_factory=dict, init=False, repr=False)
@@ -68,11 +68,16 @@ class BatchRelease:
     def read(self, batch: Any, first_row: int = 0) -> Found:
         """The words of a batch, and the fault of each row; raises for the first fault unless they are skipped."""
         found = self.shape.read(batch)
-        faults = _faults(found, self.mechanism)
+        faults = self._rule.faults(found)
         if self.invalid == "fail" and faults.any():
             row = int(np.flatnonzero(faults)[0])
-            raise self._error(Fault(int(faults[row])), chosen(found.words, np.array([row])).values, first_row + row + 1)
+            codes = found.words.chosen(np.array([row])).values
+            raise self._rule.error(Fault(int(faults[row])), codes, first_row + row + 1)
         return Found(found.words, faults)
+
+    @cached_property
+    def _rule(self) -> WordRule:
+        return WordRule(self.mechanism, self.any_word, self.row)
 
     def rows(self, found: Found, epsilons: Floats | None = None) -> Integers:
         """The rows that come out: those without a fault, and with some ε."""
@@ -100,7 +105,7 @@ class BatchRelease:
 
     def _drawn(self, mechanism: Private, words: Ragged, rows: Integers, ids: Any) -> Ragged:
         if len(rows) < len(words):
-            words, ids = chosen(words, rows), ids.take(pa.array(rows))
+            words, ids = words.chosen(rows), ids.take(pa.array(rows))
         kind = code_type(len(mechanism.language.alphabet))
         codes = Ragged(words.values.astype(kind, copy=False), words.ends)
         keyed: Any = None if self.key is None else ids_of(ids)
@@ -117,21 +122,6 @@ class BatchRelease:
             self._kin[epsilon, k] = mechanism.like(epsilon=epsilon, k=k)
         return self._kin[epsilon, k]
 
-    def _error(self, fault: Fault, codes: Codes, number: int) -> InvalidValue:
-        """The error that a row causes. It names the row and the rule, and no symbol of the word."""
-        remedy = f"correct the {self.row}, or skip such {self.row}s (invalid='skip', --invalid skip)"
-        if fault is Fault.MISSING:
-            return InvalidValue(f"{self.row} {number} has no word, its value is null: {remedy}")
-        if fault is Fault.GAP:
-            return InvalidValue(f"{self.row} {number} has a null before its last symbol: {remedy}")
-        if fault is Fault.EMPTY:
-            return InvalidValue(f"{self.row} {number} has the empty word, which has nothing to hide: {remedy}")
-        symbols = self.mechanism.language.alphabet.symbols
-        unknown = object()  # is not in any alphabet
-        word = tuple(symbols[code] if code < len(symbols) else unknown for code in codes.tolist())
-        reason = self.mechanism.language.fault(word)
-        return NotInLanguage(f"{self.row} {number} has a word that is not in the language ({reason}): {remedy}")
-
 
 def pairs_of(numbers: Floats, integers: Integers) -> tuple[list[tuple[float, int]], Integers]:
     """The distinct pairs of a number and an integer, both given by row, and for each row which of them it has.
@@ -146,25 +136,3 @@ def pairs_of(numbers: Floats, integers: Integers) -> tuple[list[tuple[float, int
     combined, inverse = np.unique(which.ravel() * (most - least + 1) + (integers - least), return_inverse=True)
     pairs = [divmod(number, most - least + 1) for number in combined.tolist()]
     return [(float(values[value]), least + rest) for value, rest in pairs], inverse.ravel()
-
-
-def _faults(found: Found, mechanism: Private) -> NDArray[np.uint8]:
-    """The fault of each row: those that are known, and those of words that are not in the language."""
-    faults = found.faults.copy()
-    words, size = found.words, len(mechanism.language.alphabet)
-    places = np.flatnonzero(words.values == size)
-    _mark(faults, np.unique(np.searchsorted(words.ends, places, side="right")), Fault.UNKNOWN)
-    if mechanism.distance == "hamming":
-        _mark(faults, np.flatnonzero(words.sizes == 0), Fault.EMPTY)
-    if not mechanism.language.every_word:
-        good = np.flatnonzero(faults == Fault.NONE)
-        candidates = words if len(good) == len(words) else chosen(words, good)
-        for numbers in candidates.by_length():
-            outside = ~mechanism._space.accepts(candidates.rows(numbers))
-            _mark(faults, good[numbers[outside]], Fault.OUTSIDE)
-    return faults
-
-
-def _mark(faults: NDArray[np.uint8], rows: Integers, fault: Fault) -> None:
-    """Note a fault of some rows, unless they have another one."""
-    faults[rows[faults[rows] == Fault.NONE]] = fault

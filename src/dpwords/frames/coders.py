@@ -23,7 +23,7 @@ from dpwords.core.symbols import Symbol
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.systems import written
 
-Symbols = tuple[Symbol, ...]
+CodedSymbols = tuple[Symbol, ...]
 
 
 class Coder(Protocol):
@@ -36,7 +36,7 @@ class Coder(Protocol):
         """The Arrow array of the symbols with these codes; a null for each null code."""
 
 
-def coder_of(symbols: Symbols, kind: Any) -> Coder:
+def coder_of(symbols: CodedSymbols, kind: Any) -> Coder:
     """The coder of an alphabet for values of an Arrow type."""
     if pa.types.is_dictionary(kind):
         return DictionaryCoder(symbols, kind)
@@ -55,7 +55,7 @@ def is_list(kind: Any) -> bool:
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
-def names_of(symbols: Symbols) -> list[str]:
+def names_of(symbols: CodedSymbols) -> list[str]:
     """The symbols as text; raises `InvalidValue` if two of them are written alike."""
     names = list(map(written, symbols))
     if len(set(names)) < len(names):
@@ -77,7 +77,7 @@ def contents_of(texts: Any) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
 class PlainCoder:
     """Values that Arrow can look up: text, numbers, dates and their kin. Cost: one look-up in a hash table for each."""
 
-    symbols: Symbols
+    symbols: CodedSymbols
     kind: Any
 
     @cached_property
@@ -116,7 +116,7 @@ class PlainCoder:
 class DictionaryCoder:
     """Dictionary-encoded values. The dictionary of the output is the alphabet: that of the input shows what occurs."""
 
-    symbols: Symbols
+    symbols: CodedSymbols
     kind: Any
 
     @cached_property
@@ -144,9 +144,9 @@ class DictionaryCoder:
 
 @dataclass(frozen=True)
 class TupleCoder:
-    """Symbols that are tuples, such as the cells of a grid, as lists of one length or as structs."""
+    """CodedSymbols that are tuples, such as the cells of a grid, as lists of one length or as structs."""
 
-    symbols: Symbols
+    symbols: CodedSymbols
     kind: Any
 
     @cached_property

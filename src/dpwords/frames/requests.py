@@ -31,6 +31,7 @@ class Request:
     split: str | None = None
     invalid: str = "fail"
     drop_others: bool = False
+    any_word: bool = True  # whether words outside of the language onto which an EditChannel projects may go in
     row: str = "row"  # what messages call a row
 
     def log(self, names: Sequence[str]) -> LongWords | None:
@@ -84,6 +85,7 @@ class Request:
             id=self.id,
             invalid="skip" if self.invalid == "skip" else "fail",
             kept=None if kept is None else tuple(kept),
+            any_word=self.any_word,
             row=self.row,
         )
         return Survey(release, self.by, division, charged)

@@ -284,9 +284,9 @@ def named_columns(names: Sequence[str], columns: str | Sequence[str]) -> tuple[s
 
 
 def _named(names: Sequence[str], text: str) -> Sequence[str]:
+    if not isinstance(text, str) or text in names:
+        return [checked_column(names, text)]
     first, colon, last = text.partition(":")
-    if text in names:
-        return [text]
     if colon and first in names and last in names:
         begin, end = names.index(first), names.index(last)
         if begin > end:
@@ -300,6 +300,8 @@ def _named(names: Sequence[str], text: str) -> Sequence[str]:
 
 def checked_column(names: Sequence[str], name: str) -> str:
     """The name itself, if it is that of a column."""
+    if not isinstance(name, str):
+        raise InvalidValue("a column is named by a text, also where its label is a number: pass '0' for column 0")
     if name not in names:
         raise InvalidValue(f"there is no column {name}: the columns are {listed(names)}")
     return name
