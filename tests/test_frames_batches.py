@@ -196,6 +196,7 @@ SYMBOLS: list[tuple[Any, Any]] = [
     ([0.5], pa.list_(pa.int64())),
     (range(200), pa.list_(pa.dictionary(pa.int8(), pa.int64()))),
     (["a"], pa.list_(pa.null())),
+    ([0.5], pa.list_(pa.float16())),
 ]
 
 

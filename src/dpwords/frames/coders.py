@@ -89,14 +89,13 @@ class PlainCoder:
             except UnicodeEncodeError:
                 raise InvalidValue("a symbol contains half a character (a surrogate): use other symbols") from None
         try:
-            if all(
-                isinstance(symbol, str) for symbol in self.symbols
-            ):  # symbols of a file are text, its values are not
+            if all(isinstance(symbol, str) for symbol in self.symbols):  # as on the command line
                 table = pa.array(self.symbols, pa.string()).cast(self.kind)
                 same = table.cast(pa.string()).to_pylist() == list(self.symbols)
             else:
                 table = pa.array(self.symbols, self.kind)
                 same = table.to_pylist() == list(self.symbols)
+            pc.index_in(table, value_set=table)  # not every type can be looked up
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             same = False
         if not same:

@@ -117,15 +117,9 @@ class Events:
             if is_text(kind):
                 return pc.strftime(seconds.cast(pa.timestamp("s")), self.pattern).cast(kind)
             return seconds.cast(pa.timestamp("s", kind.tz)).cast(kind)
-        numbers = pa.array(before + 1)
-        if not (is_text(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-            return numbers
-        try:
-            return numbers.cast(kind)
-        except pa.ArrowInvalid:
-            raise InvalidValue(
-                f"a case has more events than numbers of type {kind} in column {self.log.order}: use a wider type"
-            ) from None
+        is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+        fits = is_text(kind) or (is_number and kind.bit_width >= 32)  # narrower ones could be too small for a long word
+        return pa.array(before + 1, pa.int64()).cast(kind if fits else pa.int64())
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +160,12 @@ class Order:
         if self.keys is None:
             return np.argsort(cases, kind="stable")
         keys = pa.table({"case": pa.array(cases), "order": self.keys})
-        order = pc.sort_indices(keys, sort_keys=[("case", "ascending"), ("order", "ascending")])
+        try:
+            order = pc.sort_indices(keys, sort_keys=[("case", "ascending"), ("order", "ascending")])
+        except pa.ArrowException:
+            raise InvalidValue(
+                f"rows cannot be sorted by values of type {self.keys.type}: order them by numbers or times"
+            ) from None
         return np.asarray(order.to_numpy(zero_copy_only=False)).astype(np.int64)
 
 

@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from dpwords.core.checks import positive_number
 from dpwords.core.scaled import Floats, Integers
 from dpwords.errors import InvalidValue
 from dpwords.privacy.guarantees import checked_epsilon
@@ -44,7 +45,9 @@ class Division:
             if split is not None:
                 raise InvalidValue("split= says how a budget is divided: pass budget= as well, or leave it out")
             return cls(epsilon)
-        division = cls(epsilon, checked_epsilon(budget), _checked_split(split))
+        division = cls(
+            epsilon, checked_epsilon(positive_number(budget, "budget", "budget=10.0")), _checked_split(split)
+        )
         if division.words == 0:
             raise InvalidValue(
                 f"the budget {budget:g} is below the ε = {epsilon:g} of one word: take a smaller epsilon"
