@@ -1,7 +1,6 @@
 """Tables of pyarrow, pandas and Polars: their columns as Arrow arrays, and tables of the same kind from the results.
 
-Only the columns that are needed are converted, so that others may hold whatever their package allows. Neither pandas
-nor Polars is imported here unless a table of theirs is given.
+Only the columns that are needed are converted, so that others may hold whatever their package allows.
 """
 
 from __future__ import annotations
