@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpwords.core.kept import version
 from dpwords.core.keyed import Key, distinct
 from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue
@@ -117,12 +116,13 @@ class Survey:
         by_row[stays] = self.division.each(numbers[person], ranks_of(person))
         used, _ = pairs_of(by_row[by_row > 0], sizes[by_row > 0])
         spent = self.division.spent(numbers) * np.minimum(numbers, self.division.words or numbers)
+        kinds = tuple((release.like(epsilon, length), length) for epsilon, length in used)
         return replace(
             plan,
-            kinds=tuple((release.like(epsilon, length), length) for epsilon, length in used),
+            kinds=kinds,
             facts=PeopleFacts.of(numbers, self.division),
             amounts=self._amounts(stays[first], spent) if self.charged else None,
-            run=self._run(by_row, sizes) if self.charged else "",
+            run=self._run(kinds, by_row, sizes) if self.charged else "",
             by_row=None if self.division.budget is None else by_row,
         )
 
@@ -131,12 +131,11 @@ class Survey:
         names = pa.chunked_array(self._names).take(pa.array(rows)).to_pylist()
         return dict(zip(names, spent.tolist(), strict=True))
 
-    def _run(self, by_row: Floats, sizes: NDArray[Any]) -> str:
-        """A name that depends on key, words, ids, people and the mechanism, and not on how the table is cut."""
-        mechanism = self.release.mechanism
+    def _run(self, kinds: tuple[tuple[Private, int], ...], by_row: Floats, sizes: NDArray[Any]) -> str:
+        """A name that depends on key, words, ids, people and mechanisms, and not on how the table is cut."""
         name = hashlib.blake2b(key=self._key.derived("run"), digest_size=16)
-        public = (version(), mechanism._space.identity, mechanism.language.alphabet.symbols, mechanism.k)
-        name.update(repr((*public, mechanism.distance)).encode("utf-8", "surrogatepass"))
+        public = [mechanism.parameters(max(length, 1)) for mechanism, length in kinds]
+        name.update(repr(public).encode("utf-8", "surrogatepass"))
         name.update(self._symbols.digest())
         for part in (by_row, sizes, *self._ids, *self._people):
             name.update(part.tobytes())
