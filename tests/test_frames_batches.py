@@ -162,18 +162,18 @@ def test_words_that_are_no_runs() -> None:
 
 
 def test_words_outside_of_the_language_onto_which_a_channel_projects() -> None:
-    """They may go in if the user says so."""
+    """They may go in, unless the user says that words have to be inside of that language."""
     table = pa.table({"word": ["SE", "NE", "SS"]})
     channel = dw.EditChannel("NSEWX", 30.0, onto=dw.GridWorld(3, 3))
     (batch,) = table.to_batches()
-    survey = Request("word", any_word=True).survey(table.schema, channel, KEY)
+    survey = Request("word").survey(table.schema, channel, KEY)
     survey.add(batch)
     assert survey.plan().skipped == 0
-    survey = Request("word", any_word=False, invalid="skip").survey(table.schema, channel, KEY)
+    survey = Request("word", inside=channel.onto, invalid="skip").survey(table.schema, channel, KEY)
     survey.add(batch)
     assert survey.plan().skipped == 1
     with pytest.raises(dw.NotInLanguage, match=r"row 2 .* \(symbol 1 of 2 cannot follow"):
-        Request("word", any_word=False).survey(table.schema, channel, KEY).add(batch)
+        Request("word", inside=channel.onto).survey(table.schema, channel, KEY).add(batch)
 
 
 def test_other_columns() -> None:

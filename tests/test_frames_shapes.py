@@ -125,6 +125,15 @@ def test_wide() -> None:
     same(CELLS, pa.table({"a": [[0, 1], [1, 0]], "b": [[0, 2], None]}), columns="a:b")
 
 
+def test_empty_text_is_no_symbol_of_a_wide_row() -> None:
+    """In files of text an empty cell stands for a null."""
+    texts = {"a": ["a", "b"], "b": ["c", ""], "c": ["b", ""]}
+    nulls = {"a": ["a", "b"], "b": ["c", None], "c": ["b", None]}
+    for kind in (pa.string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())):
+        table = pa.table({name: pa.array(values).cast(kind) for name, values in texts.items()})
+        assert dw.frames.release(dw.Exponential(CHARACTERS, CERTAIN), table, columns="a:c").to_pydict() == nulls
+
+
 def test_a_range_of_columns_goes_by_the_order_of_the_table() -> None:
     table = pa.table({"b": ["a"], "x": ["b"], "a": ["c"], "last": ["zzz"]})
     same(CHARACTERS, table, columns="b:a")

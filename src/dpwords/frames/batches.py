@@ -14,6 +14,7 @@ from dpwords.core.scaled import Floats, Integers
 from dpwords.frames.faults import WordRule
 from dpwords.frames.ids import checked_ids, ids_of
 from dpwords.frames.shapes import Fault, Found, Shape
+from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
 
 Invalid = Literal["fail", "skip"]
@@ -36,7 +37,7 @@ class BatchRelease:
     key: bytes | None = field(default=None, repr=False)
     id: str | None = None
     invalid: Invalid = "fail"
-    any_word: bool = True  # whether words outside of the language onto which an EditChannel projects may go in
+    inside: Language | None = None  # a language in which words have to be beyond that of the mechanism
     kept: tuple[str, ...] | None = None  # the columns that come out; if it is None, all of them
     row: str = "row"  # what messages call a row
     _kin: dict[tuple[float, int], Private] = field(default_factory=dict, init=False, repr=False)
@@ -77,7 +78,7 @@ class BatchRelease:
 
     @cached_property
     def _rule(self) -> WordRule:
-        return WordRule(self.mechanism, self.any_word, self.row)
+        return WordRule(self.mechanism, self.inside, self.row)
 
     def rows(self, found: Found, epsilons: Floats | None = None) -> Integers:
         """The rows that come out: those without a fault, and with some ε."""

@@ -13,7 +13,6 @@ from dpwords.core.scaled import Integers
 from dpwords.errors import InvalidValue, NotInLanguage
 from dpwords.frames.shapes import Fault, Found
 from dpwords.languages.language import Language
-from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.private import Private
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.space import Space
@@ -21,16 +20,14 @@ from dpwords.spaces.space import Space
 
 @dataclass(frozen=True, eq=False)
 class WordRule:
-    """The public rule that words have to obey: that of the mechanism, and, unless `any_word`, that of its `onto`."""
+    """The public rule that words have to obey: to be in the language of the mechanism, and in `inside` if it is given.
+
+    The latter is for channels that take any word, and project it onto a language.
+    """
 
     mechanism: Private
-    any_word: bool = True
+    inside: Language | None = None
     row: str = "row"  # what messages call a row
-
-    @property
-    def _onto(self) -> Language | None:
-        """The language to which words have to belong beyond that of the mechanism."""
-        return None if self.any_word or not isinstance(self.mechanism, EditChannel) else self.mechanism.onto
 
     def faults(self, found: Found) -> NDArray[np.uint8]:
         """The `Fault` of each row. Cost: that of the language, for words of one length at a time."""
@@ -40,7 +37,7 @@ class WordRule:
         _mark(faults, np.unique(np.searchsorted(words.ends, places, side="right")), Fault.UNKNOWN)
         if mechanism.distance == "hamming":
             _mark(faults, np.flatnonzero(words.sizes == 0), Fault.EMPTY)
-        if mechanism.language.every_word and self._onto is None:
+        if mechanism.language.every_word and self.inside is None:
             return faults
         good = np.flatnonzero(faults == Fault.NONE)
         candidates = words if len(good) == len(words) else words.chosen(good)
@@ -50,18 +47,18 @@ class WordRule:
 
     def _accepted(self, rows: Codes) -> NDArray[np.bool_]:
         accepted = self.mechanism._space.accepts(rows)
-        if self._onto is None:
+        if self.inside is None:
             return accepted
-        codes, space = self._onto.alphabet.codes, self._onto_space
-        inside = np.array([codes.get(symbol, -1) for symbol in self.mechanism.language.alphabet.symbols])[rows]
-        known = (inside >= 0).all(axis=1)
-        accepted[known] &= space.accepts(inside[known])
+        codes = self.inside.alphabet.codes
+        within = np.array([codes.get(symbol, -1) for symbol in self.mechanism.language.alphabet.symbols])[rows]
+        known = (within >= 0).all(axis=1)
+        accepted[known] &= self._space.accepts(within[known])
         return accepted & known
 
     @cached_property
-    def _onto_space(self) -> Space:
-        assert self._onto is not None
-        return space_of(self._onto, "hamming", self.mechanism.limits)
+    def _space(self) -> Space:
+        assert self.inside is not None
+        return space_of(self.inside, "hamming", self.mechanism.limits)
 
     def error(self, fault: Fault, codes: Codes, number: int) -> InvalidValue:
         """The error that a row causes. It names the row and the rule, and no symbol of the word."""
@@ -75,7 +72,7 @@ class WordRule:
         symbols = self.mechanism.language.alphabet.symbols
         unknown = object()  # which is in no alphabet
         word = tuple(symbols[code] if code < len(symbols) else unknown for code in codes.tolist())
-        reason = self.mechanism.language.fault(word) or (self._onto.fault(word) if self._onto is not None else None)
+        reason = self.mechanism.language.fault(word) or (self.inside.fault(word) if self.inside is not None else None)
         return NotInLanguage(f"{row} has a word that is not in the language ({reason}): {remedy}")
 
 

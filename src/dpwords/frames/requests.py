@@ -12,6 +12,7 @@ from dpwords.frames.long import CASE, SYMBOL, LongWords
 from dpwords.frames.people import Division
 from dpwords.frames.shapes import checked_column, named_columns, shape_of
 from dpwords.frames.survey import Survey
+from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
 
 
@@ -31,7 +32,7 @@ class Request:
     split: str | None = None
     invalid: str = "fail"
     drop_others: bool = False
-    any_word: bool = True  # whether words outside of the language onto which an EditChannel projects may go in
+    inside: Language | None = None  # a language in which words have to be beyond that of the mechanism
     row: str = "row"  # what messages call a row
 
     def log(self, names: Sequence[str]) -> LongWords | None:
@@ -85,7 +86,7 @@ class Request:
             id=self.id,
             invalid="skip" if self.invalid == "skip" else "fail",
             kept=None if kept is None else tuple(kept),
-            any_word=self.any_word,
+            inside=self.inside,
             row=self.row,
         )
         return Survey(release, self.by, division, charged)

@@ -184,7 +184,10 @@ class TextWords:
 
 @dataclass(frozen=True)
 class WideWords:
-    """Each word is spread over columns, one for each step; nulls at the end of a row make its word shorter."""
+    """Each word is spread over columns, one for each step; nulls at the end of a row make its word shorter.
+
+    Empty text counts as null: in a file of text nothing else can say that there is no value.
+    """
 
     columns: tuple[str, ...]
     kinds: tuple[Any, ...]
@@ -197,7 +200,7 @@ class WideWords:
     def read(self, batch: Any) -> Found:
         cells = [batch.column(name) for name in self.columns]
         codes = np.stack([coder.codes(cell) for coder, cell in zip(self._coders, cells, strict=True)], axis=1)
-        valid = np.stack([cell.is_valid().to_numpy(zero_copy_only=False) for cell in cells], axis=1)
+        valid = np.stack([_present(cell) for cell in cells], axis=1)
         lengths = valid.sum(axis=1)
         gap = (valid[:, 1:] & ~valid[:, :-1]).any(axis=1)
         faults = np.where(gap, np.uint8(Fault.GAP), np.uint8(Fault.NONE))
@@ -318,3 +321,10 @@ def _only_column(schema: Any) -> str:
     if len(names) != 1:
         raise InvalidValue(f"say where the words are: column=, columns=, or case= and symbol= ({listed(schema.names)})")
     return str(names[0])
+
+
+def _present(cells: Any) -> NDArray[np.bool_]:
+    """Which values of a column are there."""
+    kind = cells.type.value_type if pa.types.is_dictionary(cells.type) else cells.type
+    there = pc.not_equal(cells.cast(pa.large_string()), "").fill_null(False) if is_text(kind) else cells.is_valid()
+    return np.asarray(there.to_numpy(zero_copy_only=False))
