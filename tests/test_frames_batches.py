@@ -62,6 +62,25 @@ def test_a_keyed_release_is_that_of_the_mechanism() -> None:
     assert table["word"].to_pylist() == mechanism.release_all(WORDS, ids=range(70, 80), key=KEY)
 
 
+MECHANISMS: list[tuple[Any, list[str]]] = [
+    (dw.Exponential(dw.GridWorld(3, 3), 2.0), ["SE", "SSEE", "ES", "EESS"]),
+    (dw.Exponential(dw.GridWorld(3, 3), 2.0, k=2), ["SE", "SSEE", "ES", "EESS"]),
+    (dw.Online(dw.GridWorld(3, 3), 2.0), ["SE", "SSEE", "ES", "EESS"]),
+    (dw.best(dw.GridWorld(3, 3), 2.0, length=None), ["SE", "SSEE", "ES", "EESS"]),
+    (dw.Exponential(dw.Lexicon(["cat", "cut", "dog"]), 2.0), ["cat", "dog"]),
+    (dw.Exponential(dw.Lexicon(["cat", "coat", "dog", ""]), 2.0, distance="levenshtein"), ["coat", "", "dog"]),
+    (dw.EditChannel("NSEW", 3.0, onto=dw.GridWorld(3, 3)), ["SE", "NN", ""]),
+]
+
+
+@pytest.mark.parametrize(("mechanism", "words"), MECHANISMS, ids=lambda value: repr(value)[:40])
+def test_all_mechanisms_release_tables(mechanism: Any, words: list[str]) -> None:
+    table = dw.frames.release(mechanism, pa.table({"word": words}), key=KEY)
+    assert table["word"].to_pylist() == mechanism.release_all(words, key=KEY)
+    lists = dw.frames.release(mechanism, pa.table({"word": pa.array(list(map(list, words)))}), key=KEY)
+    assert lists["word"].to_pylist() == list(map(list, table["word"].to_pylist()))
+
+
 def test_a_short_word_has_its_length_as_k() -> None:
     """Two symbols at k = 3 are released as by the mechanism with k = 2."""
     mechanism = dw.Exponential(FREE, 1.0, k=3)

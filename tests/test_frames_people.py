@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,17 @@ def test_what_people_spend() -> None:
         "a person typically spends ε = 3, and at most 6"
     )
     assert planned(dw.Exponential(FREE, 1.5)).facts is None
+
+
+def test_facts_of_a_table() -> None:
+    mechanism = dw.Exponential(FREE, 1.5)
+    expected = planned(mechanism, by="user").facts
+    assert dw.frames.facts(mechanism, TABLE, "word", by="user") == expected
+    assert dw.frames.facts(mechanism, TABLE.to_pandas(), "word", id="user") == expected
+    log = pa.table({"case": [1, 1, 2], "event": ["a", "b", "c"]})
+    assert dw.frames.facts(mechanism, log, case="case", symbol="event").people == 2
+    with pytest.raises(dw.InvalidValue, match="facts are about people: name the column"):
+        dw.frames.facts(mechanism, TABLE, "word")
 
 
 def test_a_budget_is_shared_equally() -> None:
@@ -145,6 +157,21 @@ def test_a_ledger_refuses_before_the_first_draw() -> None:
     with pytest.raises(dw.InvalidValue, match="the budget does not pay"):
         dw.frames.release(refused, TABLE, "word", by="user", ledger=Recorder(5.9))
     assert dw.frames.release(refused, TABLE, "word") == dw.frames.release(fresh, TABLE, "word")
+
+
+def test_a_repeated_release_does_not_pay_twice(tmp_path: Path) -> None:
+    """4 words at ε = 2 of a budget of 20: the second one with another key pays again, the third cannot."""
+    ledger, mechanism = dw.Ledger(tmp_path / "ledger.db", budget=20), dw.Exponential(FREE, 2.0)
+    options: dict[str, Any] = {"column": "word", "by": "user", "ledger": ledger}
+    first = dw.frames.release(mechanism, TABLE, key=KEY, **options)
+    assert dw.frames.release(mechanism, TABLE, key=KEY, **options) == first
+    assert (ledger.spent("ann"), ledger.spent("bob"), ledger.spent("cid")) == (8.0, 4.0, 2.0)
+    dw.frames.release(mechanism, TABLE, **options)
+    assert ledger.spent("ann") == 16.0
+    with pytest.raises(dw.InvalidValue, match="the budget, 20 for each id, would be exceeded"):
+        dw.frames.release(mechanism, TABLE, **options)
+    with pytest.raises(dw.InvalidValue, match="only a proven ε can be charged"):
+        dw.frames.release(mechanism.seeded(1), TABLE, **options)
 
 
 def test_a_run_has_one_name() -> None:

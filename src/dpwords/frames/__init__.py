@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from dpwords.errors import MissingExtra
 
 if TYPE_CHECKING:
+    from dpwords.frames.people import PeopleFacts
     from dpwords.mechanisms.private import Private
 
 
@@ -71,6 +72,26 @@ def release(
         column, columns, case, symbol, order, separator, id, by, budget, split, invalid=invalid, drop_others=drop_others
     )
     return whole.release(mechanism, table, request, key, ledger)
+
+
+def facts(mechanism: Private, table: Any, column: str | None = None, **options: Any) -> PeopleFacts:
+    """What people would spend in a `release` with the same options; `by`, or else `id`, says who one person is.
+
+    Nothing is drawn. The result has the number of people and words, the largest and the median number of words of a
+    person, and the ε that these add up to; as a text it says so in a sentence. It is for the owner of the table.
+    Cost: that of reading the table.
+
+    >>> import dpwords as dw, pyarrow as pa
+    >>> table = pa.table({"user": [1, 1, 2], "route": ["abac", "cab", "bb"]})
+    >>> found = dw.frames.facts(dw.Exponential(dw.Words("abc"), epsilon=2), table, column="route", by="user")
+    >>> found.most, found.most_spent
+    (2, 4.0)
+    """
+    need_pyarrow()
+    from dpwords.frames import whole
+    from dpwords.frames.requests import Request
+
+    return whole.facts(mechanism, table, Request(column, **options))
 
 
 def need_pyarrow() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,11 @@ import pyarrow as pa
 
 from dpwords.core.scaled import Integers
 from dpwords.errors import InvalidValue
+from dpwords.frames.long import Events
+from dpwords.frames.people import PeopleFacts
 from dpwords.frames.requests import Request
 from dpwords.frames.survey import Survey
-from dpwords.frames.tables import ArrowTable, opened
+from dpwords.frames.tables import ArrowTable, TableAdapter, opened
 from dpwords.mechanisms.private import Private
 
 _ROWS = 2**17  # of a batch
@@ -20,34 +23,60 @@ _BYTES = 2**26  # of a batch
 
 def release(mechanism: Private, table: Any, request: Request, key: bytes | None, ledger: Any) -> Any:
     """A table of the same kind with released words; see `dpwords.frames.release`."""
-    source = opened(table)
-    alone = Request(separator=request.separator, invalid=request.invalid)
-    if source.bare and (key is not None or ledger is not None or request != alone):
-        raise InvalidValue(
-            "a column without a table takes only separator= and invalid=: it has no ids, and can be a part of a longer "
-            "column, so pass a table"
-        )
-    given = source.arrow(request.needed(source.names))
-    log, charged = request.log(source.names), ledger is not None
-    if log is None:
-        survey = request.survey(given.schema, mechanism, key, charged=charged)
-        source.check_symbols(survey.release.shape.columns, mechanism.language.alphabet)
-        rows, words = _drawn(survey, given, ledger)
-        names = source.names if survey.release.kept is None else survey.release.kept
-        return source.replaced(None if len(rows) == len(given) else rows, names, words)
-    cases, events = log.gathered(given, request.by)
-    survey = request.of_cases(log).survey(cases.schema, mechanism, key, charged=charged)
-    source.check_symbols([log.symbol], mechanism.language.alphabet)
-    rows, words = _drawn(survey, cases, ledger)
-    released = ArrowTable(cases).replaced(rows, cases.schema.names, words)
-    rebuilt = pa.Table.from_batches([events(batch) for batch in batches_of(released)])
-    return source.made(dict(zip(rebuilt.schema.names, rebuilt.columns, strict=True)))
+    if (key is not None or ledger is not None) and opened(table).bare:
+        raise _bare()
+    whole = _Whole.of(mechanism, table, request, key, charged=ledger is not None)
+    rows, words = _drawn(whole.survey, whole.words, ledger)
+    if whole.events is None:
+        kept = whole.survey.release.kept
+        names = whole.source.names if kept is None else kept
+        return whole.source.replaced(None if len(rows) == len(whole.words) else rows, names, words)
+    cases = ArrowTable(whole.words).replaced(rows, whole.words.schema.names, words)
+    rebuilt = pa.Table.from_batches([whole.events(batch) for batch in batches_of(cases)])
+    return whole.source.made(dict(zip(rebuilt.schema.names, rebuilt.columns, strict=True)))
+
+
+def facts(mechanism: Private, table: Any, request: Request) -> PeopleFacts:
+    """What people spend in a release; see `dpwords.frames.facts`."""
+    log = request.log(opened(table).names)
+    person = request.by or (request.id if log is None else log.case)
+    whole = _Whole.of(mechanism, table, replace(request, by=person), None, charged=False)
+    for batch in batches_of(whole.words):
+        whole.survey.add(batch)
+    found = whole.survey.plan().facts
+    if found is None:
+        raise InvalidValue("facts are about people: name the column that says who it is, with by=")
+    return found
 
 
 def batches_of(table: Any) -> list[Any]:
     """The record batches of a table, at least one, and none of them large."""
     rows = min(_ROWS, _BYTES * len(table) // max(table.nbytes, 1))
     return table.to_batches(max_chunksize=max(rows, 1)) or [pa.RecordBatch.from_pylist([], schema=table.schema)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Whole:
+    """A table with a word in each row, ready to be surveyed."""
+
+    source: TableAdapter
+    words: Any  # an Arrow table
+    events: Events | None  # if the source has a row for each symbol
+    survey: Survey
+
+    @classmethod
+    def of(cls, mechanism: Private, table: Any, request: Request, key: bytes | None, charged: bool) -> _Whole:
+        source = opened(table)
+        if source.bare and request != Request(separator=request.separator, invalid=request.invalid):
+            raise _bare()
+        words, events = source.arrow(request.needed(source.names)), None
+        log = request.log(source.names)
+        if log is not None:
+            words, events = log.gathered(words, request.by)
+            request = request.of_cases(log)
+        survey = request.survey(words.schema, mechanism, key, charged=charged)
+        source.check_symbols(survey.release.shape.columns, mechanism.language.alphabet)
+        return cls(source, words, events, survey)
 
 
 def _drawn(survey: Survey, table: Any, ledger: Any) -> tuple[Integers, dict[str, Any]]:
@@ -69,3 +98,10 @@ def _drawn(survey: Survey, table: Any, ledger: Any) -> tuple[Integers, dict[str,
         name: pa.chunked_array([part[place] for part in parts]) for place, name in enumerate(release.shape.columns)
     }
     return np.concatenate(numbers), columns
+
+
+def _bare() -> InvalidValue:
+    return InvalidValue(
+        "a column without a table takes only separator= and invalid=: it has no ids, and can be a part of a longer "
+        "column, so pass a table"
+    )
