@@ -204,6 +204,22 @@ def test_other_columns() -> None:
     assert dw.frames.release(mechanism, table, "word", id="name", drop_others=True) == table.select(["word", "name"])
 
 
+def test_rows_can_be_left_out_of_columns_of_every_type() -> None:
+    """Arrow itself takes no rows from views of text, as Polars passes them on."""
+    kinds = (pa.string_view(), pa.list_(pa.string_view()), pa.list_(pa.int8(), 1), pa.struct([("a", pa.string())]))
+    values: list[list[Any]] = [["x", "y", "z", None], [["x"], [], None, ["z"]], [[1], [2], [3], None], [{"a": "x"}] * 4]
+    others = {str(kind): pa.array(some, kind) for kind, some in zip(kinds, values, strict=True)}
+    table = pa.table({"word": ["ab", None, "c", "a"], **others})
+    mechanism = dw.Exponential(FREE, 1e5)
+    expected = [row for row in table.to_pylist() if row["word"] is not None]
+    for chunks in (table, pa.concat_tables([table.slice(0, 3), table.slice(3)])):
+        assert dw.frames.release(mechanism, chunks, "word", invalid="skip").to_pylist() == expected
+    (batch,) = table.to_batches()
+    release = BatchRelease(mechanism, shape_of(table.schema, FREE, "word"), KEY, invalid="skip")
+    assert release(batch).to_pylist() == expected
+    assert release(batch.slice(1, 1)).num_rows == 0
+
+
 SYMBOLS: list[tuple[Any, Any]] = [
     ([0, 300], pa.list_(pa.int8())),
     (["a", "b"], pa.list_(pa.int64())),

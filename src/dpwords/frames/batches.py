@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from dpwords.core.encoding import Ragged, code_type
 from dpwords.core.scaled import Floats, Integers
+from dpwords.frames.coders import rows_of
 from dpwords.frames.faults import WordRule
 from dpwords.frames.ids import checked_ids, ids_of
 from dpwords.frames.shapes import Fault, Found, Shape
@@ -53,18 +54,13 @@ class BatchRelease:
         words = self.draw(found, rows, self.ids(batch, first_row), epsilons)
         names = batch.schema.names if self.kept is None else list(self.kept)
         columns = dict(zip(self.shape.columns, self.shape.write(words), strict=True))
-        all_stay = len(rows) == len(batch)
-        others = {
-            name: batch.column(name) if all_stay else batch.column(name).take(pa.array(rows))
-            for name in names
-            if name not in columns
-        }
-        fields = [
-            batch.schema.field(name).with_type(columns[name].type) if name in columns else batch.schema.field(name)
-            for name in names
-        ]
-        arrays = [columns[name] if name in columns else others[name] for name in names]
-        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields, metadata=batch.schema.metadata))
+        for name in names:
+            if name not in columns:
+                column = batch.column(name)
+                columns[name] = column if len(rows) == len(batch) else rows_of(column, rows)
+        fields = [batch.schema.field(name).with_type(columns[name].type) for name in names]
+        schema = pa.schema(fields, metadata=batch.schema.metadata)
+        return pa.RecordBatch.from_arrays([columns[name] for name in names], schema=schema)
 
     def read(self, batch: Any, first_row: int = 0) -> Found:
         """The words of a batch, and the fault of each row; raises for the first fault unless they are skipped."""

@@ -73,6 +73,18 @@ def contents_of(texts: Any) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     return offsets, marks[offsets[0] : offsets[-1]]
 
 
+def rows_of(column: Any, rows: NDArray[np.int64]) -> Any:
+    """Some rows of an Arrow array or chunked array, also where Arrow cannot take them, as from views of text."""
+    try:
+        return column.take(pa.array(rows))
+    except pa.ArrowNotImplementedError:
+        runs = np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1)
+        parts = [column.slice(run[0], len(run)) for run in runs if len(run)] or [column.slice(0, 0)]
+        if isinstance(column, pa.ChunkedArray):
+            return pa.chunked_array([chunk for part in parts for chunk in part.chunks], column.type)
+        return pa.concat_arrays(parts)
+
+
 @dataclass(frozen=True)
 class PlainCoder:
     """Values that Arrow can look up: text, numbers, dates and their kin. Cost: one look-up in a hash table for each."""

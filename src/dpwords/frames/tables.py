@@ -15,7 +15,7 @@ import pyarrow as pa
 from dpwords.core.scaled import Integers
 from dpwords.core.symbols import Alphabet
 from dpwords.errors import InvalidValue
-from dpwords.frames.coders import names_of
+from dpwords.frames.coders import names_of, rows_of
 
 _KINDS = "a pyarrow Table, a pandas DataFrame or a Polars DataFrame"
 
@@ -53,12 +53,14 @@ class ArrowTable(TableAdapter):
         return self.table.select(list(names))
 
     def replaced(self, rows: Integers | None, names: Sequence[str], columns: Mapping[str, Any]) -> Any:
-        table = self.table.select(list(names))
-        table = table if rows is None else table.take(pa.array(rows))
-        for name, column in columns.items():
-            place = table.schema.get_field_index(name)
-            table = table.set_column(place, table.schema.field(place).with_type(column.type), column)
-        return table
+        arrays = dict(columns)
+        for name in names:
+            if name not in arrays:
+                column = self.table.column(name)
+                arrays[name] = column if rows is None else rows_of(column, rows)
+        fields = [self.table.schema.field(name).with_type(arrays[name].type) for name in names]
+        schema = pa.schema(fields, metadata=self.table.schema.metadata)
+        return pa.Table.from_arrays([arrays[name] for name in names], schema=schema)
 
     def made(self, columns: Mapping[str, Any]) -> Any:
         return pa.table(dict(columns))
