@@ -163,7 +163,7 @@ def test_bad_logs() -> None:
     assert "fly" not in str(caught.value)
     kept = released(table.set_column(3, "event", pa.array(["ship", None, "pay", "cancel", "ship"])), invalid="skip")
     assert kept["case"].to_pylist() == ["b", "b", "b"]
-    with pytest.raises(dw.InvalidValue, match="row 2 has no case, its value is null"):
+    with pytest.raises(dw.InvalidValue, match="row 2 has no value in column case, which tells rows or people apart"):
         released(table.set_column(1, "case", pa.array(["b", None, "b", "a", "b"])))
     with pytest.raises(dw.InvalidValue, match="row 3 has no value in column time: give every row its place"):
         released(log(["1", "2", None, "3", "4"]))

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from dpwords.core.scaled import Integers
 from dpwords.errors import InvalidValue
 from dpwords.frames.coders import is_text
+from dpwords.frames.ids import checked_ids
 from dpwords.frames.shapes import checked_column
 
 CASE, SYMBOL, ORDER = "case:concept:name", "concept:name", "time:timestamp"  # of the XES standard for event logs
@@ -58,13 +59,16 @@ class LongWords:
         It has the column of the case, the column of the symbol, which now has lists, and that of the person, if `by`
         names one. Cost: sorting the rows.
         """
-        cases = _plain(table, self.case)
-        if cases.null_count:
-            raise InvalidValue(f"row {_first_null(cases)} has no case, its value is null: give every row a case")
-        encoded = cases.dictionary_encode()
+        encoded = checked_ids(_combined(table, self.case), self.case, 0).dictionary_encode()
         numbers = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
         order = Order(None) if self.order is None else Order.of(_plain(table, self.order), self.order)
-        symbols = _combined(table, self.symbol).take(pa.array(order.places(numbers)))
+        symbols = _combined(table, self.symbol)
+        try:
+            symbols = symbols.take(pa.array(order.places(numbers)))
+        except pa.ArrowNotImplementedError:
+            raise InvalidValue(
+                f"symbols cannot be values of type {symbols.type}: convert column {self.symbol}"
+            ) from None
         ends = np.cumsum(np.bincount(numbers, minlength=len(encoded.dictionary)))
         first = pa.array(np.unique(numbers, return_index=True)[1])
         columns = {
@@ -72,8 +76,8 @@ class LongWords:
             self.symbol: pa.LargeListArray.from_arrays(pa.array(np.concatenate([[0], ends]), pa.int64()), symbols),
         }
         if by is not None and by != self.case:
-            people = _plain(table, checked_column(table.schema.names, by)).dictionary_encode().indices.fill_null(-1)
-            codes = people.to_numpy(zero_copy_only=False)
+            people = checked_ids(_combined(table, checked_column(table.schema.names, by)), by, 0)
+            codes = people.dictionary_encode().indices.to_numpy(zero_copy_only=False)
             mixed = np.flatnonzero(codes != codes[first][numbers])
             if len(mixed):
                 raise InvalidValue(f"row {mixed[0] + 1} has another {by} than its case has before: a case has only one")
@@ -181,7 +185,7 @@ def _combined(table: Any, name: str) -> Any:
     """A column as one array."""
     column = table.column(name).combine_chunks()
     if isinstance(column, pa.ChunkedArray):
-        column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+        column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
     return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
 
 

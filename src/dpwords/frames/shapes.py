@@ -249,6 +249,8 @@ def shape_of(
     if is_list(kind):
         if separator is not None:
             raise InvalidValue("separator= is for a column of text, and this one has lists: leave it out")
+        if pa.types.is_fixed_size_list(kind) and kind.list_size == 0:
+            raise InvalidValue("this column has lists of length 0, which have nothing to hide: name another column")
         if pa.types.is_fixed_size_list(kind) and not same_length:
             raise InvalidValue(
                 "this mechanism changes the lengths of words, and this column has lists of one length: change its type "

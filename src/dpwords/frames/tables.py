@@ -232,13 +232,18 @@ def opened(table: Any) -> TableAdapter:
     raise InvalidValue(f"a table is {_KINDS}: convert it to one of them")
 
 
+def empty_batch(schema: Any) -> Any:
+    """A record batch without rows, of any types."""
+    return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
+
+
 def _one_batch(table: Any) -> Any:
     batches = table.combine_chunks().to_batches()
-    return batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.schema)
+    return batches[0] if batches else empty_batch(table.schema)
 
 
 def _one_array(column: Any) -> Any:
-    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
 
 
 def _as_came(word: Any, was: Any) -> Any:

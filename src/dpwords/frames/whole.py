@@ -14,7 +14,7 @@ from dpwords.frames.long import Events
 from dpwords.frames.people import PeopleFacts
 from dpwords.frames.requests import Request
 from dpwords.frames.survey import Survey
-from dpwords.frames.tables import ArrowTable, TableAdapter, opened
+from dpwords.frames.tables import ArrowTable, TableAdapter, empty_batch, opened
 from dpwords.mechanisms.private import Private
 
 _ROWS = 2**17  # of a batch
@@ -52,7 +52,7 @@ def facts(mechanism: Private, table: Any, request: Request) -> PeopleFacts:
 def batches_of(table: Any) -> list[Any]:
     """The record batches of a table, at least one, and none of them large."""
     rows = min(_ROWS, _BYTES * len(table) // max(table.nbytes, 1))
-    return table.to_batches(max_chunksize=max(rows, 1)) or [pa.RecordBatch.from_pylist([], schema=table.schema)]
+    return table.to_batches(max_chunksize=max(rows, 1)) or [empty_batch(table.schema)]
 
 
 @dataclass(frozen=True, eq=False)
