@@ -33,8 +33,10 @@ class WordRule:
         """The `Fault` of each row. Cost: that of the language, for words of one length at a time."""
         faults = found.faults.copy()
         words, mechanism = found.words, self.mechanism
-        places = np.flatnonzero(words.values == len(mechanism.language.alphabet))
-        _mark(faults, np.unique(np.searchsorted(words.ends, places, side="right")), Fault.UNKNOWN)
+        size = len(mechanism.language.alphabet)
+        if words.values.max(initial=0) == size:
+            places = np.flatnonzero(words.values == size)
+            _mark(faults, np.unique(np.searchsorted(words.ends, places, side="right")), Fault.UNKNOWN)
         if mechanism.distance == "hamming":
             _mark(faults, np.flatnonzero(words.sizes == 0), Fault.EMPTY)
         if mechanism.language.every_word and self.inside is None:
