@@ -57,9 +57,16 @@ def test_a_keyed_release_is_that_of_the_mechanism() -> None:
     assert dw.frames.release(mechanism, TABLE, "word", key=KEY)["word"].to_pylist() == mechanism.release_all(
         WORDS, key=KEY
     )
-    numbers = TABLE.set_column(0, "name", pa.array(range(70, 80), pa.int16()))
-    table = dw.frames.release(mechanism, numbers, "word", id="name", key=KEY)
-    assert table["word"].to_pylist() == mechanism.release_all(WORDS, ids=range(70, 80), key=KEY)
+    names: list[Any] = [
+        pa.array(range(70, 80), pa.int16()),
+        pa.array([f"ß{number}" for number in range(10)], pa.string_view()),
+        pa.array([f"ß{number}" for number in range(10)]).dictionary_encode(),
+        pa.array([bytes([number, 0]) for number in range(10)], pa.binary(2)),
+        pa.array([bytes([number, 0]) for number in range(10)], pa.large_binary()),
+    ]
+    for ids in names:
+        table = dw.frames.release(mechanism, TABLE.set_column(0, "name", ids), "word", id="name", key=KEY)
+        assert table["word"].to_pylist() == mechanism.release_all(WORDS, ids=ids.to_pylist(), key=KEY)
 
 
 MECHANISMS: list[tuple[Any, list[str]]] = [

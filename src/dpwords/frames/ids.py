@@ -16,7 +16,8 @@ from dpwords.frames.coders import contents_of, is_text
 def checked_ids(column: Any, name: str, first_row: int) -> Any:
     """A column of ids as a plain Arrow array; raises `InvalidValue` if there are nulls, or values of another type."""
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    if not (is_text(kind) or pa.types.is_integer(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind)):
+    is_bytes = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
+    if not (is_text(kind) or is_bytes or pa.types.is_integer(kind)):
         raise InvalidValue(f"ids are text, bytes or whole numbers, and column {name} has type {kind}: convert it")
     if column.null_count:
         row = first_row + int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0]) + 1

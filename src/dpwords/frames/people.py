@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpwords.core.checks import positive_number
 from dpwords.core.scaled import Floats, Integers
@@ -117,6 +118,18 @@ class PeopleFacts:
             f"{self.rule}{left_out}: a person typically spends ε = {self.typical_spent:.4g}, and at most "
             f"{self.most_spent:.4g}"
         )
+
+
+def counted(tags: NDArray[np.uint64]) -> tuple[Integers, Integers, Integers]:
+    """People by their tags of two halves: the first row of each person, the person of each row, and rows by person.
+
+    >>> counted(np.array([[7, 1], [2, 1], [7, 1], [7, 2]], dtype=np.uint64))
+    (array([1, 0, 3]), array([1, 0, 1, 2]), array([1, 2, 1]))
+    """
+    _, first, person, numbers = np.unique(tags[:, 0], return_index=True, return_inverse=True, return_counts=True)
+    if (tags[first[person], 1] != tags[:, 1]).any():  # two people share a half
+        _, first, person, numbers = np.unique(tags, axis=0, return_index=True, return_inverse=True, return_counts=True)
+    return first, person.ravel(), numbers
 
 
 def ranks_of(people: Integers) -> Integers:

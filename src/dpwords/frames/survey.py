@@ -16,7 +16,7 @@ from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue
 from dpwords.frames.batches import BatchRelease, pairs_of
 from dpwords.frames.ids import checked_ids, ids_of
-from dpwords.frames.people import Division, PeopleFacts, ranks_of
+from dpwords.frames.people import Division, PeopleFacts, counted, ranks_of
 from dpwords.frames.shapes import Fault, Found
 from dpwords.mechanisms.private import Private
 
@@ -48,8 +48,8 @@ class Survey:
 
     `by` is the column that says which person a word belongs to. With `charged`, the plan has amounts for a ledger.
     A budget or a ledger needs to know who is one person: if `by` is not given, it is the id. Ids have to differ between
-    rows, except if the id is the person: then rows are told apart by their numbers. Cost: that of reading. Memory: at
-    most about 50 bytes for each row with ids and people, and nothing otherwise.
+    rows, except if the id is the person: then rows are told apart by their numbers. Cost: that of reading. Memory: about
+    100 bytes for each row with ids and people, and nothing otherwise.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Survey:
             self._ids.append(self._key.id_tags(ids_of(self.release.ids(batch, self.rows))))
         if self.by is not None:
             names = checked_ids(batch.column(self.by), self.by, self.rows)
-            self._people.append(self._key.id_tags(ids_of(names))[:, 0])
+            self._people.append(self._key.id_tags(ids_of(names)))
             self._sizes.append(sizes.astype(np.int32))
             if self.charged:
                 self._names.append(names)
@@ -109,9 +109,7 @@ class Survey:
             return replace(plan, kinds=tuple((release.like(0.0, length), length) for length in sorted(self._lengths)))
         sizes = np.concatenate(self._sizes)
         stays = np.flatnonzero(sizes >= 0)
-        people = np.concatenate(self._people)[stays]
-        _, first, person, numbers = np.unique(people, return_index=True, return_inverse=True, return_counts=True)
-        person = person.ravel()
+        first, person, numbers = counted(np.concatenate(self._people)[stays])
         by_row = np.zeros(len(sizes))
         by_row[stays] = self.division.each(numbers[person], ranks_of(person))
         used, _ = pairs_of(by_row[by_row > 0], sizes[by_row > 0])
