@@ -48,8 +48,8 @@ class Survey:
 
     `by` is the column that says which person a word belongs to. With `charged`, the plan has amounts for a ledger.
     A budget or a ledger needs to know who is one person: if `by` is not given, it is the id. Ids have to differ between
-    rows, except if the id is the person: then rows are told apart by their numbers. Cost: that of reading. Memory: about
-    100 bytes for each row with ids and people, and nothing otherwise.
+    rows, except if the id is the person: then rows are told apart by their numbers. Cost: that of reading. Memory:
+    about 150 bytes for each row with ids and people, and nothing otherwise.
     """
 
     def __init__(
