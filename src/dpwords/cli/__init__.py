@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import sys
 import warnings
-from contextlib import suppress
 from typing import Any
 
 import click
@@ -16,6 +15,7 @@ from dpwords.cli.draw import draw
 from dpwords.cli.ledger import ledger
 from dpwords.cli.release import release
 from dpwords.cli.study import study
+from dpwords.cli.terminal import BROKEN_PIPE, NO_OUTPUT, flush_output, note
 from dpwords.errors import DPWordsError, InvalidValue
 
 
@@ -44,11 +44,15 @@ cli.add_command(study)
 cli.add_command(ledger)
 
 
+_LONGEST_NAME = 60  # characters of a name in a message
 _KINDS = {"float": "a number", "integer": "a whole number", "text": "a text", "path": "a path"}
 
 
 def main() -> None:
-    """Run a command. Exit code 0: done; 1: a check failed; 2: wrong usage or bad input, reported in one line."""
+    """Run a command. Exit code 0: done; 1: a check failed; 2: wrong usage or bad input, reported in one line.
+
+    141: nobody reads the output any more, which is not reported. `dpwords.__main__` handles Ctrl-C.
+    """
     warnings.showwarning = _warn
     try:
         code = _run(sys.argv[1:])
@@ -58,11 +62,11 @@ def main() -> None:
         code = _complain(str(error))
     except MemoryError:
         code = _complain("there is not enough memory for this: use a shorter word or a smaller system")
+    except BrokenPipeError:
+        code = BROKEN_PIPE
     except OSError as error:
         code = _complain(f"reading or writing failed ({error.strerror}): check where input comes from and output goes")
-    except (click.Abort, KeyboardInterrupt):
-        code = 130
-    sys.exit(code)
+    sys.exit(code if flush_output() else code or 2)
 
 
 def _run(arguments: list[str]) -> int:
@@ -70,7 +74,13 @@ def _run(arguments: list[str]) -> int:
         raise InvalidValue("an argument is not text in this locale's encoding: set PYTHONUTF8=1 or a UTF-8 locale")
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # for help texts only; results raise an error instead
-    return cli.main(arguments or ["--help"], prog_name="dpwords", standalone_mode=False) or 0
+    try:
+        with cli.make_context("dpwords", arguments or ["--help"]) as context:
+            return cli.invoke(context) or 0
+    except click.exceptions.Exit as done:  # a help text, or the version, was shown
+        if sys.stdout is None:
+            raise InvalidValue(NO_OUTPUT) from None
+        return done.exit_code
 
 
 def _without_arguments(error: click.ClickException) -> str:
@@ -98,7 +108,11 @@ def _warn(message: Warning | str, *_where: Any, **_more: Any) -> None:
 
 
 def _complain(message: str) -> int:
-    if sys.stderr is not None:
-        with suppress(OSError):  # if standard error cannot be written, the exit code still reports the failure
-            print("dpwords: " + " ".join(message.split()), file=sys.stderr, flush=True)
+    note(" ".join(_short(part) for part in message.split()))
     return 2
+
+
+def _short(part: str) -> str:
+    """A part of a message without control characters; a name from a damaged file can have any, and any length."""
+    shown = part if len(part) <= _LONGEST_NAME else f"{part[:_LONGEST_NAME]}…"
+    return "".join(character if character.isprintable() else "�" for character in shown)

@@ -6,7 +6,8 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, TypeVar
+from itertools import repeat
+from typing import Any, TextIO, TypeVar
 
 import click
 
@@ -17,25 +18,40 @@ LONGEST_LINE = 2**24  # bytes
 LARGEST_INPUT = 2**28  # bytes
 _STEPS = 1000  # of a progress bar
 BROKEN_PIPE = 141  # the exit code that a shell reports for a program ended by SIGPIPE
+NO_OUTPUT = "standard output is closed, so nothing can be written: open it or redirect it"
 
 
 def emit(lines: Sequence[str]) -> None:
-    """Write all lines to standard output at once; a closed pipe is not reported as an error."""
+    """Write all lines to standard output at once."""
     if sys.stdout is None:
-        raise InvalidValue("standard output is closed, so nothing can be written: open it or redirect it")
+        raise InvalidValue(NO_OUTPUT)
     try:
-        content = "".join(f"{line}\n" for line in lines).encode(sys.stdout.encoding)
+        rest = memoryview("".join(f"{line}\n" for line in lines).encode(sys.stdout.encoding))
     except UnicodeEncodeError:
         raise InvalidValue(f"{sys.stdout.encoding} cannot write this output: set PYTHONIOENCODING=utf-8") from None
+    sys.stdout.flush()
+    while rest:
+        rest = rest[sys.stdout.buffer.write(rest) or 0 :]  # with PYTHONUNBUFFERED, a call may write a part only
+    sys.stdout.buffer.flush()
+
+
+def flush_output() -> bool:
+    """Write what the standard streams still hold; False if standard output takes it no more.
+
+    What cannot be written is discarded, so that the interpreter's own attempt at exit does not fail again.
+    """
+    failed = [stream for stream in (sys.stdout, sys.stderr) if stream is not None and not _flushed(stream)]
+    for stream in failed:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    return sys.stdout not in failed
+
+
+def _flushed(stream: TextIO) -> bool:
     try:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
-    except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the final flush at exit must not fail again
-        if isinstance(error, BrokenPipeError):
-            sys.exit(BROKEN_PIPE)
-        raise
+        stream.flush()
+    except OSError:
+        return False
+    return True
 
 
 @contextmanager
@@ -58,11 +74,14 @@ def note(text: str) -> None:
             print(f"dpwords: {text}", file=sys.stderr, flush=True)
 
 
-def lines_of_stdin() -> Iterator[str]:
-    """The lines of standard input, decoded as UTF-8; raises `TooLarge` if a line or the whole input is too long."""
+def lines_of_stdin(ends_blank: bool = False) -> Iterator[str]:
+    """The lines of standard input, decoded as UTF-8; raises `TooLarge` if a line or the whole input is too long.
+
+    Blank lines at the end are left out, unless `ends_blank`.
+    """
     if sys.stdin is None or sys.stdin.isatty():
         raise InvalidValue("no word is given: pass words as arguments, or one on each line of standard input")
-    total = number = 0
+    total = number = blank = 0
     while line := sys.stdin.buffer.readline(LONGEST_LINE + 1):
         total, number = total + len(line), number + 1
         if len(line) > LONGEST_LINE:
@@ -70,9 +89,13 @@ def lines_of_stdin() -> Iterator[str]:
         if total > LARGEST_INPUT:
             raise TooLarge(f"standard input is longer than {LARGEST_INPUT // 2**20} MiB: release it in parts")
         try:
-            yield line.decode("utf-8-sig" if number == 1 else "utf-8").removesuffix("\n").removesuffix("\r")
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8").removesuffix("\n").removesuffix("\r")
         except UnicodeDecodeError:
             raise InvalidValue(f"line {number} is not UTF-8 text: convert the input to UTF-8") from None
+        if text or ends_blank:
+            yield from repeat("", blank)
+            yield text
+        blank = 0 if text or ends_blank else blank + 1
 
 
 def shown(items: Sequence[Item], label: str, least: int = 2) -> Iterator[Item]:
@@ -102,7 +125,8 @@ def progress_bar(label: Callable[[], str]) -> Iterator[Callable[[float], None] |
 
     try:
         yield show
-    finally:
         for bar in bars:
             bar.update(_STEPS - bar.pos)
+    finally:
+        for bar in bars:
             bar.__exit__(None, None, None)

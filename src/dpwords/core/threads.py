@@ -18,5 +18,8 @@ def in_parts(work: Callable[[slice], None], number: int, cost: int, most: int) -
         work(slice(0, number))
         return
     ends = [number * part // threads for part in range(threads + 1)]
-    with ThreadPoolExecutor(threads) as pool:
+    pool = ThreadPoolExecutor(threads)
+    try:
         list(pool.map(work, map(slice, ends[:-1], ends[1:])))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)  # after Ctrl-C, nobody waits for the rest
