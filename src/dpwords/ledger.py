@@ -187,23 +187,21 @@ class Ledger(Value):
         query = "SELECT id, sum(units), count(*) FROM charges GROUP BY id ORDER BY sum(units) DESC, id LIMIT ?"
         with self._connected() as connection:
             budget = _stored_budget(connection)
-            rows = connection.execute(query, (count,)).fetchall()
+            rows = _rows(connection, query, (count,), int, int)
         return [Account(id, units / _UNITS, _left(budget, units), runs) for id, units, runs in rows]
 
     def entries(self, id: Id | None = None) -> list[Charge]:
         """All charges, or those of one id: by id, and the earliest run first. Cost: proportional to their number."""
         query = "SELECT id, units, name, k, distance, method, time FROM charges JOIN runs ON run = number"
+        query, some = (f"{query} ORDER BY id, run", ()) if id is None else (f"{query} WHERE id = ? ORDER BY run", (id,))
         with self._connected() as connection:
-            if id is None:
-                rows = connection.execute(f"{query} ORDER BY id, run").fetchall()
-            else:
-                rows = connection.execute(f"{query} WHERE id = ? ORDER BY run", (_checked_id(id),)).fetchall()
+            rows = _rows(connection, query, tuple(map(_checked_id, some)), int, str, int, str, str, str)
         return [Charge(id, units / _UNITS, *rest) for id, units, *rest in rows]
 
     def neighbours(self) -> list[tuple[str, int]]:
         """The distances and k at which ε was spent, each once. Cost: proportional to the number of runs."""
         with self._connected() as connection:
-            return connection.execute("SELECT DISTINCT distance, k FROM runs ORDER BY distance, k").fetchall()
+            return _rows(connection, "SELECT DISTINCT distance, k FROM runs ORDER BY distance, k", (), str, int)
 
     def __len__(self) -> int:
         """The number of ids that have been charged. Cost: proportional to the number of charges."""
@@ -237,6 +235,8 @@ class Ledger(Value):
                 if not made:
                     _check(connection, self.path.name)
                 yield connection
+        except (TypeError, OverflowError, UnicodeDecodeError):  # what is stored is not of the kind that was stored
+            raise InvalidValue(f"{self.path.name} {_FAULTS[sqlite3.SQLITE_CORRUPT]}") from None
         except sqlite3.Error as error:
             fault = _FAULTS.get(
                 getattr(error, "sqlite_errorcode", 0) & 0xFF, f"cannot be used ({error}): check the file and the disk"
@@ -277,8 +277,19 @@ def _check(connection: sqlite3.Connection, name: str) -> None:
         raise InvalidValue(f"{name} was made by a newer version of dpwords: install that version")
 
 
+def _rows(connection: sqlite3.Connection, query: str, values: tuple[Any, ...], *kinds: type) -> list[Any]:
+    """What a query finds; raises TypeError if the last columns are not of these kinds, because the file is damaged."""
+    rows = connection.execute(query, values).fetchall()
+    if not all(isinstance(value, kind) for row in rows for value, kind in zip(row[-len(kinds) :], kinds, strict=True)):
+        raise TypeError
+    return rows
+
+
 def _stored_budget(connection: sqlite3.Connection) -> int | None:
-    return connection.execute("SELECT budget FROM facts").fetchone()[0]  # type: ignore[no-any-return]
+    budget = connection.execute("SELECT budget FROM facts").fetchone()[0]
+    if not isinstance(budget, int | None):
+        raise TypeError  # the file is damaged
+    return budget
 
 
 def _run_number(connection: sqlite3.Connection, name: Id, guarantee: PureDP) -> int:

@@ -6,7 +6,7 @@ import json
 import math
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -110,7 +110,8 @@ def certificates_in(path: str | os.PathLike[str]) -> list[Certificate]:
 
 def certificates_of(document: Any) -> list[Certificate]:
     """The certificates of a JSON document; raises ValueError, KeyError or TypeError if there are none."""
-    found = [Certificate(**each | {"detail": tuple(each.get("detail", ()))}) for each in document["certificates"]]
+    found = [Certificate(**{"detail": ()} | each) for each in document["certificates"]]
+    found = [replace(each, detail=tuple(each.detail)) for each in found]
     kinds = {"c": float, "bound": float, "method": str, "epsilon": float, "length": int, "system": str}
     kinds |= {"step": int, "first": int}
     right = all(type(getattr(each, name)) is kind for each in found for name, kind in kinds.items())
