@@ -41,13 +41,36 @@ def from_edges(
 
 
 def _edges_of_csv(path: Path) -> Iterator[tuple[str, str]]:
-    rows = csv.DictReader(io.StringIO(read_text(path), newline=""), strict=True, skipinitialspace=True)
+    rows = csv.reader(io.StringIO(read_text(path).rstrip("\r\n"), newline=""), strict=True, skipinitialspace=True)
     try:
-        if not {"source", "target"} <= set(rows.fieldnames or ()):
-            raise InvalidValue(f"{path.name} needs a header line that names the columns source and target")
+        header = next(rows, [])
+        source, target = _columns(header, path.name)
+        row = None
         for row in rows:
-            if not row["source"] or not row["target"]:
-                raise InvalidValue(f"{path.name}, line {rows.line_num}: the source or the target is missing")
-            yield row["source"], row["target"]
+            where = f"{path.name}, line {rows.line_num}"
+            if not row:
+                raise InvalidValue(f"{where} is empty: write one edge on each line")
+            if len(row) <= max(source, target) or not row[source] or not row[target]:
+                raise InvalidValue(f"{where}: the source or the target is missing: is the file cut off?")
+            if len(row) != len(header):
+                raise InvalidValue(
+                    f"{where} has {len(row)} fields, but the header names {len(header)} columns: correct it"
+                )
+            yield row[source], row[target]
+        if row is None:
+            raise InvalidValue(f"{path.name} has a header, but no edges: write one edge on each line")
     except csv.Error as error:
         raise InvalidValue(f"{path.name} is not valid CSV ({error}): is the file cut off?") from None
+
+
+def _columns(header: list[str], file: str) -> tuple[int, int]:
+    """Where the columns source and target are."""
+    for delimiter, name in {";": "semicolons", "\t": "tabs", "|": "vertical bars"}.items():
+        if len(header) == 1 and delimiter in header[0]:
+            raise InvalidValue(f"{file} has {name} between its columns: write it with commas")
+    if not {"source", "target"} <= set(header):
+        raise InvalidValue(f"{file} needs a header line that names the columns source and target: write source,target")
+    repeated = next((column for column in header if header.count(column) > 1), None)
+    if repeated is not None:
+        raise InvalidValue(f'{file} has more than one column "{repeated[:20]}": give each column a name of its own')
+    return header.index("source"), header.index("target")

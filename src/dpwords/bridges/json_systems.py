@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,19 @@ from dpwords.core.files import read_text
 from dpwords.errors import InvalidValue
 from dpwords.languages.systems import TransitionSystem
 
+_FORM = 'write {"start": "s0", "transitions": {"s0": {"action": "s1"}}}'
+_KEYS = ("start", "accepting", "transitions")
+
+
+class _Repeated(list[Any]):
+    """The values of a key that a JSON object has more than once."""
+
 
 def from_json(path: str | os.PathLike[str]) -> TransitionSystem:
     """A system from a JSON file {"start": …, "accepting": […], "transitions": {state: {action: state}}}.
 
-    The key "accepting" is optional. States are strings; `"start": null` lets runs start in any state, for words of
-    states.
+    The key "accepting" is optional; other keys are refused. States are strings; `"start": null` lets runs start in any
+    state, for words of states.
     """
     name, text = Path(path).name, read_text(path)
     try:
@@ -27,15 +35,23 @@ def from_json(path: str | os.PathLike[str]) -> TransitionSystem:
             f"{name} is not valid JSON (line {error.lineno}, column {error.colno}): is the file cut off?"
         ) from None
     except (RecursionError, ValueError):
-        raise InvalidValue(f"{name} is JSON but not a transition system: see the documentation of from_json") from None
+        raise InvalidValue(f"{name} is JSON but not a transition system: {_FORM}") from None
     if not isinstance(document, dict) or not {"start", "transitions"} <= document.keys():
-        raise InvalidValue(f'{name} needs the keys "start" and "transitions": see the documentation of from_json')
+        raise InvalidValue(f'{name} needs the keys "start" and "transitions": {_FORM}')
+    for key, value in document.items():
+        if key not in _KEYS:
+            likely = get_close_matches(key, _KEYS, n=1) or [", ".join(_KEYS)]
+            raise InvalidValue(f'{name} has an unknown key "{key[:20]}": leave it out, or write {likely[0]}')
+        if isinstance(value, _Repeated):
+            raise InvalidValue(f'{name} has the key "{key}" more than once: keep one of them')
     accepting = document.get("accepting")
     if not (accepting is None or isinstance(accepting, list)):
         raise InvalidValue(f'{name}: "accepting" must be a list of states: write ["{accepting}"]')
     for where, state in _states_named(document, accepting or []):
         if isinstance(state, (int, float)):
-            raise InvalidValue(f'{name}, {where}: states must be strings in JSON: write "{state}"')
+            raise InvalidValue(f'{name}, {where}: states must be strings in JSON: write "{json.dumps(state)}"')
+        if not isinstance(state, str):
+            raise InvalidValue(f'{name}, {where}: states must be strings in JSON: write for example "s0"')
     try:
         return TransitionSystem(document["transitions"], document["start"], accepting)
     except InvalidValue as error:
@@ -44,17 +60,20 @@ def from_json(path: str | os.PathLike[str]) -> TransitionSystem:
 
 def _keep_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object as a dict in which a repeated key has the list of its values, so that it can be refused later."""
-    values: dict[str, list[Any]] = {}
+    values: dict[str, _Repeated] = {}
     for name, value in pairs:
-        values.setdefault(name, []).append(value)
+        values.setdefault(name, _Repeated()).append(value)
     return {name: found[0] if len(found) == 1 else found for name, found in values.items()}
 
 
 def _states_named(document: dict[str, Any], accepting: list[Any]) -> Iterator[tuple[str, Any]]:
     """Every value in a JSON system that should be a state, with a text that says where it is."""
-    yield "start", document["start"]
+    if document["start"] is not None:
+        yield "start", document["start"]
     yield from (("accepting", state) for state in accepting)
     rows = document["transitions"]
     for state, row in rows.items() if isinstance(rows, dict) else ():
         for action, target in row.items() if isinstance(row, dict) else ():
+            if isinstance(target, list):
+                continue  # more than one state, which the system refuses
             yield f"state {state}, action {action}", target

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import string
 from dataclasses import dataclass
@@ -36,7 +37,8 @@ NAMED_ALPHABETS = {
 def alphabet(text: str) -> list[str]:
     r"""The symbols of an alphabet, written as a literal with ranges, `name:dna`, or `@file` with a symbol on each line.
 
-    A backslash makes the next character literal. A hyphen at the beginning or at the end is literal, too.
+    A backslash makes the next character literal. A hyphen at the beginning or at the end is literal, too. The name of
+    an existing file without the `@` is refused; a backslash before it makes it a literal.
 
     >>> "".join(alphabet("a-e_"))
     'abcde_'
@@ -47,7 +49,11 @@ def alphabet(text: str) -> list[str]:
             raise InvalidValue(f"there is no alphabet of that name: use one of {', '.join(NAMED_ALPHABETS)}")
         return list(NAMED_ALPHABETS[name])
     if text.startswith("@"):
-        return _symbols_of_file(Path(text[1:]))
+        return _lines(Path(text[1:]), "symbol")
+    if os.path.isfile(text):
+        raise InvalidValue(
+            f"there is a file of that name, {text}: write @{text} to read its symbols, or \\{text} for a literal"
+        )
     if re.search(r"(?<!\\)(\\\\)*\\$", text):
         raise InvalidValue("the alphabet ends with a single backslash: write two to include a backslash")
     symbols: list[str] = []
@@ -79,7 +85,7 @@ def language(
     if system is None:
         if words is not None or start is not None:
             raise InvalidValue("--words and --start belong to --system: leave them out, or give a --system")
-        return Words(alphabet(alphabet_text or "")) if lexicon is None else _lexicon(Path(lexicon))
+        return Words(alphabet(alphabet_text or "")) if lexicon is None else Lexicon(_lines(Path(lexicon), "word"))
     suffix = Path(system).suffix.lower()
     is_edge_list = suffix == ".csv"
     if start is not None and not is_edge_list:
@@ -93,7 +99,9 @@ def language(
     elif suffix == ".json":
         found = from_json(system)
     else:
-        raise InvalidValue("a system must be grid:ROWSxCOLUMNS, a .json file, or a .csv edge list")
+        raise InvalidValue(
+            "a system must be a grid or a file: write grid:15x15, or name a .json file or a .csv edge list"
+        )
     return found.by_states() if words == "states" else found
 
 
@@ -148,18 +156,14 @@ class Notation:
         return between.join(map(written, word))
 
 
-def _symbols_of_file(path: Path) -> list[str]:
-    lines = read_text(path).splitlines()
+def _lines(path: Path, content: str) -> list[str]:
+    """The lines of a file that has a symbol or a word on each of them; empty lines at its end do not count."""
+    lines = [line.removesuffix("\r") for line in read_text(path).rstrip("\r\n").split("\n")]
+    if lines == [""]:
+        raise InvalidValue(f"{path.name} is empty: write one {content} on each line")
     if "" in lines:
-        raise InvalidValue(f"line {lines.index('') + 1} of {path.name} is empty: write one symbol on each line")
+        raise InvalidValue(f"line {lines.index('') + 1} of {path.name} is empty: write one {content} on each line")
     return lines
-
-
-def _lexicon(path: Path) -> Lexicon:
-    words = read_text(path).splitlines()
-    if "" in words:
-        raise InvalidValue(f"line {words.index('') + 1} of {path.name} is empty: write one word on each line")
-    return Lexicon(words)
 
 
 def _unprintable(text: str) -> bool:
@@ -170,7 +174,9 @@ def _unprintable(text: str) -> bool:
 def _grid(text: str) -> GridWorld:
     match = re.fullmatch(r"grid:(\d{1,6})x(\d{1,6})(?:@(?:(\d{1,6}),(\d{1,6})|any))?", text)
     if match is None:
-        raise InvalidValue("a grid is written grid:ROWSxCOLUMNS, with a start grid:15x15@1,2 or grid:15x15@any")
+        raise InvalidValue(
+            "a grid is written grid:ROWSxCOLUMNS: try grid:15x15, or with a start grid:15x15@1,2 or grid:15x15@any"
+        )
     rows, columns = int(match[1]), int(match[2])
     if match[3]:
         return GridWorld(rows, columns, start=(int(match[3]), int(match[4])))

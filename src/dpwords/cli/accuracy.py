@@ -13,13 +13,15 @@ from dpwords.cli.options import (
     EDITS,
     K,
     above_zero,
+    at_least_one,
     certificate_options,
     language_options,
     limits_for,
     public_language,
+    refuse,
 )
 from dpwords.cli.terminal import emit, status
-from dpwords.core.checks import positive_number
+from dpwords.core.checks import positive_number, whole_number
 from dpwords.errors import InvalidValue
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ def _share(_context: click.Context, _parameter: click.Parameter, value: float | 
 
 @click.command()
 @language_options
-@click.option("--length", type=int, required=True, help="The length of the words.")
+@click.option("--length", type=int, required=True, callback=at_least_one, help="The length of the words.")
 @click.option("--epsilon", "-e", callback=_numbers, help="One or more values of ε, as in 1,2,5,10.")
 @click.option(
     "--at-most",
@@ -102,7 +104,6 @@ def accuracy(
     """
     from dpwords import accuracy as measured
     from dpwords import plots
-    from dpwords.core.checks import whole_number
     from dpwords.core.files import staged
     from dpwords.mechanisms.choice import contenders, offers
 
@@ -111,14 +112,14 @@ def accuracy(
         raise InvalidValue(
             "there is nothing to compute: give --epsilon 1,2,5,10, or a target such as --target-distance 1, or both"
         )
+    if not epsilon and target_probability is None:
+        refuse("--at-most is about the probabilities of a table or of --target-probability", "at_most")
     whole_number(at_most, "--at-most", 0)
     target = measured.Target(target_distance, target_probability, at_most) if wanted else None
     if plot is not None:
-        if not epsilon or plots.checked_form(plot) == "dot":
-            raise InvalidValue("--plot needs values of --epsilon, and a file name that ends in .svg or .png")
-        plots.need_matplotlib()
+        _check_plot(plot, epsilon)
     public = public_language(**options)
-    limits = limits_for(certificate_time)
+    limits = limits_for(certificate_time, public, edits)
     makers, contest = offers(public, k, edits, limits), set(contenders(public, k, edits, limits))
     for one in epsilon:
         measured.checked_makers(makers.values(), one)
@@ -155,6 +156,17 @@ def accuracy(
         contents[plot] = plots.content_for(plots.curves(epsilon, curves, title), plot)
     with staged(contents):
         emit(waiting)
+
+
+def _check_plot(path: Path, epsilon: list[float]) -> None:
+    """Refuse a plot that could not be drawn or written, before anything is computed."""
+    from dpwords import plots
+    from dpwords.core.files import check_output
+
+    if not epsilon or plots.checked_form(path) == "dot":
+        raise InvalidValue("--plot needs values of --epsilon, and a file name that ends in .svg or .png")
+    check_output(path)
+    plots.need_matplotlib()
 
 
 def _wide(name: str) -> str:

@@ -6,11 +6,8 @@ from typing import Any
 
 import click
 
-from dpwords.cli.options import described, language_options, mechanism_options, public_language
+from dpwords.cli.options import described, language_options, mechanism_options, public_language, refuse
 from dpwords.cli.terminal import emit
-from dpwords.errors import InvalidValue
-
-_DEFAULTS = ("substitutions", None, "best", "tight")
 
 
 @click.command()
@@ -42,10 +39,8 @@ def audit(length: int, epsilon: float, literal: bool, **options: Any) -> int:
     from dpwords.mechanisms.paper_literal import PaperLiteral
     from dpwords.mechanisms.private import Private
 
-    if literal and tuple(options[name] for name in ("edits", "mechanism", "utility", "calibration")) != _DEFAULTS:
-        raise InvalidValue(
-            "--literal is a mechanism of its own: leave out --edits, --mechanism, --utility and --calibration"
-        )
+    if literal:
+        refuse("--literal is a mechanism of its own", "edits", "mechanism", "utility", "calibration")
     notation = Notation(public_language(**options))
     mechanism: Mechanism = (
         PaperLiteral(notation.language, epsilon, k=options["k"], alpha=options["alpha"])

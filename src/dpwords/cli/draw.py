@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from dpwords.cli.options import language_options, public_language
+from dpwords.cli.options import language_options, public_language, refuse
 from dpwords.cli.terminal import emit, shown
 from dpwords.errors import InvalidValue, NotInLanguage
 
@@ -55,14 +55,16 @@ def draw(
       dpwords draw --paper --output figures
     """
     from dpwords import plots
+    from dpwords.core.files import check_output
 
     if output is not None and not paper:
         plots.checked_form(output)
+        check_output(output)
     if paper:
-        _refuse("--paper draws the paper's figures", word=words_given, runs=runs, title=title, **options)
+        refuse("--paper draws the paper's figures", "words_given", "runs", "title", *options)
         _draw_paper(output)
     elif runs:
-        _refuse("--runs draws words as they are", **{name: options.pop(name) for name in _OF_AUTOMATA})
+        refuse("--runs draws words as they are", *_OF_AUTOMATA)
         _draw_runs(words_given, title, output, **options)
     else:
         drawn = _drawn(words_given, **options)
@@ -73,13 +75,6 @@ def draw(
 
 
 _OF_AUTOMATA = ("k", "edits", "of_length", "exactly")
-
-
-def _refuse(rule: str, **options: Any) -> None:
-    """Refuse options that have no effect here, because a user who gives them expects one."""
-    given = [name for name, value in options.items() if value not in (None, False, "", ())]
-    if given:
-        raise InvalidValue(f"{rule}: leave out {', '.join(name.replace('_', '-') for name in given)}")
 
 
 def _drawn(
@@ -99,7 +94,7 @@ def _drawn(
 
     public = public_language(**options)
     if not words_given and isinstance(public, TransitionSystem):
-        _refuse("a system without a word is drawn as it is", k=k, edits=edits, of_length=of_length, exactly=exactly)
+        refuse("a system without a word is drawn as it is", *_OF_AUTOMATA, "separator")
         return public
     if len(words_given) != 1:
         raise InvalidValue("an automaton belongs to one word: give one WORD, or --system alone, or --runs")
@@ -133,13 +128,14 @@ def _draw_runs(
 
 def _draw_paper(output: Path | None) -> None:
     from dpwords import plots
-    from dpwords.core.files import write_whole
+    from dpwords.core.files import check_output, write_whole
     from dpwords.studies.figures import figures
 
     if output is None:
         raise InvalidValue("--paper needs a directory: name one with --output")
     if output.suffix:
         raise InvalidValue("--paper writes a directory: give --output a name without a suffix")
+    check_output(output / "system.svg")
     contents: dict[Path, bytes] = {}
     for name, (title, drawn) in shown(list(figures().items()), "drawing"):
         paths = [output / f"{name}.{form}" for form in plots.FORMATS]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.kept import VARIABLE
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from dpwords.mechanisms.private import Private
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+_NO_PROOF = "long proofs are for tight calibration on words of states that keep their length, which is not in use here"
 
 
 def _forget(_context: click.Context, _parameter: click.Parameter, chosen: bool) -> None:
@@ -44,7 +46,8 @@ _LANGUAGE = (
     click.option(
         "--alphabet",
         help="The symbols: a literal with ranges ('a-z0-9 '), a name (name:dna, name:protein, name:lower, "
-        "name:digits, …), or @file with a symbol on each line. Public; never read it off the data.",
+        "name:digits, …), or @file with a symbol on each line; a backslash makes the next character literal. Public; "
+        "never read it off the data.",
     ),
     click.option(
         "--system",
@@ -157,20 +160,44 @@ def described(
 ) -> Private:
     """The mechanism that the options describe."""
     positive_number(epsilon, "--epsilon", "--epsilon 1")
-    if mechanism == "best" and (utility, calibration) != ("best", "tight"):
-        raise InvalidValue("--mechanism best chooses utility and calibration: leave out --utility and --calibration")
+    name = mechanism or choice.default_name(language, edits, utility, calibration)
+    if name != "exponential":
+        refuse(f"--mechanism {name} leaves no utility to choose", "utility", "alpha", "calibration")
+    elif utility != "inverse":
+        refuse("--alpha is the constant of --utility inverse", "alpha")
+    if name not in ("best", "exponential") or utility == "inverse" or calibration == "textbook":
+        refuse(_NO_PROOF, "certificate_time")
+    limits = limits_for(certificate_time, language, edits)
     if mechanism == "best" and edits == "all":
         from dpwords.accuracy import best
 
         return best(language, epsilon, k, length=None, distance="levenshtein")
-    limits = limits_for(certificate_time)
     return choice.mechanism(language, epsilon, k, edits, mechanism, utility, alpha, calibration, limits)
 
 
-def limits_for(certificate_time: float | None) -> Limits:
+def refuse(rule: str, *names: str) -> None:
+    """Refuse those of the named options of the running command that the user gave, although they have no effect here.
+
+    `rule` says why they have none. Defaults do not count, but a default that the user wrote does.
+    """
+    context = click.get_current_context()
+    given = [
+        max(each.opts, key=len) if isinstance(each, click.Option) else "WORD"
+        for each in context.command.params
+        if each.name in names
+        and context.get_parameter_source(each.name) is ParameterSource.COMMANDLINE
+        and context.params.get(each.name) != ()
+    ]
+    if given:
+        raise InvalidValue(f"{rule}: leave out {', '.join(given)}")
+
+
+def limits_for(certificate_time: float | None, language: Language, edits: Edits) -> Limits:
     """The limits with another time for certificates, if one is given."""
     if certificate_time is None:
         return DEFAULTS
+    if language.symbols_are != "states" or edits == "all":
+        refuse(_NO_PROOF, "certificate_time")
     seconds = positive_number(certificate_time, "--certificate-time", "--certificate-time 600", zero_allowed=True)
     return replace(DEFAULTS, certificate_time=seconds)
 

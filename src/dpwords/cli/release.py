@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpwords.cli.options import certificate_options, described, language_options, mechanism_options, public_language
+from dpwords.cli.options import (
+    certificate_options,
+    described,
+    language_options,
+    mechanism_options,
+    public_language,
+    refuse,
+)
 from dpwords.cli.terminal import emit, lines_of_stdin, note, progress_bar, shown
-from dpwords.errors import InvalidValue, NotInLanguage
+from dpwords.errors import NotInLanguage
 
 if TYPE_CHECKING:
     from dpwords.mechanisms.by_length import ByLength
@@ -36,7 +43,8 @@ def release(
 ) -> None:
     """Release a private version of each WORD, or of each line of standard input.
 
-    The output has one line for each word, or is empty if there is an error. Words keep their length, unless --edits all
+    The output has one line for each word, or is empty if there is an error. Blank lines at the end of the input are
+    ignored; where --edits all takes the empty word, each blank line is one. Words keep their length, unless --edits all
     hides insertions and deletions too. The alphabet or system is public: declare it, and never derive it from the data.
     On a system, words of each length use the mechanism with the least public expected distance at that length; a line
     on standard error names it. --mechanism fixes one instead.
@@ -54,14 +62,20 @@ def release(
       dpwords release --alphabet @activities.txt --separator ";" --epsilon 3 < traces.txt
     """
     from dpwords.bridges.notation import Notation
+    from dpwords.core.files import check_output
     from dpwords.mechanisms.by_length import ByLength
 
     notation = Notation(public_language(**options), separator)
     mechanism = described(notation.language, epsilon, **options)
     certified = _certified(mechanism)
-    if certificates is not None and certified is None:
-        raise InvalidValue("--certificates is for the exponential mechanism: leave the option out")
-    words = [notation.read(text) for text in words_given or lines_of_stdin()]
+    if certified is None or not certified.has_certificates:
+        refuse(
+            "certificates are for tight calibration on systems and lexicons, which is not in use here", "certificates"
+        )
+    if certificates is not None:
+        check_output(certificates)
+    empty_word = mechanism.distance == "levenshtein" and notation.language.accepts([])
+    words = [notation.read(text) for text in words_given or lines_of_stdin(ends_blank=empty_word)]
     if certified is not None and all(map(notation.language.accepts, words)):
         _certify(certified, certificates, {len(word) for word in words if word})
     try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpwords.cli.options import Command, with_options
+from dpwords.cli.options import Command, at_least_one, with_options
 from dpwords.cli.tables import Terminal, side_by_side, table
 from dpwords.cli.terminal import emit, shown
 
@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     from dpwords.studies.study import Study
 
 _OPTIONS = (
-    click.option("-k", default=1, show_default=True, help="Words that differ in up to k places are neighbours."),
+    click.option(
+        "-k",
+        default=1,
+        show_default=True,
+        callback=at_least_one,
+        help="Words that differ in up to k places are neighbours.",
+    ),
     click.option("--seed", help="Make the draws reproducible; nothing that is printed is private then."),
     click.option(
         "--output",
@@ -83,9 +89,10 @@ def grid(k: int, seed: str | None, output: Path | None) -> None:
 def _report(run: Callable[..., Study], k: int, seed: str | None, output: Path | None) -> None:
     """Run a study, print it and write its files; after an error, no files are written."""
     from dpwords import plots
-    from dpwords.core.files import staged
+    from dpwords.core.files import check_output, staged
 
     if output is not None:
+        check_output(output / f"{run.__name__}.json")
         plots.need_matplotlib()
     found = run(k=k, seed=seed, progress=shown)
     terminal = Terminal.of_output()

@@ -33,6 +33,17 @@ def read_text(path: str | os.PathLike[str], limits: Limits = DEFAULTS) -> str:
         raise InvalidValue("a path may not contain a null character: check the path") from None
 
 
+def check_output(path: Path) -> None:
+    """Refuse a path that `write_whole` could not write to, before any work is done. Cost: a few system calls."""
+    with _errors_of_writing():
+        final = _final(path)
+        folder = next(each for each in final.parents if each.exists())
+        if not folder.is_dir():
+            raise InvalidValue(f"the output cannot be written ({folder.name} is not a directory): check the path")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise InvalidValue(f"the output cannot be written ({folder.name} is write-protected): check the path")
+
+
 def write_whole(contents: Mapping[Path, bytes]) -> None:
     """Write each file completely or not at all; missing directories are created, and existing files are replaced."""
     with staged(contents):
@@ -46,9 +57,7 @@ def staged(contents: Mapping[Path, bytes]) -> Iterator[None]:
     try:
         with _errors_of_writing():
             for path, content in contents.items():
-                final = path.resolve()
-                if final.exists() and not final.is_file():
-                    raise InvalidValue(f"{path.name} exists and is not a regular file: write to another path")
+                final = _final(path)
                 final.parent.mkdir(parents=True, exist_ok=True)
                 part = final.with_name(f".{secrets.token_hex(8)}")
                 with part.open("xb") as file:
@@ -63,6 +72,16 @@ def staged(contents: Mapping[Path, bytes]) -> Iterator[None]:
     finally:
         for part in parts.values():
             part.unlink(missing_ok=True)
+
+
+def _final(path: Path) -> Path:
+    """The file that a path stands for; raises `InvalidValue` if something else is there, such as a directory."""
+    final = path.resolve()
+    if final.is_dir():
+        raise InvalidValue(f"{path.name} is a directory: name a file, in it or elsewhere")
+    if final.exists() and not final.is_file():
+        raise InvalidValue(f"{path.name} exists and is not a regular file: write to another path")
+    return final
 
 
 @contextmanager

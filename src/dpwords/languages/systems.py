@@ -74,7 +74,7 @@ class TransitionSystem(Language):
             return start
         if not self._names_targets:
             raise InvalidValue(
-                "start=None is only for words of states: name a start, or use by_states() (--words states)"
+                "only words of states may start anywhere: name a start, or use by_states() (--words states)"
             )
         return ANY_START
 

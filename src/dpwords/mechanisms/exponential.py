@@ -91,9 +91,15 @@ class Exponential(Private):
         )
 
     @property
+    def has_certificates(self) -> bool:
+        """Whether certificates prove its rate: not on free words, where a formula does, nor in textbook calibration."""
+        tight = self._calibration.method == "tight" and self._calibration.rates is not None
+        return tight and not self._space.homogeneous
+
+    @property
     def certifies_by_itself(self) -> bool:
         """Whether words of each length get a certificate when they are first used."""
-        return self._calibration.method == "tight" and self._calibration.rates is not None and not self.language.listed
+        return self.has_certificates and not self.language.listed
 
     @property
     def certificate(self) -> Certifier:
