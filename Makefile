@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint check bench clean
+.PHONY: demo test fuzz lint check bench clean
 .DELETE_ON_ERROR:
 
 $(VENV)/user: pyproject.toml
@@ -30,6 +30,9 @@ lint: $(VENV)/developer
 check: $(VENV)/developer
 	$(BIN)/ruff format .
 	$(MAKE) lint test
+
+fuzz: $(VENV)/developer
+	DPWORDS_FUZZ=10000 $(BIN)/pytest -n auto tests/test_fuzz.py
 
 bench: $(VENV)/developer
 	$(BIN)/python benchmarks/bench_speed.py --output bench_speed.json

@@ -25,7 +25,7 @@ def test_edge_lists(tmp_path: Path) -> None:
         ("from,to\n1,2\n", "needs a header line"),
         ("", "needs a header line"),
         ("source,target\n1,2\n3", "line 3: the source or the target is missing"),
-        ("source,target\n", "at least one edge"),
+        ("source,target\n", "a header, but no edges"),
         ('source,target\n1,"2', r"not valid CSV \(unexpected end of data\)"),
     ],
 )

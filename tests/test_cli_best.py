@@ -70,8 +70,8 @@ def test_an_audit_says_what_is_in_force() -> None:
 
 
 def test_best_leaves_no_utility_to_choose() -> None:
-    for option in (("--utility", "linear"), ("--calibration", "textbook")):
-        assert "leave out --utility" in refused("release", "EESS", *GRID, "--mechanism", "best", *option)
+    for option in (("--utility", "linear"), ("--calibration", "textbook"), ("--alpha", "1")):
+        assert f"leave out {option[0]}" in refused("release", "EESS", *GRID, "--mechanism", "best", *option)
 
 
 def test_best_of_a_list_under_levenshtein_distance(tmp_path: Path) -> None:

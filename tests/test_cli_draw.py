@@ -76,9 +76,11 @@ def test_bad_use(tmp_path: Path) -> None:
     assert "the same length" in refused("draw", "EE", "E", "--runs", "--system", "grid:3x3", "-o", where)
     assert "--paper needs a directory" in refused("draw", "--paper")
     assert "without a suffix" in refused("draw", "--paper", "-o", where)
-    assert "leave out word" in refused("draw", "secret", "--paper", "-o", str(tmp_path / "new"))
-    assert "leave out k, exactly" in refused("draw", "--system", "grid:3x3", "--exactly", "2", "-k", "5")
-    assert "leave out of-length" in refused("draw", "EE", "--runs", "--of-length", "--system", "grid:3x3", "-o", where)
+    assert "leave out WORD" in refused("draw", "secret", "--paper", "-o", str(tmp_path / "new"))
+    assert "leave out -k, --exactly" in refused("draw", "--system", "grid:3x3", "--exactly", "2", "-k", "5")
+    assert "leave out --of-length" in refused(
+        "draw", "EE", "--runs", "--of-length", "--system", "grid:3x3", "-o", where
+    )
     assert "not in the language (symbol 3 of 4" in refused("draw", "EEEE", "--system", "grid:3x3", "-o", where)
     assert "nothing to draw" in refused("draw", "EE", "--system", "grid:1x3", "--exactly", "2", "-o", where)
     assert "DOT is for" in refused("draw", "EE", "--runs", "--system", "grid:3x3", "-o", str(tmp_path / "a.dot"))
