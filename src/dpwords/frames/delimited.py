@@ -1,0 +1,196 @@
+"""Tables as text: CSV, TSV, and plain text with a word on each line. Every value is kept as the text that it is."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from typing import IO, Any, Literal
+
+import pyarrow as pa
+
+from dpwords.errors import InvalidValue
+from dpwords.frames.streams import LONGEST_LINE, Input, Packing, errors_of_reading, lines, packed, unpacked
+
+WORD = "word"  # the name of the only column of plain text
+DELIMITERS: dict[str, str] = {"csv": ",", "tsv": "\t"}
+ROWS = 2**16  # of a batch, at most
+_BYTES = 2**23  # of a batch, about
+_OTHERS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+
+
+class DelimitedReader:
+    """CSV or TSV with a header, read strictly: each row has as many values as the header, and quotes are closed."""
+
+    def __init__(self, source: Input, packing: Packing | None, kind: Literal["csv", "tsv"]) -> None:
+        self._source, self._packing, self._kind = source, packing, kind
+        self.schema = pa.schema([(name, pa.string()) for name in self._header()])
+
+    def read_schema(self, _used: Sequence[str]) -> pa.Schema:
+        """The schema of the batches."""
+        return self.schema
+
+    def batches(self, _used: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows, in batches of limited size."""
+        width, name = len(self.schema), self._source.name
+        rows, size, blanks = [], 0, 0
+        for number, row in enumerate(self._rows()):
+            if number == 0:
+                continue
+            if not row:
+                blanks += 1
+                continue
+            if blanks:
+                raise InvalidValue(f"row {number - blanks} of {name} is blank: only the end of a file may be")
+            if len(row) != width:
+                raise InvalidValue(
+                    f"row {number} of {name} has {len(row)} values, but the header has {width}: correct the row"
+                )
+            rows.append(row)
+            size += sum(map(len, row))
+            if len(rows) == ROWS or size >= _BYTES:
+                yield self._batch(rows)
+                rows, size = [], 0
+        if rows:
+            yield self._batch(rows)
+
+    def _batch(self, rows: list[list[str]]) -> pa.RecordBatch:
+        columns = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+    def _header(self) -> list[str]:
+        name = self._source.name
+        header = next(self._rows(), None)
+        if not header:
+            raise InvalidValue(f"{name} does not begin with the names of its columns: add a header")
+        if len(set(header)) < len(header):
+            raise InvalidValue(f"two columns of {name} have the same name: rename one of them")
+        for mark, called in _OTHERS.items():
+            if len(header) == 1 and mark in header[0]:
+                kind = "rename it to end in .tsv" if mark == "\t" else "convert it to commas"
+                raise InvalidValue(f"the values in {name} seem to stand between {called}: {kind}")
+        return header
+
+    def _rows(self) -> Iterator[list[str]]:
+        name, number = self._source.name, 0
+        csv.field_size_limit(max(csv.field_size_limit(), LONGEST_LINE))
+        with errors_of_reading(name, self._kind.upper()):
+            stream = unpacked(self._source.rewound(), self._packing)
+            try:
+                for row in csv.reader(lines(stream, name), delimiter=DELIMITERS[self._kind], strict=True):
+                    yield row
+                    number += 1
+            except csv.Error:
+                where = f"row {number}" if number else "the header"
+                raise InvalidValue(
+                    f"{where} of {name} has a quote that is not closed or not doubled, or a bad line end: correct it"
+                ) from None
+
+
+class DelimitedWriter:
+    """CSV or TSV with a header; values are quoted where needed."""
+
+    def __init__(
+        self, file: IO[bytes], packing: Packing | None, kind: Literal["csv", "tsv"], schema: pa.Schema
+    ) -> None:
+        check_flat(schema, kind.upper())
+        self._out, self._rows = packed(file, packing), _Lines()
+        self._writer = csv.writer(self._rows, delimiter=DELIMITERS[kind], lineterminator="\r\n")  # so \r is quoted
+        self._write([schema.names])
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Append the rows of a batch."""
+        if batch.num_columns:
+            self._write(zip(*map(texts, batch.columns), strict=True))
+
+    def close(self) -> None:
+        """Write what is still to be written."""
+        self._out.close()
+
+    def _write(self, rows: Any) -> None:
+        self._writer.writerows(rows)
+        self._out.write("".join([line[:-2] + "\n" for line in self._rows]).encode())
+        self._rows.clear()
+
+
+class _Lines(list[str]):
+    """Lines that a writer of CSV makes, one call each."""
+
+    write = list.append
+
+
+class TextReader:
+    """Plain text: a table with one column, a row for each line. Blank lines at the end are ignored."""
+
+    schema = pa.schema([(WORD, pa.string())])
+
+    def __init__(self, source: Input, packing: Packing | None) -> None:
+        self._source, self._packing = source, packing
+
+    def read_schema(self, _used: Sequence[str]) -> pa.Schema:
+        """The schema of the batches."""
+        return self.schema
+
+    def batches(self, _used: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows, in batches of limited size."""
+        words: list[str] = []
+        size = 0
+        for word in self._words():
+            words.append(word)
+            size += len(word)
+            if len(words) == ROWS or size >= _BYTES:
+                yield pa.record_batch([pa.array(words, pa.string())], schema=self.schema)
+                words, size = [], 0
+        if words:
+            yield pa.record_batch([pa.array(words, pa.string())], schema=self.schema)
+
+    def _words(self) -> Iterator[str]:
+        blanks = 0
+        with errors_of_reading(self._source.name, "text"):
+            for line in lines(unpacked(self._source.rewound(), self._packing), self._source.name):
+                word = line.removesuffix("\n").removesuffix("\r")
+                if not word:
+                    blanks += 1
+                    continue
+                for _ in range(blanks):
+                    yield ""
+                blanks = 0
+                yield word
+
+
+class TextWriter:
+    """Plain text: the values of the only column, one on each line."""
+
+    def __init__(self, file: IO[bytes], packing: Packing | None, schema: pa.Schema) -> None:
+        if len(schema) != 1:
+            raise InvalidValue("plain text holds one column: use --drop-others, or write another format")
+        check_flat(schema, "plain text")
+        self._out = packed(file, packing)
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Append the rows of a batch."""
+        values = texts(batch.column(0))
+        if any("\n" in value or "\r" in value for value in values):
+            raise InvalidValue("a word with a line break cannot be written as plain text: write another format")
+        self._out.write("".join([f"{value}\n" for value in values]).encode())
+
+    def close(self) -> None:
+        """Write what is still to be written."""
+        self._out.close()
+
+
+def check_flat(schema: pa.Schema, kind: str) -> None:
+    """Raise `InvalidValue` if a column holds lists or other values that are no text in this format."""
+    for field in schema:
+        inner = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if pa.types.is_nested(inner) or pa.types.is_binary(inner) or pa.types.is_large_binary(inner):
+            raise InvalidValue(
+                f"a column of {kind} cannot hold lists, objects or bytes: write to .jsonl, .parquet or .arrow, or use "
+                "--drop-others"
+            )
+
+
+def texts(column: pa.Array) -> list[str]:
+    """The values of a column as text; a missing one is empty."""
+    plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    written = plain if pa.types.is_string(plain.type) else plain.cast(pa.string())
+    return [value or "" for value in written.to_pylist()]

@@ -1,0 +1,127 @@
+"""The formats of files, by suffix or by name: one reader and one writer for each.
+
+A reader has a schema, and gives batches as often as asked, from the beginning each time. A writer takes batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Protocol, cast, get_args
+
+from dpwords.errors import InvalidValue
+from dpwords.frames import need_pyarrow
+from dpwords.frames.streams import STANDARD, Input, Packing
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FORMATS = ("csv", "tsv", "jsonl", "text", "parquet", "arrow", "arrows", "feather")
+_SUFFIXES = {
+    "csv": "csv",
+    "tsv": "tsv",
+    "jsonl": "jsonl",
+    "ndjson": "jsonl",
+    "txt": "text",
+    "parquet": "parquet",
+    "pq": "parquet",
+    "arrow": "arrow",
+    "ipc": "arrow",
+    "arrows": "arrows",
+    "feather": "feather",
+}
+_TEXT = ("csv", "tsv", "jsonl", "text")
+
+
+class TableReader(Protocol):
+    """A table in a file, which is read in batches of limited size."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The names and types of all columns."""
+
+    def read_schema(self, used: Sequence[str]) -> pa.Schema:
+        """The schema of the batches."""
+
+    def batches(self, used: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """All rows, in order, from the beginning; `used` are the columns that someone looks into."""
+
+
+class TableWriter(Protocol):
+    """A table that is written to a file, batch by batch."""
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Append the rows of a batch."""
+
+    def close(self) -> None:
+        """Write what is still to be written; the file itself stays open."""
+
+
+@dataclass(frozen=True)
+class FileForm:
+    """A format, and how text is compressed."""
+
+    kind: str
+    packing: Packing | None = None
+
+    @classmethod
+    def of(cls, path: str, named: str | None = None) -> FileForm:
+        """The form that a file's suffixes say, such as .csv.gz; a name of a format comes before the suffix."""
+        suffixes = [] if path == STANDARD else [suffix[1:].lower() for suffix in Path(path).suffixes]
+        packing = cast(Packing, suffixes.pop()) if suffixes and suffixes[-1] in get_args(Packing) else None
+        kind = named or (_SUFFIXES.get(suffixes[-1]) if suffixes else None)
+        if kind is None and path == STANDARD:
+            raise InvalidValue(f"standard input has no suffix that says its format: give --format {'|'.join(FORMATS)}")
+        if kind is None:
+            known = ", ".join(f".{suffix}" for suffix in _SUFFIXES)
+            raise InvalidValue(f"the suffix of {Path(path).name} is not one of {known}: rename it, or name the format")
+        if packing is not None and kind not in _TEXT:
+            raise InvalidValue(f"{kind} files are compressed inside: leave out .{packing} in {Path(path).name}")
+        return cls(kind, packing)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the metadata of a table have no place in the file."""
+        return self.kind in _TEXT
+
+    def reader(self, source: Input) -> TableReader:
+        """What reads a file of this form."""
+        need_pyarrow()
+        if self.kind in ("csv", "tsv"):
+            from dpwords.frames.delimited import DelimitedReader
+
+            return DelimitedReader(source, self.packing, cast(Any, self.kind))
+        if self.kind == "text":
+            from dpwords.frames.delimited import TextReader
+
+            return TextReader(source, self.packing)
+        if self.kind == "jsonl":
+            from dpwords.frames.json_lines import JsonReader
+
+            return JsonReader(source, self.packing)
+        from dpwords.frames.arrow_files import ArrowReader, ParquetReader
+
+        return ParquetReader(source) if self.kind == "parquet" else ArrowReader(source)
+
+    def writer(
+        self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str], codec: str | None = None
+    ) -> TableWriter:
+        """What writes a file of this form. `changed`: columns that are not as they were read; `codec`: of Parquet."""
+        if self.kind == "jsonl":
+            from dpwords.frames.json_lines import JsonWriter
+
+            return JsonWriter(file, self.packing, schema, changed)
+        if self.kind in ("csv", "tsv"):
+            from dpwords.frames.delimited import DelimitedWriter
+
+            return DelimitedWriter(file, self.packing, cast(Any, self.kind), schema)
+        if self.kind == "text":
+            from dpwords.frames.delimited import TextWriter
+
+            return TextWriter(file, self.packing, schema)
+        from dpwords.frames.arrow_files import DEFAULT_CODEC, ArrowWriter, ParquetWriter
+
+        if self.kind == "parquet":
+            return ParquetWriter(file, schema, codec or DEFAULT_CODEC)
+        return ArrowWriter(file, cast(Any, self.kind), schema)

@@ -1,0 +1,197 @@
+"""Bytes in and out: inputs that can be read more than once, compressed text, and lines of limited length."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import hmac
+import io
+import lzma
+import os
+import stat
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Literal, cast
+
+from dpwords.errors import DPWordsError, InvalidValue, TooLarge
+
+Packing = Literal["gz", "bz2", "xz", "zst"]
+STANDARD = "-"  # standard input, or standard output
+LONGEST_LINE = 2**24  # bytes
+_CHUNK = 2**20
+
+
+class Input:
+    """A file, or all of standard input, which can be read from its beginning as often as needed.
+
+    What is no regular file, such as a pipe, is first copied to a temporary file that has no name.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.name = "standard input" if path == STANDARD else Path(path).name
+        with errors_of_reading(self.name, "a file"):
+            self.file = _copied(_standard_input()) if path == STANDARD else _opened(path)
+            self._state = self._now()
+
+    def __enter__(self) -> Input:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.file.close()
+
+    @property
+    def size(self) -> int:
+        """The number of bytes."""
+        return self._state[0]
+
+    def rewound(self) -> IO[bytes]:
+        """The file, at its beginning."""
+        self.file.seek(0)
+        return self.file
+
+    def digest(self, key: bytes) -> str:
+        """A keyed hash of all bytes, which says nothing to those who do not have the key."""
+        found = hmac.new(key, digestmod=hashlib.sha256)
+        with errors_of_reading(self.name, "a file"):
+            file = self.rewound()
+            while chunk := file.read(_CHUNK):
+                found.update(chunk)
+        return found.hexdigest()
+
+    def check_unchanged(self) -> None:
+        """Raise `InvalidValue` if another program has written to the file since it was opened."""
+        if self._now() != self._state:
+            raise InvalidValue(f"{self.name} changed while it was read: run this again when nothing writes to it")
+
+    def _now(self) -> tuple[int, int]:
+        found = os.fstat(self.file.fileno())
+        return found.st_size, found.st_mtime_ns
+
+
+@contextmanager
+def errors_of_reading(name: str, kind: str) -> Iterator[None]:
+    """Turn what goes wrong in a library into one line that shows nothing of the content."""
+    try:
+        yield
+    except DPWordsError:
+        raise
+    except MemoryError:
+        raise TooLarge(f"{name} needs more memory than there is: split it into smaller files") from None
+    except (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError):
+        raise InvalidValue(f"{name} cannot be unpacked: it is damaged or cut off, or its suffix is wrong") from None
+    except (OSError, ValueError, TypeError, KeyError, NotImplementedError, RuntimeError) as error:
+        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else None
+        if reason is not None:
+            raise InvalidValue(f"{name} cannot be read ({reason}): check the path") from None
+        raise InvalidValue(
+            f"{name} cannot be read as {kind}: it is damaged or cut off, or its format is another"
+        ) from None
+
+
+def unpacked(file: IO[bytes], packing: Packing | None) -> IO[bytes]:
+    """A file's content as a stream of bytes; closing it leaves the file open."""
+    if packing == "gz":
+        return io.BufferedReader(gzip.GzipFile(fileobj=file, mode="rb"), _CHUNK)
+    if packing == "bz2":
+        return io.BufferedReader(bz2.BZ2File(file, "rb"), _CHUNK)
+    if packing == "xz":
+        return io.BufferedReader(lzma.LZMAFile(file, "rb"), _CHUNK)
+    if packing == "zst":
+        import pyarrow as pa
+
+        return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(_Shared(file), "r"), "zstd"), _CHUNK)
+    return file
+
+
+def packed(file: IO[bytes], packing: Packing | None) -> IO[bytes]:
+    """A stream that compresses what is written to it; closing it leaves the file open. Equal content, equal bytes."""
+    if packing == "gz":
+        return gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0)  # type: ignore[return-value]
+    if packing == "bz2":
+        return bz2.BZ2File(file, "wb")
+    if packing == "xz":
+        return lzma.LZMAFile(file, "wb")
+    if packing == "zst":
+        import pyarrow as pa
+
+        stream: IO[bytes] = pa.CompressedOutputStream(pa.PythonFile(_Shared(file), "w"), "zstd")
+        return stream
+    return shared(file)
+
+
+def lines(file: IO[bytes], name: str) -> Iterator[str]:
+    """The lines of UTF-8 text with their line ends, without a byte-order mark.
+
+    Raises `TooLarge` before a line of more than 16 MiB is in memory, and `InvalidValue` where the text is not UTF-8.
+    """
+    number, coding = 0, "utf-8-sig"
+    while line := file.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise TooLarge(f"line {number} of {name} is longer than {LONGEST_LINE // 2**20} MiB: split it into words")
+        if b"\0" in line:
+            raise InvalidValue(f"line {number} of {name} has a null byte, which text has not: check its format")
+        try:
+            yield line.decode(coding)
+        except UnicodeDecodeError:
+            raise InvalidValue(f"line {number} of {name} is not UTF-8 text: convert the file to UTF-8") from None
+        coding = "utf-8"
+
+
+class _Shared(io.RawIOBase):
+    """A file that others read or write, and which stays open when they close it."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        return self._file.read(size)
+
+    def write(self, content: Any) -> int:
+        if self._file.closed:  # after an error, libraries still write what they hold when they are destroyed
+            return len(content)
+        return self._file.write(content)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+
+def shared(file: IO[bytes]) -> IO[bytes]:
+    """The file for a library that closes what it gets."""
+    return cast(IO[bytes], _Shared(file))
+
+
+def _standard_input() -> IO[bytes]:
+    if sys.stdin is None or sys.stdin.isatty():
+        raise InvalidValue("nothing comes from standard input: name a file with --input, or redirect one")
+    return sys.stdin.buffer
+
+
+def _opened(path: str) -> IO[bytes]:
+    file = Path(path).open("rb")  # noqa: SIM115
+    return file if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else _copied(file)
+
+
+def _copied(file: IO[bytes]) -> IO[bytes]:
+    copy = tempfile.TemporaryFile()  # noqa: SIM115
+    while chunk := file.read(_CHUNK):
+        copy.write(chunk)
+    copy.flush()
+    return copy
