@@ -1,0 +1,101 @@
+"""Receipts: what a released file is, for those who work with it. Everything in a receipt is public.
+
+A receipt is a JSON document: the mechanism, ε, k, the distance, the language (its options and a hash), where the words
+are, the rule for people, the version of this package, and the number of words. It does not say how many rows were
+skipped, nor when or from what it was made. Parquet and Arrow files have it in their metadata, under the key `dpwords`;
+beside other files it is `NAME.receipt.json`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dpwords.core.files import read_text
+from dpwords.core.kept import version
+from dpwords.errors import InvalidValue
+from dpwords.frames.formats import FileForm
+from dpwords.frames.streams import Input
+from dpwords.mechanisms.private import Private
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+METADATA = b"dpwords"
+_FORMAT = 1
+
+
+def receipt(mechanism: Private, public: Mapping[str, Any], words: int) -> dict[str, Any]:
+    """The receipt of so many words that a mechanism has released; `public` are the options that the user has given."""
+    return _public_facts(mechanism, public) | {"words": words}
+
+
+def is_of(document: Mapping[str, Any], mechanism: Private, public: Mapping[str, Any]) -> bool:
+    """Whether a receipt is one of a release by this mechanism with these options."""
+    facts = json.loads(encoded(_public_facts(mechanism, public)))
+    return all(document.get(name) == value for name, value in facts.items())
+
+
+def _public_facts(mechanism: Private, public: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "receipt": _FORMAT,
+        "version": version(),
+        "mechanism": type(mechanism).__name__,
+        "epsilon": mechanism.epsilon,
+        "k": mechanism.k,
+        "distance": mechanism.distance,
+        "guarantee": str(mechanism.guarantee),
+        "language": language_hash(mechanism),
+        "options": {name: value for name, value in public.items() if value is not None},
+    }
+
+
+def language_hash(mechanism: Private) -> str:
+    """A hash that two mechanisms share only if they have the same words and symbols."""
+    onto = getattr(mechanism, "onto", None)
+    symbols = repr(mechanism.language.alphabet.symbols)
+    described = repr((mechanism._space.identity, symbols, None if onto is None else repr(onto)))
+    return hashlib.sha256(described.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def encoded(document: Mapping[str, Any]) -> bytes:
+    """The receipt as text."""
+    return json.dumps(document, indent=1, ensure_ascii=False).encode()
+
+
+def in_metadata(schema: pa.Schema, document: Mapping[str, Any]) -> pa.Schema:
+    """A schema with the receipt in its metadata, instead of an older one."""
+    return schema.with_metadata({**(schema.metadata or {}), METADATA: encoded(document)})
+
+
+def place_of(output: Path) -> Path:
+    """Where the receipt of a file is that has no place for it inside."""
+    return output.with_name(f"{output.name}.receipt.json")
+
+
+def read(path: str, named: str | None = None) -> dict[str, Any]:
+    """The receipt of a released file. `named` is the file's format if its suffix does not say it.
+
+    Cost: reading the file's metadata, or the receipt beside it.
+    """
+    form, name = FileForm.of(path, named), Path(path).name
+    if form.is_text:
+        text = read_text(place_of(Path(path)))
+    else:
+        with Input(path) as source:
+            metadata = form.reader(source).schema.metadata or {}
+        if METADATA not in metadata:
+            raise InvalidValue(f"{name} has no receipt of dpwords: it was not released by it, or rewritten since")
+        text = metadata[METADATA].decode("utf-8", "replace")
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict) or document.get("receipt") != _FORMAT:
+        raise InvalidValue(
+            f"the receipt of {name} is damaged, or of another version of dpwords: release the file again"
+        )
+    return document
