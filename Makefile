@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test fuzz lint check bench clean
+.PHONY: demo test lint check fuzz kills bench clean
 .DELETE_ON_ERROR:
 
 $(VENV)/user: pyproject.toml
@@ -40,6 +40,10 @@ bench: $(VENV)/developer
 	$(BIN)/python benchmarks/bench_edits.py --output bench_edits.json
 	$(BIN)/python benchmarks/bench_certificates.py --output bench_certificates.json
 	$(BIN)/python benchmarks/bench_averages.py --output bench_averages.json
+	$(BIN)/python benchmarks/bench_files.py --output bench_files.json
+
+kills: $(VENV)/developer
+	DPWORDS_KILLS=1000 $(BIN)/pytest tests/test_runs_kills.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

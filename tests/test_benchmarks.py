@@ -93,3 +93,19 @@ def test_certificates(tmp_path: Path) -> None:
         assert row["bound, one length"] <= row["bound, all lengths"] + 1e-8 < row["ε"]
         assert row["seconds, one length"] > 0
     assert [row["states"] for row in by_size] == [9, 16]
+
+
+def test_files(tmp_path: Path) -> None:
+    """A release takes longer than a copy, and every part of it is timed."""
+    file = tmp_path / "found.json"
+    command = [sys.executable, str(BENCHMARKS / "bench_files.py"), "--quick", "--output", str(file)]
+    subprocess.run(command, check=True, capture_output=True)
+    rows = json.loads(file.read_text("utf-8"))
+    assert [row["what"] for row in rows] == [
+        "copied by pyarrow",
+        "arrays, fresh draws",
+        "arrays, keyed",
+        "file to file",
+    ]
+    assert all(row["rows/s"] > 0 and row["ratio"] > 0 for row in rows)
+    assert rows[-1]["MiB"] > 0

@@ -1,0 +1,120 @@
+"""A release from Parquet to Parquet, beside reading and writing alone, and beside the draws alone, fresh and keyed.
+
+Words have 32 letters. The largest memory is that of a process of its own, which releases the whole file.
+
+    python benchmarks/bench_files.py [--quick | --large] [--output FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import dpwords as dw
+
+LETTERS, LENGTH, EPSILON = 26, 32, 5.0
+STEP = 2**20
+REPETITIONS = 3
+SCRIPT = """
+import contextlib, pathlib, re
+from dpwords.cli import main
+with contextlib.suppress(SystemExit):
+    main()
+print(re.search(r"VmHWM:\\s+(\\d+)", pathlib.Path("/proc/self/status").read_text())[1])
+"""  # Linux tells the largest memory in KiB
+
+
+def seconds(work: Callable[[], object], repetitions: int = REPETITIONS) -> float:
+    """The least time of a few repetitions."""
+    times = []
+    for _ in range(repetitions):
+        begin = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - begin)
+    return min(times)
+
+
+def codes(rows: int) -> np.ndarray:
+    return np.random.default_rng(1).integers(0, LETTERS, size=(rows, LENGTH), dtype=np.uint8)
+
+
+def make(path: Path, rows: int) -> None:
+    """A file of random words."""
+    writer = None
+    for begin in range(0, rows, STEP):
+        number = min(STEP, rows - begin)
+        offsets = pa.py_buffer(np.arange(0, LENGTH * (number + 1), LENGTH, dtype=np.int32))
+        words = pa.Array.from_buffers(
+            pa.string(), number, [None, offsets, pa.py_buffer((codes(number) + 97).tobytes())]
+        )
+        table = pa.table({"id": np.arange(begin, begin + number), "word": words})
+        writer = writer or pq.ParquetWriter(path, table.schema)
+        writer.write_table(table)
+    if writer is not None:
+        writer.close()
+
+
+def copy(source: Path, target: Path) -> None:
+    """Read and write alone, in batches."""
+    file = pq.ParquetFile(source)
+    with pq.ParquetWriter(target, file.schema_arrow) as writer:
+        for batch in file.iter_batches(STEP):
+            writer.write_table(pa.Table.from_batches([batch]))
+
+
+def release(source: Path, target: Path) -> float:
+    """The command line, in a process of its own; returns its largest memory in MiB."""
+    options = ["--column", "word", "--alphabet", "a-z", "--epsilon", str(EPSILON), "--quiet"]
+    command = [sys.executable, "-c", SCRIPT, "release", "--input", str(source), "--output", str(target), *options]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert not done.stderr, done.stderr
+    return int(done.stdout) / 1024
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a small file only")
+    parser.add_argument("--large", action="store_true", help="10 million rows instead of one million")
+    parser.add_argument("--output", type=Path, help="a JSON file for the figures")
+    options = parser.parse_args()
+    rows = 10_000 if options.quick else 10_000_000 if options.large else 1_000_000
+    mechanism, some = dw.Exponential(dw.Words("abcdefghijklmnopqrstuvwxyz"), EPSILON), codes(min(rows, STEP))
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder, "in.parquet"), Path(folder, "out.parquet")
+        make(source, rows)
+        release(source, target)  # compiles
+        share = rows / len(some)
+        times = {
+            "copied by pyarrow": seconds(lambda: copy(source, target)),
+            "arrays, fresh draws": share * seconds(lambda: mechanism.release_codes(some)),
+            "arrays, keyed": share * seconds(lambda: mechanism.release_codes(some, key=bytes(32))),
+            "file to file": seconds(lambda: release(source, target), 1 if options.large else REPETITIONS),
+        }
+        memory = release(source, target)
+    found = [
+        {"what": what, "seconds": each, "rows/s": rows / each, "ratio": each / times["copied by pyarrow"]}
+        for what, each in times.items()
+    ]
+    found[-1]["MiB"] = memory
+    print(f"{rows:,} words of {LENGTH} letters")
+    for row in found:
+        print(
+            f"{row['what']:20} {row['seconds']:7.2f} s {row['rows/s']:12,.0f} rows/s {row['ratio']:6.1f} times a copy"
+        )
+    print(f"largest memory of the release: {memory:.0f} MiB")
+    if options.output is not None:
+        options.output.write_text(json.dumps(found, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
