@@ -64,13 +64,14 @@ def test_output_is_written_whole(tmp_path: Path) -> None:
     assert states[0]["samples"][0]["word"][0] in ([1, 1], [1, 3], [0, 2], [2, 2])
 
 
-def in_terminal(columns: int, *arguments: str, **environment: str) -> str:
-    """What a command shows in a terminal of so many columns."""
+def in_terminal(columns: int, *arguments: str, code: int = 0, **environment: str) -> str:
+    """What a command shows in a terminal of so many columns, from which it could also read."""
     ours, theirs = pty.openpty()
     ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     clean = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS")}
     with subprocess.Popen(
         [*COMMAND, *arguments],
+        stdin=theirs,
         stdout=theirs,
         stderr=theirs,
         env=clean | {"TERM": "xterm", "PYTHONUTF8": "1"} | environment,
@@ -82,7 +83,7 @@ def in_terminal(columns: int, *arguments: str, **environment: str) -> str:
                 shown += part
         except OSError:  # the other side has closed the terminal
             pass
-        assert process.wait() == 0
+        assert process.wait() == code
     os.close(ours)
     return shown.decode().replace("\r\n", "\n")
 

@@ -30,16 +30,17 @@ def main() -> None:
         from dpwords.cli import main as command
 
         command()
-    except KeyboardInterrupt:
-        _leave()
+    except KeyboardInterrupt as interruption:
+        _leave(str(interruption))
 
 
-def _leave() -> NoReturn:
+def _leave(more: str = "") -> NoReturn:
     """Say that the command was interrupted, and end without waiting for threads that are still computing."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.stderr is not None:
         with suppress(OSError):
-            os.write(2, (_CLEAN_LINE if os.isatty(2) else b"") + b"dpwords: interrupted\n")
+            line = f"dpwords: interrupted{': ' if more else ''}{more}\n".encode()
+            os.write(2, (_CLEAN_LINE if os.isatty(2) else b"") + line)
     os._exit(INTERRUPTED)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from dpwords.cli.certifying import certified, certify
 from dpwords.cli.options import (
     certificate_options,
     described,
@@ -16,13 +18,22 @@ from dpwords.cli.options import (
     public_language,
     refuse,
 )
-from dpwords.cli.terminal import emit, lines_of_stdin, note, progress_bar, shown
+from dpwords.cli.release_files import file_options, refuse_file_options, release_file
+from dpwords.cli.terminal import emit, lines_of_stdin, note, shown
 from dpwords.errors import NotInLanguage
 
 if TYPE_CHECKING:
+    from dpwords.languages.language import Language
     from dpwords.mechanisms.by_length import ByLength
     from dpwords.mechanisms.exponential import Exponential
     from dpwords.mechanisms.private import Private
+
+
+def _silence(_context: click.Context, _parameter: click.Parameter, chosen: bool) -> bool:
+    """Show no warnings in this process."""
+    if chosen:
+        warnings.simplefilter("ignore")
+    return chosen
 
 
 @click.command()
@@ -38,16 +49,33 @@ if TYPE_CHECKING:
     help="A file that keeps the certificates of a system or lexicon for the next run; each is proved again when it is "
     "read. Those of a large lexicon, which take minutes, are made only with this option.",
 )
+@click.option(
+    "--any-word",
+    is_flag=True,
+    help="With --edits all on a system: take any word over its symbols, and not only words of the system.",
+)
+@file_options
+@click.option("--quiet", "-q", is_flag=True, callback=_silence, help="Write nothing to standard error but errors.")
 def release(
-    words_given: tuple[str, ...], separator: str | None, epsilon: float, certificates: Path | None, **options: Any
+    words_given: tuple[str, ...],
+    separator: str | None,
+    epsilon: float,
+    certificates: Path | None,
+    any_word: bool,
+    quiet: bool,
+    **options: Any,
 ) -> None:
-    """Release a private version of each WORD, or of each line of standard input.
+    """Release a private version of each WORD, of each line of standard input, or of each word in a table.
 
-    The output has one line for each word, or is empty if there is an error. Blank lines at the end of the input are
-    ignored; where --edits all takes the empty word, each blank line is one. Words keep their length, unless --edits all
-    hides insertions and deletions too. The alphabet or system is public: declare it, and never derive it from the data.
-    On a system, words of each length use the mechanism with the least public expected distance at that length; a line
-    on standard error names it. --mechanism fixes one instead.
+    With --input the words are in a file: lists or text in a --column, one of the --columns for each step, or one row
+    for each event of a --case. They may have any lengths; k is at most the length of each. Other columns are copied as
+    they are, and are not protected. The output appears when it is complete. With --resume an interrupted run goes on.
+
+    For words and lines, the output has one line for each word, or is empty if there is an error. Blank lines at the end
+    of the input are ignored; where --edits all takes the empty word, each blank line is one. Words keep their length,
+    unless --edits all hides insertions and deletions too. The alphabet or system is public: declare it, and never
+    derive it from the data. On a system, words of each length use the mechanism with the least public expected distance
+    at that length; a line on standard error names it. --mechanism fixes one instead.
 
     \b
     Examples:
@@ -60,45 +88,79 @@ def release(
       dpwords release "meet me at noon" --alphabet "a-z " --epsilon 8 --edits all
       dpwords release bern --lexicon cities.txt --epsilon 6 --edits all
       dpwords release --alphabet @activities.txt --separator ";" --epsilon 3 < traces.txt
+    \b
+      # routes in Parquet on a road network, each user's words share ε = 10
+      dpwords release --input routes.parquet --column route --system roads.csv --epsilon 5 \\
+          --by user --budget 10 --output private.parquet
+      # runs on a grid, JSON Lines with arrays of cells
+      dpwords release --input runs.jsonl --column cells --system grid:15x15@any --words states -e 5 --output out.jsonl
+      # a wide table with a column for each month, and an event log
+      dpwords release --input months.csv --columns "Jul.93:Jun.99" --alphabet @states.txt -e 4 --output private.csv
+      dpwords release --input log.csv --case case:concept:name --symbol concept:name --order time:timestamp \\
+          --alphabet @activities.txt --epsilon 3 --output private.csv
+      # from standard input to standard output
+      zcat words.csv.gz | dpwords release --input - --format csv --column word --alphabet a-z -e 6 > private.csv
     """
     from dpwords.bridges.notation import Notation
     from dpwords.core.files import check_output
     from dpwords.mechanisms.by_length import ByLength
 
-    notation = Notation(public_language(**options), separator)
-    mechanism = described(notation.language, epsilon, **options)
-    certified = _certified(mechanism)
-    if certified is None or not certified.has_certificates:
+    language = public_language(**options)
+    mechanism = described(language, epsilon, **options)
+    exponential = certified(mechanism)
+    if exponential is None or not exponential.has_certificates:
         refuse(
             "certificates are for tight calibration on systems and lexicons, which is not in use here", "certificates"
         )
     if certificates is not None:
         check_output(certificates)
-    empty_word = mechanism.distance == "levenshtein" and notation.language.accepts([])
+    inside = _checked_inside(mechanism, any_word)
+    if options["input"] is not None:
+        options |= {"separator": separator, "epsilon": epsilon, "any_word": any_word, "quiet": quiet}
+        release_file(mechanism, inside, certificates, options)
+        return
+    refuse_file_options()
+    notation = Notation(language, separator)
+    empty_word = mechanism.distance == "levenshtein" and language.accepts([])
     words = [notation.read(text) for text in words_given or lines_of_stdin(ends_blank=empty_word)]
-    if certified is not None and all(map(notation.language.accepts, words)):
-        _certify(certified, certificates, {len(word) for word in words if word})
+    if inside is not None:
+        _refuse_others(inside, words)
+    if exponential is not None and all(map(language.accepts, words)):
+        certify(exponential, certificates, {len(word) for word in words if word})
     try:
         released = mechanism.release_all(words, progress=partial(shown, label="releasing"))
     except NotInLanguage as error:
         raise NotInLanguage(f"{error}; words are read {notation.manner}") from None
-    if certificates is not None and certified is not None:
-        certified.certificate.save(certificates)
+    if certificates is not None and exponential is not None:
+        exponential.certificate.save(certificates)
     emit([notation.write(word) for word in released])
+    if quiet:
+        return
     lengths = sorted({len(word) for word in words if word})
     if isinstance(mechanism, ByLength) and words:
         note(_chosen(mechanism, lengths))
-    elif certified is not None and options["calibration"] == "tight":
-        _note_textbook(certified, lengths)
+    elif exponential is not None and options["calibration"] == "tight":
+        _note_textbook(exponential, lengths)
 
 
-def _certified(mechanism: Private) -> Exponential | None:
-    """The mechanism, or the candidate, that has certificates; None if there is none."""
-    from dpwords.mechanisms.by_length import ByLength
-    from dpwords.mechanisms.exponential import Exponential
+def _checked_inside(mechanism: Private, any_word: bool) -> Language | None:
+    """The language that words have to be in although the mechanism would take any word over its symbols."""
+    from dpwords.mechanisms.edit_channel import EditChannel
 
-    candidates = mechanism.candidates.values() if isinstance(mechanism, ByLength) else [mechanism]
-    return next((each for each in candidates if isinstance(each, Exponential)), None)
+    onto = mechanism.onto if isinstance(mechanism, EditChannel) else None
+    if onto is None:
+        refuse("only --edits all on a system takes other words than its own", "any_word")
+    return None if any_word else onto
+
+
+def _refuse_others(inside: Language, words: list[Any]) -> None:
+    for number, word in enumerate(words, start=1):
+        fault = inside.fault(tuple(word))
+        if fault is not None:
+            raise NotInLanguage(
+                f"word {number}: the word is not in the language ({fault}): correct it, or use --any-word to take "
+                "every word over the symbols"
+            )
 
 
 def _chosen(mechanism: ByLength, lengths: list[int]) -> str:
@@ -125,22 +187,3 @@ def _note_textbook(mechanism: Exponential, lengths: list[int]) -> None:
     some = [length for length in lengths if mechanism.in_force(length).calibration == "textbook"]
     if some:
         note(f"the textbook rate, half of ε, is in force for words of length {', '.join(map(str, some))}")
-
-
-def _certify(mechanism: Exponential, path: Path | None, lengths: set[int]) -> None:
-    """Load the certificates that a file keeps, and make those that are missing."""
-    if path is None and not mechanism.certifies_by_itself:
-        return
-
-    def label() -> str:
-        seconds = max((mechanism.certificate.seconds(length) for length in lengths), default=0.0)
-        return f"certifying, up to about {seconds:.0f} s" if seconds >= 1 else "certifying"
-
-    with progress_bar(label) as progress:
-        if path is not None and path.exists():
-            mechanism.certificate.load(path, progress)
-        if path is not None and mechanism.distance == "levenshtein":
-            mechanism.certificate(progress=progress)
-            return
-        for length in sorted(lengths):
-            mechanism.certificate(length, progress)

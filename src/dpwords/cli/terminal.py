@@ -2,36 +2,53 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import repeat
-from typing import Any, TextIO, TypeVar
-
-import click
+from typing import IO, TYPE_CHECKING, Any, TextIO, TypeVar
 
 from dpwords.errors import InvalidValue, TooLarge
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 Item = TypeVar("Item")
 LONGEST_LINE = 2**24  # bytes
 LARGEST_INPUT = 2**28  # bytes
-_STEPS = 1000  # of a progress bar
+_CHUNK = 2**20  # bytes
 BROKEN_PIPE = 141  # the exit code that a shell reports for a program ended by SIGPIPE
 NO_OUTPUT = "standard output is closed, so nothing can be written: open it or redirect it"
 
 
 def emit(lines: Sequence[str]) -> None:
     """Write all lines to standard output at once."""
-    if sys.stdout is None:
-        raise InvalidValue(NO_OUTPUT)
+    check_standard_output()
     try:
-        rest = memoryview("".join(f"{line}\n" for line in lines).encode(sys.stdout.encoding))
+        content = "".join(f"{line}\n" for line in lines).encode(sys.stdout.encoding)
     except UnicodeEncodeError:
         raise InvalidValue(f"{sys.stdout.encoding} cannot write this output: set PYTHONIOENCODING=utf-8") from None
+    copy_out(io.BytesIO(content))
+
+
+def check_standard_output(is_text: bool = True) -> None:
+    """Raise `InvalidValue` if standard output cannot take text, or what is not text."""
+    if sys.stdout is None:
+        raise InvalidValue(NO_OUTPUT)
+    if not is_text and sys.stdout.isatty():
+        raise InvalidValue("this format is not for a terminal: name a file with --output, or redirect the output")
+
+
+def copy_out(file: IO[bytes]) -> None:
+    """Copy a file to standard output."""
     sys.stdout.flush()
-    while rest:
-        rest = rest[sys.stdout.buffer.write(rest) or 0 :]  # with PYTHONUNBUFFERED, a call may write a part only
+    while chunk := file.read(_CHUNK):
+        rest = memoryview(chunk)
+        while rest:
+            rest = rest[sys.stdout.buffer.write(rest) or 0 :]  # with PYTHONUNBUFFERED, a call may write a part only
     sys.stdout.buffer.flush()
 
 
@@ -52,19 +69,6 @@ def _flushed(stream: TextIO) -> bool:
     except OSError:
         return False
     return True
-
-
-@contextmanager
-def status(text: str) -> Iterator[None]:
-    """Show what is being computed while the block runs, if standard error is a terminal; then erase it."""
-    visible = sys.stderr is not None and sys.stderr.isatty()
-    if visible:
-        click.echo(f"{text} …", file=sys.stderr, nl=False)
-    try:
-        yield
-    finally:
-        if visible:
-            click.echo("\r" + " " * (len(text) + 2) + "\r", file=sys.stderr, nl=False)
 
 
 def note(text: str) -> None:
@@ -98,35 +102,83 @@ def lines_of_stdin(ends_blank: bool = False) -> Iterator[str]:
         blank = 0 if text or ends_blank else blank + 1
 
 
+@contextmanager
+def status(text: str) -> Iterator[None]:
+    """Show what is being computed while the block runs, if standard error is a terminal; then erase it."""
+    if not _is_terminal():
+        yield
+        return
+    from rich.progress import SpinnerColumn, TimeElapsedColumn
+
+    with _progress(SpinnerColumn(), "{task.description}", TimeElapsedColumn()) as progress:
+        progress.add_task(text, total=None)
+        yield
+
+
 def shown(items: Sequence[Item], label: str, least: int = 2) -> Iterator[Item]:
     """The items, with a progress bar if there are at least `least` of them and standard error is a terminal."""
-    if sys.stderr is None or not sys.stderr.isatty() or len(items) < least:
+    if not _is_terminal() or len(items) < least:
         yield from items
         return
-    with click.progressbar(items, label=label, file=sys.stderr) as bar:
-        yield from bar
+    with _bar() as progress:
+        yield from progress.track(items, description=label)
 
 
 @contextmanager
-def progress_bar(label: Callable[[], str]) -> Iterator[Callable[[float], None] | None]:
+def progress_bar(label: Callable[[], str], quiet: bool = False) -> Iterator[Callable[[float], None] | None]:
     """Something to call with the share that is done, from 0 to 1; None if standard error is not a terminal.
 
     The bar appears with the first call. It starts again if the share falls, for the next of several tasks.
     """
-    if sys.stderr is None or not sys.stderr.isatty():
+    if quiet or not _is_terminal():
         yield None
         return
     bars: list[Any] = []
 
     def show(share: float) -> None:
         if not bars:
-            bars.append(click.progressbar(length=_STEPS, label=label(), file=sys.stderr).__enter__())
-        bars[0].update(int(share * _STEPS) - bars[0].pos)
+            bars.append(_bar())
+            bars[0].start()
+            bars[0].add_task(label(), total=1.0)
+        bars[0].update(0, completed=share)
 
     try:
         yield show
-        for bar in bars:
-            bar.update(_STEPS - bar.pos)
     finally:
         for bar in bars:
-            bar.__exit__(None, None, None)
+            bar.stop()
+
+
+@contextmanager
+def rows_bar(label: str, total: int | None = None, quiet: bool = False) -> Iterator[Callable[[int], None]]:
+    """Something to call with the number of rows that are done; a bar shows them, their rate, and the time left."""
+    if quiet or not _is_terminal():
+        yield lambda _rows: None
+        return
+    with _bar("{task.completed:,.0f} rows", "{task.fields[rate]:,.0f} rows/s") as progress:
+        task = progress.add_task(label, total=total, rate=0.0)
+        begin = time.monotonic()
+
+        def show(rows: int) -> None:
+            rate = rows / max(time.monotonic() - begin, 1e-9)
+            progress.update(task, completed=rows, rate=rate)
+
+        yield show
+
+
+def _is_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def _bar(*more: str) -> Progress:
+    from rich.progress import BarColumn, TaskProgressColumn, TimeRemainingColumn
+
+    return _progress("{task.description}", BarColumn(), TaskProgressColumn(), *more, TimeRemainingColumn())
+
+
+def _progress(*columns: Any) -> Progress:
+    """A display on standard error that is erased when it ends."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    return Progress(*columns, console=Console(file=sys.stderr), transient=True)

@@ -1,0 +1,243 @@
+"""dpwords release --input: from file to file, with a summary before the draw and a report after it."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from dpwords.cli.certifying import certified, certify
+from dpwords.cli.options import above_zero, refuse, with_options
+from dpwords.cli.terminal import check_standard_output, copy_out, note, rows_bar, status
+from dpwords.errors import InvalidValue
+from dpwords.frames.formats import FORMATS
+
+if TYPE_CHECKING:
+    from dpwords.frames.runs import FileRun, Job
+    from dpwords.frames.survey import Plan
+    from dpwords.languages.language import Language
+    from dpwords.mechanisms.private import Private
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+_STANDARD = "-"
+_FILES = (
+    click.option(
+        "--input",
+        help="A file with a table of words: .csv, .tsv, .jsonl, .txt (a word on each line), .parquet, .arrow or "
+        ".feather; text also as .gz, .bz2, .xz or .zst. '-' is standard input.",
+    ),
+    click.option("--output", help="The file to write. '-' is standard output.  [default: -]"),
+    click.option("--format", type=click.Choice(FORMATS), help="The input's format.  [default: by its suffix]"),
+    click.option(
+        "--output-format",
+        type=click.Choice(FORMATS),
+        help="The output's format.  [default: by its suffix; on standard output that of the input]",
+    ),
+    click.option("--column", help="The column of words: lists of symbols, or text."),
+    click.option("--columns", help="One column for each step: a range 'm1:m12' or a pattern 'm*'."),
+    click.option("--case", help="In a log with one row for each event, the column that says which word it belongs to."),
+    click.option("--symbol", help="In a log, the column of symbols."),
+    click.option("--order", help="In a log, the column that orders the events of a word, such as a time."),
+    click.option("--id", help="A column that differs in every row; draws depend on it.  [default: the row's number]"),
+    click.option("--by", help="The column that says whose word it is: what the words of a person spend adds up."),
+    click.option(
+        "--budget",
+        type=float,
+        callback=above_zero,
+        help="The most ε that the words of one person may spend; with --ledger, in all runs.",
+    ),
+    click.option(
+        "--split",
+        type=click.Choice(["equal", "first"]),
+        help="How a budget is divided: equally over a person's words, or --epsilon for as many of the first ones as it "
+        "pays for.  [default: equal; with --ledger, not at all]",
+    ),
+    click.option("--ledger", help="A file that records the ε spent for each person, before anything is drawn."),
+    click.option("--resume", is_flag=True, help="Finish a run that was interrupted; it is not paid for twice."),
+    click.option(
+        "--invalid",
+        type=click.Choice(["fail", "skip"]),
+        help="Rows whose word is not in the language: refuse the file, or leave the rows out.  [default: fail]",
+    ),
+    click.option("--drop-others", is_flag=True, help="Write no columns but those of the words, --id and --by."),
+    click.option(
+        "--key-file",
+        help="A file with 64 hexadecimal digits, a secret key: the same key, ids and words give the same draws.  "
+        "[default: a fresh key, destroyed when the run is finished]",
+    ),
+)
+_NEED_INPUT = (
+    *("output", "format", "output_format", "column", "columns", "case", "symbol", "order", "id", "by", "budget"),
+    *("split", "ledger", "resume", "invalid", "drop_others", "key_file"),
+)
+_MECHANISM = (
+    *("alphabet", "system", "words", "start", "lexicon", "epsilon", "k", "edits", "mechanism", "utility", "alpha"),
+    *("calibration", "certificate_time", "any_word"),
+)
+_WHERE = ("column", "columns", "case", "symbol", "order", "separator", "id", "by")
+
+
+def file_options(command: Command) -> Command:
+    """Add --input, --output and what belongs to them."""
+    return with_options(command, _FILES)
+
+
+def refuse_file_options() -> None:
+    """Raise `InvalidValue` if an option is given that has no effect without --input."""
+    refuse("without --input there is no file", *_NEED_INPUT)
+
+
+def release_file(
+    mechanism: Private, inside: Language | None, certificates: Path | None, options: Mapping[str, Any]
+) -> None:
+    """Release the words of a file, as the options say.
+
+    `inside` is the language that words have to be in, if it is not that of the mechanism.
+    """
+    from dpwords.frames import need_pyarrow
+
+    _refuse_what_has_no_effect(options)
+    need_pyarrow()
+    from dpwords.frames.runs import FileRun
+
+    quiet, key_file, charged = options["quiet"], options["key_file"], options["ledger"] is not None
+    job = _job(mechanism, inside, options)
+    if charged and Path(options["ledger"]).exists():
+        _ledger(options)  # refuses what is not a ledger before any work; a new one is only made when all is checked
+    run: FileRun | None = None
+    begin, written = time.monotonic(), False
+    try:
+        with FileRun(job, None if key_file is None else _key(key_file, quiet), options["resume"]) as run:
+            if run.is_complete:
+                if not quiet:
+                    note(f"{Path(job.target).name} is complete: there is nothing to resume")
+                return
+            if job.target == _STANDARD:
+                check_standard_output(run.target_is_text)
+            with rows_bar("checking", quiet=quiet) as progress:
+                plan = run.survey(progress, charged)
+            _certify_all(mechanism, plan, certificates, quiet)
+            if not quiet:
+                _tell_before(mechanism, run, plan, options)
+            ledger = _ledger(options) if charged else None
+            with rows_bar("releasing", plan.rows, quiet) as progress:
+                output = run.write(plan, ledger, progress)
+            written = True
+            if output is not None:
+                copy_out(output)
+            if not quiet:
+                _tell_after(run, plan, time.monotonic() - begin)
+    except KeyboardInterrupt:
+        if written:
+            raise KeyboardInterrupt("all was released before") from None
+        if run is not None and run.is_begun:
+            raise KeyboardInterrupt(
+                "the output is not complete, and not in its place: finish it with --resume"
+            ) from None
+        raise
+    except InvalidValue as error:
+        raise type(error)(_in_options(str(error))) from None
+    if certificates is not None and (exponential := certified(mechanism)) is not None:
+        exponential.certificate.save(certificates)
+
+
+def _in_options(message: str) -> str:
+    """A message that names arguments of Python functions, such as by=, with the options of the command line."""
+    names = "|".join((*_WHERE, "budget", "split"))
+    options = re.sub(rf"\b({names})=(?: or --\1\b| \(--\1\))?(?!\w)", r"--\1", message)
+    return options.replace("invalid='skip', --invalid skip", "--invalid skip")
+
+
+def _job(mechanism: Private, inside: Language | None, options: Mapping[str, Any]) -> Job:
+    from dpwords.frames.requests import Request
+    from dpwords.frames.runs import Job
+
+    divided = options["ledger"] is None or options["split"] is not None
+    public = {name: options[name] for name in (*_MECHANISM, *_WHERE, "budget", "split", "invalid", "drop_others")}
+    for name in ("alphabet", "system", "lexicon"):
+        if public[name] is not None:
+            public[name] = _without_folder(public[name])
+    request = Request(
+        **{name: options[name] for name in _WHERE},
+        budget=options["budget"] if divided else None,
+        split=options["split"],
+        invalid=options["invalid"] or "fail",
+        drop_others=options["drop_others"],
+        inside=inside,
+    )
+    target = options["output"] or _STANDARD
+    return Job(mechanism, options["input"], target, options["format"], options["output_format"], request, public)
+
+
+def _without_folder(option: str) -> str:
+    """An option without the folder of a file that it names: that is nobody's business but the owner's."""
+    mark = "@" if option.startswith("@") else ""
+    return mark + Path(option[len(mark) :]).name if Path(option[len(mark) :]).is_file() else option
+
+
+def _refuse_what_has_no_effect(options: Mapping[str, Any]) -> None:
+    refuse("with --input the words come from a file", "words_given")
+    if options["output"] in (None, _STANDARD):
+        refuse("only a file that --output names can be finished later", "resume")
+    if options["budget"] is None:
+        refuse("there is no --budget to divide", "split")
+
+
+def _ledger(options: Mapping[str, Any]) -> Any:
+    from dpwords.ledger import Ledger
+
+    return Ledger(options["ledger"], budget=options["budget"])
+
+
+def _key(path: str, quiet: bool) -> bytes:
+    """The key in a file; a note if others may read it."""
+    from dpwords.core.files import read_text
+
+    digits = read_text(path).strip()
+    if not re.fullmatch("[0-9a-fA-F]{64}", digits):
+        raise InvalidValue("a key file has 64 hexadecimal digits: make one with 'openssl rand -hex 32'")
+    if not quiet and os.name == "posix" and Path(path).stat().st_mode & 0o077:
+        note("note: the key file can be read by others, who can then undo the privacy: chmod 600 it")
+    return bytes.fromhex(digits)
+
+
+def _certify_all(mechanism: Private, plan: Plan, certificates: Path | None, quiet: bool) -> None:
+    """Make everything that the draws need from calibration, where it can be seen."""
+    from dpwords.mechanisms.by_length import ByLength
+
+    for each, length in plan.kinds:
+        exponential = certified(each)
+        if exponential is not None and length:
+            certify(exponential, certificates if each is mechanism else None, {length}, quiet)
+        if isinstance(each, ByLength):
+            with status(f"choosing a mechanism for words of length {length}"):
+                each.at(length)
+
+
+def _tell_before(mechanism: Private, run: FileRun, plan: Plan, options: Mapping[str, Any]) -> None:
+    """The public summary, and for the owner of the data what is in the file."""
+    if run.commonest_length:
+        for line in str(mechanism.summary(run.commonest_length)).splitlines():
+            note(line)
+    skipped = f", of which {plan.skipped:,} are not in the language and left out" if plan.skipped else ""
+    note(f"{plan.rows:,} {plan.release.row}s{skipped}")
+    if plan.facts is not None:
+        note(str(plan.facts))
+    elif options["id"] is None:
+        note("each word spends its ε, also if one person has several: --by tells what they add up to")
+
+
+def _tell_after(run: FileRun, plan: Plan, seconds: float) -> None:
+    rows, rate = f"{plan.release.row}s", plan.rows / max(seconds, 1e-9)
+    note(f"{plan.rows:,} {rows} in {seconds:.1f} s, {rate:,.0f} {rows}/s")
+    if run.receipt is not None:
+        note(f"the receipt is in {run.receipt.name}")
+    elif not run.target_is_text:
+        note("the receipt is in the output's metadata")
+    if plan.facts is not None:
+        note(f"spent: ε = {plan.facts.typical_spent:.4g} for a typical person, {plan.facts.most_spent:.4g} at most")
