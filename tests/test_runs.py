@@ -225,6 +225,16 @@ def test_a_key_of_the_user_is_not_kept(source: Path, target: Path) -> None:
     run(job(source, target), KEY, resume=True)
 
 
+def test_nothing_of_an_older_run_is_taken_over(source: Path, target: Path) -> None:
+    """A key can be left where a run was killed just before it was begun, or after its end."""
+    state_of(target).mkdir(mode=0o700)
+    (state_of(target) / "key").write_bytes(bytes(32))
+    with pytest.raises(Stopped):
+        run(job(source, target), KEY, progress=stop)
+    assert not (state_of(target) / "key").exists()
+    run(job(source, target), KEY, resume=True)
+
+
 def test_two_runs_with_one_output(source: Path, target: Path) -> None:
     with FileRun(job(source, target)) as first:
         with pytest.raises(dw.InvalidValue, match="another process is writing"), FileRun(job(source, target)):

@@ -70,13 +70,14 @@ class Unfinished:
             lock.close()
             raise InvalidValue(f"another process is writing {self.output.name}: wait until it has ended")
         self._lock = lock
+        if not self.is_begun:
+            self._clear()  # what is left of a run that was killed before it was begun, or after it was finished
 
     def release(self) -> None:
         """Let others have this output. If the run was not begun, or is finished, the key is destroyed with all else."""
         if self._lock is not None:
             if not self.is_begun:
-                with suppress(OSError), (self.folder / "key").open("r+b") as file:
-                    _write_durably(file, bytes(KEY_BYTES))
+                self._clear()
                 shutil.rmtree(self.folder, ignore_errors=True)
             self._lock.close()
             self._lock = None
@@ -157,6 +158,14 @@ class Unfinished:
         sync_directory(self.output.parent)
         self.forget()  # first, so that nobody goes on with a key that is overwritten
         self.release()
+
+    def _clear(self) -> None:
+        """Overwrite a key, and remove everything but the lock."""
+        with suppress(OSError), (self.folder / "key").open("r+b") as file:
+            _write_durably(file, bytes(KEY_BYTES))
+        for path in self.folder.iterdir():
+            if path.name != "lock":
+                path.unlink()
 
     @property
     def _give_up(self) -> str:
