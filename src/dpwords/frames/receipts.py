@@ -20,6 +20,7 @@ from dpwords.errors import InvalidValue
 from dpwords.frames.formats import FileForm
 from dpwords.frames.streams import Input
 from dpwords.mechanisms.private import Private
+from dpwords.spaces.choice import space_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,7 +58,8 @@ def language_hash(mechanism: Private) -> str:
     """A hash that two mechanisms share only if they have the same words and symbols."""
     onto = getattr(mechanism, "onto", None)
     symbols = repr(mechanism.language.alphabet.symbols)
-    described = repr((mechanism._space.identity, symbols, None if onto is None else repr(onto)))
+    projected = None if onto is None else (space_of(onto).identity, onto.alphabet.symbols, onto.max_length)
+    described = repr((mechanism._space.identity, symbols, projected))
     return hashlib.sha256(described.encode("utf-8", "surrogatepass")).hexdigest()
 
 
