@@ -113,7 +113,7 @@ def test_ledgers_and_budgets(source: str, tmp_path: Path) -> None:
     assert "name the column that says who it is" in refused(*plain)
     found = run(*plain, "--by", "user", "--split", "first", "-q")
     assert len(found.stdout.splitlines()) == 4
-    assert "the words of each person share ε = 4 equally" in run(*plain, "--by", "user").stderr
+    assert "the words of each person share the budget ε = 4 equally" in run(*plain, "--by", "user").stderr
 
 
 @pytest.mark.parametrize(

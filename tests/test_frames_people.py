@@ -74,7 +74,7 @@ def test_a_budget_is_shared_equally() -> None:
     parts = [plan.epsilons(at, 2) for at in range(0, 7, 2)]
     assert np.concatenate([part for part in parts if part is not None]).tolist() == [3, 6, 3, 12, 3, 6, 3]
     assert str(plan.facts) == (
-        "3 people have 7 words, typically 2 and at most 4; the words of each person share ε = 12 equally: "
+        "3 people have 7 words, typically 2 and at most 4; the words of each person share the budget ε = 12 equally: "
         "a person typically spends ε = 12, and at most 12"
     )
     table = dw.frames.release(dw.Exponential(FREE, 1.0), TABLE, "word", by="user", budget=12.0, key=KEY)

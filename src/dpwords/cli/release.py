@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from dpwords.cli.options import (
 )
 from dpwords.cli.release_files import file_options, refuse_file_options, release_file
 from dpwords.cli.terminal import emit, lines_of_stdin, note, shown
-from dpwords.errors import NotInLanguage
+from dpwords.errors import InvalidValue, NotInLanguage
 
 if TYPE_CHECKING:
     from dpwords.languages.language import Language
@@ -39,7 +40,12 @@ def _silence(_context: click.Context, _parameter: click.Parameter, chosen: bool)
 @click.command()
 @click.argument("words_given", metavar="[WORD]...", nargs=-1)
 @language_options
-@click.option("--epsilon", "-e", type=float, required=True, help="The privacy budget that each word spends.")
+@click.option(
+    "--epsilon",
+    "-e",
+    type=float,
+    help="The privacy budget that each word spends. It may be left out where a --budget is shared equally.",
+)
 @mechanism_options
 @click.option("--separator", help="What stands between symbols.  [default: nothing, or a space if symbols are longer]")
 @certificate_options
@@ -59,7 +65,7 @@ def _silence(_context: click.Context, _parameter: click.Parameter, chosen: bool)
 def release(
     words_given: tuple[str, ...],
     separator: str | None,
-    epsilon: float,
+    epsilon: float | None,
     certificates: Path | None,
     any_word: bool,
     quiet: bool,
@@ -89,9 +95,12 @@ def release(
       dpwords release bern --lexicon cities.txt --epsilon 6 --edits all
       dpwords release --alphabet @activities.txt --separator ";" --epsilon 3 < traces.txt
     \b
-      # routes in Parquet on a road network, each user's words share ε = 10
+      # routes in Parquet on a road network
       dpwords release --input routes.parquet --column route --system roads.csv --epsilon 5 \\
-          --by user --budget 10 --output private.parquet
+          --by user --output private.parquet
+      # the same, but all words of a user together spend ε = 10
+      dpwords release --input routes.parquet --column route --system roads.csv --by user --budget 10 \\
+          --output private.parquet
       # runs on a grid, JSON Lines with arrays of cells
       dpwords release --input runs.jsonl --column cells --system grid:15x15@any --words states -e 5 --output out.jsonl
       # a wide table with a column for each month, and an event log
@@ -106,6 +115,7 @@ def release(
     from dpwords.mechanisms.by_length import ByLength
 
     language = public_language(**options)
+    epsilon = _epsilon(epsilon, options)
     mechanism = described(language, epsilon, **options)
     exponential = certified(mechanism)
     if exponential is None or not exponential.has_certificates:
@@ -141,6 +151,16 @@ def release(
         note(_chosen(mechanism, lengths))
     elif exponential is not None and options["calibration"] == "tight":
         _note_textbook(exponential, lengths)
+
+
+def _epsilon(epsilon: float | None, options: Mapping[str, Any]) -> float:
+    """The ε of the mechanism: that of each word, or a budget that the words of each person share."""
+    if epsilon is not None:
+        return epsilon
+    shared = options["split"] == "equal" or (options["split"] is None and options["ledger"] is None)
+    if options["budget"] is None or not shared:
+        raise InvalidValue("--epsilon is missing: see dpwords release --help")
+    return float(options["budget"])
 
 
 def _checked_inside(mechanism: Private, any_word: bool) -> Language | None:

@@ -123,7 +123,7 @@ def release_file(
                 plan = run.survey(progress, charged)
             _certify_all(mechanism, plan, certificates, quiet)
             if not quiet:
-                _tell_before(mechanism, run, plan, options)
+                _tell_before(run, plan, options)
             ledger = _ledger(options) if charged else None
             with rows_bar("releasing", plan.rows, quiet) as progress:
                 output = run.write(plan, ledger, progress)
@@ -219,10 +219,11 @@ def _certify_all(mechanism: Private, plan: Plan, certificates: Path | None, quie
                 each.at(length)
 
 
-def _tell_before(mechanism: Private, run: FileRun, plan: Plan, options: Mapping[str, Any]) -> None:
-    """The public summary, and for the owner of the data what is in the file."""
-    if run.commonest_length:
-        for line in str(mechanism.summary(run.commonest_length)).splitlines():
+def _tell_before(run: FileRun, plan: Plan, options: Mapping[str, Any]) -> None:
+    """The public summary, for the ε of a typical word, and for the owner of the data what is in the file."""
+    length = run.commonest_length
+    if length:
+        for line in str(plan.release.like(plan.typical_epsilon, length).summary(length)).splitlines():
             note(line)
     skipped = f", of which {plan.skipped:,} are not in the language and left out" if plan.skipped else ""
     note(f"{plan.rows:,} {plan.release.row}s{skipped}")

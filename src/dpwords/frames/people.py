@@ -78,7 +78,7 @@ class Division:
         if self.budget is None:
             return f"each word spends ε = {self.epsilon:g}"
         if self.words is None:
-            return f"the words of each person share ε = {self.budget:g} equally"
+            return f"the words of each person share the budget ε = {self.budget:g} equally"
         return f"each person's first {self.words} words spend ε = {self.epsilon:g} each"
 
 

@@ -38,6 +38,12 @@ class Plan:
         """The ε of each of some rows; None if it is that of the mechanism."""
         return None if self.by_row is None else self.by_row[first_row : first_row + number]
 
+    @property
+    def typical_epsilon(self) -> float:
+        """The ε of a typical word: the median of those that are used."""
+        used = np.zeros(0) if self.by_row is None else np.sort(self.by_row[self.by_row > 0])
+        return float(used[len(used) // 2]) if len(used) else self.release.mechanism.epsilon
+
     def charge(self, ledger: Any) -> None:
         """Record in a ledger what will be spent. If a budget does not pay for it, the ledger refuses."""
         ledger.charge(self.amounts, self.release.mechanism.guarantee, run=self.run)
