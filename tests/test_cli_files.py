@@ -124,7 +124,10 @@ def test_ledgers_and_budgets(source: str, tmp_path: Path) -> None:
         (["gattaca", "--input", "SOURCE"], "with --input the words come from a file: leave out WORD"),
         (["--input", "SOURCE", "--column", "w", "--resume"], "leave out --resume"),
         (["--input", "SOURCE", "--column", "w", "--split", "first"], "leave out --split"),
-        (["--input", "SOURCE", "--column", "x"], "there is no column x: the columns are id, user, w, note"),
+        (
+            ["--input", "SOURCE", "--column", "x"],
+            "there is no column x: see that the first line of in.csv has the names of the columns",
+        ),
         (["--input", "SOURCE"], "say where the words are"),
         (["--input", "SOURCE", "--columns", "w", "--column", "w"], "--column"),
         (["--input", "SOURCE", "--column", "w", "--case", "id"], "--column"),

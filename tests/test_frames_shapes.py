@@ -144,7 +144,7 @@ def test_a_range_of_columns_goes_by_the_order_of_the_table() -> None:
 def test_the_only_column_needs_no_name() -> None:
     same(CHARACTERS, pa.table({"word": ["abc"]}))
     same(CHARACTERS, pa.table({"id": ["7"], "word": [["a", "b"]]}))
-    with pytest.raises(dw.InvalidValue, match=r"say where the words are: .*\(id, word\)"):
+    with pytest.raises(dw.InvalidValue, match=r"say where the words are, .*: the columns are id, word"):
         same(CHARACTERS, pa.table({"id": ["7"], "word": ["abc"]}))
 
 

@@ -29,6 +29,7 @@ from dpwords.frames import receipts
 from dpwords.frames.formats import FileForm, TableReader, TableWriter
 from dpwords.frames.json_lines import ALL, REST
 from dpwords.frames.requests import Request
+from dpwords.frames.shapes import NoColumn
 from dpwords.frames.streams import STANDARD, Input
 from dpwords.frames.survey import Plan
 from dpwords.frames.unfinished import Unfinished
@@ -75,6 +76,12 @@ class FileRun:
             self._own_key = key is None
             self.is_complete = resume and self._was_finished()
             self._prepare()
+        except NoColumn as error:
+            self.__exit__()
+            if self._form.kind in ("csv", "tsv"):  # without a header, the first line has private words
+                where = f"the first line of {self._source.name}"
+                raise InvalidValue(f"{error.fault}: see that {where} has the names of the columns") from None
+            raise
         except BaseException:
             self.__exit__()
             raise

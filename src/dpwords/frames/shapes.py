@@ -37,6 +37,15 @@ class Fault(IntEnum):
     OUTSIDE = 5
 
 
+class NoColumn(InvalidValue):
+    """A table does not have the columns that it should have. The message lists those that it has."""
+
+    def __init__(self, fault: str, names: Sequence[str] = ()) -> None:
+        listed = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+        super().__init__(f"{fault}: the columns are {listed}" if names else fault)
+        self.fault = fault
+
+
 @dataclass(frozen=True, eq=False)
 class Found:
     """The words of a batch, as codes; what is no symbol has the size of the alphabet as its code."""
@@ -299,7 +308,7 @@ def _named(names: Sequence[str], text: str) -> Sequence[str]:
         return names[begin : end + 1]
     matching = [name for name in names if fnmatchcase(name, text)]
     if not matching:
-        raise InvalidValue(f"no column is called {text}, and none matches it: the columns are {listed(names)}")
+        raise NoColumn(f"no column is called {text}, and none matches it", names)
     return matching
 
 
@@ -308,20 +317,15 @@ def checked_column(names: Sequence[str], name: str) -> str:
     if not isinstance(name, str):
         raise InvalidValue("a column is named by a text, also where its label is a number: pass '0' for column 0")
     if name not in names:
-        raise InvalidValue(f"there is no column {name}: the columns are {listed(names)}")
+        raise NoColumn(f"there is no column {name}", names)
     return name
-
-
-def listed(names: Sequence[str]) -> str:
-    """Some names of columns, for a message."""
-    return ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
 
 
 def _only_column(schema: Any) -> str:
     """The column of words if there is no doubt: the only one, or the only one that has lists."""
     names = [field.name for field in schema if is_list(field.type)] or schema.names
     if len(names) != 1:
-        raise InvalidValue(f"say where the words are: column=, columns=, or case= and symbol= ({listed(schema.names)})")
+        raise NoColumn("say where the words are, with column=, columns=, or case= and symbol=", schema.names)
     return str(names[0])
 
 
