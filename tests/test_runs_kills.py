@@ -42,10 +42,18 @@ def words(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def state_of(target: Path) -> Path:
+    return target.with_name(f".{target.name}.dpwords")
+
+
+def is_begun(target: Path) -> bool:
+    return (state_of(target) / "run.json").exists()
+
+
 def secret_of(target: Path) -> bytes | None:
-    """The key of an unfinished run, once it is bound to it."""
-    state = target.with_name(f".{target.name}.dpwords")
-    return (state / "key").read_bytes() if (state / "run.json").exists() and (state / "key").exists() else None
+    """The key of an unfinished run, once it is bound to it; None if it is the user's own."""
+    key = state_of(target) / "key"
+    return key.read_bytes() if is_begun(target) and key.exists() else None
 
 
 def test_kills_at_random_moments(processes: ForkServerContext, words: Path, tmp_path: Path) -> None:
@@ -54,7 +62,7 @@ def test_kills_at_random_moments(processes: ForkServerContext, words: Path, tmp_
     while kills < KILLS:
         target, key = tmp_path / "killed.parquet", chance.choice([KEY, None])
         secret: bytes | None = key
-        while not target.exists() or secret_of(target) is not None:
+        while not target.exists() or is_begun(target):
             process = processes.Process(
                 target=runs.run, args=(job(words, target), key, True), kwargs={"keep_after": -1}
             )
