@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 import dpwords as dw
-from dpwords.languages.language import explore
+from dpwords.languages.exploring import explore
 from zoo import ALL, random_systems
 
 

@@ -15,7 +15,7 @@ from scipy import stats
 import contract
 import dpwords as dw
 from dpwords.core.symbols import hamming
-from dpwords.languages.language import explore
+from dpwords.languages.exploring import explore
 from dpwords.spaces import exhaustive
 from zoo import ALL, CORRIDOR, ENDING, SYSTEMS, random_systems
 

@@ -12,7 +12,7 @@ from dpwords.core.checks import collection
 from dpwords.core.files import read_text
 from dpwords.core.symbols import Symbol, is_hashable
 from dpwords.errors import InvalidValue
-from dpwords.languages.language import State
+from dpwords.languages.exploring import State
 from dpwords.languages.systems import TransitionSystem
 
 

@@ -20,6 +20,12 @@ class Limits:
     file: int = 2**28  # size of a text file, which is read as a whole
     listed_length: int = 4096  # length of words that are enumerated one by one
 
+    # Combinations of languages, and patterns
+    combined_states: int = 4 * 10**6  # states of a combination, of which those from which no word can end are dropped
+    minimised_edges: int = 2**20  # edges of an automaton that is minimised; some seconds
+    pattern_places: int = 2**12  # symbols and classes of a pattern, repetitions written out
+    pattern_states: int = 10**5  # states of its automaton
+
     # Tables and draws
     memory: int = 2 * 2**30  # tables for one private word
     batch: int = 2**22  # numbers held at a time while words are drawn

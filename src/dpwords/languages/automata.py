@@ -12,8 +12,9 @@ from typing import Any, Literal
 from dpwords.core.checks import whole_number
 from dpwords.core.symbols import Alphabet, Symbol, Word, symbols_of
 from dpwords.errors import InvalidValue
+from dpwords.languages.exploring import Edge, State, explore
 from dpwords.languages.free_words import Words
-from dpwords.languages.language import Edge, Language, State, explore
+from dpwords.languages.language import Language
 
 
 @dataclass(frozen=True)

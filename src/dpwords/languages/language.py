@@ -1,88 +1,52 @@
-"""Languages as deterministic automata, and the routine that explores every automaton."""
+"""Languages as deterministic automata, and how they combine."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections import Counter, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Literal
 
 from dpwords.core.checks import whole_number
-from dpwords.core.symbols import Alphabet, Symbol, Word, symbols_of
-from dpwords.core.values import Value
-from dpwords.errors import InvalidValue, TooLarge
+from dpwords.core.limits import DEFAULTS
+from dpwords.core.symbols import Alphabet, Symbol
+from dpwords.errors import InvalidValue
+from dpwords.languages.acceptor import Acceptor
+from dpwords.languages.exploring import Explored, explore, minimised, trimmed
 
-State = Hashable
-Edge = tuple[Any, Any, Any]  # state, label, state
-Follow = Callable[[Any], Iterable[tuple[Any, Any]]]
-
-
-def explore(
-    starts: Iterable[State], follow: Follow, most: int | None = None
-) -> tuple[tuple[Any, ...], tuple[Edge, ...]]:
-    """All states reachable from `starts`, in breadth-first order, and all edges between them.
-
-    `follow(state)` yields pairs (label, next state). Raises `TooLarge` if there are more than `most` states.
-    Cost: one call of `follow` for each state reached.
-    """
-    found = dict.fromkeys(starts)
-    waiting, edges = deque(found), []
-    while waiting:
-        state = waiting.popleft()
-        if most is not None and len(found) > most:
-            raise TooLarge(f"the language may have at most {most} states here: use a smaller one or shorter words")
-        for label, successor in follow(state):
-            edges.append((state, label, successor))
-            if successor not in found:
-                found[successor] = None
-                waiting.append(successor)
-    return tuple(found), tuple(edges)
+Sign = Literal["&", "|", "-"]
 
 
-class Language(Value, ABC):
+class Language(Acceptor):
     """A public set of words, given as a deterministic automaton: each word has at most one run.
 
-    Languages are immutable.
+    Languages are immutable. They combine: `a & b` has the words of both, `a | b` those of either, `a - b` those of `a`
+    alone, and `~a` all other words over the alphabet of `a`. Nothing is computed before the result is used.
+
+    >>> from dpwords import Words
+    >>> (Words("ab") - Words("a")).count(3)
+    7
     """
 
-    alphabet: Alphabet
-    max_length: int | None = None  # the largest length of a word, if the language declares one
-    every_word = False  # whether every word over the alphabet belongs to the language
-    alike = False  # whether all words of the same length have equally many words at each distance
-    listed = False  # whether the language is given as a list of words
-    symbols_are = "symbols"  # what messages call the symbols
+    unbound = False  # whether this is a rule without an alphabet: it takes that of the language that it meets
 
-    @property
-    @abstractmethod
-    def initial(self) -> State:
-        """The state before the first symbol."""
+    def bound_to(self, language: Language) -> Language:
+        """This language; a rule becomes one over the alphabet of the language that it meets."""
+        return self
 
-    @abstractmethod
-    def follow(self, state: Any) -> Iterator[tuple[Symbol, Any]]:
-        """The symbols that can be read in a state, each with the state it leads to."""
+    def __and__(self, other: Language) -> Language:
+        """The words that belong to both languages."""
+        return combined("&", self, other) if isinstance(other, Language) else NotImplemented
 
-    @abstractmethod
-    def step(self, state: Any, symbol: Any) -> Any:
-        """The state after reading a symbol of the alphabet, or None if it cannot be read there."""
+    def __or__(self, other: Language) -> Language:
+        """The words that belong to one of the languages, or to both."""
+        return combined("|", self, other) if isinstance(other, Language) else NotImplemented
 
-    @abstractmethod
-    def is_accepting(self, state: Any) -> bool:
-        """Whether a word may end in this state."""
+    def __sub__(self, other: Language) -> Language:
+        """The words of this language that do not belong to the other."""
+        return combined("-", self, other) if isinstance(other, Language) else NotImplemented
 
-    def accepts(self, word: Word) -> bool:
-        """Whether the word may be released; False for unknown symbols too. Cost: the word's length."""
-        return self.fault(symbols_of(word)) is None
-
-    def fault(self, symbols: tuple[Any, ...]) -> str | None:
-        """Why the word is not in the language, in a text without any symbol of the word; None if it is in it."""
-        state, size = self.initial, len(symbols)
-        for place, symbol in enumerate(symbols, start=1):
-            if symbol not in self.alphabet:
-                return f"symbol {place} of {size} is not in the alphabet"
-            state = self.step(state, symbol)
-            if state is None:
-                return f"symbol {place} of {size} cannot follow the ones before it"
-        return None if self.is_accepting(state) else "it ends where no word of the language may end"
+    def __invert__(self) -> Language:
+        """The words over the same alphabet that do not belong to this language."""
+        return Combination("-", Everything(self.alphabet), self)
 
     def up_to(self, max_length: int) -> Language:
         """The words of at most this length.
@@ -92,17 +56,6 @@ class Language(Value, ABC):
         False
         """
         return _UpTo(self, max_length)
-
-    def count(self, length: int) -> int:
-        """The exact number of words of this length. Cost: length · edges, in integers of arbitrary size."""
-        ways: dict[Any, int] = {self.initial: 1}
-        for _ in range(whole_number(length, "a length", 0)):
-            ahead: Counter[Any] = Counter()
-            for state, number in ways.items():
-                for _, successor in self.follow(state):
-                    ahead[successor] += number
-            ways = ahead
-        return sum(number for state, number in ways.items() if self.is_accepting(state))
 
 
 class _UpTo(Language):
@@ -132,6 +85,209 @@ class _UpTo(Language):
     def is_accepting(self, state: tuple[Any, int]) -> bool:
         return self.language.is_accepting(state[0])
 
+    def explored(self, most: int | None = None) -> Explored:
+        return reduced(self, most)
+
+    @property
+    def system(self) -> Any:
+        return self.language.system
+
+    def place(self, state: tuple[Any, int]) -> Any:
+        return self.language.place(state[0])
+
+
+class Everything(Language):
+    """Every word over an alphabet; without one, over the alphabet of the language that it meets."""
+
+    def __init__(self, alphabet: Alphabet | None) -> None:
+        self._alphabet = alphabet
+        self.unbound = alphabet is None
+
+    def __repr__(self) -> str:
+        return "everything"
+
+    @property
+    def alphabet(self) -> Alphabet:  # type: ignore[override]
+        return bound_alphabet(self, self._alphabet)
+
+    @property
+    def initial(self) -> int:
+        return 0
+
+    def follow(self, state: int) -> Iterator[tuple[Symbol, int]]:
+        return ((symbol, 0) for symbol in self.alphabet.symbols)
+
+    def step(self, state: int, symbol: Any) -> int:
+        return 0
+
+    def is_accepting(self, state: int) -> bool:
+        return True
+
+    def bound_to(self, language: Language) -> Language:
+        return Everything(language.alphabet) if self.unbound else self
+
+
+class Combination(Language):
+    """The words that two languages have in common (&), that either has (|), or that only the left one has (-).
+
+    States are pairs of states, with None once a language can no longer be followed. They are followed as they are
+    needed, so `accepts` costs the length of the word, whatever the size of the languages. What needs all states, such
+    as a mechanism, keeps those from which a word can be completed; the automaton is then minimised, except for runs of
+    a system, whose states are places that pictures and certificates refer to.
+
+    The alphabet consists of the common symbols (&), of the symbols of both (|), or of those of the left one (-), in the
+    order of the left language.
+    """
+
+    def __init__(self, sign: Sign, left: Language, right: Language) -> None:
+        self.sign, self.left, self.right = sign, left, right
+        self.unbound = left.unbound or right.unbound
+        self._alphabet = None if self.unbound else _alphabet_of(sign, left, right)
+        bounds = [side.max_length for side in (left, right)]
+        known = [bound for bound in bounds if bound is not None]
+        if sign == "-":
+            self.max_length = left.max_length
+        elif sign == "&":
+            self.max_length = min(known, default=None)
+        else:
+            self.max_length = max(known) if len(known) == len(bounds) else None
+        shared = sign != "|" or left.system is right.system
+        candidates = [left] if sign == "-" else [left, right] if shared else []
+        self._runs = next((side for side in candidates if side.system is not None), None)  # the side with the system
+        self.symbols_are = left.symbols_are if left.symbols_are == right.symbols_are else "symbols"
+        if self.system is not None:
+            self.symbols_are = self.system.symbols_are
+
+    def __repr__(self) -> str:
+        if self.sign == "-" and isinstance(self.left, Everything):
+            return f"~{_in_brackets(self.right, '~')}"
+        return f"{_in_brackets(self.left, self.sign)} {self.sign} {_in_brackets(self.right, '')}"
+
+    @property
+    def alphabet(self) -> Alphabet:  # type: ignore[override]
+        return bound_alphabet(self, self._alphabet)
+
+    @property
+    def initial(self) -> tuple[Any, Any]:
+        return self.left.initial, self.right.initial
+
+    def follow(self, state: tuple[Any, Any]) -> Iterator[tuple[Symbol, Any]]:
+        at, beside = state
+        if self.sign == "&":
+            lead, other = (1, 0) if self._runs is self.right else (0, 1)  # a system has few edges, a rule has many
+            sides = self.left, self.right
+            for symbol, onward in sides[lead].follow(state[lead]):
+                also = _after(sides[other], state[other], symbol)
+                if also is not None:
+                    yield symbol, ((also, onward) if lead else (onward, also))
+            return
+        if at is not None:
+            for symbol, onward in self.left.follow(at):
+                yield symbol, (onward, _after(self.right, beside, symbol))
+        if self.sign == "|" and beside is not None:
+            for symbol, onward in self.right.follow(beside):
+                if _after(self.left, at, symbol) is None:
+                    yield symbol, (None, onward)
+
+    def step(self, state: tuple[Any, Any], symbol: Any) -> Any:
+        onward = _after(self.left, state[0], symbol), _after(self.right, state[1], symbol)
+        ends = [each is None for each in onward]
+        over = any(ends) if self.sign == "&" else all(ends) if self.sign == "|" else ends[0]
+        return None if over else onward
+
+    def is_accepting(self, state: tuple[Any, Any]) -> bool:
+        pairs = zip((self.left, self.right), state, strict=True)
+        one, other = (at is not None and side.is_accepting(at) for side, at in pairs)
+        return one and other if self.sign == "&" else one or other if self.sign == "|" else one and not other
+
+    def explored(self, most: int | None = None) -> Explored:
+        return reduced(self, most)
+
+    @property
+    def system(self) -> Any:
+        return None if self._runs is None else self._runs.system
+
+    def place(self, state: tuple[Any, Any]) -> Any:
+        if self.sign == "|":
+            at, beside = state
+            return self.right.place(beside) if at is None else self.left.place(at)
+        return self.right.place(state[1]) if self._runs is self.right else self.left.place(state[0])
+
+    def bound_to(self, language: Language) -> Language:
+        sides = self.left.bound_to(language), self.right.bound_to(language)
+        return self if sides == (self.left, self.right) else Combination(self.sign, *sides)
+
+    def __invert__(self) -> Language:
+        return Combination("-", Everything(self._alphabet), self)
+
+
+def combined(sign: Sign, left: Language, right: Language) -> Language:
+    """Two languages as one; a rule takes the alphabet of the language that it meets."""
+    if not left.unbound:
+        right = right.bound_to(left)
+    elif not right.unbound:
+        left = left.bound_to(right)
+    return Combination(sign, left, right)
+
+
+def reduced(language: Language, most: int | None) -> Explored:
+    """The states of a language from which a word can be completed, minimised except for runs of a system.
+
+    Raises `InvalidValue` if no word has a symbol. Cost: the edges of all states that can be reached.
+    """
+    found = explore([language.initial], language.follow, DEFAULTS.combined_states if most is None else most)
+    found = trimmed(found, language.is_accepting)
+    if not found[1]:
+        raise InvalidValue(_why_empty(language))
+    if language.system is not None or len(found[1]) > DEFAULTS.minimised_edges:
+        return found
+    return minimised(found, language.is_accepting)
+
+
+def bound_alphabet(rule: Language, alphabet: Alphabet | None) -> Alphabet:
+    """The alphabet of a rule, if it has one; raises `InvalidValue` otherwise."""
+    if alphabet is None:
+        raise InvalidValue(
+            f"the rule {rule!r} has no alphabet yet: combine it with a language, as in Words('abc') & rule, or pass "
+            "alphabet="
+        )
+    return alphabet
+
+
+def _why_empty(language: Language) -> str:
+    """Why a language has no word, or only the empty one: the rule that leaves none, if it is known."""
+    if language.is_accepting(language.initial):
+        return f"{language!r} has only the empty word, which has nothing to hide: allow longer words"
+    if isinstance(language, Combination) and language.sign != "|":
+        _ = language.left.explored()  # raises if there was no word before
+        return f"no word of {language.left!r} is left by {language.sign} {language.right!r}: relax that rule"
+    return f"{language!r} has no word: relax it"
+
+
+def _after(language: Language, state: Any, symbol: Any) -> Any:
+    return None if state is None or symbol not in language.alphabet else language.step(state, symbol)
+
+
+def _in_brackets(language: Language, sign: str) -> str:
+    """The text of an operand; that of another operation has brackets around it."""
+    inner = isinstance(language, Combination) and language.sign != sign and not repr(language).startswith("~")
+    return f"({language!r})" if inner else repr(language)
+
+
+def _alphabet_of(sign: Sign, left: Language, right: Language) -> Alphabet:
+    one, other = left.alphabet, right.alphabet
+    if one.symbols == other.symbols:
+        return one
+    common = [symbol for symbol in one.symbols if symbol in other]
+    if sign == "|":
+        return Alphabet([*one.symbols, *other.symbols])
+    if not common:
+        raise InvalidValue(
+            f"{left!r} and {right!r} have no symbol in common: combine languages over the same alphabet, and words of "
+            "states with words of states"
+        )
+    return Alphabet(common) if sign == "&" else one
+
 
 def checked_language(language: object) -> Language:
     """The argument itself, if it is a language with an initial state; raises `InvalidValue` otherwise.
@@ -140,5 +296,5 @@ def checked_language(language: object) -> Language:
     """
     if not isinstance(language, Language):
         raise InvalidValue("the language must be a Words, a TransitionSystem, …: pass for example Words('abc')")
-    _ = language.initial  # raises InvalidValue for words of moves without a start
+    _ = language.alphabet, language.initial  # a rule needs an alphabet, and words of moves need a start
     return language

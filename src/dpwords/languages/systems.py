@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import accumulate
 from typing import Any
 
 from dpwords.core.checks import collection, whole_number
 from dpwords.core.symbols import Alphabet, Symbol, Word, is_hashable, symbols_of
 from dpwords.errors import InvalidValue, NotDeterministic, NotInLanguage, TooLarge
-from dpwords.languages.language import Language, State
+from dpwords.languages.exploring import Explored, State
+from dpwords.languages.language import Language, reduced
 
 
 class _AnyStart:
@@ -100,20 +100,13 @@ class TransitionSystem(Language):
             accepting=self.accepting,
         )
 
-    def run(self, moves: Word) -> list[Any]:
-        """The states that a word of this system enters, one after the other, without the start.
+    @property
+    def system(self) -> TransitionSystem:
+        return self
 
-        A word of states enters its own symbols; with `start=None` the first of them is the first state. Raises
-        `NotInLanguage` for a word that the system does not accept. Cost: the length of the word.
-
-        >>> GridWorld(15, 15).run("EESS")
-        [(0, 1), (0, 2), (1, 2), (2, 2)]
-        """
-        symbols = symbols_of(moves)
-        fault = self.fault(symbols)
-        if fault is not None:
-            raise NotInLanguage(f"the word is not in the language ({fault}): only words of the language can be run")
-        return list(accumulate(symbols, self.step, initial=self.initial))[1:]
+    def explored(self, most: int | None = None) -> Explored:
+        """The states that can be reached; with `accepting`, only those from which a word can be completed."""
+        return super().explored(most) if self.accepting is None else reduced(self, most)
 
     def moves(self, states: Word) -> list[Any]:
         """The actions that enter these states one after the other: the inverse of `run`, if it is unique.

@@ -18,7 +18,7 @@ from typing import Any, Literal
 from dpwords.core.symbols import Symbol
 from dpwords.errors import InvalidValue
 from dpwords.languages.automata import ANY, EMPTY, AnyBut, Automaton, LevenshteinAutomaton, Policy
-from dpwords.languages.language import Edge
+from dpwords.languages.exploring import Edge
 from dpwords.languages.systems import ANY_START, TransitionSystem, written
 
 Kind = Literal["match", "substitution", "insertion", "deletion", "same errors", "more errors", "move"]

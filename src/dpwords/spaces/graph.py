@@ -16,7 +16,7 @@ from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Floats, Integers, Scaled
 from dpwords.core.symbols import Alphabet
 from dpwords.core.values import read_only
-from dpwords.languages.language import Language, explore
+from dpwords.languages.language import Language
 
 Flags = NDArray[np.bool_]
 
@@ -58,7 +58,7 @@ class Graph:
     @classmethod
     def of(cls, language: Language, most: int | None = None) -> Graph:
         """The reachable part of a language. Raises `TooLarge` beyond `most` states. Cost: its edges."""
-        states, edges = explore([language.initial], language.follow, most)
+        states, edges = language.explored(most)
         number = {state: index for index, state in enumerate(states)}
         sources = np.array([number[source] for source, _, _ in edges], dtype=np.int64)
         return cls(  # breadth-first order lists the edges of each state together, states in order
