@@ -26,6 +26,7 @@ PUBLIC = [
     "NotPrivate",
     "Online",
     "PaperLiteral",
+    "Pattern",
     "PureDP",
     "Staircase",
     "TooLarge",
@@ -38,6 +39,7 @@ PUBLIC = [
     "from_edges",
     "from_json",
     "plots",
+    "rules",
 ]
 
 

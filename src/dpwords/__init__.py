@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from dpwords.errors import NotDeterministic as NotDeterministic
     from dpwords.errors import NotInLanguage as NotInLanguage
     from dpwords.errors import TooLarge as TooLarge
+    from dpwords.languages import rules as rules
     from dpwords.languages.automata import LevenshteinAutomaton as LevenshteinAutomaton
     from dpwords.languages.free_words import Words as Words
     from dpwords.languages.lexicon import Lexicon as Lexicon
+    from dpwords.languages.patterns import Pattern as Pattern
     from dpwords.languages.systems import GridWorld as GridWorld
     from dpwords.languages.systems import TransitionSystem as TransitionSystem
     from dpwords.ledger import Ledger as Ledger
@@ -57,6 +59,7 @@ _HOMES = {
     "NotPrivate": "privacy.guarantees",
     "Online": "mechanisms.online",
     "PaperLiteral": "mechanisms.paper_literal",
+    "Pattern": "languages.patterns",
     "PureDP": "privacy.guarantees",
     "Staircase": "privacy.utilities",
     "TooLarge": "errors",
@@ -66,7 +69,7 @@ _HOMES = {
     "from_edges": "bridges.edge_lists",
     "from_json": "bridges.json_systems",
 }
-_MODULES = ("accuracy", "audit", "frames", "plots")
+_MODULES = {"rules": "languages.rules"} | {name: name for name in ("accuracy", "audit", "frames", "plots")}
 __all__ = [*_MODULES, *sorted(_HOMES)]  # noqa: PLE0604
 __version__ = "0.1.0"
 
@@ -74,7 +77,7 @@ __version__ = "0.1.0"
 def __getattr__(name: str) -> Any:
     """Import what is asked for, and no more: `import dpwords` stays quick."""
     if name in _MODULES:
-        return import_module(f"dpwords.{name}")
+        return import_module(f"dpwords.{_MODULES[name]}")
     if name not in _HOMES:
         raise AttributeError(f"module 'dpwords' has no attribute {name!r}")
     value = getattr(import_module(f"dpwords.{_HOMES[name]}"), name)

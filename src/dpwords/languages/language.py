@@ -26,7 +26,8 @@ class Language(Acceptor):
     7
     """
 
-    unbound = False  # whether this is a rule without an alphabet: it takes that of the language that it meets
+    adapts = False  # whether this is a rule, which takes the alphabet of the language that it meets
+    unbound = False  # whether it has no alphabet before that
 
     def bound_to(self, language: Language) -> Language:
         """This language; a rule becomes one over the alphabet of the language that it meets."""
@@ -46,7 +47,7 @@ class Language(Acceptor):
 
     def __invert__(self) -> Language:
         """The words over the same alphabet that do not belong to this language."""
-        return Combination("-", Everything(self.alphabet), self)
+        return Combination("-", Everything(None if self.adapts else self.alphabet), self)
 
     def up_to(self, max_length: int) -> Language:
         """The words of at most this length.
@@ -101,7 +102,7 @@ class Everything(Language):
 
     def __init__(self, alphabet: Alphabet | None) -> None:
         self._alphabet = alphabet
-        self.unbound = alphabet is None
+        self.unbound = self.adapts = alphabet is None
 
     def __repr__(self) -> str:
         return "everything"
@@ -124,7 +125,7 @@ class Everything(Language):
         return True
 
     def bound_to(self, language: Language) -> Language:
-        return Everything(language.alphabet) if self.unbound else self
+        return Everything(language.alphabet) if self.adapts else self
 
 
 class Combination(Language):
@@ -141,7 +142,7 @@ class Combination(Language):
 
     def __init__(self, sign: Sign, left: Language, right: Language) -> None:
         self.sign, self.left, self.right = sign, left, right
-        self.unbound = left.unbound or right.unbound
+        self.unbound, self.adapts = left.unbound or right.unbound, left.adapts and right.adapts
         self._alphabet = None if self.unbound else _alphabet_of(sign, left, right)
         bounds = [side.max_length for side in (left, right)]
         known = [bound for bound in bounds if bound is not None]
@@ -217,15 +218,12 @@ class Combination(Language):
         sides = self.left.bound_to(language), self.right.bound_to(language)
         return self if sides == (self.left, self.right) else Combination(self.sign, *sides)
 
-    def __invert__(self) -> Language:
-        return Combination("-", Everything(self._alphabet), self)
-
 
 def combined(sign: Sign, left: Language, right: Language) -> Language:
     """Two languages as one; a rule takes the alphabet of the language that it meets."""
-    if not left.unbound:
-        right = right.bound_to(left)
-    elif not right.unbound:
+    if right.unbound or (right.adapts and not left.adapts and sign != "|"):
+        right = right if left.unbound else right.bound_to(left)
+    elif left.unbound or (left.adapts and not right.adapts and sign != "|"):
         left = left.bound_to(right)
     return Combination(sign, left, right)
 
@@ -256,12 +254,12 @@ def bound_alphabet(rule: Language, alphabet: Alphabet | None) -> Alphabet:
 
 def _why_empty(language: Language) -> str:
     """Why a language has no word, or only the empty one: the rule that leaves none, if it is known."""
-    if language.is_accepting(language.initial):
-        return f"{language!r} has only the empty word, which has nothing to hide: allow longer words"
-    if isinstance(language, Combination) and language.sign != "|":
-        _ = language.left.explored()  # raises if there was no word before
-        return f"no word of {language.left!r} is left by {language.sign} {language.right!r}: relax that rule"
-    return f"{language!r} has no word: relax it"
+    left = "only the empty word" if language.is_accepting(language.initial) else "no word"
+    if isinstance(language, Combination) and language.sign == "&":
+        for side in (language.left, language.right):
+            _ = side.explored()  # raises if there was no word before
+        return f"{language.right!r} leaves {left} of {language.left!r}: relax one of them"
+    return f"{language!r} has {left}: a word to release has at least one symbol, so allow some"
 
 
 def _after(language: Language, state: Any, symbol: Any) -> Any:

@@ -156,9 +156,12 @@ class GridWorld(TransitionSystem):
     """A robot on a grid of `rows` × `columns` cells, each a pair (row, column) from (0, 0); N leads to row − 1.
 
     The moves are N, E, S, W and, with `stay`, "." to stay in place; moves off the grid or into a wall do not exist.
+    With `goal`, a cell or several, only runs that end there count; `accepting` is the same for a collection of cells.
 
     >>> GridWorld(2, 3, start=(0, 0)).count(2)
     5
+    >>> GridWorld(2, 3, goal=(1, 2)).count(3)
+    3
     """
 
     def __init__(
@@ -168,7 +171,11 @@ class GridWorld(TransitionSystem):
         start: tuple[int, int] | None = (0, 0),
         walls: Iterable[tuple[int, int]] = (),
         stay: bool = False,
+        accepting: Iterable[tuple[int, int]] | None = None,
+        goal: tuple[int, int] | Iterable[tuple[int, int]] | None = None,
     ) -> None:
+        if accepting is not None and goal is not None:
+            raise InvalidValue("goal and accepting both say where runs end: pass one of them")
         self.rows, self.columns = whole_number(rows, "rows", 1), whole_number(columns, "columns", 1)
         if self.rows * self.columns > LARGEST_GRID:
             raise TooLarge(f"a grid can have at most {LARGEST_GRID} cells: use a smaller one")
@@ -188,6 +195,7 @@ class GridWorld(TransitionSystem):
                 for row, column in cells
             },
             start=None if start is None else _cell(start),
+            accepting=accepting if goal is None else [_known(cell, cells, "goal") for cell in _cells(goal)],
         )
 
 
@@ -223,6 +231,15 @@ def _known(state: Any, states: Iterable[State], role: str) -> Any:
     if not is_hashable(state) or state not in states:
         raise InvalidValue(f"{role}: {written(state)} is not a state of the system: name one of its states")
     return state
+
+
+def _cells(cells: Any) -> list[tuple[int, int]]:
+    """The cells of a collection, or a cell on its own."""
+    single = isinstance(cells, tuple) and len(cells) == 2 and not any(isinstance(part, tuple) for part in cells)
+    found = [_cell(cell) for cell in ([cells] if single else collection(cells, "goal"))]
+    if not found:
+        raise InvalidValue("goal needs at least one cell: pass for example goal=(0, 0)")
+    return found
 
 
 def _cell(cell: Any) -> tuple[int, int]:

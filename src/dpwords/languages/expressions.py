@@ -1,0 +1,227 @@
+"""Regular expressions over symbols, and the least automaton of each.
+
+An expression names some symbols; all others are alike to it. So its automaton reads the named symbols and one letter
+more, which stands for every *other* symbol, and does not depend on the alphabet over which it is used later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from dpwords.core.limits import DEFAULTS
+from dpwords.core.symbols import Symbol
+from dpwords.errors import TooLarge
+from dpwords.languages.exploring import explore, minimised, trimmed
+
+
+@dataclass(frozen=True)
+class Letter:
+    """One symbol out of some, or with `negated` one that is none of them."""
+
+    symbols: tuple[Symbol, ...]
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class InOrder:
+    """Expressions one after the other."""
+
+    parts: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """One of several expressions."""
+
+    parts: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """An expression at least `least` times, and at most `most` times if that is given."""
+
+    part: Expression
+    least: int
+    most: int | None
+
+
+Expression = Letter | InOrder | OneOf | Repeated
+ANYTHING = Letter((), negated=True)
+
+
+def symbols_in(expression: Expression) -> dict[Symbol, None]:
+    """The symbols that an expression names, in their order."""
+    if isinstance(expression, Letter):
+        return dict.fromkeys(expression.symbols)
+    parts = (expression.part,) if isinstance(expression, Repeated) else expression.parts
+    return {symbol: None for part in parts for symbol in symbols_in(part)}
+
+
+def has_negation(expression: Expression) -> bool:
+    """Whether an expression allows symbols that it does not name, so that its words depend on an alphabet."""
+    if isinstance(expression, Letter):
+        return expression.negated
+    parts = (expression.part,) if isinstance(expression, Repeated) else expression.parts
+    return any(map(has_negation, parts))
+
+
+class Row(NamedTuple):
+    """What can be read in one state: the named symbols, and any other symbol, or None if that cannot be read."""
+
+    named: Mapping[Symbol, int]
+    other: int | None
+
+
+@dataclass(frozen=True)
+class DFA:
+    """A deterministic automaton over named symbols and others. It starts in state 0."""
+
+    names: frozenset[Symbol]
+    rows: tuple[Row, ...]
+    accepting: tuple[bool, ...]
+
+    def step(self, state: int, symbol: Symbol) -> int | None:
+        """The state after a symbol, or None if it cannot be read."""
+        row = self.rows[state]
+        return row.named.get(symbol) if symbol in self.names else row.other
+
+    def renamed(self, names: Mapping[Symbol, Symbol]) -> DFA:
+        """The same automaton with other names for its symbols."""
+        rows = (Row({names[name]: target for name, target in row.named.items()}, row.other) for row in self.rows)
+        return DFA(frozenset(names.values()), tuple(rows), self.accepting)
+
+
+_START = 1  # the bit of the place before the first symbol
+
+
+def dfa_of(expression: Expression) -> DFA:
+    """The least deterministic automaton of an expression: Glushkov's construction, subsets of places as bits of ints.
+
+    Raises `TooLarge` if the expression has too many places, or its automaton too many states. Cost: states · (places +
+    names).
+    """
+    names = symbols_in(expression)
+    places = _Places()
+    whole = places.of(expression)
+    places.link(_START, whole.first)
+    ends = whole.last | (_START if whole.empty else 0)
+    letters: list[tuple[tuple[Symbol] | None, int]] = [((name,), places.reading(name)) for name in names]
+    letters.append((None, places.reading_others()))
+
+    def follow(at: int) -> Iterator[tuple[tuple[Symbol] | None, int]]:
+        ahead = 0
+        for place in _bits(at):
+            ahead |= places.follow[place]
+        for letter, reading in letters:
+            if ahead & reading:
+                yield letter, ahead & reading
+
+    def is_end(at: int) -> bool:
+        return bool(at & ends)
+
+    try:
+        found = explore([_START], follow, DEFAULTS.pattern_states)
+    except TooLarge:
+        raise TooLarge(
+            f"the automaton of the pattern has more than {DEFAULTS.pattern_states} states: use smaller repetitions"
+        ) from None
+    states, edges = minimised(trimmed(found, is_end), is_end)
+    number = {state: index for index, state in enumerate(states)}
+    named: list[dict[Symbol, int]] = [{} for _ in states]
+    other: list[int | None] = [None] * len(states)
+    for source, letter, target in edges:
+        if letter is None:
+            other[number[source]] = number[target]
+        else:
+            named[number[source]][letter[0]] = number[target]
+    rows = tuple(Row(*row) for row in zip(named, other, strict=True))
+    return DFA(frozenset(names), rows, tuple(map(is_end, states)))
+
+
+class _Ends(NamedTuple):
+    """The places where the words of an expression can begin and end, as bits, and whether it allows the empty word."""
+
+    first: int
+    last: int
+    empty: bool
+
+
+class _Places:
+    """The places of an expression: its letters, with repetitions written out. Place 0 is the start."""
+
+    def __init__(self) -> None:
+        self.letters: list[Letter] = [Letter(())]
+        self.follow: list[int] = [0]  # for each place the places that can come next, as bits
+
+    def of(self, expression: Expression) -> _Ends:
+        """Add the places of an expression."""
+        if isinstance(expression, Letter):
+            if len(self.letters) > DEFAULTS.pattern_places:
+                raise TooLarge(
+                    f"a pattern may have at most {DEFAULTS.pattern_places} symbols with its repetitions written out: "
+                    "use smaller repetitions"
+                )
+            self.letters.append(expression)
+            self.follow.append(0)
+            place = 1 << (len(self.letters) - 1)
+            return _Ends(place, place, False)
+        if isinstance(expression, OneOf):
+            ends = [self.of(part) for part in expression.parts]
+            return _Ends(_all(e.first for e in ends), _all(e.last for e in ends), any(e.empty for e in ends))
+        if isinstance(expression, InOrder):
+            whole = _Ends(0, 0, True)
+            for part in expression.parts:
+                whole = self._joined(whole, self.of(part))
+            return whole
+        return self._repeated(expression)
+
+    def _joined(self, one: _Ends, other: _Ends) -> _Ends:
+        self.link(one.last, other.first)
+        first = one.first | (other.first if one.empty else 0)
+        return _Ends(first, other.last | (one.last if other.empty else 0), one.empty and other.empty)
+
+    def _repeated(self, expression: Repeated) -> _Ends:
+        """Copies one after the other; the word may end after each copy from the `least` one on."""
+        part, least, most = expression.part, expression.least, expression.most
+        copies = max(least, 1) if most is None else most
+        whole, last, empty, before = _Ends(0, 0, True), 0, least == 0, len(self.letters)
+        for number in range(1, copies + 1):
+            copy = self.of(part)
+            if len(self.letters) == before:  # the part has only the empty word, however often it is repeated
+                return copy
+            whole = self._joined(whole, copy)
+            if number >= least:
+                last, empty = last | whole.last, empty or whole.empty
+            if most is None and number == copies:
+                self.link(copy.last, copy.first)
+        return _Ends(whole.first, last, empty)
+
+    def link(self, sources: int, targets: int) -> None:
+        """Let places be followed by others."""
+        for source in _bits(sources):
+            self.follow[source] |= targets
+
+    def reading(self, name: Symbol) -> int:
+        """The places that read a symbol."""
+        return _all(1 << p for p, at in enumerate(self.letters) if (name in at.symbols) != at.negated)
+
+    def reading_others(self) -> int:
+        """The places that read a symbol that the expression does not name."""
+        return _all(1 << place for place, at in enumerate(self.letters) if at.negated)
+
+
+def _all(bits: Iterable[int]) -> int:
+    found = 0
+    for each in bits:
+        found |= each
+    return found
+
+
+def _bits(number: int) -> Iterator[int]:
+    """The positions of the ones of a number."""
+    while number:
+        low: Any = number & -number
+        yield low.bit_length() - 1
+        number ^= low
