@@ -12,7 +12,7 @@ from dpwords.core.checks import whole_number
 from dpwords.core.symbols import Alphabet, Symbol, Word, symbols_of
 from dpwords.core.values import Value
 from dpwords.errors import InvalidValue, NotInLanguage
-from dpwords.languages.exploring import Explored, State, explore
+from dpwords.languages.exploring import Explored, State, numbered
 
 
 class Acceptor(Value, ABC):
@@ -58,11 +58,11 @@ class Acceptor(Value, ABC):
         return None if self.is_accepting(state) else "it ends where no word of the language may end"
 
     def explored(self, most: int | None = None) -> Explored:
-        """The states that can be reached, the start first, and the edges between them, ordered by their source.
+        """The states that can be reached, the start first, and the edges between them.
 
         Raises `TooLarge` beyond `most` states. Cost: the edges.
         """
-        return explore([self.initial], self.follow, most)
+        return numbered([self.initial], self.follow, most)
 
     @property
     def system(self) -> Any:

@@ -2,79 +2,110 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dpwords.errors import TooLarge
 
 State = Hashable
 Edge = tuple[Any, Any, Any]  # state, label, state
-Explored = tuple[tuple[Any, ...], tuple[Edge, ...]]  # states, the start first, and edges, ordered by their source
+AllEdges = tuple[Edge, ...]
 Follow = Callable[[Any], Iterable[tuple[Any, Any]]]
 
 
-def explore(starts: Iterable[State], follow: Follow, most: int | None = None) -> Explored:
+class Explored(NamedTuple):
+    """States with numbers, the start first; the edges of state s are those from first[s] to first[s+1] − 1."""
+
+    states: Sequence[Any]
+    first: NDArray[np.int64]
+    label: Sequence[Any]
+    target: NDArray[np.int64]
+
+    @property
+    def sources(self) -> NDArray[np.int64]:
+        """The number of the state that each edge leaves."""
+        return np.repeat(np.arange(len(self.states)), np.diff(self.first))
+
+    def restricted(self, stays: NDArray[np.bool_], lead: NDArray[np.int64]) -> Explored:
+        """Only some states, and their edges to where `lead` sends the old targets: to a state that stays, or to −1."""
+        number = np.cumsum(stays) - 1
+        target = lead[self.target]
+        kept = stays[self.sources] & (target >= 0)
+        counts = np.bincount(self.sources[kept], minlength=len(self.states))[stays]
+        return Explored(
+            [state for state, stay in zip(self.states, stays.tolist(), strict=True) if stay],
+            np.concatenate([[0], np.cumsum(counts)]),
+            [label for label, keep in zip(self.label, kept.tolist(), strict=True) if keep],
+            number[target[kept]],
+        )
+
+
+def explore(starts: Iterable[State], follow: Follow, most: int | None = None) -> tuple[tuple[Any, ...], AllEdges]:
     """All states reachable from `starts`, in breadth-first order, and all edges between them.
 
     `follow(state)` yields pairs (label, next state). Raises `TooLarge` if there are more than `most` states.
     Cost: one call of `follow` for each state reached.
     """
-    found = dict.fromkeys(starts)
-    waiting, edges = deque(found), []
-    while waiting:
-        state = waiting.popleft()
-        if most is not None and len(found) > most:
+    found = numbered(starts, follow, most)
+    edges = zip(found.sources.tolist(), found.label, found.target.tolist(), strict=True)
+    return tuple(found.states), tuple((found.states[s], label, found.states[t]) for s, label, t in edges)
+
+
+def numbered(starts: Iterable[State], follow: Follow, most: int | None = None) -> Explored:
+    """The same with numbers for states, which takes less memory."""
+    number = {state: index for index, state in enumerate(dict.fromkeys(starts))}
+    states, first, labels, targets = list(number), [0], [], []
+    for state in states:  # which grows on the way
+        if most is not None and len(states) > most:
             raise TooLarge(f"the language may have at most {most} states here: use a smaller one or shorter words")
         for label, successor in follow(state):
-            edges.append((state, label, successor))
-            if successor not in found:
-                found[successor] = None
-                waiting.append(successor)
-    return tuple(found), tuple(edges)
+            target = number.get(successor)
+            if target is None:
+                target = number[successor] = len(states)
+                states.append(successor)
+            labels.append(label)
+            targets.append(target)
+        first.append(len(targets))
+    return Explored(states, np.array(first, dtype=np.int64), labels, np.array(targets, dtype=np.int64))
 
 
-def trimmed(explored: Explored, is_end: Callable[[Any], bool]) -> Explored:
+def trimmed(found: Explored, is_end: Callable[[Any], bool]) -> Explored:
     """The states from which an end can be reached, and the edges between them, in their order; the start stays.
 
-    Cost: edges.
+    Cost: edges · log(edges).
     """
-    states, edges = explored
-    back: dict[Any, list[Any]] = {}
-    for source, _, target in edges:
-        back.setdefault(target, []).append(source)
-    waiting = [state for state in states if is_end(state)]
-    useful = set(waiting)
-    while waiting:
-        for source in back.get(waiting.pop(), ()):
-            if source not in useful:
-                useful.add(source)
-                waiting.append(source)
-    if len(useful) == len(states):
-        return explored
-    kept = tuple(state for number, state in enumerate(states) if number == 0 or state in useful)
-    return kept, tuple(edge for edge in edges if edge[0] in useful and edge[2] in useful)
+    useful = np.array([is_end(state) for state in found.states], dtype=np.bool_)
+    order = np.argsort(found.target, kind="stable")
+    into, sources = np.searchsorted(found.target[order], np.arange(len(useful) + 1)), found.sources[order]
+    front = np.flatnonzero(useful)
+    while len(front):
+        sizes = into[front + 1] - into[front]
+        begin = np.repeat(into[front] - (np.cumsum(sizes) - sizes), sizes)
+        front = np.unique(sources[begin + np.arange(len(begin))])
+        front = front[~useful[front]]
+        useful[front] = True
+    if useful.all():
+        return found
+    lead = np.where(useful, np.arange(len(useful)), -1)
+    useful[0] = True
+    return found.restricted(useful, lead)
 
 
-def minimised(explored: Explored, is_end: Callable[[Any], bool]) -> Explored:
+def minimised(found: Explored, is_end: Callable[[Any], bool]) -> Explored:
     """The least deterministic automaton with the same words; each class of states is represented by its first state.
 
     The automaton must be trimmed. Cost: edges · log(states), some seconds for a million edges.
     """
-    states, edges = explored
-    number = {state: index for index, state in enumerate(states)}
     letters: dict[Any, int] = {}
-    numbered = [(number[s], letters.setdefault(label, len(letters)), number[t]) for s, label, t in edges]
-    class_of = _classes(len(states), numbered, [index for index, state in enumerate(states) if is_end(state)])
-    first: dict[int, int] = {}
-    for index, of in enumerate(class_of):
-        first.setdefault(of, index)
-    if len(first) == len(states):
-        return explored
-    stays = {states[index] for index in first.values()}
-    lead = {state: states[first[class_of[index]]] for state, index in number.items()}
-    kept = tuple(state for state in states if state in stays)
-    return kept, tuple((s, label, lead[t]) for s, label, t in edges if s in stays)
+    numbers = [letters.setdefault(label, len(letters)) for label in found.label]
+    edges = list(zip(found.sources.tolist(), numbers, found.target.tolist(), strict=True))
+    ends = [index for index, state in enumerate(found.states) if is_end(state)]
+    _, first, class_of = np.unique(_classes(len(found.states), edges, ends), return_index=True, return_inverse=True)
+    lead = first[class_of]
+    return found.restricted(lead == np.arange(len(lead)), lead)
 
 
 def _classes(size: int, edges: Sequence[tuple[int, int, int]], ends: Sequence[int]) -> list[int]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from dpwords.core.limits import DEFAULTS
 from dpwords.core.symbols import Symbol
 from dpwords.errors import TooLarge
-from dpwords.languages.exploring import explore, minimised, trimmed
+from dpwords.languages.exploring import minimised, numbered, trimmed
 
 
 @dataclass(frozen=True)
@@ -122,22 +122,21 @@ def dfa_of(expression: Expression) -> DFA:
         return bool(at & ends)
 
     try:
-        found = explore([_START], follow, DEFAULTS.pattern_states)
+        found = numbered([_START], follow, DEFAULTS.pattern_states)
     except TooLarge:
         raise TooLarge(
             f"the automaton of the pattern has more than {DEFAULTS.pattern_states} states: use smaller repetitions"
         ) from None
-    states, edges = minimised(trimmed(found, is_end), is_end)
-    number = {state: index for index, state in enumerate(states)}
-    named: list[dict[Symbol, int]] = [{} for _ in states]
-    other: list[int | None] = [None] * len(states)
-    for source, letter, target in edges:
+    least = minimised(trimmed(found, is_end), is_end)
+    named: list[dict[Symbol, int]] = [{} for _ in least.states]
+    other: list[int | None] = [None] * len(least.states)
+    for source, letter, target in zip(least.sources.tolist(), least.label, least.target.tolist(), strict=True):
         if letter is None:
-            other[number[source]] = number[target]
+            other[source] = target
         else:
-            named[number[source]][letter[0]] = number[target]
+            named[source][letter[0]] = target
     rows = tuple(Row(*row) for row in zip(named, other, strict=True))
-    return DFA(frozenset(names), rows, tuple(map(is_end, states)))
+    return DFA(frozenset(names), rows, tuple(map(is_end, least.states)))
 
 
 class _Ends(NamedTuple):

@@ -10,7 +10,7 @@ from dpwords.core.limits import DEFAULTS
 from dpwords.core.symbols import Alphabet, Symbol
 from dpwords.errors import InvalidValue
 from dpwords.languages.acceptor import Acceptor
-from dpwords.languages.exploring import Explored, explore, minimised, trimmed
+from dpwords.languages.exploring import Explored, minimised, numbered, trimmed
 
 Sign = Literal["&", "|", "-"]
 
@@ -28,10 +28,16 @@ class Language(Acceptor):
 
     adapts = False  # whether this is a rule, which takes the alphabet of the language that it meets
     unbound = False  # whether it has no alphabet before that
+    within: Language | None = None  # a language to which all words are known to belong
 
     def bound_to(self, language: Language) -> Language:
         """This language; a rule becomes one over the alphabet of the language that it meets."""
         return self
+
+    @property
+    def conditions(self) -> tuple[Language, Language] | None:
+        """The two languages to both of which a word has to belong, if this is a combination of that kind."""
+        return None
 
     def __and__(self, other: Language) -> Language:
         """The words that belong to both languages."""
@@ -144,6 +150,7 @@ class Combination(Language):
         self.sign, self.left, self.right = sign, left, right
         self.unbound, self.adapts = left.unbound or right.unbound, left.adapts and right.adapts
         self._alphabet = None if self.unbound else _alphabet_of(sign, left, right)
+        self._alike = not self.unbound and left.alphabet.symbols == right.alphabet.symbols
         bounds = [side.max_length for side in (left, right)]
         known = [bound for bound in bounds if bound is not None]
         if sign == "-":
@@ -158,6 +165,10 @@ class Combination(Language):
         self.symbols_are = left.symbols_are if left.symbols_are == right.symbols_are else "symbols"
         if self.system is not None:
             self.symbols_are = self.system.symbols_are
+
+    @property
+    def conditions(self) -> tuple[Language, Language] | None:
+        return (self.left, self.right) if self.sign == "&" else None
 
     def __repr__(self) -> str:
         if self.sign == "-" and isinstance(self.left, Everything):
@@ -178,20 +189,20 @@ class Combination(Language):
             lead, other = (1, 0) if self._runs is self.right else (0, 1)  # a system has few edges, a rule has many
             sides = self.left, self.right
             for symbol, onward in sides[lead].follow(state[lead]):
-                also = _after(sides[other], state[other], symbol)
+                also = self._after(sides[other], state[other], symbol)
                 if also is not None:
                     yield symbol, ((also, onward) if lead else (onward, also))
             return
         if at is not None:
             for symbol, onward in self.left.follow(at):
-                yield symbol, (onward, _after(self.right, beside, symbol))
+                yield symbol, (onward, self._after(self.right, beside, symbol))
         if self.sign == "|" and beside is not None:
             for symbol, onward in self.right.follow(beside):
-                if _after(self.left, at, symbol) is None:
+                if self._after(self.left, at, symbol) is None:
                     yield symbol, (None, onward)
 
     def step(self, state: tuple[Any, Any], symbol: Any) -> Any:
-        onward = _after(self.left, state[0], symbol), _after(self.right, state[1], symbol)
+        onward = self._after(self.left, state[0], symbol), self._after(self.right, state[1], symbol)
         ends = [each is None for each in onward]
         over = any(ends) if self.sign == "&" else all(ends) if self.sign == "|" else ends[0]
         return None if over else onward
@@ -218,6 +229,11 @@ class Combination(Language):
         sides = self.left.bound_to(language), self.right.bound_to(language)
         return self if sides == (self.left, self.right) else Combination(self.sign, *sides)
 
+    def _after(self, side: Language, state: Any, symbol: Any) -> Any:
+        """The state of one side after a symbol of the other, or None."""
+        unknown = state is None or not (self._alike or symbol in side.alphabet)
+        return None if unknown else side.step(state, symbol)
+
 
 def combined(sign: Sign, left: Language, right: Language) -> Language:
     """Two languages as one; a rule takes the alphabet of the language that it meets."""
@@ -225,7 +241,9 @@ def combined(sign: Sign, left: Language, right: Language) -> Language:
         right = right if left.unbound else right.bound_to(left)
     elif left.unbound or (left.adapts and not right.adapts and sign != "|"):
         left = left.bound_to(right)
-    return Combination(sign, left, right)
+    if sign == "&" and left.within is right:
+        return left
+    return right if sign == "&" and right.within is left else Combination(sign, left, right)
 
 
 def reduced(language: Language, most: int | None) -> Explored:
@@ -233,11 +251,11 @@ def reduced(language: Language, most: int | None) -> Explored:
 
     Raises `InvalidValue` if no word has a symbol. Cost: the edges of all states that can be reached.
     """
-    found = explore([language.initial], language.follow, DEFAULTS.combined_states if most is None else most)
+    found = numbered([language.initial], language.follow, DEFAULTS.combined_states if most is None else most)
     found = trimmed(found, language.is_accepting)
-    if not found[1]:
+    if not found.label:
         raise InvalidValue(_why_empty(language))
-    if language.system is not None or len(found[1]) > DEFAULTS.minimised_edges:
+    if language.system is not None or len(found.label) > DEFAULTS.minimised_edges:
         return found
     return minimised(found, language.is_accepting)
 
@@ -255,15 +273,12 @@ def bound_alphabet(rule: Language, alphabet: Alphabet | None) -> Alphabet:
 def _why_empty(language: Language) -> str:
     """Why a language has no word, or only the empty one: the rule that leaves none, if it is known."""
     left = "only the empty word" if language.is_accepting(language.initial) else "no word"
-    if isinstance(language, Combination) and language.sign == "&":
-        for side in (language.left, language.right):
+    if language.conditions is not None:
+        for side in language.conditions:
             _ = side.explored()  # raises if there was no word before
-        return f"{language.right!r} leaves {left} of {language.left!r}: relax one of them"
+        one, other = language.conditions
+        return f"{other!r} leaves {left} of {one!r}: relax one of them"
     return f"{language!r} has {left}: a word to release has at least one symbol, so allow some"
-
-
-def _after(language: Language, state: Any, symbol: Any) -> Any:
-    return None if state is None or symbol not in language.alphabet else language.step(state, symbol)
 
 
 def _in_brackets(language: Language, sign: str) -> str:

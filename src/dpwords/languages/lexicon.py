@@ -93,6 +93,25 @@ class Lexicon(Language):
         most = whole_number(max_length, "max_length", 0)
         return Lexicon([word for word in self if len(word) <= most], self.alphabet.symbols)
 
+    def __and__(self, other: Language) -> Language:
+        """The words that belong to the other language as well, as a lexicon. Cost: `accepts` of the other, for each."""
+        if not isinstance(other, Language):
+            return NotImplemented
+        rule = other.bound_to(self)
+        return self._only([word for word in self if rule.accepts(word)], other)
+
+    def __sub__(self, other: Language) -> Language:
+        """The words that do not belong to the other language, as a lexicon. Cost: `accepts` of the other, for each."""
+        if not isinstance(other, Language):
+            return NotImplemented
+        rule = other.bound_to(self)
+        return self._only([word for word in self if not rule.accepts(word)], other)
+
+    def _only(self, words: list[Any], rule: Language) -> Lexicon:
+        if not words:
+            raise InvalidValue(f"{rule!r} leaves no word of {self!r}: relax one of them")
+        return Lexicon(words, self.alphabet.symbols)
+
     def _first_from(self, state: Interval, code: int) -> int:
         """The index of the first word of an interval whose next symbol has at least this code."""
         read, begin, end = state

@@ -72,7 +72,7 @@ class Rule(Language):
         states = language.alphabet if system is None else Alphabet(system.states)
         places = [_meant(name, states) for name in self.names]
         if all(symbols for symbols in places):
-            return Entered(system, self._over(states, [symbols[0] for symbols in places]))
+            return Entered(language, self._over(states, [symbols[0] for symbols in places]))
         unknown = [name for name, one, other in zip(self.names, found, places, strict=True) if not one and not other]
         if not unknown:
             raise InvalidValue(f"the rule {self.title} names both moves and states: write a rule for each of them")
@@ -90,45 +90,51 @@ class Rule(Language):
 
 
 class Entered(Language):
-    """The runs of a system, as words of moves, that enter states as a rule over states demands.
+    """The words of moves that enter states of the system as a rule over states demands.
 
-    A state is a pair (state of the system, state of the rule).
+    A state is a pair (state of the language, state of the rule).
     """
 
-    def __init__(self, system: Any, rule: Rule) -> None:
-        self._system, self.rule = system, rule
-        self.alphabet, self.symbols_are = system.alphabet, system.symbols_are
+    def __init__(self, language: Language, rule: Rule) -> None:
+        self.within: Language = language
+        self.rule, self.alphabet, self.symbols_are = rule, language.alphabet, language.symbols_are
+        self.max_length = language.max_length
 
     def __repr__(self) -> str:
-        return repr(self.rule)
+        return f"{self.within!r} & {self.rule!r}"
+
+    @property
+    def conditions(self) -> tuple[Language, Language]:
+        return self.within, self.rule
 
     @property
     def initial(self) -> tuple[Any, int]:
-        return self._system.initial, self.rule.initial
+        return self.within.initial, self.rule.initial
 
     def follow(self, state: tuple[Any, int]) -> Iterator[tuple[Symbol, Any]]:
-        for symbol, entered in self._system.follow(state[0]):
-            onward = self.rule.step(state[1], entered)
+        enter, step, at = self.within.place, self.rule.step, state[1]
+        for symbol, entered in self.within.follow(state[0]):
+            onward = step(at, enter(entered))
             if onward is not None:
                 yield symbol, (entered, onward)
 
     def step(self, state: tuple[Any, int], symbol: Any) -> Any:
-        entered = self._system.step(state[0], symbol)
-        onward = None if entered is None else self.rule.step(state[1], entered)
+        entered = self.within.step(state[0], symbol)
+        onward = None if entered is None else self.rule.step(state[1], self.within.place(entered))
         return None if onward is None else (entered, onward)
 
     def is_accepting(self, state: tuple[Any, int]) -> bool:
-        return self._system.is_accepting(state[0]) and self.rule.is_accepting(state[1])
+        return self.within.is_accepting(state[0]) and self.rule.is_accepting(state[1])
 
     def explored(self, most: int | None = None) -> Explored:
         return reduced(self, most)
 
     @property
     def system(self) -> Any:
-        return self._system
+        return self.within.system
 
     def place(self, state: tuple[Any, int]) -> Any:
-        return state[0]
+        return self.within.place(state[0])
 
 
 def _meant(name: Any, alphabet: Alphabet) -> list[Any]:

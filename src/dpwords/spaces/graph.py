@@ -58,16 +58,14 @@ class Graph:
     @classmethod
     def of(cls, language: Language, most: int | None = None) -> Graph:
         """The reachable part of a language. Raises `TooLarge` beyond `most` states. Cost: its edges."""
-        states, edges = language.explored(most)
-        number = {state: index for index, state in enumerate(states)}
-        sources = np.array([number[source] for source, _, _ in edges], dtype=np.int64)
-        return cls(  # breadth-first order lists the edges of each state together, states in order
+        found, codes = language.explored(most), language.alphabet.codes
+        return cls(
             alphabet=language.alphabet,
             start=0,
-            symbol=np.array([language.alphabet.codes[symbol] for _, symbol, _ in edges], dtype=np.int64),
-            target=np.array([number[target] for _, _, target in edges], dtype=np.int64),
-            first=np.searchsorted(sources, np.arange(len(states) + 1)),
-            accepting=np.array([language.is_accepting(state) for state in states], dtype=np.bool_),
+            symbol=np.array([codes[symbol] for symbol in found.label], dtype=np.int64),
+            target=found.target,
+            first=found.first,
+            accepting=np.array([language.is_accepting(state) for state in found.states], dtype=np.bool_),
         )
 
     @property
