@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import re
 import string
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any, Literal
 
 from dpwords.bridges.edge_lists import from_edges
 from dpwords.bridges.json_systems import from_json
+from dpwords.bridges.rule_notation import cells, rule
 from dpwords.core.files import read_text
 from dpwords.core.symbols import Word
 from dpwords.errors import InvalidValue
@@ -71,16 +73,37 @@ def language(
     words: Literal["moves", "states"] | None = None,
     start: str | None = None,
     lexicon: str | None = None,
+    walls: str | None = None,
+    goal: str | None = None,
+    rules: Sequence[str] = (),
 ) -> Language:
     """The language described by an alphabet, a system, or a lexicon: a file with a word on each line.
 
-    A system is `grid:15x15` (start 0,0), `grid:15x15@1,2` (start 1,2), `grid:15x15@any`, a JSON file, or a CSV edge
-    list.
+    All rules have to be satisfied; they are written as in `rule_notation.rule`. A system is `grid:15x15` (start 0,0),
+    `grid:15x15@1,2` (start 1,2), `grid:15x15@any`, a JSON file, or a CSV edge list; a grid can have walls and goals.
     """
+    found = _unrestricted(alphabet_text, system, words, start, lexicon, walls, goal)
+    return reduce(lambda so_far, text: rule(text, so_far), rules, found)
+
+
+def _unrestricted(
+    alphabet_text: str | None,
+    system: str | None,
+    words: Literal["moves", "states"] | None,
+    start: str | None,
+    lexicon: str | None,
+    walls: str | None,
+    goal: str | None,
+) -> Language:
+    """The language without its rules."""
     given = [each for each in (alphabet_text, system, lexicon) if each is not None]
     if len(given) != 1:
         raise InvalidValue(
             f"exactly one of --alphabet, --system and --lexicon must say what may be released ({len(given)} are given)"
+        )
+    if (walls is not None or goal is not None) and not (system or "").startswith("grid:"):
+        raise InvalidValue(
+            "--walls and --goal belong to a grid: write --system grid:15x15, or --rule 'never:…' and --rule 'ends_in:…'"
         )
     if system is None:
         if words is not None or start is not None:
@@ -95,7 +118,7 @@ def language(
             raise InvalidValue("a CSV edge list has words of states only, not of moves: leave out --words moves")
         return from_edges(Path(system), start=start)
     if system.startswith("grid:"):
-        found: TransitionSystem = _grid(system)
+        found: TransitionSystem = _grid(system, walls, goal)
     elif suffix == ".json":
         found = from_json(system)
     else:
@@ -171,13 +194,15 @@ def _unprintable(text: str) -> bool:
     return any(character in "\r\n" or "\ud800" <= character <= "\udfff" for character in text)
 
 
-def _grid(text: str) -> GridWorld:
+def _grid(text: str, walls: str | None, goal: str | None) -> GridWorld:
     match = re.fullmatch(r"grid:(\d{1,6})x(\d{1,6})(?:@(?:(\d{1,6}),(\d{1,6})|any))?", text)
     if match is None:
-        raise InvalidValue(
-            "a grid is written grid:ROWSxCOLUMNS: try grid:15x15, or with a start grid:15x15@1,2 or grid:15x15@any"
-        )
-    rows, columns = int(match[1]), int(match[2])
-    if match[3]:
-        return GridWorld(rows, columns, start=(int(match[3]), int(match[4])))
-    return GridWorld(rows, columns, start=None if text.endswith("@any") else (0, 0))
+        raise InvalidValue("a grid is written grid:ROWSxCOLUMNS, with a start grid:15x15@1,2 or grid:15x15@any")
+    start = (int(match[3]), int(match[4])) if match[3] else None if text.endswith("@any") else (0, 0)
+    return GridWorld(
+        int(match[1]),
+        int(match[2]),
+        start,
+        walls=() if walls is None else cells(walls, "--walls"),
+        goal=None if goal is None else cells(goal, "--goal"),
+    )

@@ -13,7 +13,7 @@ from dpwords.errors import InvalidValue, NotInLanguage
 
 if TYPE_CHECKING:
     from dpwords.languages.automata import Automaton
-    from dpwords.languages.systems import TransitionSystem
+    from dpwords.languages.language import Language
 
 
 @click.command()
@@ -51,6 +51,7 @@ def draw(
       dpwords draw abc --alphabet abc --edits substitutions --exactly 2 --output policy.svg
       dpwords draw EES --system grid:2x3 -k 3 --output product.svg
       dpwords draw --system grid:3x3 --output system.dot
+      dpwords draw --system grid:2x3 --rule contains:0,2 --output rule.svg
       dpwords draw EESS SESE --runs --system grid:4x4 --output runs.png
       dpwords draw --paper --output figures
     """
@@ -85,15 +86,14 @@ def _drawn(
     exactly: int | None,
     separator: str | None,
     **options: Any,
-) -> Automaton | TransitionSystem:
+) -> Automaton | Language:
     """The automaton or system that the options describe."""
     from dpwords.bridges.notation import Notation
     from dpwords.languages.automata import LevenshteinAutomaton
     from dpwords.languages.free_words import Words
-    from dpwords.languages.systems import TransitionSystem
 
     public = public_language(**options)
-    if not words_given and isinstance(public, TransitionSystem):
+    if not words_given and (public.system is not None or options["rules"]):
         refuse("a system without a word is drawn as it is", *_OF_AUTOMATA, "separator")
         return public
     if len(words_given) != 1:
@@ -117,10 +117,9 @@ def _draw_runs(
 ) -> None:
     from dpwords import plots
     from dpwords.bridges.notation import Notation
-    from dpwords.languages.systems import TransitionSystem
 
     public = public_language(**options)
-    if not words_given or output is None or not isinstance(public, TransitionSystem):
+    if not words_given or output is None or public.system is None:
         raise InvalidValue("runs need words, a --system, and an --output that ends in .svg or .png")
     notation = Notation(public, separator)
     plots.save(plots.runs(public, {"": [notation.read(text) for text in words_given]}, title), output)

@@ -61,6 +61,16 @@ _LANGUAGE = (
     ),
     click.option("--lexicon", help="The words: a file with a word on each line. Public."),
     click.option("--start", help="Where runs on a CSV edge list start.  [default: anywhere]"),
+    click.option("--walls", help="Cells of a grid that no run enters: '2,3;4,5'."),
+    click.option("--goal", help="Where runs on a grid end: a cell '5,5', or several with ; between them."),
+    click.option(
+        "--rule",
+        "rules",
+        multiple=True,
+        help="Only words that satisfy a rule: contains:a, contains:a;b (one directly after the other), before:a;b, "
+        "never:a, at_most:2;a, at_least:2;a, starts_in:a, ends_in:a, or re:PATTERN. It can be given several times. "
+        "On words of moves, symbols can also be the states that a run enters. Public.",
+    ),
 )
 K = click.option(
     "-k",
@@ -123,7 +133,7 @@ _MECHANISM = (
 
 
 def language_options(command: Command) -> Command:
-    """Add --alphabet, --system, --words, --lexicon and --start."""
+    """Add --alphabet, --system, --words, --lexicon, --start, --walls, --goal and --rule."""
     return with_options(command, _LANGUAGE)
 
 
@@ -138,12 +148,20 @@ def certificate_options(command: Command) -> Command:
 
 
 def public_language(
-    alphabet: str | None, system: str | None, words: Any, start: str | None, lexicon: str | None, **_other: Any
+    alphabet: str | None,
+    system: str | None,
+    words: Any,
+    start: str | None,
+    lexicon: str | None,
+    walls: str | None,
+    goal: str | None,
+    rules: tuple[str, ...],
+    **_other: Any,
 ) -> Language:
     """The language that the options describe."""
     from dpwords.bridges.notation import language
 
-    return language(alphabet, system, words, start, lexicon)
+    return language(alphabet, system, words, start, lexicon, walls, goal, rules)
 
 
 def described(

@@ -278,7 +278,7 @@ def _why_empty(language: Language) -> str:
             _ = side.explored()  # raises if there was no word before
         one, other = language.conditions
         return f"{other!r} leaves {left} of {one!r}: relax one of them"
-    return f"{language!r} has {left}: a word to release has at least one symbol, so allow some"
+    return f"{language!r} has {left}: no longer one reaches a state where it may end, so weaken what words must satisfy"
 
 
 def _in_brackets(language: Language, sign: str) -> str:

@@ -19,7 +19,7 @@ from dpwords.core import files
 from dpwords.core.symbols import Word
 from dpwords.errors import InvalidValue, MissingExtra, TooLarge
 from dpwords.languages.automata import Automaton
-from dpwords.languages.systems import TransitionSystem
+from dpwords.languages.language import Language
 from dpwords.plots.structure import Diagram
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ FORMATS = ("svg", "png", "dot")
 LARGEST_PICTURE = 400  # states and arrows in a figure
 
 
-def diagram(drawn: Automaton | TransitionSystem, title: str = "") -> Figure:
-    """A figure of an automaton, a policy (with V and μ), a product, or a transition system.
+def diagram(drawn: Automaton | Language, title: str = "") -> Figure:
+    """A figure of an automaton, a policy (with V and μ), a product, a transition system, or another language.
 
     In the diagram of an automaton, columns are numbers of symbols read and rows are numbers of errors.
     Cost: arrows · (states + arrows); there may be at most 400 states and arrows.
@@ -52,7 +52,7 @@ def diagram(drawn: Automaton | TransitionSystem, title: str = "") -> Figure:
         return draw(shown, _one_line(title))
 
 
-def dot(drawn: Automaton | TransitionSystem, title: str = "") -> str:
+def dot(drawn: Automaton | Language, title: str = "") -> str:
     """The same diagram as text in the DOT language, without a limit on its size. Cost: its edges.
 
     >>> from dpwords import TransitionSystem
@@ -64,19 +64,21 @@ def dot(drawn: Automaton | TransitionSystem, title: str = "") -> str:
     return text(Diagram.of(drawn), _one_line(title))
 
 
-def runs(system: TransitionSystem, rows: Mapping[str, Sequence[Word]], title: str = "") -> Figure:
+def runs(system: Language, rows: Mapping[str, Sequence[Word]], title: str = "") -> Figure:
     """Runs on a grid, one panel for each, in named rows: the input first, then runs with changed steps marked.
+
+    A system that is combined with rules is drawn as the system itself.
 
     >>> from dpwords import GridWorld
     >>> figure = runs(GridWorld(3, 3), {"by hand": ["EESS", "ESES"]})
     """
-    if not isinstance(system, TransitionSystem):
+    if not isinstance(system, Language) or system.system is None:
         raise InvalidValue("runs belong to a system: pass a GridWorld, or its by_states()")
     _check_rows(rows.values())
     with _matplotlib_as_it_comes():
         from dpwords.plots import boards
 
-        return boards.runs(system, {_one_line(name): words for name, words in rows.items()}, _one_line(title))
+        return boards.runs(system.system, {_one_line(name): words for name, words in rows.items()}, _one_line(title))
 
 
 def words(secret: str, blocks: Sequence[Mapping[str, Sequence[str]]]) -> Figure:
@@ -130,15 +132,15 @@ def encode(figure: Figure, form: str) -> bytes:
     return content.getvalue()
 
 
-def save(drawn: Figure | Automaton | TransitionSystem, path: str | os.PathLike[str], title: str = "") -> None:
+def save(drawn: Figure | Automaton | Language, path: str | os.PathLike[str], title: str = "") -> None:
     """Write a figure to an SVG or PNG file, or an automaton or a system to an SVG, PNG or DOT file."""
     files.write_whole({Path(path): content_for(drawn, path, title)})
 
 
-def content_for(drawn: Figure | Automaton | TransitionSystem, path: str | os.PathLike[str], title: str = "") -> bytes:
+def content_for(drawn: Figure | Automaton | Language, path: str | os.PathLike[str], title: str = "") -> bytes:
     """What `save` would write to the path."""
     form = checked_form(path)
-    if isinstance(drawn, (Automaton, TransitionSystem)):
+    if isinstance(drawn, (Automaton, Language)):
         return dot(drawn, title).encode() if form == "dot" else encode(diagram(drawn, title), form)
     need_matplotlib()
     from matplotlib.figure import Figure

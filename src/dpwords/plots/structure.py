@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from graphlib import TopologicalSorter
+from itertools import count
 from statistics import fmean
 from typing import Any, Literal
 
@@ -19,6 +20,7 @@ from dpwords.core.symbols import Symbol
 from dpwords.errors import InvalidValue
 from dpwords.languages.automata import ANY, EMPTY, AnyBut, Automaton, LevenshteinAutomaton, Policy
 from dpwords.languages.exploring import Edge
+from dpwords.languages.language import Language
 from dpwords.languages.systems import ANY_START, TransitionSystem, written
 
 Kind = Literal["match", "substitution", "insertion", "deletion", "same errors", "more errors", "move"]
@@ -60,15 +62,20 @@ class Diagram:
     in_product: bool = False  # whether the last line of each label is the state of a system
 
     @classmethod
-    def of(cls, drawn: Automaton | TransitionSystem) -> Diagram:
-        """The diagram of an automaton, a policy, a product, or a transition system. Cost: its edges."""
+    def of(cls, drawn: Automaton | Language) -> Diagram:
+        """The diagram of an automaton, a policy, a product, a transition system, or another language.
+
+        Of a language that is not a system, the states from which a word can be completed are drawn. Cost: its edges.
+        """
         if isinstance(drawn, Automaton):
             if not drawn.states:
                 raise InvalidValue("there is no word at this distance, hence nothing to draw: choose another distance")
             return _of_automaton(drawn)
         if isinstance(drawn, TransitionSystem):
             return _of_system(drawn)
-        raise InvalidValue("only an automaton, a policy, a product or a transition system has a diagram: pass one")
+        if isinstance(drawn, Language):
+            return _of_language(drawn)
+        raise InvalidValue("only an automaton, a policy, a product or a language has a diagram: pass one of them")
 
 
 def _of_automaton(drawn: Automaton) -> Diagram:
@@ -103,15 +110,45 @@ def _of_system(system: TransitionSystem) -> Diagram:
     if states_are_cells(system):
         places = {cell: (float(cell[1]), float(cell[0])) for cell in states}
     else:
-        radius = max(len(states) / 4, 0.75)
-        turns = [2 * math.pi * number / len(states) for number in range(len(states))]
-        places = {s: (-radius * math.cos(t), -radius * math.sin(t)) for s, t in zip(states, turns, strict=True)}
+        places = dict(zip(states, _on_a_circle(len(states)), strict=True))
     accepting = system.accepting or frozenset()
     nodes = tuple(Node((_visible(s),), "", s == system.start, s in accepting, *places[s]) for s in states)
     edges = ((s, action, target) for s, row in system.transitions.items() for action, target in row.items())
     return Diagram(
         nodes, _arrows(states, system.alphabet.symbols, ((edge, "move") for edge in edges), {}), layered=False
     )
+
+
+def _of_language(language: Language) -> Diagram:
+    """States of a system under a rule: copies of its states, on a grid one copy of the grid beside the other.
+
+    Other states have numbers. A prime marks the second copy of a state, two primes mark the third, and so on.
+    """
+    found = language.explored()
+    numbers = range(len(found.states))
+    spots = _on_a_circle(len(numbers))
+    names = [str(number) for number in numbers]
+    if language.system is not None:
+        at = [language.place(state) for state in found.states]
+        seen: dict[Any, count[int]] = {}
+        copy = [next(seen.setdefault(place, count())) for place in at]
+        names = [_visible(place) + "′" * prime for place, prime in zip(at, copy, strict=True)]
+        if states_are_cells(language.system) and language.system.start is not None:
+            width = 2 + max(column for _, column in language.system.states)
+            spots = [(float(cell[1] + width * prime), float(cell[0])) for cell, prime in zip(at, copy, strict=True)]
+    ends = [language.is_accepting(state) for state in found.states]
+    nodes = tuple(
+        Node((names[number],), "", number == 0, ends[number] and not all(ends), *spots[number]) for number in numbers
+    )
+    edges = zip(found.sources.tolist(), found.label, found.target.tolist(), strict=True)
+    symbols = language.alphabet.symbols
+    return Diagram(nodes, _arrows(tuple(numbers), symbols, ((edge, "move") for edge in edges), {}), layered=False)
+
+
+def _on_a_circle(number: int) -> list[tuple[float, float]]:
+    radius = max(number / 4, 0.75)
+    turns = [2 * math.pi * index / number for index in range(number)]
+    return [(-radius * math.cos(turn), -radius * math.sin(turn)) for turn in turns]
 
 
 def states_are_cells(system: TransitionSystem) -> bool:

@@ -1,0 +1,70 @@
+"""How rules and cells are written as text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from dpwords.errors import InvalidValue
+from dpwords.languages import rules
+from dpwords.languages.language import Language
+from dpwords.languages.patterns import Pattern
+from dpwords.languages.rule import Rule
+
+_BY_NAME: dict[str, Callable[..., Rule]] = {name: getattr(rules, name) for name in rules.__all__}
+_COUNTED = ("at_least", "at_most")
+
+
+def rule(text: str, language: Language) -> Language:
+    r"""The words of a language that satisfy a rule, such as `contains:depot`, `at_most:2;retry` or `re:a(b|c)*`.
+
+    The name of the rule comes first, then a colon and the arguments with `;` between them, since cells contain commas.
+    A backslash makes the next character literal. Symbols are written as words are: the cell (2, 3) is 2,3. After `re:`
+    comes a `Pattern`, over characters if all symbols are single characters, and otherwise over names with white space
+    between them.
+
+    >>> from dpwords import GridWorld
+    >>> rule("contains:1,1", GridWorld(3, 3)).count(2)
+    2
+    """
+    name, colon, rest = text.partition(":")
+    if name == "re" and colon:
+        return language & Pattern(rest, None if language.alphabet.of_characters else " ")
+    if name not in _BY_NAME or not colon:
+        known = ", ".join([*_BY_NAME, "re"])
+        raise InvalidValue(f"a rule is written NAME:SYMBOL, and NAME is one of {known}: write for example contains:a")
+    arguments = _arguments(rest)
+    times = []
+    if name in _COUNTED:
+        if not re.fullmatch(r"\d{1,6}", arguments[0]) or len(arguments) < 2:
+            raise InvalidValue(f"{name} needs a number and a symbol: write for example {name}:2;a")
+        times = [int(arguments.pop(0))]
+    if name == "before" and len(arguments) != 2:
+        raise InvalidValue("before needs two symbols with ; between them: write for example before:a;b")
+    return language & _BY_NAME[name](*times, *arguments)
+
+
+def cells(text: str, option: str) -> list[tuple[int, int]]:
+    """Cells of a grid, written `2,3;4,5`."""
+    found = [re.fullmatch(r"(\d{1,6}),(\d{1,6})", part) for part in text.split(";")]
+    if None in found:
+        raise InvalidValue(f"{option} takes cells ROW,COLUMN with ; between them: write for example {option} '2,3;4,5'")
+    return [(int(match[1]), int(match[2])) for match in found if match is not None]
+
+
+def _arguments(text: str) -> list[str]:
+    """The arguments of a rule: a backslash makes the next character literal."""
+    found, characters = [""], iter(text)
+    for character in characters:
+        if character == ";":
+            found.append("")
+        elif character == "\\":
+            literal = next(characters, None)
+            if literal is None:
+                raise InvalidValue("the rule ends with a single backslash: write two for a backslash")
+            found[-1] += literal
+        else:
+            found[-1] += character
+    if "" in found:
+        raise InvalidValue("an argument of the rule is empty: write symbols with ; between them, as in contains:a;b")
+    return found
