@@ -73,6 +73,10 @@ class Acceptor(Value, ABC):
         """The state of `system` that a run has reached when the language is in `state`."""
         return state
 
+    def layer(self, state: Any) -> Any:
+        """What a state remembers besides its place: the states of rules."""
+        return None if self.system is not None else state
+
     def run(self, moves: Word) -> list[Any]:
         """The states of `system` that a word enters, one after the other, without the start.
 

@@ -102,6 +102,9 @@ class _UpTo(Language):
     def place(self, state: tuple[Any, int]) -> Any:
         return self.language.place(state[0])
 
+    def layer(self, state: tuple[Any, int]) -> Any:
+        return self.language.layer(state[0]), state[1]
+
 
 class Everything(Language):
     """Every word over an alphabet; without one, over the alphabet of the language that it meets."""
@@ -224,6 +227,10 @@ class Combination(Language):
             at, beside = state
             return self.right.place(beside) if at is None else self.left.place(at)
         return self.right.place(state[1]) if self._runs is self.right else self.left.place(state[0])
+
+    def layer(self, state: tuple[Any, Any]) -> Any:
+        sides = zip((self.left, self.right), state, strict=True)
+        return tuple(None if at is None else (side.layer(at),) for side, at in sides)
 
     def bound_to(self, language: Language) -> Language:
         sides = self.left.bound_to(language), self.right.bound_to(language)

@@ -136,6 +136,9 @@ class Entered(Language):
     def place(self, state: tuple[Any, int]) -> Any:
         return self.within.place(state[0])
 
+    def layer(self, state: tuple[Any, int]) -> Any:
+        return self.within.layer(state[0]), state[1]
+
 
 def _meant(name: Any, alphabet: Alphabet) -> list[Any]:
     """The symbol that a name stands for, in a list: the name itself, or the only symbol that is written so."""

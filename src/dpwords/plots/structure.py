@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from graphlib import TopologicalSorter
-from itertools import count
 from statistics import fmean
 from typing import Any, Literal
 
@@ -122,7 +121,7 @@ def _of_system(system: TransitionSystem) -> Diagram:
 def _of_language(language: Language) -> Diagram:
     """States of a system under a rule: copies of its states, on a grid one copy of the grid beside the other.
 
-    Other states have numbers. A prime marks the second copy of a state, two primes mark the third, and so on.
+    Other states have numbers. A prime marks the states of the second copy, two primes those of the third, and so on.
     """
     found = language.explored()
     numbers = range(len(found.states))
@@ -130,8 +129,8 @@ def _of_language(language: Language) -> Diagram:
     names = [str(number) for number in numbers]
     if language.system is not None:
         at = [language.place(state) for state in found.states]
-        seen: dict[Any, count[int]] = {}
-        copy = [next(seen.setdefault(place, count())) for place in at]
+        layers: dict[Any, int] = {}
+        copy = [layers.setdefault(language.layer(state), len(layers)) for state in found.states]
         names = [_visible(place) + "′" * prime for place, prime in zip(at, copy, strict=True)]
         if states_are_cells(language.system) and language.system.start is not None:
             width = 2 + max(column for _, column in language.system.states)
