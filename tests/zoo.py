@@ -38,6 +38,21 @@ SYSTEMS: dict[str, tuple[Language, int]] = {
     "grid from anywhere": (dw.GridWorld(2, 2, start=None).by_states(), 3),
     "lexicon": (dw.Lexicon(["bern", "bonn", "kiel", "born", "köln", "riga", "rom", "baku", "bahn", "bart"]), 4),
     "up to a length": (dw.GridWorld(2, 3).up_to(3), 3),
+    "goal": (dw.GridWorld(2, 3, goal=(1, 2)), 3),
+    "moves under a rule": (dw.GridWorld(3, 3) & dw.rules.contains((1, 1)), 4),
+    "states under a rule": (dw.GridWorld(3, 3).by_states() & dw.rules.contains((1, 1)), 4),
+    "states under a rule about the ends": (
+        dw.GridWorld(3, 3, start=None).by_states()
+        & dw.rules.starts_in((0, 0), (1, 1))
+        & dw.rules.ends_in((0, 2), (2, 2))
+        & dw.rules.never((0, 1)),
+        3,
+    ),
+    "pattern": (dw.Pattern("(ab|c)*d?"), 4),
+    "words under a pattern": (dw.Words("abc") & dw.Pattern(".*a[^a].*"), 3),
+    "complement": (~dw.rules.contains("a", "b", alphabet="abc"), 3),
+    "union": (dw.GridWorld(2, 2) | dw.Pattern("(E|x)+"), 3),
+    "difference": (PARALLEL - dw.rules.at_most(1, "x"), 3),
 }
 FREE: dict[str, tuple[Language, int]] = {
     "two letters": (dw.Words("ab"), 5),
@@ -59,6 +74,9 @@ FINITE: dict[str, tuple[Language, int]] = {  # with the length of the longest wo
     "no cycles": (NO_NEIGHBOURS, 3),
     "any start, bounded": (ROADS.up_to(3), 3),
     "grid, bounded": (dw.GridWorld(2, 2).up_to(3), 3),
+    "pattern without repetition": (dw.Pattern("(ab?|b)(c|ca)?", alphabet="abc"), 4),
+    "rule, bounded": ((dw.Words("ab") & dw.rules.before("a", "b")).up_to(3), 3),
+    "bounded words under a rule": (dw.Words("ab", max_length=3) & dw.rules.at_least(2, "a"), 3),
 }
 
 

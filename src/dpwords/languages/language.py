@@ -69,7 +69,7 @@ class _UpTo(Language):
     """The words of a language with at most `max_length` symbols; states are pairs (state of the language, length)."""
 
     def __init__(self, language: Language, max_length: int) -> None:
-        self.language, self.alphabet = language, language.alphabet
+        self.language, self.alphabet, self.symbols_are = language, language.alphabet, language.symbols_are
         self.max_length = self._most = whole_number(max_length, "max_length", 0)
 
     def __repr__(self) -> str:
@@ -285,7 +285,9 @@ def _why_empty(language: Language) -> str:
             _ = side.explored()  # raises if there was no word before
         one, other = language.conditions
         return f"{other!r} leaves {left} of {one!r}: relax one of them"
-    return f"{language!r} has {left}: no longer one reaches a state where it may end, so weaken what words must satisfy"
+    return (
+        f"{language!r} has {left}: no run of at least one symbol ends where a word may end, so relax what is demanded"
+    )
 
 
 def _in_brackets(language: Language, sign: str) -> str:
