@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpwords as dw
+from dpwords.core.limits import Limits
 from dpwords.languages.exploring import explore, minimised, numbered, trimmed
 from dpwords.languages.language import Language
 from dpwords.spaces.graph import Graph
@@ -149,6 +150,34 @@ def test_words_of_states_are_recognised_only_where_symbols_name_states() -> None
         assert Graph.of(cells & rule).state_named is not None
     for rule in (dw.rules.contains((1, 1)), dw.rules.at_most(1, (1, 1)), dw.rules.before((1, 1), (2, 2))):
         assert Graph.of(cells & rule).state_named is None
+
+
+@st.composite
+def ruled_systems(draw: st.DrawFn) -> tuple[Language, int]:
+    """A random system under a random rule, and a length at which it has some words."""
+    system, _ = draw(random_systems())
+    symbols = st.sampled_from(system.alphabet.symbols)
+    names = ["contains", "never", "starts_in", "ends_in", "at_most", "at_least", "before"]
+    name = draw(st.sampled_from(names))
+    one, other = draw(symbols), draw(symbols)
+    if name == "before" and one == other:
+        name = "contains"
+    times = [1] if name.startswith("at_") else []
+    rule = getattr(dw.rules, name)(*times, one, *([other] if name == "before" else []))
+    language = system & (~rule if draw(st.booleans()) else rule)
+    lengths = [n for n in range(1, 5) if 0 < language.count(n) <= 60]
+    return (language, draw(st.sampled_from(lengths))) if lengths else (dw.Words("ab") & dw.rules.contains("a"), 3)
+
+
+@given(ruled_systems(), st.sampled_from([0.7, 2.0, 4.0]), st.integers(1, 2))
+@settings(max_examples=60)
+def test_promises_on_systems_under_rules(case: tuple[Language, int], epsilon: float, k: int) -> None:
+    """Certificates and online draws keep their promise on products, where a symbol may lead to several states."""
+    language, length = case
+    k = min(k, length)
+    unlisted = Limits(compared_words=0)  # for proofs that do not compare all words
+    for mechanism in (dw.Exponential(language, epsilon, k, limits=unlisted), dw.Online(language, epsilon, k)):
+        assert dw.audit.exact(mechanism, length).holds
 
 
 def test_why_there_is_no_word() -> None:
