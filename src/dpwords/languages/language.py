@@ -256,12 +256,12 @@ def combined(sign: Sign, left: Language, right: Language) -> Language:
 def reduced(language: Language, most: int | None) -> Explored:
     """The states of a language from which a word can be completed, minimised except for runs of a system.
 
-    Raises `InvalidValue` if no word has a symbol. Cost: the edges of all states that can be reached.
+    Raises `InvalidValue` if there is no word. Cost: the edges of all states that can be reached.
     """
     found = numbered([language.initial], language.follow, DEFAULTS.combined_states if most is None else most)
     found = trimmed(found, language.is_accepting)
-    if not found.label:
-        raise InvalidValue(_why_empty(language))
+    if not found.label and not language.is_accepting(language.initial):
+        raise InvalidValue(why_empty(language))
     if language.system is not None or len(found.label) > DEFAULTS.minimised_edges:
         return found
     return minimised(found, language.is_accepting)
@@ -277,17 +277,18 @@ def bound_alphabet(rule: Language, alphabet: Alphabet | None) -> Alphabet:
     return alphabet
 
 
-def _why_empty(language: Language) -> str:
+def why_empty(language: Language) -> str:
     """Why a language has no word, or only the empty one: the rule that leaves none, if it is known."""
-    left = "only the empty word" if language.is_accepting(language.initial) else "no word"
+    only = language.is_accepting(language.initial)
     if language.conditions is not None:
         for side in language.conditions:
-            _ = side.explored()  # raises if there was no word before
+            if not side.explored().label:  # there was none before
+                return why_empty(side)
         one, other = language.conditions
-        return f"{other!r} leaves {left} of {one!r}: relax one of them"
-    return (
-        f"{language!r} has {left}: no run of at least one symbol ends where a word may end, so relax what is demanded"
-    )
+        return f"{other!r} leaves {'only the empty word' if only else 'no word'} of {one!r}: relax one of them"
+    if only:
+        return f"{language!r} has only the empty word, which has nothing to hide: allow longer words"
+    return f"{language!r} has no word at all: make an accepting state reachable from its start, or relax a rule"
 
 
 def _in_brackets(language: Language, sign: str) -> str:

@@ -6,8 +6,9 @@ from functools import lru_cache, singledispatch
 
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.symbols import Distance
+from dpwords.errors import InvalidValue
 from dpwords.languages.free_words import Words
-from dpwords.languages.language import Language
+from dpwords.languages.language import Language, why_empty
 from dpwords.languages.lexicon import Lexicon
 from dpwords.spaces.edit_counts import CountedWords
 from dpwords.spaces.free_words import FreeWords
@@ -57,4 +58,7 @@ def _(language: Words, limits: Limits = DEFAULTS) -> Space:
 
 @lru_cache(maxsize=_KEPT)
 def _graph_of(language: Language) -> Graph:
-    return Graph.of(language)
+    graph = Graph.of(language)
+    if not len(graph.target):
+        raise InvalidValue(why_empty(language))
+    return graph
