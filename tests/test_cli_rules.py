@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import resource
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -103,3 +107,20 @@ WORD = "release ab --alphabet ab -e 2"
 )
 def test_bad_rules(arguments: str, message: str) -> None:
     assert message in refused(arguments)
+
+
+def test_a_run_with_rules_is_resumed_and_told_in_its_receipt(tmp_path: Path) -> None:
+    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_text("w\n" + "ESES\nSEES\n" * 2500, encoding="utf-8")
+    arguments = f"release --input {source} --column w {RULED} --rule never:2,0 -e 2 -q --output {target}".split()
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2**14, 2**14))  # as on a full disk
+
+    command = [sys.executable, "-m", "dpwords"]
+    done = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False, preexec_fn=limit)
+    assert "finish it with --resume" in done.stderr
+    assert "had another rules" in run([*arguments, "--resume", "--rule", "never:0,2"]).errors
+    assert run([*arguments, "--resume"]).errors == ""
+    options = json.loads((tmp_path / "out.csv.receipt.json").read_text(encoding="utf-8"))["options"]
+    assert (options["goal"], options["rules"]) == ("2,2", ["contains:1,1", "never:2,0"])

@@ -77,7 +77,7 @@ _NEED_INPUT = (
 )
 _MECHANISM = (
     *("alphabet", "system", "words", "start", "lexicon", "epsilon", "k", "edits", "mechanism", "utility", "alpha"),
-    *("calibration", "certificate_time", "any_word"),
+    *("calibration", "certificate_time", "any_word", "walls", "goal", "rules"),
 )
 _WHERE = ("column", "columns", "case", "symbol", "order", "separator", "id", "by")
 
@@ -159,6 +159,7 @@ def _job(mechanism: Private, inside: Language | None, options: Mapping[str, Any]
 
     divided = options["ledger"] is None or options["split"] is not None
     public = {name: options[name] for name in (*_MECHANISM, *_WHERE, "budget", "split", "invalid", "drop_others")}
+    public["rules"] = list(public["rules"]) or None  # a list, as in the JSON file that it is compared with
     for name in ("alphabet", "system", "lexicon"):
         if public[name] is not None:
             public[name] = _without_folder(public[name])
