@@ -67,6 +67,10 @@ def test_json(tmp_path: Path) -> None:
     assert dw.from_json(file).count(3) == 2  # start: null
     file.write_text(json.dumps(GOOD), encoding="utf-8-sig")
     assert dw.from_json(file).accepts("ab")
+    placed = GOOD | {"positions": {"s0": [0.5, 1.0], "s1": [2.0, -3.0]}}
+    file.write_text(json.dumps(placed), encoding="utf-8")
+    assert dw.from_json(file).positions == {"s0": (0.5, 1.0), "s1": (2.0, -3.0)}
+    assert json.loads(dw.from_json(file).to_json()) == placed
     with pytest.raises(dw.InvalidValue, match="written alike"):
         dw.TransitionSystem({1: {"a": "1"}}, start=1).to_json()
     with pytest.raises(dw.InvalidValue, match="written alike"):
@@ -102,6 +106,8 @@ def test_json(tmp_path: Path) -> None:
         ),
         ("[" * 100_000, dw.InvalidValue, "not a transition system"),
         ('{"start": "s", "transitions": {}}', dw.InvalidValue, r"system\.json: transitions must be a mapping"),
+        (json.dumps(GOOD | {"positions": {"s0": [0, 0]}}), dw.InvalidValue, r"system\.json: positions: state s1 must"),
+        (json.dumps(GOOD | {"positions": 3}), dw.InvalidValue, "positions must be a mapping"),
         ("1" * 5000, dw.InvalidValue, "not a transition system"),
     ],
 )

@@ -18,6 +18,21 @@ JSON = json.dumps(SYSTEM, indent=1).encode()
 ROADS = b"source,target,metres\n10,11,5\n11,10,5\n11,12,2.5\n12,10,9\n12,12,0\n"
 ACTIVITIES = b"register\ncheck\ndecide\npay\n"
 CITIES = b"basel\nberlin\nbern\nbonn\nmilan\nparis\nrome\n"
+LEARNED = b"""digraph "odd" {
+s0 [label="s0"]; s1 [label=s1, shape=doublecircle];
+s0 -> s1 [label="a/0"];
+s0 -> s0 [label="b/1"]; // nothing
+s1 -> s0 [label="a/1"];
+__start0 [shape=none, label=""];
+__start0 -> s0 [label=""];
+}
+"""
+GRAPHML = b"""<?xml version="1.0" encoding="utf-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><key id="d0" for="edge" attr.name="do" attr.type="string"/>
+<graph edgedefault="directed"><node id="p"/><node id="q"/>
+<edge source="p" target="q"><data key="d0">x</data></edge><edge source="q" target="p"><data key="d0">y</data></edge>
+</graph></graphml>
+"""
 HIDDEN = SECRET.encode()
 
 CASES = [
@@ -30,6 +45,11 @@ CASES = [
     Case("edge list", "r.csv", ROADS, "release --system {file} -e 2 --mechanism online", b"10 11 12\n"),
     Case("edge list, bad word", "r.csv", ROADS, "release --system {file} -e 2 --mechanism online", b"10 " + HIDDEN),
     Case("edge list, start", "r.csv", ROADS, "audit --system {file} --start 10 --length 2 -e 2"),
+    Case("DOT", "l.dot", LEARNED, "release --system {file} -e 2 --mechanism online", b"a\nba\n"),
+    Case("DOT, bad word", "l.dot", LEARNED, "release --system {file} -e 2 --mechanism online", b"a" + HIDDEN),
+    Case("GraphML", "g.graphml", GRAPHML, "release --system {file} -e 2 --mechanism online", b"pqp\n"),
+    Case("GraphML, moves", "g.graphml", GRAPHML, "audit --system {file} --start p --action do --length 2 -e 2"),
+    Case("map", "m.txt", b"S.#\n..G\n", "release --system {file} -e 2 --mechanism exponential", b"ESE\nSEE\n"),
     Case("lexicon", "c.txt", CITIES, "release --lexicon {file} -e 2", b"bern\nbonn\n"),
     Case("lexicon, edits", "c.txt", CITIES, "release --lexicon {file} -e 4 --edits all", b"bern" + HIDDEN),
     Case("words", "", b"abba\nabab\nb" + HIDDEN + b"a\naabbab\n", "release --alphabet ab -e 2", private=True),

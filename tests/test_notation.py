@@ -3,6 +3,7 @@ from __future__ import annotations
 import string
 from pathlib import Path
 
+import networkx
 import pytest
 
 import dpwords as dw
@@ -69,6 +70,25 @@ def test_files(tmp_path: Path) -> None:
     system.write_text('{"start": "s", "transitions": {"s": {"a": "s", "b": "s"}}}', encoding="utf-8")
     assert notation.language(None, str(system)).count(2) == 4
     assert notation.language(None, str(system), "states").count(2) == 1
+    world = tmp_path / "world.txt"
+    world.write_text("S.\n.G\n", encoding="utf-8")
+    assert notation.language(None, str(world)).count(2) == 2
+    assert notation.language(None, str(world), "states").accepts([(0, 1), (1, 1)])
+
+
+def test_graph_files(tmp_path: Path) -> None:
+    for name in ("learned.dot", "learned.gv"):
+        learned = tmp_path / name
+        learned.write_text("digraph { __start0 -> s; s -> t [label=a]; t -> s [label=b] }", encoding="utf-8")
+        assert notation.language(None, str(learned)).accepts("ab")
+        assert notation.language(None, str(learned), None, "t").accepts("ba")
+        assert notation.language(None, str(learned), "states").accepts("ts")
+    city = tmp_path / "city.graphml"
+    networkx.write_graphml(networkx.DiGraph([("p", "q", {"do": "x"}), ("q", "p", {"do": "y"})]), city)
+    assert notation.language(None, str(city)).accepts("pqp")
+    assert notation.language(None, str(city), None, "p").accepts("qp")
+    assert notation.language(None, str(city), None, "p", None, "do").accepts("xy")
+    assert notation.language(None, str(city), "states", "p", None, "do").accepts("qp")
 
 
 @pytest.mark.parametrize(
@@ -81,9 +101,17 @@ def test_files(tmp_path: Path) -> None:
         ((None, "grid:2"), "a grid is written"),
         ((None, "grid:2x2@x"), "a grid is written"),
         ((None, "grid:0x2"), "rows must be a whole number"),
-        ((None, "grid:2x2", None, "0,0"), "--start is for CSV"),
+        ((None, "grid:2x2", None, "0,0"), "a grid takes neither --start nor --action"),
+        ((None, "system.json", None, "s0"), r"--start has no effect on a \.json file: leave it out"),
+        ((None, "map.txt", None, "0,0"), r"--start has no effect on a \.txt file: leave it out"),
+        ((None, "s.dot", None, None, None, "name"), r"--action has no effect on a \.dot file"),
+        (
+            (None, "roads.graphml", "moves"),
+            "leave out --words moves, or name the edge attribute that has the moves with --action",
+        ),
+        (("ab", None, None, None, None, "name"), "belong to --system"),
         ((None, "grid:2x2@any"), "words of states"),
-        ((None, "roads.txt"), "a system must be"),
+        ((None, "roads.xml"), r"a system must be .*\.graphml or \.txt"),
     ],
 )
 def test_bad_languages(arguments: tuple[str | None, ...], message: str) -> None:

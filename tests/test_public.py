@@ -36,10 +36,21 @@ PUBLIC = [
     "audit",
     "best",
     "frames",
+    "from_dfa",
+    "from_dot",
     "from_edges",
+    "from_graphml",
+    "from_gymnasium",
     "from_json",
+    "from_log",
+    "from_map",
+    "from_networkx",
+    "from_tulip",
     "plots",
     "rules",
+    "to_dfa",
+    "to_dot",
+    "to_networkx",
 ]
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+import pickle
 from typing import Any
 
 import pytest
@@ -172,3 +174,22 @@ def test_a_grid_beyond_memory_is_refused_at_once() -> None:
 def test_what_is_not_deterministic_is_refused_by_name() -> None:
     with pytest.raises(dw.NotDeterministic, match="state s0, action a leads to a list of states"):
         dw.TransitionSystem({"s0": {"a": ["s0", "s1"]}}, start="s0")  # type: ignore[dict-item]
+
+
+def test_positions_are_for_all_states_and_go_with_the_system() -> None:
+    moves = {"s": {"a": "t"}, "t": {"b": "s"}}
+    places = {"s": (0, 0), "t": (1.5, -2)}
+    system = dw.TransitionSystem(moves, start="s", positions=places)
+    assert system.positions == {"s": (0.0, 0.0), "t": (1.5, -2.0)}
+    assert system.by_states().positions == system.positions
+    assert pickle.loads(pickle.dumps(system)).positions == system.positions
+    assert dw.TransitionSystem(moves, start="s").positions is None
+    (system.positions or {}).clear()
+    assert len(system.positions or {}) == 2
+    for bad in ({"s": (0, 0)}, {"s": (0, 0), "t": (1, math.inf)}, {"s": (0, 0), "t": (1, 2, 3)}, {"s": (0, 0), "t": 7}):
+        with pytest.raises(dw.InvalidValue, match=r"state t must have a pair \(x, y\) of finite numbers"):
+            dw.TransitionSystem(moves, start="s", positions=bad)  # type: ignore[arg-type]
+    with pytest.raises(dw.InvalidValue, match="positions: u is not a state of the system"):
+        dw.TransitionSystem(moves, start="s", positions=places | {"u": (3, 3)})
+    with pytest.raises(dw.InvalidValue, match="positions must be a mapping"):
+        dw.TransitionSystem(moves, start="s", positions=[(0, 0)])  # type: ignore[arg-type]

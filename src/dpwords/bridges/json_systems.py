@@ -14,7 +14,7 @@ from dpwords.errors import InvalidValue
 from dpwords.languages.systems import TransitionSystem
 
 _FORM = 'write {"start": "s0", "transitions": {"s0": {"action": "s1"}}}'
-_KEYS = ("start", "accepting", "transitions")
+_KEYS = ("start", "accepting", "transitions", "positions")
 
 
 class _Repeated(list[Any]):
@@ -24,8 +24,8 @@ class _Repeated(list[Any]):
 def from_json(path: str | os.PathLike[str]) -> TransitionSystem:
     """A system from a JSON file {"start": …, "accepting": […], "transitions": {state: {action: state}}}.
 
-    The key "accepting" is optional; other keys are refused. States are strings; `"start": null` lets runs start in any
-    state, for words of states.
+    The keys "accepting" and "positions", {state: [x, y]} for pictures, are optional; other keys are refused. States are
+    strings; `"start": null` lets runs start in any state, for words of states. Cost: the size of the file.
     """
     name, text = Path(path).name, read_text(path)
     try:
@@ -53,7 +53,7 @@ def from_json(path: str | os.PathLike[str]) -> TransitionSystem:
         if not isinstance(state, str):
             raise InvalidValue(f'{name}, {where}: states must be strings in JSON: write for example "s0"')
     try:
-        return TransitionSystem(document["transitions"], document["start"], accepting)
+        return TransitionSystem(document["transitions"], document["start"], accepting, document.get("positions"))
     except InvalidValue as error:
         raise type(error)(f"{name}: {error}") from None
 

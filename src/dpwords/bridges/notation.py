@@ -11,9 +11,8 @@ from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any, Literal
 
-from dpwords.bridges.edge_lists import from_edges
-from dpwords.bridges.json_systems import from_json
 from dpwords.bridges.rule_notation import cells, rule
+from dpwords.bridges.system_files import read_system
 from dpwords.core.files import read_text
 from dpwords.core.symbols import Word
 from dpwords.errors import InvalidValue
@@ -73,6 +72,7 @@ def language(
     words: Literal["moves", "states"] | None = None,
     start: str | None = None,
     lexicon: str | None = None,
+    action: str | None = None,
     walls: str | None = None,
     goal: str | None = None,
     rules: Sequence[str] = (),
@@ -80,9 +80,9 @@ def language(
     """The language described by an alphabet, a system, or a lexicon: a file with a word on each line.
 
     All rules have to be satisfied; they are written as in `rule_notation.rule`. A system is `grid:15x15` (start 0,0),
-    `grid:15x15@1,2` (start 1,2), `grid:15x15@any`, a JSON file, or a CSV edge list; a grid can have walls and goals.
+    `grid:15x15@1,2` (start 1,2), `grid:15x15@any`, or a file that `read_system` reads; a grid can have walls and goals.
     """
-    found = _unrestricted(alphabet_text, system, words, start, lexicon, walls, goal)
+    found = _unrestricted(alphabet_text, system, words, start, lexicon, action, walls, goal)
     return reduce(lambda so_far, text: rule(text, so_far), rules, found)
 
 
@@ -92,6 +92,7 @@ def _unrestricted(
     words: Literal["moves", "states"] | None,
     start: str | None,
     lexicon: str | None,
+    action: str | None,
     walls: str | None,
     goal: str | None,
 ) -> Language:
@@ -106,25 +107,15 @@ def _unrestricted(
             "--walls and --goal belong to a grid: write --system grid:15x15, or --rule 'never:…' and --rule 'ends_in:…'"
         )
     if system is None:
-        if words is not None or start is not None:
-            raise InvalidValue("--words and --start belong to --system: leave them out, or give a --system")
+        if any(each is not None for each in (words, start, action)):
+            raise InvalidValue("--words, --start and --action belong to --system: leave them out, or give a --system")
         return Words(alphabet(alphabet_text or "")) if lexicon is None else Lexicon(_lines(Path(lexicon), "word"))
-    suffix = Path(system).suffix.lower()
-    is_edge_list = suffix == ".csv"
-    if start is not None and not is_edge_list:
-        raise InvalidValue("--start is for CSV edge lists: write grid:15x15@1,2, or set the start in the JSON file")
-    if is_edge_list:
-        if words == "moves":
-            raise InvalidValue("a CSV edge list has words of states only, not of moves: leave out --words moves")
-        return from_edges(Path(system), start=start)
     if system.startswith("grid:"):
+        if start is not None or action is not None:
+            raise InvalidValue("a grid takes neither --start nor --action: write grid:15x15@1,2 for a start")
         found: TransitionSystem = _grid(system, walls, goal)
-    elif suffix == ".json":
-        found = from_json(system)
     else:
-        raise InvalidValue(
-            "a system must be a grid or a file: write grid:15x15, or name a .json file or a .csv edge list"
-        )
+        found = read_system(Path(system), words, start, action)
     return found.by_states() if words == "states" else found
 
 

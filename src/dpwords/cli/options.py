@@ -51,16 +51,22 @@ _LANGUAGE = (
     ),
     click.option(
         "--system",
-        help="A system whose runs are the words: grid:15x15, grid:15x15@1,2 (start), grid:15x15@any, a .json file, "
-        "or a .csv edge list. Public.",
+        help="A system whose runs are the words: grid:15x15, grid:15x15@1,2 (start), grid:15x15@any, or a file: "
+        ".json, .csv (edge list), .dot, .graphml, or .txt (a map with # for walls, S for the start, G for goals). "
+        "Public.",
     ),
     click.option(
         "--words",
         type=click.Choice(["moves", "states"]),
-        help="What the symbols of a run are.  [default: moves; for CSV, states]",
+        help="What the symbols of a run are.  [default: moves; for CSV, and GraphML without --action, states]",
     ),
     click.option("--lexicon", help="The words: a file with a word on each line. Public."),
-    click.option("--start", help="Where runs on a CSV edge list start.  [default: anywhere]"),
+    click.option(
+        "--start",
+        help="The state in which runs start, for .csv, .graphml and .dot files.  [default: as marked in the DOT file; "
+        "otherwise anywhere]",
+    ),
+    click.option("--action", help="The edge attribute with the moves, for .graphml files.  [default: none]"),
     click.option("--walls", help="Cells of a grid that no run enters: '2,3;4,5'."),
     click.option("--goal", help="Where runs on a grid end: a cell '5,5', or several with ; between them."),
     click.option(
@@ -133,7 +139,7 @@ _MECHANISM = (
 
 
 def language_options(command: Command) -> Command:
-    """Add --alphabet, --system, --words, --lexicon, --start, --walls, --goal and --rule."""
+    """Add --alphabet, --system, --words, --lexicon, --start, --action, --walls, --goal and --rule."""
     return with_options(command, _LANGUAGE)
 
 
@@ -153,6 +159,7 @@ def public_language(
     words: Any,
     start: str | None,
     lexicon: str | None,
+    action: str | None,
     walls: str | None,
     goal: str | None,
     rules: tuple[str, ...],
@@ -161,7 +168,7 @@ def public_language(
     """The language that the options describe."""
     from dpwords.bridges.notation import language
 
-    return language(alphabet, system, words, start, lexicon, walls, goal, rules)
+    return language(alphabet, system, words, start, lexicon, action, walls, goal, rules)
 
 
 def described(

@@ -18,15 +18,21 @@ def read_text(path: str | os.PathLike[str], limits: Limits = DEFAULTS) -> str:
 
     Raises `TooLarge` beyond the size limit, and `InvalidValue` if the file cannot be read or is not UTF-8.
     """
+    try:
+        return read_bytes(path, limits).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidValue(f"{Path(path).name} is not UTF-8 text: convert it to UTF-8") from None
+
+
+def read_bytes(path: str | os.PathLike[str], limits: Limits = DEFAULTS) -> bytes:
+    """The content of a file; raises `TooLarge` beyond the size limit, and `InvalidValue` if it cannot be read."""
     name = Path(path).name
     try:
         with Path(path).open("rb") as file:
             content = file.read(limits.file + 1)
         if len(content) > limits.file:
             raise TooLarge(f"{name} is larger than {limits.file // 2**20} MiB: use a smaller file")
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InvalidValue(f"{name} is not UTF-8 text: convert it to UTF-8") from None
+        return content
     except OSError as error:
         raise InvalidValue(f"{name} cannot be read ({error.strerror}): check the path") from None
     except ValueError:

@@ -18,6 +18,8 @@ class Limits:
     # Inputs
     word: int = 10**8  # symbols of one word
     file: int = 2**28  # size of a text file, which is read as a whole
+    read_edges: int = 2**24  # edges of a graph in a text file; in DOT, a short text can stand for many
+    converted_states: int = 10**6  # states of a language that is converted for another package
     listed_length: int = 4096  # length of words that are enumerated one by one
 
     # Combinations of languages, and patterns

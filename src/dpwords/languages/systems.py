@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -29,7 +30,8 @@ class TransitionSystem(Language):
 
     `transitions` maps each state to {action: next state}; a state without moves may be left out. With `accepting`,
     only runs that end in one of those states count. `start=None` lets a run start in any state; its words are then the
-    states visited, so each action must have the name of the state it leads to (see `by_states`).
+    states visited, so each action must have the name of the state it leads to (see `by_states`). `positions` are the
+    coordinates {state: (x, y)} of all states, for pictures only.
 
     >>> door = TransitionSystem({"open": {"close": "shut"}, "shut": {"open": "open", "wait": "shut"}}, start="open")
     >>> door.count(3)
@@ -41,18 +43,19 @@ class TransitionSystem(Language):
         transitions: Mapping[Any, Mapping[Any, Any]],
         start: State | None,
         accepting: Iterable[State] | None = None,
+        positions: Mapping[Any, tuple[float, float]] | None = None,
     ) -> None:
         moves = _checked_transitions(transitions)
         self._moves: dict[State, dict[Symbol, State]] = moves
-        self.states: tuple[State, ...] = tuple(
-            dict.fromkeys(state for source, row in moves.items() for state in (source, *row.values()))
-        )
-        self.start = _known(start, self.states, "start") if start is not None else None
+        known = dict.fromkeys(state for source, row in moves.items() for state in (source, *row.values()))
+        self.states: tuple[State, ...] = tuple(known)
+        self.start = _known(start, known, "start") if start is not None else None
         self.accepting = (
             None
             if accepting is None
-            else frozenset(_known(s, self.states, "accepting") for s in collection(accepting, "accepting"))
+            else frozenset(_known(s, known, "accepting") for s in collection(accepting, "accepting"))
         )
+        self._positions = None if positions is None else _checked_positions(positions, known)
         self._names_targets = all(action == target for row in moves.values() for action, target in row.items())
         self.symbols_are = "states" if self._names_targets else "moves"
         actions = dict.fromkeys(action for row in moves.values() for action in row)
@@ -66,6 +69,11 @@ class TransitionSystem(Language):
     def transitions(self) -> dict[State, dict[Symbol, State]]:
         """A copy of the transitions, {state: {action: next state}}."""
         return {state: dict(row) for state, row in self._moves.items()}
+
+    @property
+    def positions(self) -> dict[State, tuple[float, float]] | None:
+        """A copy of the coordinates {state: (x, y)}, or None if the states have none."""
+        return None if self._positions is None else dict(self._positions)
 
     @property
     def initial(self) -> State:
@@ -98,6 +106,7 @@ class TransitionSystem(Language):
             {state: {target: target for target in row.values()} for state, row in self._moves.items()},
             start=self.start,
             accepting=self.accepting,
+            positions=self._positions,
         )
 
     @property
@@ -144,6 +153,8 @@ class TransitionSystem(Language):
             written(state): {written(action): written(target) for action, target in row.items()}
             for state, row in self._moves.items()
         }
+        if self._positions is not None:
+            document["positions"] = {written(state): place for state, place in self._positions.items()}
         for names in (self.states, *self._moves.values()):
             if len({written(name) for name in names}) < len(names):
                 raise InvalidValue(
@@ -225,6 +236,23 @@ def _checked_transitions(transitions: object) -> dict[State, dict[Symbol, State]
                     f"state {written(state)}, action {written(action)}: the next state must be hashable and not None"
                 )
     return {state: dict(row) for state, row in transitions.items()}
+
+
+def _checked_positions(positions: object, states: Iterable[State]) -> dict[State, tuple[float, float]]:
+    if not isinstance(positions, Mapping):
+        raise InvalidValue("positions must be a mapping {state: (x, y)}")
+    for state in positions:
+        _known(state, states, "positions")
+    found = {}
+    for state in states:
+        try:
+            x, y = map(float, positions[state])
+        except (KeyError, TypeError, ValueError):
+            x = y = math.nan
+        if not (math.isfinite(x) and math.isfinite(y)):
+            raise InvalidValue(f"positions: state {written(state)} must have a pair (x, y) of finite numbers")
+        found[state] = x, y
+    return found
 
 
 def _known(state: Any, states: Iterable[State], role: str) -> Any:

@@ -1,0 +1,197 @@
+"""A reader of the DOT language: nodes and edges with their attributes.
+
+The grammar is that of Graphviz (https://graphviz.org/doc/info/lang.html). Packages that read it in Python need
+milliseconds for each edge, or a C library.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from dpwords.core.limits import DEFAULTS, Limits
+from dpwords.errors import InvalidValue, TooLarge
+
+_TOKENS = re.compile(
+    r"""(?:\s++|//[^\n]*+|/\*.*?\*/|^\#[^\n]*+)*+
+    (?:(?P<id>[^\W\d]\w*|-?(?:\.\d+|\d+(?:\.\d*)?))
+    |(?P<mark>->|--|[{}\[\]=;,:+])
+    |"(?P<quoted>(?:[^"\\]|\\.)*+)"
+    |(?P<html><)
+    |(?P<end>\Z))""",
+    re.VERBOSE | re.DOTALL | re.MULTILINE,
+)
+_ANGLES = re.compile("[<>]")
+_NAMES = ("id", "quoted")
+_KEYWORDS = {"strict", "graph", "digraph", "node", "edge", "subgraph"}
+Attributes = dict[str, str]
+_Token = tuple[str, str, int]
+
+
+class Html(str):
+    """A value in HTML, with the angle brackets around it."""
+
+    __slots__ = ()
+
+
+@dataclass
+class DotGraph:
+    """The nodes of a graph with their attributes, and its edges (source, target, attributes), all in order."""
+
+    directed: bool
+    nodes: dict[str, Attributes] = field(default_factory=dict)
+    edges: list[tuple[str, str, Attributes]] = field(default_factory=list)
+
+
+def read_dot(text: str, limits: Limits = DEFAULTS) -> DotGraph:
+    """The one graph in a text; subgraphs are part of it, and defaults such as `node [shape=circle]` are filled in.
+
+    Raises `InvalidValue` with the line of what is not DOT, and `TooLarge` beyond `limits.read_edges`. Cost: the length
+    of the text and the number of edges.
+    """
+    try:
+        return _Reader(text, limits.read_edges).graph()
+    except RecursionError:
+        raise InvalidValue("subgraphs are nested too deeply: write the graph without them") from None
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    """The pieces of a text: (kind, text, place). The kind is the mark or keyword itself, "quoted", "id", or "end"."""
+    place, kind = 0, ""
+    while kind != "end":
+        match = _TOKENS.match(text, place)
+        if match is None:
+            raise _fault(text, len(text) - len(text[place:].lstrip()))
+        kind, place = match.lastgroup or "", match.end()
+        found = match[kind]
+        if kind == "mark":
+            yield found, found, place
+        elif kind == "id":
+            lower = found.lower()
+            yield lower if lower in _KEYWORDS else "id", found, place
+        elif kind == "html":
+            found = _html(text, place - 1)
+            place += len(found) - 1
+            yield "id", Html(found), place
+        else:
+            yield kind, found.replace("\\\n", "").replace('\\"', '"') if "\\" in found else found, place
+
+
+def _html(text: str, place: int) -> str:
+    """The text in angle brackets that begins here."""
+    depth = 0
+    for match in _ANGLES.finditer(text, place):
+        depth += 1 if match[0] == "<" else -1
+        if not depth:
+            return text[place : match.end()]
+    raise _fault(text, place)
+
+
+def _fault(text: str, place: int) -> InvalidValue:
+    if place >= len(text):
+        return InvalidValue("the graph does not end: is the file cut off?")
+    return InvalidValue(f"line {text.count(chr(10), 0, place) + 1} is not valid DOT: correct it")
+
+
+class _Reader:
+    """Reads tokens one by one, with the next one in view."""
+
+    def __init__(self, text: str, most_edges: int) -> None:
+        self._text, self._rest, self._most_edges = text, _tokens(text), most_edges
+        self._kind, self._value, self._place = next(self._rest)
+
+    def graph(self) -> DotGraph:
+        self._skip("strict")
+        self._graph = DotGraph(directed=self._kind == "digraph")
+        if not self._skip("digraph"):
+            self._take("graph")
+        if self._kind in _NAMES:
+            self._name()
+        self._body({}, {})
+        if self._kind in ("digraph", "graph", "strict"):
+            raise InvalidValue("there is more than one graph: write one file for each")
+        self._take("end")
+        return self._graph
+
+    def _body(self, node: Attributes, edge: Attributes) -> dict[str, None]:
+        """The nodes named between braces; defaults that are set there do not reach beyond them."""
+        node, edge, named = dict(node), dict(edge), dict[str, None]()
+        self._take("{")
+        while not self._skip("}"):
+            if self._skip(";"):
+                continue
+            if self._kind in ("node", "edge", "graph"):
+                defaults = {"node": node, "edge": edge}.get(self._kind, {})
+                self._take(self._kind)
+                defaults |= self._attributes()
+            else:
+                named |= self._statement(node, edge)
+        return named
+
+    def _statement(self, node: Attributes, edge: Attributes) -> dict[str, None]:
+        """The nodes named in a node, an edge, a subgraph, or an attribute of the graph, which names none."""
+        is_name = self._kind in _NAMES
+        name = self._name() if is_name else ""
+        if is_name and self._skip("="):
+            self._name()
+            return {}
+        ends = [self._node(name, node) if is_name else self._subgraph(node, edge)]
+        while self._skip("->" if self._graph.directed else "--"):
+            is_name = self._kind in _NAMES
+            ends.append(self._node(self._name(), node) if is_name else self._subgraph(node, edge))
+        attributes = self._attributes()
+        if len(ends) == 1 and is_name:
+            self._graph.nodes[name] |= attributes
+        for sources, targets in pairwise(ends):
+            if len(self._graph.edges) + len(sources) * len(targets) > self._most_edges:
+                raise TooLarge(f"a graph may have at most {self._most_edges} edges here: use a smaller one")
+            self._graph.edges += ((source, target, edge | attributes) for source in sources for target in targets)
+        return {name: None for end in ends for name in end}
+
+    def _node(self, name: str, defaults: Attributes) -> dict[str, None]:
+        self._graph.nodes.setdefault(name, dict(defaults))
+        for _ in range(2):  # a port and a compass point, where an edge touches the node
+            if self._skip(":"):
+                self._name()
+        return {name: None}
+
+    def _subgraph(self, node: Attributes, edge: Attributes) -> dict[str, None]:
+        if self._skip("subgraph") and self._kind in _NAMES:
+            self._name()
+        return self._body(node, edge)
+
+    def _attributes(self) -> Attributes:
+        found = {}
+        while self._skip("["):
+            while not self._skip("]"):
+                name = self._name()
+                found[name] = self._name() if self._skip("=") else "true"
+                if not self._skip(";"):
+                    self._skip(",")
+        return found
+
+    def _name(self) -> str:
+        """A name or value; texts in quotes may be joined by +."""
+        if self._kind == "id":
+            return self._take("id")
+        name = self._take("quoted")
+        while self._skip("+"):
+            name += self._take("quoted")
+        return name
+
+    def _skip(self, kind: str) -> bool:
+        """Whether the next token is of this kind; then it is passed over."""
+        if self._kind != kind:
+            return False
+        self._take(kind)
+        return True
+
+    def _take(self, kind: str) -> str:
+        if self._kind != kind:
+            raise _fault(self._text, self._place)
+        value = self._value
+        if kind != "end":
+            self._kind, self._value, self._place = next(self._rest)
+        return value
