@@ -48,6 +48,7 @@ PUBLIC = [
     "from_tulip",
     "plots",
     "rules",
+    "spark",
     "to_dfa",
     "to_dot",
     "to_networkx",

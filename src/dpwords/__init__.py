@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dpwords import audit as audit
     from dpwords import frames as frames
     from dpwords import plots as plots
+    from dpwords import spark as spark
     from dpwords.accuracy import best as best
     from dpwords.bridges.automata_lib import from_dfa as from_dfa
     from dpwords.bridges.automata_lib import to_dfa as to_dfa
@@ -91,7 +92,7 @@ _HOMES = {
     "to_dot": "bridges.dot",
     "to_networkx": "bridges.networkx_graphs",
 }
-_MODULES = {"rules": "languages.rules"} | {name: name for name in ("accuracy", "audit", "frames", "plots")}
+_MODULES = {"rules": "languages.rules"} | {name: name for name in ("accuracy", "audit", "frames", "plots", "spark")}
 __all__ = [*_MODULES, *sorted(_HOMES)]  # noqa: PLE0604
 __version__ = "0.1.0"
 

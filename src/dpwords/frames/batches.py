@@ -41,6 +41,7 @@ class BatchRelease:
     inside: Language | None = None  # a language in which words have to be beyond that of the mechanism
     kept: tuple[str, ...] | None = None  # the columns that come out; if it is None, all of them
     row: str = "row"  # what messages call a row
+    named: bool = False  # whether messages know a row by its id, because rows have no numbers
     _kin: dict[tuple[float, int], Private] = field(default_factory=dict, init=False, repr=False)
 
     def __call__(self, batch: Any, first_row: int = 0, epsilons: Floats | None = None) -> Any:
@@ -69,7 +70,8 @@ class BatchRelease:
         if self.invalid == "fail" and faults.any():
             row = int(np.flatnonzero(faults)[0])
             codes = found.words.chosen(np.array([row])).values
-            raise self._rule.error(Fault(int(faults[row])), codes, first_row + row + 1)
+            name = f"with id {batch.column(self.id)[row].as_py()!r}" if self.named else first_row + row + 1
+            raise self._rule.error(Fault(int(faults[row])), codes, name)
         return Found(found.words, faults)
 
     @cached_property

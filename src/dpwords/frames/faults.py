@@ -62,9 +62,9 @@ class WordRule:
         assert self.inside is not None
         return space_of(self.inside, "hamming", self.mechanism.limits)
 
-    def error(self, fault: Fault, codes: Codes, number: int) -> InvalidValue:
+    def error(self, fault: Fault, codes: Codes, name: int | str) -> InvalidValue:
         """The error that a row causes. It names the row and the rule, and no symbol of the word."""
-        row, remedy = f"{self.row} {number}", f"correct it, or skip such {self.row}s (invalid='skip', --invalid skip)"
+        row, remedy = f"{self.row} {name}", f"correct it, or skip such {self.row}s (invalid='skip', --invalid skip)"
         if fault is Fault.MISSING:
             return InvalidValue(f"{row} has no word, its value is null: {remedy}")
         if fault is Fault.GAP:

@@ -34,6 +34,7 @@ class Request:
     drop_others: bool = False
     inside: Language | None = None  # a language in which words have to be beyond that of the mechanism
     row: str = "row"  # what messages call a row
+    named: bool = False  # whether messages know a row by its id, because rows have no numbers
 
     def log(self, names: Sequence[str]) -> LongWords | None:
         """The columns of an event log, if the table with columns of these names is one; otherwise None."""
@@ -88,5 +89,6 @@ class Request:
             kept=None if kept is None else tuple(kept),
             inside=self.inside,
             row=self.row,
+            named=self.named,
         )
         return Survey(release, self.by, division, charged)
