@@ -54,7 +54,7 @@ def release(dataframe: Any, mechanism: Private, request: Request, key: bytes | N
         words = words.select(*map(_quoted, release.kept))
         out = words.schema
     shared = frame.sparkSession.sparkContext.broadcast(Shipment(release, events, version()))
-    return words.mapInArrow(OnWorkers(shared, draws=True), out)
+    return _mapped(words, shared, out, draws=True)
 
 
 def prepare(release: BatchRelease, lengths: list[int]) -> None:
@@ -99,13 +99,19 @@ def _lengths(words: DataFrame, release: BatchRelease) -> list[int]:
     """The lengths of all words; raises the error of the first partition in which something is wrong."""
     shared = words.sparkSession.sparkContext.broadcast(Shipment(release, None, version()))
     try:
-        found = words.mapInArrow(OnWorkers(shared, draws=False), SURVEY).collect()
+        found = _mapped(words, shared, SURVEY, draws=False).collect()
     finally:
         shared.destroy()
     for row in found:
         if row.kind is not None:
             raise_fault(row.kind, row.message)
     return sorted({length for row in found for length in row.lengths})
+
+
+def _mapped(frame: DataFrame, shared: Any, schema: Any, *, draws: bool) -> DataFrame:
+    """The batches of a frame, as the workers change them. Spark itself would misread names with dots or backticks."""
+    numbered = frame.toDF(*(f"c{number}" for number in range(len(frame.columns))))
+    return numbered.mapInArrow(OnWorkers(shared, tuple(frame.columns), draws), schema)
 
 
 def _check_ids(frame: DataFrame, name: str) -> None:

@@ -78,8 +78,10 @@ class OnWorkers:
     """A function of `Shipment`, for `mapInArrow`. A worker process loads the shipment once, for all of its tasks."""
 
     shared: Any  # the broadcast variable
+    names: tuple[str, ...]  # of the columns
     draws: bool
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         shipment: Shipment = self.shared.value
-        return shipment.released(batches) if self.draws else shipment.surveyed(batches)
+        named = (batch.rename_columns(list(self.names)) for batch in batches)
+        return shipment.released(named) if self.draws else shipment.surveyed(named)
