@@ -20,7 +20,7 @@ demo: $(VENV)/user
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
 test: $(VENV)/developer
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist loadgroup
 
 lint: $(VENV)/developer
 	$(BIN)/ruff format --check .
@@ -41,6 +41,7 @@ bench: $(VENV)/developer
 	$(BIN)/python benchmarks/bench_certificates.py --output bench_certificates.json
 	$(BIN)/python benchmarks/bench_averages.py --output bench_averages.json
 	$(BIN)/python benchmarks/bench_files.py --output bench_files.json
+	$(BIN)/python benchmarks/bench_spark.py --output bench_spark.json
 
 kills: $(VENV)/developer
 	DPWORDS_KILLS=1000 $(BIN)/pytest tests/test_runs_kills.py

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -109,3 +111,17 @@ def test_files(tmp_path: Path) -> None:
     ]
     assert all(row["rows/s"] > 0 and row["ratio"] > 0 for row in rows)
     assert rows[-1]["MiB"] > 0
+
+
+@pytest.mark.xdist_group("spark")
+@pytest.mark.skipif(
+    not (shutil.which("java") or os.environ.get("JAVA_HOME") or os.environ.get("CI")),
+    reason="Spark needs a Java runtime, version 17 or later: install for example openjdk-17-jre-headless",
+)
+def test_spark(tmp_path: Path) -> None:
+    file = tmp_path / "found.json"
+    command = [sys.executable, str(BENCHMARKS / "bench_spark.py"), "--quick", "--output", str(file)]
+    subprocess.run(command, check=True, capture_output=True)
+    rows = json.loads(file.read_text("utf-8"))
+    assert [row["rows"] for row in rows] == [1000, 1000]
+    assert all(row["ratio"] == pytest.approx(row["release"] / row["plain"]) and row["check"] > 0 for row in rows)

@@ -298,6 +298,17 @@ def test_a_worker_with_another_version_is_refused() -> None:
         next(Shipment(release, None, "0.0").released(iter(table.to_batches())))
 
 
+def test_pyspark_is_an_extra() -> None:
+    script = (
+        "import sys; sys.modules['pyspark'] = None\n"
+        "import dpwords as dw\n"
+        "try:\n    dw.spark.release(None, dw.Exponential(dw.Words('ab'), 1.0))\n"
+        "except dw.MissingExtra as error:\n    print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "Spark needs pyspark and a Java runtime: pip install 'dpwords[spark]'"
+
+
 @pytest.mark.parametrize("number", range(len(re.findall("```python", PAGE.read_text("utf-8")))))
 def test_the_code_of_the_page_runs(session: SparkSession, number: int) -> None:
     exec(compile(re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)[number], "cluster", "exec"), {})
