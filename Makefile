@@ -20,7 +20,7 @@ demo: $(VENV)/user
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
 test: $(VENV)/developer
-	$(BIN)/pytest -n auto --dist loadgroup
+	$(BIN)/pytest -n auto
 
 lint: $(VENV)/developer
 	$(BIN)/ruff format --check .

@@ -113,7 +113,6 @@ def test_files(tmp_path: Path) -> None:
     assert rows[-1]["MiB"] > 0
 
 
-@pytest.mark.xdist_group("spark")
 @pytest.mark.skipif(
     not (shutil.which("java") or os.environ.get("JAVA_HOME") or os.environ.get("CI")),
     reason="Spark needs a Java runtime, version 17 or later: install for example openjdk-17-jre-headless",

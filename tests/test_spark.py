@@ -1,4 +1,7 @@
-"""Releases by Spark: a local one, and a cluster of a master and two workers, give what `dw.frames.release` gives."""
+"""Releases by Spark: a local one, and a cluster of a master and two workers, give what `dw.frames.release` gives.
+
+There are few tests, each with many cases: every process that runs some of them starts a Spark of its own.
+"""
 
 from __future__ import annotations
 
@@ -29,13 +32,10 @@ from dpwords.frames.requests import Request
 from dpwords.spark.driver import prepare
 from dpwords.spark.workers import Shipment
 
-pytestmark = [
-    pytest.mark.xdist_group("spark"),
-    pytest.mark.skipif(
-        not (shutil.which("java") or os.environ.get("JAVA_HOME") or os.environ.get("CI")),
-        reason="Spark needs a Java runtime, version 17 or later: install for example openjdk-17-jre-headless",
-    ),
-]
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("java") or os.environ.get("JAVA_HOME") or os.environ.get("CI")),
+    reason="Spark needs a Java runtime, version 17 or later: install for example openjdk-17-jre-headless",
+)
 KEY = bytes(range(32))
 FREE = dw.Words("abc")
 ABC = dw.Exponential(FREE, 1.0, k=2)
@@ -105,15 +105,14 @@ SHAPES: list[tuple[Any, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("mechanism", "options"), SHAPES, ids=lambda value: str(value)[:40])
-def test_spark_releases_what_frames_release(session: SparkSession, mechanism: Any, options: dict[str, Any]) -> None:
+def test_spark_releases_what_frames_release(session: SparkSession) -> None:
     """Whatever the partitions are, and with the same schema."""
     frame = session.createDataFrame(TABLE)
-    private = dw.spark.release(frame.repartition(5), mechanism, key=KEY, **options)
-    expected = dw.frames.release(mechanism, TABLE, key=KEY, **options)
-    assert private.schema == frame.select(expected.schema.names).schema
-    by = options["id"]
-    assert in_order(private, by) == expected.sort_by(by).to_pylist()
+    for mechanism, options in SHAPES:
+        private = dw.spark.release(frame.repartition(5), mechanism, key=KEY, **options)
+        expected = dw.frames.release(mechanism, TABLE, key=KEY, **options)
+        assert private.schema == frame.select(expected.schema.names).schema
+        assert in_order(private, options["id"]) == expected.sort_by(options["id"]).to_pylist()
 
 
 def test_a_fresh_key_is_made_once_in_each_call(session: SparkSession) -> None:
@@ -159,7 +158,7 @@ def test_columns_of_all_types_pass_through(session: SparkSession) -> None:
 
 
 SECRET = "abdabd"
-FAULTS: list[tuple[str, dict[str, Any], str]] = [
+FAULTS: list[tuple[str | None, dict[str, Any], str]] = [
     (
         SECRET,
         {},
@@ -179,17 +178,15 @@ FAULTS: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("word", "options", "message"), FAULTS, ids=lambda value: str(value)[:30])
-def test_what_is_refused(session: SparkSession, word: str, options: dict[str, Any], message: str) -> None:
+def test_what_is_refused(session: SparkSession) -> None:
     """On the driver, in one line without a symbol of the word, before anything is drawn."""
-    rows = [(n, word if n == 7 else "abc", n // 2, None if n == 3 else n, n / 2) for n in range(10)]
-    frame = session.createDataFrame(
-        rows, 'id long, word string, twice long, "null" long, half double'.replace('"', "`")
-    )
-    with pytest.raises(dw.InvalidValue, match=message) as caught:
-        dw.spark.release(frame, ABC, **{"column": "word", "id": "id"} | options)
-    assert "\n" not in str(caught.value)
-    assert SECRET not in str(caught.value)
+    for word, options, message in FAULTS:
+        rows = [(n, word if n == 7 else "abc", n // 2, None if n == 3 else n, n / 2) for n in range(10)]
+        frame = session.createDataFrame(rows, "id long, word string, twice long, `null` long, half double")
+        with pytest.raises(dw.InvalidValue, match=message) as caught:
+            dw.spark.release(frame, ABC, **{"column": "word", "id": "id"} | options)
+        assert "\n" not in str(caught.value)
+        assert SECRET not in str(caught.value)
 
 
 def test_frames_that_are_refused(session: SparkSession) -> None:
@@ -248,16 +245,14 @@ LOG = pa.table(
 TIMES = LOG.append_column("time:timestamp", pa.array([60 * n for n in [1, 2, 5, 1, 3]]).cast(pa.timestamp("us", "UTC")))
 
 
-@pytest.mark.parametrize(("log", "options"), [(LOG, {"order": "n"}), (TIMES, {})], ids=["numbers", "times"])
-def test_event_logs(session: SparkSession, log: pa.Table, options: dict[str, Any]) -> None:
-    for mechanism in (ABC, dw.EditChannel("abc", 4.0)):
-        private = dw.spark.release(session.createDataFrame(log), mechanism, key=KEY, **options)
-        expected = dw.frames.release(mechanism, log, key=KEY, **options)
-        assert private.columns == expected.schema.names
-        rows, others = (
-            sorted(tuple(row.values()) for row in table.to_pylist()) for table in (private.toArrow(), expected)
-        )
-        assert rows == others
+def test_event_logs(session: SparkSession) -> None:
+    for log, order in ((LOG, "n"), (TIMES, None)):
+        for mechanism in (ABC, dw.EditChannel("abc", 4.0)):
+            private = dw.spark.release(session.createDataFrame(log), mechanism, order=order, key=KEY)
+            expected = dw.frames.release(mechanism, log, order=order, key=KEY)
+            assert private.columns == expected.schema.names
+            rows = [sorted(tuple(row.values()) for row in some.to_pylist()) for some in (private.toArrow(), expected)]
+            assert rows[0] == rows[1]
 
 
 def test_event_logs_that_are_refused(session: SparkSession) -> None:
@@ -310,9 +305,11 @@ def test_pyspark_is_an_extra() -> None:
     assert done.stdout.strip() == "Spark needs pyspark and a Java runtime: pip install 'dpwords[spark]'"
 
 
-@pytest.mark.parametrize("number", range(len(re.findall("```python", PAGE.read_text("utf-8")))))
-def test_the_code_of_the_page_runs(session: SparkSession, number: int) -> None:
-    exec(compile(re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)[number], "cluster", "exec"), {})
+def test_the_code_of_the_page_runs(session: SparkSession) -> None:
+    codes = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    assert len(codes) == 3
+    for code in codes:
+        exec(compile(code, PAGE.name, "exec"), {})
 
 
 @contextmanager
