@@ -129,7 +129,10 @@ def random_cases(seed: int, count: int) -> Any:
     """Systems with detail, and the listings of their words."""
     rng = np.random.default_rng(seed)
     while count:
-        graph = Graph.of(odd_system(rng, KINDS[count % len(KINDS)]))
+        try:
+            graph = Graph.of(odd_system(rng, KINDS[count % len(KINDS)]))
+        except dw.InvalidValue:  # no word at all
+            continue
         detail = int(rng.integers(2, 5)), int(rng.integers(1, 4)), int(rng.integers(2, 6))
         blocks, listed = blocks_of(graph, *detail), listings(graph)
         if blocks is not None and listed:
