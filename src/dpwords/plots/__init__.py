@@ -20,7 +20,9 @@ from dpwords.core.symbols import Word
 from dpwords.errors import InvalidValue, MissingExtra, TooLarge
 from dpwords.languages.automata import Automaton
 from dpwords.languages.language import Language
-from dpwords.plots.structure import Diagram
+from dpwords.languages.systems import TransitionSystem
+from dpwords.plots.places import MOST_ARROWS, MOST_STATES, cells_of, to_scale
+from dpwords.plots.structure import Arrangement, Diagram
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -34,18 +36,24 @@ LARGEST_PICTURE = 400  # states and arrows in a figure
 def diagram(drawn: Automaton | Language, title: str = "") -> Figure:
     """A figure of an automaton, a policy (with V and μ), a product, a transition system, or another language.
 
-    In the diagram of an automaton, columns are numbers of symbols read and rows are numbers of errors.
-    Cost: arrows · (states + arrows); there may be at most 400 states and arrows.
+    In the diagram of an automaton, columns are numbers of symbols read and rows are numbers of errors. Cells of a grid
+    and states with coordinates are drawn at their places, many of them without their moves' names. Other systems may
+    have at most 60 states and 200 arrows. Cost: arrows · (states + arrows).
 
     >>> from dpwords import LevenshteinAutomaton
     >>> figure = diagram(LevenshteinAutomaton("abc", k=2, alphabet="abc"), "at most 2 edits from abc")
     """
+    if isinstance(drawn, TransitionSystem):
+        states, arrows = len(drawn.states), sum(len({*row.values()}) for row in drawn.transitions.values())
+        cells, mapped = cells_of(drawn), drawn.positions is not None
+        if (mapped and to_scale(drawn) is None) or (cells and not mapped and states + arrows > LARGEST_PICTURE):
+            with _matplotlib_as_it_comes():
+                from dpwords.plots import boards
+
+                return boards.whole(drawn, _one_line(title))
+        _check_size(states, arrows, "spread" if cells is None and not mapped else "cells")
     shown = Diagram.of(drawn)
-    if len(shown.nodes) + len(shown.arrows) > LARGEST_PICTURE:
-        raise TooLarge(
-            f"a picture can have at most {LARGEST_PICTURE} states and arrows, and this would have "
-            f"{len(shown.nodes) + len(shown.arrows)}: draw a shorter word or a smaller k, or use DOT"
-        )
+    _check_size(len(shown.nodes), len(shown.arrows), shown.arranged)
     with _matplotlib_as_it_comes():
         from dpwords.plots.drawing import draw
 
@@ -65,15 +73,17 @@ def dot(drawn: Automaton | Language, title: str = "") -> str:
 
 
 def runs(system: Language, rows: Mapping[str, Sequence[Word]], title: str = "") -> Figure:
-    """Runs on a grid, one panel for each, in named rows: the input first, then runs with changed steps marked.
+    """Runs on a system, one panel for each, in named rows: the input first, then runs with changed steps marked.
 
-    A system that is combined with rules is drawn as the system itself.
+    They are drawn on the grid or, at the coordinates of the states, on the part of the map where they are. Without
+    either, the system is spread out or, if it has more than 60 states, the part that the runs visit. A system that is
+    combined with rules is drawn as the system itself. Cost: the edges of the system, for each run.
 
     >>> from dpwords import GridWorld
     >>> figure = runs(GridWorld(3, 3), {"by hand": ["EESS", "ESES"]})
     """
     if not isinstance(system, Language) or system.system is None:
-        raise InvalidValue("runs belong to a system: pass a GridWorld, or its by_states()")
+        raise InvalidValue("runs belong to a system: pass a TransitionSystem, for example a GridWorld")
     _check_rows(rows.values())
     with _matplotlib_as_it_comes():
         from dpwords.plots import boards
@@ -180,6 +190,22 @@ def _matplotlib_as_it_comes() -> Iterator[None]:
         matplotlib.rcdefaults()
         matplotlib.rcParams["svg.hashsalt"] = "dpwords"
         yield
+
+
+def _check_size(states: int, arrows: int, arranged: Arrangement) -> None:
+    """Refuse a diagram that nobody could read."""
+    if arranged == "spread" and (states > MOST_STATES or arrows > MOST_ARROWS):
+        raise TooLarge(
+            f"a picture of a system without coordinates can have at most {MOST_STATES} states and {MOST_ARROWS} "
+            f"arrows, and this would have {states} and {arrows}: draw a part of it or runs on it, give it positions, "
+            "or write DOT for Graphviz"
+        )
+    if states + arrows > LARGEST_PICTURE:
+        smaller = "a shorter word or a smaller k" if arranged == "layers" else "its system, or runs on it"
+        raise TooLarge(
+            f"a picture can have at most {LARGEST_PICTURE} states and arrows, and this would have {states + arrows}: "
+            f"draw {smaller}, or use DOT"
+        )
 
 
 def _check_rows(rows: Iterable[Sequence[Word]], least: int = 1) -> None:

@@ -1,121 +1,135 @@
-"""Runs on a grid, one panel for each."""
+"""Runs on grids and maps, one panel for each, and pictures of grids and maps themselves."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, cast
+from math import hypot
+from typing import TYPE_CHECKING, Any
 
 from dpwords.core.symbols import Word, symbols_of
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.systems import TransitionSystem
+from dpwords.plots.grounds import Ground, ground_of
 from dpwords.plots.measure import drawable, text_width
-from dpwords.plots.structure import states_are_cells
-from dpwords.plots.style import CHANGED, FAINT, INK, PALE, WALL
+from dpwords.plots.places import Spot
+from dpwords.plots.style import CHANGED, INK, PALE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LARGEST_BOARD = 100  # rows or columns
 MOST_PANELS = 120
-_PANEL, _MARGIN = 1.6, 0.12  # inches
-_NOTE = "dot: start, square: end, light grey: the input, orange: steps that differ from it, dark grey: wall"
-_LANES = (0.0, 0.17, -0.17, 0.34, -0.34)  # sideways offsets, in cells, of repeated steps between the same two cells
-Cell = tuple[int, int]
+_MARGIN, _WHOLE = 0.12, 7.0  # inches
+_NOTES = ("dot: start", "square: end", "light grey: the input", "orange: steps that differ from it")
+_LANES = (0.0, 0.17, -0.17, 0.34, -0.34)  # sideways offsets, in cells, of repeated steps between the same two states
+_LOOKS: dict[str, Any] = {"va": "center", "color": INK, "parse_math": False}
+
+
+def whole(system: TransitionSystem, title: str) -> Figure:
+    """The grid or map of a system, with its start and its accepting states."""
+    from matplotlib.figure import Figure
+
+    ground = ground_of(system)
+    starts = [] if system.start is None else [ground.spots[system.start]]
+    ends = [ground.spots[state] for state in system.states if state in (system.accepting or ())]
+    note = ", ".join([*["dot: start"][: len(starts)], *["ring: accepting"][: len(ends)], *ground.notes])
+    texts = [text_width(title, 11.0), text_width(note, 8.0)]
+    wide = max(_WHOLE, max(texts) / 72 + 2 * _MARGIN)
+    head, body = 0.4 if title else 0.0, _WHOLE * ground.aspect
+    high = head + body + 0.3
+    figure = Figure(figsize=(wide, high))
+    figure.text(_MARGIN / wide, 1 - 0.2 / high, drawable(title), fontsize=11, **_LOOKS)
+    figure.text(_MARGIN / wide, 0.15 / high, note, fontsize=8, **_LOOKS)
+    axes = figure.add_axes((0, 0.3 / high, _WHOLE / wide, body / high), xlim=ground.x, ylim=ground.y)
+    axes.set_axis_off()
+    ground.paint(axes, _WHOLE)
+    cell = 72 * _WHOLE * ground.unit(_WHOLE) / (ground.x[1] - ground.x[0])
+    dot = min(6.0, 0.7 * cell)
+    for places, marker, size, fill in ((ends, "ring", 1.6 * dot, "none"), (starts, "dot", dot, INK)):
+        for x, y in places:
+            axes.plot(x, y, marker="o", color=INK, markerfacecolor=fill, markersize=size, gid=marker)
+    return figure
 
 
 def runs(system: TransitionSystem, rows: Mapping[str, Sequence[Word]], title: str) -> Figure:
     """Named rows of panels: the input first, then runs with changed steps marked."""
     from matplotlib.figure import Figure
 
-    height, width = _size(system)
-    if sum(map(len, rows.values())) > MOST_PANELS or max(height, width) > LARGEST_BOARD:
-        raise TooLarge(f"a picture can have at most {MOST_PANELS} runs on {LARGEST_BOARD} rows or columns: draw fewer")
-    board = _PANEL * height / width
+    if sum(map(len, rows.values())) > MOST_PANELS:
+        raise TooLarge(f"a picture can have at most {MOST_PANELS} runs: draw fewer")
+    ways = {name: [_visited(system, word) for word in words] for name, words in rows.items()}
+    ground = ground_of(system, [state for visits in ways.values() for visited in visits for state in visited])
+    note, panel, board = ", ".join([*_NOTES, *ground.notes]), ground.panel, ground.panel * ground.aspect
     heads = [0.3 if name else 0.0 for name in rows]
-    texts = [text_width(title, 11.0), text_width(_NOTE, 8.0), *(text_width(name, 9.0, "bold") for name in rows)]
-    wide = max(max(map(len, rows.values())) * (_PANEL + _MARGIN), max(texts) / 72 + _MARGIN) + _MARGIN
+    texts = [text_width(title, 11.0), text_width(note, 8.0), *(text_width(name, 9.0, "bold") for name in rows)]
+    wide = max(max(map(len, rows.values())) * (panel + _MARGIN), max(texts) / 72 + _MARGIN) + _MARGIN
     top = high = (0.4 if title else 0.1) + sum(head + 0.25 + board + _MARGIN for head in heads) + 0.3
     figure = Figure(figsize=(wide, high))
-    looks: dict[str, Any] = {"va": "center", "color": INK, "parse_math": False}
-    figure.text(_MARGIN / wide, 1 - 0.2 / high, drawable(title), fontsize=11, **looks)
-    figure.text(_MARGIN / wide, 0.15 / high, _NOTE, fontsize=8, **looks)
+    figure.text(_MARGIN / wide, 1 - 0.2 / high, drawable(title), fontsize=11, **_LOOKS)
+    figure.text(_MARGIN / wide, 0.15 / high, note, fontsize=8, **_LOOKS)
     top -= 0.4 if title else 0.1
     for head, (name, words) in zip(heads, rows.items(), strict=True):
-        figure.text(_MARGIN / wide, (top - head / 2) / high, drawable(name), fontsize=9, weight="bold", **looks)
+        figure.text(_MARGIN / wide, (top - head / 2) / high, drawable(name), fontsize=9, weight="bold", **_LOOKS)
         top -= head + 0.25 + board + _MARGIN
         for place, word in enumerate(words):
-            left = _MARGIN + place * (_PANEL + _MARGIN)
-            box = (left / wide, (top + _MARGIN) / high, _PANEL / wide, board / high)
-            axes = figure.add_axes(box, xlim=(-0.6, width - 0.4), ylim=(height - 0.4, -0.6))
+            left = _MARGIN + place * (panel + _MARGIN)
+            box = (left / wide, (top + _MARGIN) / high, panel / wide, board / high)
+            axes = figure.add_axes(box, xlim=ground.x, ylim=ground.y)
             axes.set_axis_off()
             changed = [own != other for own, other in zip(words[0], word, strict=True)]
             axes.set_title(f"distance {sum(changed)}" if place else "input", fontsize=9, pad=3, color=INK)
-            _board(axes, set(system.states), height, width)
+            ground.paint(axes, panel)
             if place:
-                _path(axes, system, words[0], [False] * len(changed), PALE)
-            _path(axes, system, word, changed, INK)
+                _path(axes, ground, ways[name][0], [False] * len(changed), PALE)
+            _path(axes, ground, ways[name][place], changed, INK)
     return figure
 
 
-def _size(system: TransitionSystem) -> tuple[int, int]:
-    """The numbers of rows and columns of a grid.
-
-    Unless the system states them, rows and columns beyond the last free cell are unknown and not counted.
-    """
-    if not states_are_cells(system):
-        raise InvalidValue("runs are drawn on grids, where states are cells (row, column): draw the system instead")
-    cells = cast(tuple[Cell, ...], system.states)
-    return (
-        getattr(system, "rows", 1 + max(row for row, _ in cells)),
-        getattr(system, "columns", 1 + max(column for _, column in cells)),
-    )
-
-
-def _board(axes: Axes, cells: set[Any], height: int, width: int) -> None:
-    """The grid, with walls where there are no cells."""
-    from matplotlib.patches import Rectangle
-
-    axes.hlines([line - 0.5 for line in range(height + 1)], -0.5, width - 0.5, colors=FAINT, linewidths=0.5, zorder=0)
-    axes.vlines([line - 0.5 for line in range(width + 1)], -0.5, height - 0.5, colors=FAINT, linewidths=0.5, zorder=0)
-    for row in range(height):
-        for column in range(width):
-            if (row, column) not in cells:
-                axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=WALL, edgecolor="none"))
-
-
-def _path(axes: Axes, system: TransitionSystem, word: Word, changed: Sequence[bool], colour: str) -> None:
-    """Draw a run, step by step; a repeated step between the same two cells is drawn beside the earlier one."""
+def _path(axes: Axes, ground: Ground, visited: Sequence[Any], changed: Sequence[bool], colour: str) -> None:
+    """Draw a run, step by step; a repeated step between the same two states is drawn beside the earlier one."""
     from matplotlib.collections import LineCollection
 
-    visited = _visited(system, word)
-    cell = 72 * _PANEL / _size(system)[1]  # width in points
-    thick = min(1.6, 0.13 * cell)
+    unit = ground.unit(ground.panel)
+    cell = 72 * ground.panel * unit / (ground.x[1] - ground.x[0])  # width in points
     colours = [CHANGED if differs else colour for differs in changed]
-    used: Counter[frozenset[Cell]] = Counter()
-    steps: list[list[tuple[float, float]]] = []
-    end: tuple[float, float] = (visited[0][1], visited[0][0])
-    for (row, column), (next_row, next_column) in pairwise(visited):
-        between = frozenset([(row, column), (next_row, next_column)])
-        aside = _LANES[used[between] % len(_LANES)]
+    used: Counter[frozenset[Any]] = Counter()
+    steps: list[list[Spot]] = []
+    end = start = ground.spots[visited[0]]
+    for state, following in pairwise(visited):
+        between = frozenset([state, following])
+        aside = unit * _LANES[used[between] % len(_LANES)]
         used[between] += 1
-        x, y = (aside, 0.0) if row != next_row else (0.0, aside)
-        steps.append([end, (column + x, row + y), (next_column + x, next_row + y)])
+        here, there = ground.spots[state], ground.spots[following]
+        x, y = _across(here, there)
+        steps.append([end, (here[0] + aside * x, here[1] + aside * y), (there[0] + aside * x, there[1] + aside * y)])
         end = steps[-1][-1]
     axes.add_collection(
         LineCollection(
-            steps, colors=colours[len(colours) - len(steps) :], linewidths=thick, capstyle="round", gid="run"
+            steps,
+            colors=colours[len(colours) - len(steps) :],
+            linewidths=min(1.6, 0.13 * cell),
+            capstyle="round",
+            gid="run",
         )
     )
-    first = colours[0] if system.start is None else colour
-    axes.plot(visited[0][1], visited[0][0], marker="o", color=first, markersize=min(6.0, 0.7 * cell))
+    first = colours[0] if len(visited) == len(colours) else colour  # the first symbol may be the state of the start
+    axes.plot(*start, marker="o", color=first, markersize=min(6.0, 0.7 * cell))
     axes.plot(*end, marker="s", color=colours[-1], markersize=min(3.5, 0.4 * cell))
 
 
-def _visited(system: TransitionSystem, word: Word) -> list[Cell]:
-    """The cells of a run, beginning with its start."""
+def _across(here: Spot, there: Spot) -> Spot:
+    """The direction across a step, the same for the step back; across a step in place, it is that of y."""
+    x, y = here[1] - there[1], there[0] - here[0]
+    length = hypot(x, y)
+    if not length:
+        return 0.0, 1.0
+    return (x / length, y / length) if (y, x) > (0, 0) else (-x / length, -y / length)
+
+
+def _visited(system: TransitionSystem, word: Word) -> list[Any]:
+    """The states of a run, beginning with its start."""
     state = system.initial
     visited: list[Any] = [] if system.start is None else [state]
     for symbol in symbols_of(word):

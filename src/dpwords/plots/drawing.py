@@ -105,7 +105,7 @@ def _label(axes: Axes, arrow: Arrow, box: Box) -> None:
     axes.add_patch(
         Rectangle(corner, box.width, box.height, facecolor="white", edgecolor="none", zorder=2.5, gid="label")
     )
-    lines = [(arrow.reads, KINDS[arrow.kind].colour)] + ([(arrow.share, SHARE)] if arrow.share else [])
+    lines = [(text, KINDS[arrow.kind].colour) for text in arrow.lines] + ([(arrow.share, SHARE)] if arrow.share else [])
     _lines(axes, lines, box, zorder=2.6)
 
 

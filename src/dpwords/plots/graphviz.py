@@ -18,7 +18,7 @@ def text(diagram: Diagram, title: str) -> str:
         columns.setdefault(node.column, []).append(str(number))
         if node.is_start:
             lines += ['  start [shape=none, label=""]', f"  start -> {number}"]
-    if diagram.layered:
+    if diagram.arranged == "layers":
         lines += [f"  {{ rank=same; {'; '.join(together)} }}" for together in columns.values()]
     for arrow in diagram.arrows:
         kind = KINDS[arrow.kind]

@@ -114,7 +114,8 @@ def _page(boxes: list[Box], curves: list[Curve]) -> Box:
 
 def label_size(arrow: Arrow, measure: Measure) -> tuple[float, float]:
     """The width and height of an arrow's label: the symbols that it reads and, below them, the policy."""
-    return max(measure(arrow.reads), measure(arrow.share)) + 4, LINE * (2 if arrow.share else 1)
+    lines = [*arrow.lines, *([arrow.share] if arrow.share else [])]
+    return max(map(measure, lines)) + 4, LINE * len(lines)
 
 
 def _boxes(diagram: Diagram, measure: Measure) -> list[Box]:
@@ -125,8 +126,10 @@ def _boxes(diagram: Diagram, measure: Measure) -> list[Box]:
     sizes = [label_size(arrow, measure) for arrow in diagram.arrows]
     label = max((wide for wide, _ in sizes), default=0.0)
     rows = max(node.row for node in nodes) - min(node.row for node in nodes)
-    across = width + max(2.4 * label, 60.0) + 16 + (14 * rows if diagram.layered else 0)
-    down = height + max((high for _, high in sizes), default=0.0) + (24 if diagram.layered else 40)
+    across = width + max(2.4 * label, 60.0) + 16 + (14 * rows if diagram.arranged == "layers" else 0)
+    down = height + max((high for _, high in sizes), default=0.0) + (24 if diagram.arranged == "layers" else 40)
+    if diagram.arranged == "coordinates":
+        across = down = max(across, down)
     left, bottom = min(node.column for node in nodes), max(node.row for node in nodes)
     return [
         Box(
@@ -157,7 +160,7 @@ def _curves(diagram: Diagram, boxes: list[Box]) -> list[Curve]:
         bends = _BENDS if pairs.count(pair) == 1 else _BENDS[1:]
         free = [bend for bend in bends if bend * side not in taken.get(pair, ())]
         ways = [Curve.between(start, end, bend) for bend in free]
-        if diagram.layered and start.x < end.x:
+        if diagram.arranged == "layers" and start.x < end.x:
             ways.append(Curve.rightwards(start, end))
         chosen = min(ways, key=partial(_met, others))  # the first one, if several are equally good
         if chosen.bend is not None:

@@ -1,12 +1,12 @@
 """The structure of a picture of an automaton or a system: nodes in columns and rows, and arrows between them.
 
 In an automaton, a column stands for a number of symbols read and a band of rows for a number of errors, so arrows lead
-right or down. A system has no such order: cells of a grid keep their places, and other states are put on a circle.
+right or down. A system has no such order: cells of a grid and states with coordinates keep their places, others are
+spread out such that neighbours are close together.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,11 +21,15 @@ from dpwords.languages.automata import ANY, EMPTY, AnyBut, Automaton, Levenshtei
 from dpwords.languages.exploring import Edge
 from dpwords.languages.language import Language
 from dpwords.languages.systems import ANY_START, TransitionSystem, written
+from dpwords.plots.places import MOST_STATES, Spot, cells_of, on_a_circle, spread, to_scale
 
 Kind = Literal["match", "substitution", "insertion", "deletion", "same errors", "more errors", "move"]
+Arrangement = Literal["layers", "cells", "coordinates", "spread"]  # how places of nodes are chosen
 _PAIRS_A_LINE = 3  # pairs (read, errors) on one line of a label
 _LONGEST_NAME = 40  # characters in the name of a symbol or state
 _MOST_LISTED = 4  # symbols that are spelled out on one arrow
+_LINE_OF_SYMBOLS = 20  # characters on one line of an arrow's label
+_MOST_ON_A_CIRCLE = 6  # states
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,16 @@ class Arrow:
     share: str
     kind: Kind
 
+    @property
+    def lines(self) -> list[str]:
+        """The symbols that the arrow reads, on as many lines as a list of long names needs."""
+        lines = [""]
+        for part in self.reads.split(", "):
+            if lines[-1] and len(lines[-1]) + len(part) > _LINE_OF_SYMBOLS:
+                lines.append("")
+            lines[-1] += f"{part}, "
+        return [line.rstrip() for line in [*lines[:-1], lines[-1].removesuffix(", ")]]
+
 
 @dataclass(frozen=True)
 class Diagram:
@@ -57,7 +71,7 @@ class Diagram:
 
     nodes: tuple[Node, ...]
     arrows: tuple[Arrow, ...]
-    layered: bool
+    arranged: Arrangement
     in_product: bool = False  # whether the last line of each label is the state of a system
 
     @classmethod
@@ -99,23 +113,29 @@ def _of_automaton(drawn: Automaton) -> Diagram:
             ((edge, _kind(edge, by_sets)) for edge in drawn.edges),
             completions,
         ),
-        layered=True,
+        arranged="layers",
         in_product=_in_product(drawn.start),
     )
 
 
 def _of_system(system: TransitionSystem) -> Diagram:
     states: tuple[Any, ...] = system.states
-    if states_are_cells(system):
-        places = {cell: (float(cell[1]), float(cell[0])) for cell in states}
+    numbers = {state: number for number, state in enumerate(states)}
+    edges = [(s, action, target) for s, row in system.transitions.items() for action, target in row.items()]
+    cells, scaled = cells_of(system), to_scale(system)
+    arranged: Arrangement = "spread" if cells is None else "cells"
+    if scaled is not None:
+        places, arranged = scaled, "coordinates"
+    elif cells is not None:
+        places = {state: (float(cell.column), float(cell.row)) for state, cell in cells.items()}
     else:
-        places = dict(zip(states, _on_a_circle(len(states)), strict=True))
+        first = None if system.start is None else numbers[system.start]
+        pairs = [(numbers[source], numbers[target]) for source, _, target in edges]
+        places = dict(zip(states, _spots(len(states), pairs, first), strict=True))
     accepting = system.accepting or frozenset()
-    nodes = tuple(Node((_visible(s),), "", s == system.start, s in accepting, *places[s]) for s in states)
-    edges = ((s, action, target) for s, row in system.transitions.items() for action, target in row.items())
-    return Diagram(
-        nodes, _arrows(states, system.alphabet.symbols, ((edge, "move") for edge in edges), {}), layered=False
-    )
+    nodes = tuple(Node((visible(s),), "", s == system.start, s in accepting, *places[s]) for s in states)
+    arrows = _arrows(states, system.alphabet.symbols, ((edge, "move") for edge in edges), {})
+    return Diagram(nodes, arrows, arranged)
 
 
 def _of_language(language: Language) -> Diagram:
@@ -125,34 +145,35 @@ def _of_language(language: Language) -> Diagram:
     """
     found = language.explored()
     numbers = range(len(found.states))
-    spots = _on_a_circle(len(numbers))
+    pairs = list(zip(found.sources.tolist(), found.target.tolist(), strict=True))
+    spots: list[Spot] | None = None
     names = [str(number) for number in numbers]
     if language.system is not None:
         at = [language.place(state) for state in found.states]
         layers: dict[Any, int] = {}
         copy = [layers.setdefault(language.layer(state), len(layers)) for state in found.states]
-        names = [_visible(place) + "′" * prime for place, prime in zip(at, copy, strict=True)]
-        if states_are_cells(language.system) and language.system.start is not None:
-            width = 2 + max(column for _, column in language.system.states)
-            spots = [(float(cell[1] + width * prime), float(cell[0])) for cell, prime in zip(at, copy, strict=True)]
+        names = [visible(place) + "′" * prime for place, prime in zip(at, copy, strict=True)]
+        cells = cells_of(language.system)
+        if cells is not None and language.system.start is not None:
+            width = 2 + max(cell.column for cell in cells.values()) - min(cell.column for cell in cells.values())
+            here = [cells[place] for place in at]
+            spots = [
+                (float(cell.column + width * prime), float(cell.row)) for cell, prime in zip(here, copy, strict=True)
+            ]
+    arranged: Arrangement = "spread" if spots is None else "cells"
+    spots = _spots(len(numbers), pairs, 0) if spots is None else spots
     ends = [language.is_accepting(state) for state in found.states]
     nodes = tuple(
         Node((names[number],), "", number == 0, ends[number] and not all(ends), *spots[number]) for number in numbers
     )
-    edges = zip(found.sources.tolist(), found.label, found.target.tolist(), strict=True)
-    symbols = language.alphabet.symbols
-    return Diagram(nodes, _arrows(tuple(numbers), symbols, ((edge, "move") for edge in edges), {}), layered=False)
+    edges = ((source, label, target) for (source, target), label in zip(pairs, found.label, strict=True))
+    arrows = _arrows(tuple(numbers), language.alphabet.symbols, ((edge, "move") for edge in edges), {})
+    return Diagram(nodes, arrows, arranged)
 
 
-def _on_a_circle(number: int) -> list[tuple[float, float]]:
-    radius = max(number / 4, 0.75)
-    turns = [2 * math.pi * index / number for index in range(number)]
-    return [(-radius * math.cos(turn), -radius * math.sin(turn)) for turn in turns]
-
-
-def states_are_cells(system: TransitionSystem) -> bool:
-    """Whether the states of a system are cells (row, column) of a grid."""
-    return all(isinstance(state, tuple) and [*map(type, state)] == [int, int] for state in system.states)
+def _spots(number: int, pairs: Sequence[tuple[int, int]], first: int | None) -> list[Spot]:
+    """Places for states that have none of their own. More states than a picture can show are not spread out."""
+    return on_a_circle(number) if not _MOST_ON_A_CIRCLE < number <= MOST_STATES else spread(number, pairs, first)
 
 
 def _places(drawn: Automaton) -> dict[Any, tuple[float, float]]:
@@ -219,7 +240,7 @@ def _label(state: Any) -> tuple[str, ...]:
     first, second = state
     if isinstance(first, int):
         return (f"{first},{second}",)
-    return _label(first) if isinstance(first, frozenset) else (*_label(first), _visible(second))
+    return _label(first) if isinstance(first, frozenset) else (*_label(first), visible(second))
 
 
 def _kind(edge: Edge, by_sets: bool) -> Kind:
@@ -275,11 +296,11 @@ def _reads(labels: Sequence[Any], symbols: Sequence[Symbol]) -> str:
 
 def _symbol(symbol: Symbol) -> str:
     """A symbol on an arrow, in quotes if it looks like a sign of the legend."""
-    text = _visible(symbol)
+    text = visible(symbol)
     return f"'{text}'" if text[:1] in ("*", "ε", "≠") else text
 
 
-def _visible(symbol: Symbol) -> str:
+def visible(symbol: Symbol) -> str:
     """A symbol or state as text, with visible blanks, shortened if it is long."""
     text = "start" if symbol is ANY_START else written(symbol)
     if len(text) > _LONGEST_NAME:

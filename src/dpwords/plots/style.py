@@ -12,6 +12,7 @@ INK = "#222222"
 PALE = "#c9c9c9"
 WALL = "#8d8d8d"
 FAINT = "#ececec"
+ROAD = "#c3d2e4"
 CHANGED = "#c24a00"
 MARK = "#fde3cf"  # background of changed letters
 
@@ -60,9 +61,9 @@ def legend(diagram: Diagram) -> list[Note]:
         notes.append(Note("V, blue: the number of words that lead from a state to the end", COMPLETIONS))
     if any(arrow.share for arrow in diagram.arrows):
         notes.append(Note("μ, red: the probability of each symbol that an arrow reads", SHARE))
-    if diagram.layered:
-        reads = "".join(arrow.reads for arrow in diagram.arrows)
-        notes += [Note(text) for sign, text in _SIGNS.items() if sign in reads]
+    reads = [arrow.reads for arrow in diagram.arrows]
+    notes += [Note(text) for sign, text in _SIGNS.items() if any(text.startswith(sign) for text in reads)]
+    if diagram.arranged == "layers":
         each = "a box lists all possible i,e: " if used & {"same errors", "more errors"} else "i,e: "
         notes.append(Note(each + "i symbols of the word are read, e errors are spent"))
     if diagram.in_product:
