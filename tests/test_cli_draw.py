@@ -46,6 +46,20 @@ def test_files_in_each_format(tmp_path: Path) -> None:
     assert runs.read_bytes().startswith(b"<?xml")
 
 
+def test_maps_and_runs_on_them(tmp_path: Path) -> None:
+    roads = tmp_path / "roads.json"
+    roads.write_text(
+        '{"start": "home", "transitions": {"home": {"mall": "mall"}, "mall": {"park": "park", "home": "home"}, '
+        '"park": {"mall": "mall"}}, "positions": {"home": [0, 0], "mall": [2, 1], "park": [3, 3]}}',
+        encoding="utf-8",
+    )
+    assert run("draw", "--system", str(roads), "-o", str(tmp_path / "map.svg")).returncode == 0
+    words = ["mall park", "mall home"]
+    assert run("draw", *words, "--runs", "--system", str(roads), "-o", str(tmp_path / "runs.svg")).returncode == 0
+    for name in ("map.svg", "runs.svg"):
+        assert b'id="road' in (tmp_path / name).read_bytes()
+
+
 def test_the_papers_figures(tmp_path: Path) -> None:
     assert run("draw", "--paper", "--output", str(tmp_path / "new")).returncode == 0
     written = sorted(path.name for path in (tmp_path / "new").iterdir())
@@ -84,7 +98,10 @@ def test_bad_use(tmp_path: Path) -> None:
     assert "not in the language (symbol 3 of 4" in refused("draw", "EEEE", "--system", "grid:3x3", "-o", where)
     assert "nothing to draw" in refused("draw", "EE", "--system", "grid:1x3", "--exactly", "2", "-o", where)
     assert "DOT is for" in refused("draw", "EE", "--runs", "--system", "grid:3x3", "-o", str(tmp_path / "a.dot"))
-    assert "at most 400 states and arrows" in refused("draw", "--system", "grid:15x15", "-o", where)
+    assert "at most 100 rows and columns" in refused("draw", "--system", "grid:101x1", "-o", where)
+    assert "at most 400 states and arrows" in refused(
+        "draw", "--system", "grid:9x9", "--rule", "contains:4,4", "-o", where
+    )
     (tmp_path / "file").write_text("", encoding="utf-8")
     assert "cannot be written" in refused("draw", "ab", "--alphabet", "ab", "-o", str(tmp_path / "file" / "a.svg"))
     assert [path.name for path in tmp_path.iterdir()] == ["file"]

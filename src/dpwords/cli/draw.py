@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 )
 @click.option("--of-length", is_flag=True, help="Only words as long as WORD, as a deterministic automaton.")
 @click.option("--exactly", type=int, help="Only words at exactly this distance, with completions V and policy μ.")
-@click.option("--runs", is_flag=True, help="Draw each WORD as a run on a grid, the first one as the input.")
+@click.option("--runs", is_flag=True, help="Draw each WORD as a run on a grid or map, the first one as the input.")
 @click.option("--paper", is_flag=True, help="Draw the paper's automata in all formats; --output is a directory.")
 @click.option("--title", default="", help="A title above the picture.")
 @click.option("--separator", help="What separates symbols.  [default: nothing, or a space if symbols are longer]")
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 def draw(
     words_given: tuple[str, ...], paper: bool, runs: bool, title: str, output: Path | None, **options: Any
 ) -> None:
-    """Draw the automaton of a WORD, its policy, its product with a system, a system, or runs on a grid.
+    """Draw the automaton of a WORD, its policy, its product with a system, a system, or runs on it.
 
     SVG and PNG do not need Graphviz. A picture of a private word's automaton shows the word: do not publish it.
 
@@ -53,6 +53,7 @@ def draw(
       dpwords draw --system grid:3x3 --output system.dot
       dpwords draw --system grid:2x3 --rule contains:0,2 --output rule.svg
       dpwords draw EESS SESE --runs --system grid:4x4 --output runs.png
+      dpwords draw --system roads.graphml --output roads.svg
       dpwords draw --paper --output figures
     """
     from dpwords import plots
