@@ -1,24 +1,28 @@
-"""The cookbook for files runs from start to end, as a reader would run it, in an empty directory."""
+"""The cookbooks run from start to end, as a reader would run them, each in an empty directory."""
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
+from itertools import groupby, pairwise
 from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parent.parent / "docs" / "data.md"
+import dpwords as dw
+
+DOCS = Path(__file__).parent.parent / "docs"
+DOMAINS = sorted(DOCS.glob("cookbook_*.md"))
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where all commands of the page were run."""
-    place = tmp_path_factory.mktemp("cookbook")
-    script = "\n".join(re.findall(r"```bash\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL))
+def follow(page: Path, place: Path) -> str:
+    """Run all commands of a page in a directory, as one script, and return what they print."""
+    script = "\n".join(re.findall(r"```bash\n(.*?)```", page.read_text("utf-8"), re.DOTALL))
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "-euc", script],
@@ -29,6 +33,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         check=False,
     )
     assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where all commands of the page on files were run."""
+    place = tmp_path_factory.mktemp("cookbook")
+    follow(DOCS / "data.md", place)
     return place
 
 
@@ -55,3 +67,83 @@ def test_every_output_has_the_shape_of_its_input(folder: Path) -> None:
 
 def test_nothing_unfinished_is_left(folder: Path) -> None:
     assert not list(folder.glob(".*"))
+
+
+def robot_plans(place: Path) -> None:
+    """Every released plan walks on free cells, visits the depot, keeps out of the lake, and ends at home."""
+    rows = (place / "map.txt").read_text().splitlines()
+    free = {(i, j) for i, row in enumerate(rows) for j, cell in enumerate(row) if cell != "#"}
+    steps = {"N": (-1, 0), "E": (0, 1), "S": (1, 0), "W": (0, -1)}
+    plans = (place / "private_plans.txt").read_text().splitlines()
+    assert [len(plan) for plan in plans] == [15, 13, 11]
+    for plan in plans:
+        cells = [(0, 0)]
+        for move in plan:
+            cells.append((cells[-1][0] + steps[move][0], cells[-1][1] + steps[move][1]))
+        assert (0, 6) in cells
+        assert cells[-1] == (4, 7)
+        assert set(cells) <= free - {(2, 5), (2, 6), (3, 5)}
+
+
+def routes(place: Path) -> None:
+    """Every released route follows streets of the city, and nobody has spent more than the budget."""
+    networkx = pytest.importorskip("networkx")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    city = networkx.read_graphml(place / "city.graphml", node_type=int)
+    for name, lengths in (("march", [6, 6, 6, 6, 7, 5]), ("april", [6, 5])):
+        table = parquet.read_table(place / f"{name}.parquet")
+        assert table.column_names == ["trip", "person", "route"]
+        released = table["route"].to_pylist()
+        assert [len(route) for route in released] == lengths
+        assert all(city.has_edge(one, other) for route in released for one, other in pairwise(route))
+    ledger = dw.Ledger(place / "ledger.db")
+    assert [ledger.spent(who) for who in ("ann", "bob", "cem")] == [15, 8, 7]
+
+
+def traces(place: Path) -> None:
+    """Every released trace takes steps of the published log only, and no time or resource is left."""
+    with (place / "private_log.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert set(rows[0]) == {"case:concept:name", "concept:name", "time:timestamp"}
+    assert all(row["time:timestamp"].startswith("2000-01-01T") for row in rows)
+    cases = {
+        case: [row["concept:name"] for row in events]
+        for case, events in groupby(rows, lambda row: row["case:concept:name"])
+    }
+    assert list(cases) == ["A", "B", "C"]
+    steps = {
+        "register": {"check", "ask"},
+        "check": {"check", "ask", "decide"},
+        "ask": {"check"},
+        "decide": {"pay", "reject"},
+    }
+    for trace in cases.values():
+        assert trace[0] == "register"
+        assert trace[-1] in ("pay", "reject")
+        assert all(other in steps[one] for one, other in pairwise(trace))
+
+
+def sessions(place: Path) -> None:
+    """Every released session begins with CONNECT and ends closed; the machine itself is run by the page."""
+    for name in ("private", "edited"):
+        rows = [json.loads(line) for line in (place / f"{name}.jsonl").read_text().splitlines()]
+        assert [row["session"] for row in rows] == [1, 2, 3, 4]
+        assert all(row["inputs"][0] == "CONNECT" and row["inputs"][-1] in ("RESET", "FINACK") for row in rows)
+
+
+CHECKS: dict[str, Callable[[Path], None]] = {
+    "cookbook_mobility": routes,
+    "cookbook_process_mining": traces,
+    "cookbook_protocols": sessions,
+    "cookbook_robotics": robot_plans,
+}
+
+
+@pytest.mark.parametrize("page", DOMAINS, ids=lambda page: page.stem)
+def test_cookbooks_of_domains(page: Path, tmp_path: Path) -> None:
+    printed = follow(page, tmp_path)
+    for block in re.findall(r"```text\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
+        for line in block.splitlines():  # what the page quotes is what the reader sees
+            assert line in printed
+    assert not list(tmp_path.glob(".*"))
+    CHECKS[page.stem](tmp_path)
