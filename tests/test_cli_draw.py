@@ -98,7 +98,7 @@ def test_bad_use(tmp_path: Path) -> None:
     assert "not in the language (symbol 3 of 4" in refused("draw", "EEEE", "--system", "grid:3x3", "-o", where)
     assert "nothing to draw" in refused("draw", "EE", "--system", "grid:1x3", "--exactly", "2", "-o", where)
     assert "DOT is for" in refused("draw", "EE", "--runs", "--system", "grid:3x3", "-o", str(tmp_path / "a.dot"))
-    assert "at most 100 rows and columns" in refused("draw", "--system", "grid:101x1", "-o", where)
+    assert "at most 100 rows and columns" in refused("draw", "--system", "grid:101x2", "-o", where)
     assert "at most 400 states and arrows" in refused(
         "draw", "--system", "grid:9x9", "--rule", "contains:4,4", "-o", where
     )
