@@ -120,9 +120,11 @@ def test_runs_are_shown_on_their_part_of_the_map() -> None:
     assert 499 < left < 500
     assert 502 < right < 503
     assert len(lines(axes, "road")) == 4  # two of them lead outside
-    (whole,) = plots.diagram(street).axes
+    figure = plots.diagram(street)
+    (whole,) = figure.axes
     assert len(lines(whole, "road")) == 999
     assert not parts(whole, "name")
+    assert "one-way moves are not marked" in [text.get_text() for text in figure.texts]
 
 
 def test_systems_without_places() -> None:

@@ -155,6 +155,8 @@ class Map(Ground):
         directed = roads if len(roads) <= MOST_DIRECTED else []
         self.one_way = _lines([(one, other) for one, other in directed if one not in _next(system, other)], spots)
         self.notes = ["arrowhead: one way"] if len(self.one_way) else []
+        if len(roads) > MOST_DIRECTED:
+            self.notes = ["one-way moves are not marked"]
         self.has_names = len(self.inside) <= MOST_NAMES
 
     def _shows(self, at: Spot) -> bool:
@@ -193,6 +195,7 @@ class Map(Ground):
             for across, above in ((0, up), (0, -up), (right, 0), (-right, 0)):
                 box = Box(x + across, y + above, wide, high)
                 within = abs(box.x - page.x) + wide / 2 <= page.width / 2
+                within &= abs(box.y - page.y) + high / 2 <= page.height / 2
                 if within and not any(box.meets(other, 0.0) for other in taken):
                     taken.append(box)
                     placed.append((name, box))
