@@ -111,5 +111,7 @@ def _hops(number: int, pairs: Iterable[tuple[int, int]]) -> NDArray[np.float64]:
 
 def _apart(spots: NDArray[np.float64]) -> float:
     """The distance of the nearest two places."""
-    between = np.linalg.norm(spots[:, None] - spots[None], axis=2) + np.diag(np.full(len(spots), np.inf))
+    x, y = spots.T
+    between = np.hypot(x[:, None] - x, y[:, None] - y)
+    np.fill_diagonal(between, np.inf)
     return float(between.min())
