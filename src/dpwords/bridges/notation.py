@@ -189,7 +189,7 @@ def _grid(text: str, walls: str | None, goal: str | None) -> GridWorld:
     match = re.fullmatch(r"grid:(\d{1,6})x(\d{1,6})(?:@(?:(\d{1,6}),(\d{1,6})|any))?", text)
     if match is None:
         raise InvalidValue(
-            "a grid is written grid:ROWSxCOLUMNS, with a start if it has one: write grid:15x15, grid:15x15@1,2 or grid:15x15@any"
+            "a grid is written grid:ROWSxCOLUMNS, or with a start: write grid:15x15, grid:15x15@1,2 or grid:15x15@any"
         )
     start = (int(match[3]), int(match[4])) if match[3] else None if text.endswith("@any") else (0, 0)
     return GridWorld(
