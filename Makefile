@@ -32,7 +32,7 @@ check: $(VENV)/developer
 	$(MAKE) lint test
 
 fuzz: $(VENV)/developer
-	DPWORDS_FUZZ=10000 $(BIN)/pytest -n auto tests/test_fuzz.py
+	DPWORDS_FUZZ=10000 $(BIN)/pytest -n auto tests/test_fuzz.py tests/test_fuzz_files.py
 
 bench: $(VENV)/developer
 	$(BIN)/python benchmarks/bench_speed.py --output bench_speed.json
