@@ -95,6 +95,7 @@ def test_words_outside_of_the_system_need_to_be_asked_for() -> None:
     table = ("release", "--input", "-", "--format", "csv", *edits, "-q")
     assert "row 2 has a word that is not in the language" in refused(*table, stdin="w\nSS\nNN\n")
     assert run(*table, "--invalid", "skip", stdin="w\nSS\nNN\n").stdout == "w\nSS\n"
+    assert "(--any-word)" in run(*table, stdin="w\nSS\nNN\n").stderr
     assert len(run(*table, "--any-word", stdin="w\nSS\nNN\n").stdout.splitlines()) == 3
 
 

@@ -74,7 +74,9 @@ class WordRule:
         symbols = self.mechanism.language.alphabet.symbols
         unknown = object()  # which is in no alphabet
         word = tuple(symbols[code] if code < len(symbols) else unknown for code in codes.tolist())
-        reason = self.mechanism.language.fault(word) or (self.inside.fault(word) if self.inside is not None else None)
+        reason = self.mechanism.language.fault(word)
+        if reason is None and self.inside is not None:  # the mechanism itself would take the word
+            reason, remedy = self.inside.fault(word), f"{remedy}, or take any word over the symbols (--any-word)"
         return NotInLanguage(f"{row} has a word that is not in the language ({reason}): {remedy}")
 
 
