@@ -1,0 +1,44 @@
+"""The colours of pictures, the terminal and the page, by what they mean. One meaning has one colour everywhere.
+
+Each colour comes in two shades: for a light and for a dark background. All of them have a contrast of at least 4.5:1
+to white or to #16181d, except the backgrounds at the end of the table.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Colour(NamedTuple):
+    """One colour, for light and for dark backgrounds."""
+
+    light: str
+    dark: str
+
+
+COLOURS = {
+    "private": Colour("#222222", "#f0f0f0"),  # the private word or run, and plain text
+    "released": Colour("#0b57d0", "#8ab4f8"),  # a released word or run, where it equals the private one
+    "changed": Colour("#b34500", "#ffab70"),  # a symbol or a move that differs from the private one
+    "goal": Colour("#1a7f37", "#5fd38d"),  # a goal, and a claim that holds
+    "broken": Colour("#b3261e", "#ff8a80"),  # a claim that does not hold, and what is not private
+    "tight": Colour("#0b57d0", "#8ab4f8"),  # mechanisms; what is in use by default looks like "released"
+    "online": Colour("#00705a", "#4fd1b5"),
+    "textbook": Colour("#6f42c1", "#c3a6ff"),
+    "staircase": Colour("#9c2f74", "#ff9ad5"),
+    "inverse": Colour("#6b6b6b", "#a8a8a8"),
+    "channel": Colour("#8a5a00", "#e8b84f"),
+    "literal": Colour("#b3261e", "#ff8a80"),  # the paper's formula, which is not private
+    "optimum": Colour("#222222", "#f0f0f0"),
+    "wall": Colour("#8d8d8d", "#6a6f78"),  # backgrounds from here on
+    "mark": Colour("#fde3cf", "#5c3214"),  # behind changed symbols
+    "pale": Colour("#c9c9c9", "#4a4f58"),  # lines of a grid, states that nothing is said about
+}
+
+_KINDS = ("staircase", "inverse", "channel", "online", "literal", "textbook", "optimum")
+
+
+def mechanism_colour(title: str) -> Colour:
+    """The colour of a mechanism, by the title under which `mechanisms.choice` offers it."""
+    found = next((kind for kind in _KINDS if kind in title), "tight")
+    return COLOURS[found]
