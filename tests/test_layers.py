@@ -63,9 +63,8 @@ def test_imports_go_down(name: str) -> None:
     for other in imported(name):
         assert room(other) == room(name) or ROW[room(other)] >= ROW[room(name)], f"{name} imports {other}"
         beside = ROW[room(other)] == ROW[room(name)] and room(other) != room(name)
-        assert not beside or room(name) in ("core", "__main__", "_kernels") or room(other) == "errors", (
-            f"{name} imports {other}, a room of the same row"
-        )
+        allowed = room(name) in ("core", "__main__", "_kernels") or room(other) == "errors" or name == "cli.serve"
+        assert not beside or allowed, f"{name} imports {other}, a room of the same row"
 
 
 def test_inside_a_room_there_are_no_cycles() -> None:

@@ -44,17 +44,26 @@ def alphabet(text: str) -> list[str]:
     >>> "".join(alphabet("a-e_"))
     'abcde_'
     """
+    if text.startswith("@"):
+        return _lines(Path(text[1:]), "symbol")
+    if not text.startswith("name:") and os.path.isfile(text):
+        raise InvalidValue(
+            f"there is a file of that name, {text}: write @{text} to read its symbols, or \\{text} for a literal"
+        )
+    return alphabet_symbols(text)
+
+
+def alphabet_symbols(text: str) -> list[str]:
+    """The symbols of an alphabet that is written as a literal or a name. No file is looked at.
+
+    >>> "".join(alphabet_symbols("name:dna"))
+    'ACGT'
+    """
     if text.startswith("name:"):
         name = text.removeprefix("name:")
         if name not in NAMED_ALPHABETS:
             raise InvalidValue(f"there is no alphabet of that name: use one of {', '.join(NAMED_ALPHABETS)}")
         return list(NAMED_ALPHABETS[name])
-    if text.startswith("@"):
-        return _lines(Path(text[1:]), "symbol")
-    if os.path.isfile(text):
-        raise InvalidValue(
-            f"there is a file of that name, {text}: write @{text} to read its symbols, or \\{text} for a literal"
-        )
     if re.search(r"(?<!\\)(\\\\)*\\$", text):
         raise InvalidValue("the alphabet ends with a single backslash: write two to include a backslash")
     symbols: list[str] = []

@@ -14,6 +14,7 @@ from dpwords.cli.audit import audit
 from dpwords.cli.draw import draw
 from dpwords.cli.ledger import ledger
 from dpwords.cli.release import release
+from dpwords.cli.serve import serve
 from dpwords.cli.study import study
 from dpwords.cli.terminal import BROKEN_PIPE, NO_OUTPUT, flush_output, note
 from dpwords.errors import DPWordsError, InvalidValue
@@ -33,6 +34,7 @@ def cli() -> None:
       dpwords draw abc --alphabet abc -k 2 --output automaton.svg
       dpwords study strings
       dpwords ledger show ledger.db
+      dpwords serve
     """
 
 
@@ -42,6 +44,7 @@ cli.add_command(audit)
 cli.add_command(draw)
 cli.add_command(study)
 cli.add_command(ledger)
+cli.add_command(serve)
 
 
 _LONGEST_NAME = 60  # characters of a name in a message

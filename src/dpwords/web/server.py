@@ -1,0 +1,62 @@
+"""Starting the page on this machine."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+
+from dpwords.core.extras import optional
+from dpwords.errors import InvalidValue
+
+_PURPOSE = "the page and its server"
+
+
+def serve(port: int, ready: Callable[[str], None]) -> None:
+    """Serve the page on the loopback address until Ctrl-C. `ready` is called with its address once it can be opened.
+
+    Port 0 stands for any free port. Nothing is logged: requests contain private words.
+    """
+    for package in ("starlette", "uvicorn"):
+        optional(package, "web", _PURPOSE)
+    import uvicorn
+
+    from dpwords.web.app import create_app
+    from dpwords.web.guard import new_token
+
+    with _listening(port) as listener:
+        own = listener.getsockname()[1]
+        config = uvicorn.Config(
+            create_app(own, new_token()),
+            log_config=None,
+            log_level="critical",
+            access_log=False,
+            server_header=False,
+            limit_concurrency=64,
+            timeout_graceful_shutdown=1,
+        )
+
+        class Announced(uvicorn.Server):
+            """A server that says when it is ready."""
+
+            async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+                await super().startup(sockets)
+                ready(f"http://127.0.0.1:{own}/")
+
+        Announced(config).run(sockets=[listener])
+
+
+def _listening(port: int) -> socket.socket:
+    """A socket that is bound to this port of the loopback address."""
+    if not 0 <= port < 2**16:
+        raise InvalidValue("--port is a number from 0 to 65535: take for example --port 8642")
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # so that answers are not delayed
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(("127.0.0.1", port))
+        listener.listen()
+    except OSError as error:
+        listener.close()
+        raise InvalidValue(
+            f"port {port} cannot be used ({error.strerror}): choose another one with --port, or --port 0 for a free one"
+        ) from None
+    return listener

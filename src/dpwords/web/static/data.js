@@ -1,0 +1,2 @@
+// The view of data.
+export function show() {}

@@ -1,0 +1,2 @@
+// The view of odds.
+export function show() {}

@@ -1,0 +1,2 @@
+// The view of runs.
+export function show() {}

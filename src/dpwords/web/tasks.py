@@ -1,0 +1,42 @@
+"""What the page can ask for: one line for each task, by the address to which the page sends its question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Literal
+
+from dpwords.errors import InvalidValue
+from dpwords.web.messages import Message
+from dpwords.web.workers import ShowProgress
+
+Lane = Literal["quick", "long"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """Which function answers a question, with `module` inside of `dpwords.web`, and what it may cost.
+
+    Quick tasks answer while a slider moves, and do not wait for long ones. `seconds` and `bytes` are limits.
+    """
+
+    module: str
+    function: str
+    lane: Lane = "quick"
+    seconds: float = 10.0
+    bytes: int = 2**18
+
+
+TASKS = {
+    "words/release": Task("words", "release"),
+}
+
+
+def answer(name: str, question: Message, progress: ShowProgress) -> Message:
+    """The answer to a question. The function of a task takes the question, and that of a long one `progress`, too."""
+    task = TASKS.get(name)
+    if task is None:
+        raise InvalidValue("the page asked for something that this version does not know: reload the page")
+    function: Callable[..., Message] = getattr(import_module(f"dpwords.web.{task.module}"), task.function)
+    return function(question) if task.lane == "quick" else function(question, progress)

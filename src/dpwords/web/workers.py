@@ -1,0 +1,123 @@
+"""Processes in which the page's questions are answered: one question at a time, ended when it takes too long.
+
+A thread cannot be ended from outside, a process can. Questions and answers go through pipes, and nothing about them is
+written down: the error of a task that fails unexpectedly is reported by its type and place only.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, Literal
+
+from dpwords.errors import DPWordsError, TooLarge
+from dpwords.web.messages import Message
+
+ShowProgress = Callable[[float], None]
+Event = Literal["progress", "done", "refused"]
+_STEP = 0.1  # seconds between looks at whether somebody still waits for the answer
+
+
+class Worker:
+    """A process that answers questions, started when the first one comes and again after one had to be ended.
+
+    `answer` is imported there by its name, so it has to be a function of a module.
+    """
+
+    def __init__(self, answer: Callable[[str, Message, ShowProgress], Message]) -> None:
+        self._answer = answer
+        self._turn = threading.Lock()
+        self._process: Any = None
+        self._pipe: Connection | None = None
+
+    def ask(self, task: str, question: Message, seconds: float) -> Generator[tuple[Event, Any] | None]:
+        """Shares of progress, and then the answer or the reason of a refusal; None while there is nothing new.
+
+        Closing the iterator before the answer ends the process. Raises `TooLarge` after `seconds`, or if other
+        questions keep the process busy for so long.
+        """
+        end = time.monotonic() + seconds
+        while not self._turn.acquire(timeout=_STEP):
+            if time.monotonic() > end:
+                raise TooLarge("an earlier question is still being computed: wait for it, or cancel it")
+            yield None
+        answered = False
+        try:
+            pipe = self._started()
+            pipe.send((task, question))
+            while not answered:
+                if time.monotonic() > end:
+                    raise TooLarge(
+                        f"this took longer than {seconds:g} seconds: use a shorter word, a smaller system or a larger "
+                        "ε, or the command line, which has no such limit"
+                    )
+                if not pipe.poll(_STEP):
+                    yield None
+                    continue
+                kind, value = pipe.recv()
+                answered = kind != "progress"
+                yield kind, value
+        except (EOFError, OSError):
+            raise TooLarge("the computation ran out of memory: use a shorter word or a smaller system") from None
+        finally:
+            if not answered:
+                self.stop()
+            self._turn.release()
+
+    def stop(self) -> None:
+        """End the process and what it is computing. The next question starts another one."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.join()
+            process.close()
+        if self._pipe is not None:
+            self._pipe.close()
+            self._pipe = None
+
+    def _started(self) -> Connection:
+        if self._process is None or not self._process.is_alive() or self._pipe is None:
+            self.stop()
+            context = multiprocessing.get_context("spawn")
+            self._pipe, other = context.Pipe()
+            self._process = context.Process(target=_work, args=(other, self._answer), daemon=True)
+            self._process.start()
+            other.close()
+        return self._pipe
+
+
+def _work(pipe: Connection, answer: Callable[[str, Message, ShowProgress], Message]) -> None:
+    """Answer questions until the pipe is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then ends this process
+    warnings.simplefilter("ignore")  # what is worth knowing is part of the answers
+
+    def progress(share: float) -> None:
+        pipe.send(("progress", share))
+
+    with suppress(EOFError, OSError):
+        while True:
+            task, question = pipe.recv()
+            pipe.send(_answered(answer, task, question, progress))
+
+
+def _answered(
+    answer: Callable[[str, Message, ShowProgress], Message], task: str, question: Message, progress: ShowProgress
+) -> tuple[Event, Any]:
+    try:
+        return "done", answer(task, question, progress)
+    except DPWordsError as error:
+        return "refused", str(error)
+    except MemoryError:
+        return "refused", "there is not enough memory for this: use a shorter word or a smaller system"
+    except Exception as error:  # its text could hold a part of a word
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{type(error).__name__} in {Path(where.filename).name}, line {where.lineno}"
+        return "refused", f"dpwords itself failed ({place}): please report it with what you did, but not with your word"
