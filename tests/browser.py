@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = [
     "--no-sandbox",  # tests may run as root
     "--disable-gpu",
@@ -26,9 +25,14 @@ FLAGS = [
 ]
 
 
+def chromium_path() -> str | None:
+    """Where Chromium is installed."""
+    return shutil.which("chromium") or shutil.which("chromium-browser")
+
+
 def need_browser() -> None:
     """Skip the tests where there is no browser, or fail where one is expected."""
-    missing = [] if CHROMIUM else ["Chromium (Debian's package chromium)"]
+    missing = [] if chromium_path() else ["Chromium (Debian's package chromium)"]
     try:
         import playwright  # noqa: F401
     except ImportError:
@@ -62,7 +66,7 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        chromium = playwright.chromium.launch(executable_path=chromium_path(), args=FLAGS)
         yield chromium
         chromium.close()
 
