@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint check fuzz kills bench clean
+.PHONY: demo test lint check pictures fuzz kills bench clean
 .DELETE_ON_ERROR:
 
 $(VENV)/user: pyproject.toml
@@ -30,6 +30,9 @@ lint: $(VENV)/developer
 check: $(VENV)/developer
 	$(BIN)/ruff format .
 	$(MAKE) lint test
+
+pictures: $(VENV)/developer
+	$(BIN)/python examples/pictures.py
 
 fuzz: $(VENV)/developer
 	DPWORDS_FUZZ=10000 $(BIN)/pytest -n auto tests/test_fuzz.py tests/test_fuzz_files.py

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import math
 import pkgutil
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -42,9 +44,11 @@ def test_python_blocks_run(code: str, tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("line", COMMANDS)
-def test_commands_run(line: str) -> None:
+def test_commands_run(line: str, tmp_path: Path) -> None:
     arguments = shlex.split(line, comments=True)[1:]
-    done = subprocess.run([sys.executable, "-m", "dpwords", *arguments], capture_output=True, text=True, check=False)
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    command = [sys.executable, "-m", "dpwords", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == (1 if "--literal" in arguments else 0), done.stderr
 
 
@@ -65,7 +69,8 @@ def test_links_lead_somewhere() -> None:
 
 
 def test_the_table_of_expected_distances_is_true() -> None:
-    rows = re.findall(r"^\| (\d+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", PAGES[0].read_text("utf-8"), re.MULTILINE)
+    text = (ROOT / "docs" / "mechanisms.md").read_text("utf-8")
+    rows = re.findall(r"^\| (\d+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", text, re.MULTILINE)
     assert len(rows) == 3
     words = dw.Words(range(16))
     for epsilon, *printed in rows:
@@ -75,3 +80,34 @@ def test_the_table_of_expected_distances_is_true() -> None:
             dw.Exponential(words, int(epsilon), utility=dw.Inverse(1.0), calibration="textbook"),
         )
         assert [f"{m.expected_distance(length=32):#.3g}" for m in mechanisms] == printed
+
+
+@pytest.mark.parametrize(("page", "lines"), [("README.md", 1), ("docs/promise.md", 3)])
+def test_odds_of_100_are_true_and_rounded_up(page: str, lines: int) -> None:
+    text = (ROOT / page).read_text("utf-8")
+    epsilons = [float(found) for found in re.findall(r"(?<=\| )(?:ε = )?([\d.]+)(?= \|)", _row_with(text, "ε"))]
+    rows = re.findall(r"^\| (?:at most … of 100 cases|(\d)) \|(.*)\|$", text, re.MULTILINE)
+    assert len(epsilons) == 5
+    assert len(rows) == lines
+    for places, cells in rows:
+        for epsilon, cell in zip(epsilons, cells.split("|"), strict=True):
+            share = 100 / (1 + math.exp(-epsilon * int(places or 1)))
+            if cell.strip() == "all but 100":
+                assert share > 99.9999
+                continue
+            step = 10.0 ** -len(cell.strip().partition(".")[2])
+            assert share <= float(cell) < share + step
+
+
+def _row_with(text: str, head: str) -> str:
+    return next(line for line in text.splitlines() if line.startswith("|") and head in line)
+
+
+def test_marks_stand_under_the_changed_letters() -> None:
+    found = re.search(r"```\nprivate    (.*)\n((?:released.*\n.*\n)+)```", (ROOT / "README.md").read_text("utf-8"))
+    assert found
+    lines = found[2].splitlines()
+    for released, marks in zip(lines[::2], lines[1::2], strict=True):
+        differs = [own != other for own, other in zip(found[1], released[11:], strict=True)]
+        assert any(differs)
+        assert [mark == "^" for mark in marks[11:].ljust(len(differs))] == differs
