@@ -17,7 +17,7 @@ $(VENV)/developer: $(VENV)/user
 	touch $@
 
 demo: $(VENV)/user
-	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
+	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/developer
 	$(BIN)/pytest -n auto
