@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from threading import Thread
+
 import click
 
 from dpwords.cli.terminal import note
@@ -28,6 +30,8 @@ def serve(port: int, no_browser: bool) -> None:
         if not no_browser:
             import webbrowser
 
-            webbrowser.open(address)
+            Thread(
+                target=webbrowser.open, args=(address,), daemon=True
+            ).start()  # some browsers keep their caller waiting
 
     run(port, ready)
