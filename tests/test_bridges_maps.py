@@ -45,6 +45,7 @@ def test_empty_lines_around_the_map_are_left_out(tmp_path: Path) -> None:
         ("..\n\n..", "line 2 of the map has 0 cells"),
         ("..\n.x", r"line 2 of the map, column 2, is none of # S G \. and the space"),
         ("\t.", "line 1 of the map, column 1"),
+        ("map.txt", r"to read it from a file, pass from_map\(Path\('map.txt'\)\)"),
         ("##", "must start in a free cell"),
         ("", "a map must be a text with cells"),
         ("\n\n", "a map must be a text with cells"),

@@ -27,12 +27,19 @@ def from_map(text: str | os.PathLike[str], stay: bool = False) -> GridWorld:
     ((0, 0), True, False)
     """
     if not isinstance(text, os.PathLike):
+        if isinstance(text, str) and _may_be_a_file(text):
+            raise InvalidValue("a map is a text of lines: to read it from a file, pass from_map(Path('map.txt'))")
         return _world(text, stay)
     content = read_text(text)
     try:
         return _world(content, stay)
     except InvalidValue as error:
         raise InvalidValue(f"{Path(text).name}: {error}") from None
+
+
+def _may_be_a_file(text: str) -> bool:
+    """Whether a text is no map, but looks like the name of a file."""
+    return "\n" not in text and bool(Path(text).suffix[1:]) and not set(text) <= set(_MEANING)
 
 
 def _world(text: object, stay: bool) -> GridWorld:
