@@ -46,6 +46,13 @@ def test_files_in_each_format(tmp_path: Path) -> None:
     assert runs.read_bytes().startswith(b"<?xml")
 
 
+def test_released_runs(tmp_path: Path) -> None:
+    picture = tmp_path / "runs.svg"
+    done = run("draw", "EES", "SE", "--runs", "--released", "--system", "grid:2x3", "-o", str(picture))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert picture.read_bytes() == plots.encode(plots.runs(GRID, {"": ["EES", "SE"]}, compared=False), "svg")
+
+
 def test_maps_and_runs_on_them(tmp_path: Path) -> None:
     roads = tmp_path / "roads.json"
     roads.write_text(
@@ -97,6 +104,7 @@ def test_bad_use(tmp_path: Path) -> None:
     )
     assert "not in the language (symbol 3 of 4" in refused("draw", "EEEE", "--system", "grid:3x3", "-o", where)
     assert "nothing to draw" in refused("draw", "EE", "--system", "grid:1x3", "--exactly", "2", "-o", where)
+    assert "only --runs draws released runs" in refused("draw", "--released", "--system", "grid:3x3")
     assert "DOT is for" in refused("draw", "EE", "--runs", "--system", "grid:3x3", "-o", str(tmp_path / "a.dot"))
     assert "at most 100 rows and columns" in refused("draw", "--system", "grid:101x2", "-o", where)
     assert "at most 400 states and arrows" in refused(

@@ -23,7 +23,7 @@ import dpwords as dw
 from dpwords import plots
 from dpwords.plots.layout import Layout
 from dpwords.plots.structure import Diagram
-from dpwords.plots.style import COMPLETIONS, INK, KINDS, SHARE
+from dpwords.plots.style import CHANGED, COMPLETIONS, INK, KINDS, RELEASED, SHARE
 from dpwords.studies.figures import figures
 from zoo import PARALLEL, ROADS
 
@@ -282,20 +282,20 @@ def test_runs_show_cells_walls_and_changes() -> None:
     world = dw.GridWorld(2, 3, start=(0, 0), walls={(0, 1)})
     figure = plots.runs(world.by_states(), {"row": [[(1, 0), (1, 1)], [(1, 0), (0, 0)]]}, "title")
     before, after = figure.axes
-    assert (before.get_title(), after.get_title()) == ("input", "distance 1")
+    assert (before.get_title(), after.get_title()) == ("private run", "distance 1")
     assert len(before.patches) == 1  # the wall
     (path,) = drawn(before)
     assert [step[-1].tolist() for step in path.get_segments()] == [[0, 1], [1, 1]]  # (column, row)
     secret, run = drawn(after)
     assert len(secret.get_segments()) == len(run.get_segments()) == 2
     colours = [to_hex(colour) for colour in run.get_colors()]
-    assert colours[0] == INK
-    assert colours[1] != INK
+    assert [to_hex(colour) for colour in secret.get_colors()] == [INK, INK]
+    assert colours == [RELEASED, CHANGED]
     anywhere = dw.GridWorld(2, 2, start=None).by_states()
     (first, second) = plots.runs(anywhere, {"": [[(0, 0), (0, 1)], [(1, 1), (0, 1)]]}).axes
     assert len(drawn(first)[0].get_segments()) == 1
     starts = [to_hex(str(line.get_color())) for line in second.lines if line.get_marker() == "o"]
-    assert starts[0] != starts[1] != INK  # the input's, and one that differs from it
+    assert starts == [INK, CHANGED]  # the private run's, and one that differs from it
     walled = plots.runs(dw.GridWorld(2, 2, walls={(1, 0), (1, 1)}), {"": ["E"]})
     assert len(walled.axes[0].patches) == 2
 

@@ -14,7 +14,7 @@ import dpwords as dw
 from dpwords import plots
 from dpwords.plots.places import cells_of, spread
 from dpwords.plots.structure import Arrow, Diagram
-from dpwords.plots.style import CHANGED, INK
+from dpwords.plots.style import CHANGED, RELEASED
 from zoo import PARALLEL
 
 SQUARE = {"a": (0.0, 0.0), "b": (10.0, 0.0), "c": (10.0, 10.0), "d": (0.0, 10.0)}
@@ -109,7 +109,7 @@ def test_runs_on_a_map_look_as_on_a_grid() -> None:
     assert back[1][1] != 10.0
     assert after.get_title() == "distance 2"
     _, run = parts(after, "run")
-    assert [to_hex(colour) for colour in run.get_colors()] == [INK, CHANGED, CHANGED, INK]
+    assert [to_hex(colour) for colour in run.get_colors()] == [RELEASED, CHANGED, CHANGED, RELEASED]
 
 
 def test_runs_are_shown_on_their_part_of_the_map() -> None:

@@ -234,6 +234,6 @@ def test_figures_can_be_drawn(words: Study, runs: Study) -> None:
         panels = draw().axes
         assert len(panels) == 24  # four mechanisms, six panels each
         titles = [panel.get_title() for panel in panels]
-        assert titles[::6] == ["input"] * 4
+        assert titles[::6] == ["private run"] * 4
         drawn = [f"distance {sample.distance}" for column in block.columns for sample in column.samples]
-        assert [title for title in titles if title != "input"] == drawn
+        assert [title for title in titles if title != "private run"] == drawn

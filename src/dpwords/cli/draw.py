@@ -27,7 +27,12 @@ if TYPE_CHECKING:
 )
 @click.option("--of-length", is_flag=True, help="Only words as long as WORD, as a deterministic automaton.")
 @click.option("--exactly", type=int, help="Only words at exactly this distance, with completions V and policy μ.")
-@click.option("--runs", is_flag=True, help="Draw each WORD as a run on a grid or map, the first one as the input.")
+@click.option(
+    "--runs",
+    is_flag=True,
+    help="Draw each WORD as a run on a grid or map: first the private run, then released ones, their changes marked.",
+)
+@click.option("--released", is_flag=True, help="With --runs: no run is private, all of them are released ones.")
 @click.option("--paper", is_flag=True, help="Draw the paper's automata in all formats; --output is a directory.")
 @click.option("--title", default="", help="A title above the picture.")
 @click.option("--separator", help="What separates symbols.  [default: nothing, or a space if symbols are longer]")
@@ -38,7 +43,13 @@ if TYPE_CHECKING:
     help="A file that ends in .svg, .png or .dot.  [default: DOT on standard output]",
 )
 def draw(
-    words_given: tuple[str, ...], paper: bool, runs: bool, title: str, output: Path | None, **options: Any
+    words_given: tuple[str, ...],
+    paper: bool,
+    runs: bool,
+    released: bool,
+    title: str,
+    output: Path | None,
+    **options: Any,
 ) -> None:
     """Draw the automaton of a WORD, its policy, its product with a system, a system, or runs on it.
 
@@ -53,6 +64,7 @@ def draw(
       dpwords draw --system grid:3x3 --output system.dot
       dpwords draw --system grid:2x3 --rule contains:0,2 --output rule.svg
       dpwords draw EESS SESE --runs --system grid:4x4 --output runs.png
+      dpwords draw EESS SES --runs --released --system grid:4x4 --output released.png
       dpwords draw --system roads.graphml --output roads.svg
       dpwords draw --paper --output figures
     """
@@ -63,12 +75,13 @@ def draw(
         plots.checked_form(output)
         check_output(output)
     if paper:
-        refuse("--paper draws the paper's figures", "words_given", "runs", "title", *options)
+        refuse("--paper draws the paper's figures", "words_given", "runs", "released", "title", *options)
         _draw_paper(output)
     elif runs:
         refuse("--runs draws words as they are", *_OF_AUTOMATA)
-        _draw_runs(words_given, title, output, **options)
+        _draw_runs(words_given, released, title, output, **options)
     else:
+        refuse("only --runs draws released runs", "released")
         drawn = _drawn(words_given, **options)
         if output is None:
             emit(plots.dot(drawn, title).splitlines())
@@ -114,7 +127,12 @@ def _drawn(
 
 
 def _draw_runs(
-    words_given: tuple[str, ...], title: str, output: Path | None, separator: str | None, **options: Any
+    words_given: tuple[str, ...],
+    released: bool,
+    title: str,
+    output: Path | None,
+    separator: str | None,
+    **options: Any,
 ) -> None:
     from dpwords import plots
     from dpwords.bridges.notation import Notation
@@ -123,7 +141,8 @@ def _draw_runs(
     if not words_given or output is None or public.system is None:
         raise InvalidValue("runs need words, a --system, and an --output that ends in .svg or .png")
     notation = Notation(public, separator)
-    plots.save(plots.runs(public, {"": [notation.read(text) for text in words_given]}, title), output)
+    read = [notation.read(text) for text in words_given]
+    plots.save(plots.runs(public, {"": read}, title, compared=not released), output)
 
 
 def _draw_paper(output: Path | None) -> None:

@@ -72,8 +72,11 @@ def dot(drawn: Automaton | Language, title: str = "") -> str:
     return text(Diagram.of(drawn), _one_line(title))
 
 
-def runs(system: Language, rows: Mapping[str, Sequence[Word]], title: str = "") -> Figure:
-    """Runs on a system, one panel for each, in named rows: the input first, then runs with changed steps marked.
+def runs(system: Language, rows: Mapping[str, Sequence[Word]], title: str = "", *, compared: bool = True) -> Figure:
+    """Runs on a system, one panel for each, in named rows: the private run first, then released ones.
+
+    Steps of released runs that differ from the private run are marked. With `compared=False` there is no private run:
+    all runs are drawn as released ones, without marks, and may have different lengths.
 
     They are drawn on the grid or, at the coordinates of the states, on the part of the map where they are. Without
     either, the system is spread out or, if it has more than 60 states, the part that the runs visit. A system that is
@@ -84,11 +87,12 @@ def runs(system: Language, rows: Mapping[str, Sequence[Word]], title: str = "") 
     """
     if not isinstance(system, Language) or system.system is None:
         raise InvalidValue("runs belong to a system: pass a TransitionSystem, for example a GridWorld")
-    _check_rows(rows.values())
+    _check_rows(rows.values(), alike=compared)
     with _matplotlib_as_it_comes():
         from dpwords.plots import boards
 
-        return boards.runs(system.system, {_one_line(name): words for name, words in rows.items()}, _one_line(title))
+        named = {_one_line(name): words for name, words in rows.items()}
+        return boards.runs(system.system, named, _one_line(title), compared)
 
 
 def words(secret: str, blocks: Sequence[Mapping[str, Sequence[str]]]) -> Figure:
@@ -208,11 +212,11 @@ def _check_size(states: int, arrows: int, arranged: Arrangement) -> None:
         )
 
 
-def _check_rows(rows: Iterable[Sequence[Word]], least: int = 1) -> None:
+def _check_rows(rows: Iterable[Sequence[Word]], least: int = 1, alike: bool = True) -> None:
     seen = list(rows)
     if not seen or min(map(len, seen)) < least:
         raise InvalidValue("there is nothing to draw: give at least one word in each row or column")
-    if any(len(word) != len(words[0]) for words in seen for word in words):
+    if alike and any(len(word) != len(words[0]) for words in seen for word in words):
         raise InvalidValue("words that are compared must have the same length: leave out those of another length")
 
 

@@ -14,7 +14,7 @@ from dpwords.languages.systems import TransitionSystem
 from dpwords.plots.grounds import Ground, ground_of
 from dpwords.plots.measure import drawable, text_width
 from dpwords.plots.places import Spot
-from dpwords.plots.style import CHANGED, INK, PALE
+from dpwords.plots.style import CHANGED, INK, RELEASED, Note
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +22,15 @@ if TYPE_CHECKING:
 
 MOST_PANELS = 120
 _MARGIN, _WHOLE = 0.12, 7.0  # inches
-_NOTES = ("dot: start", "square: end", "light grey: the input", "orange: steps that differ from it")
+_ENDS = [Note("dot: start"), Note("square: end")]
+_COMPARED = [
+    Note("black, or pale behind another: the private run"),
+    Note("blue: a sampled run", RELEASED),
+    Note("orange: its steps that differ", CHANGED),
+]
+_ALONE = [Note("blue: a released run", RELEASED)]
+_GAP, _SMALL = 10.0, 8.0  # points: between notes, and the size of their letters
+_BEHIND = 0.3  # opacity of the private run behind a released one
 _LANES = (0.0, 0.17, -0.17, 0.34, -0.34)  # sideways offsets, in cells, of repeated steps between the same two states
 _LOOKS: dict[str, Any] = {"va": "center", "color": INK, "parse_math": False}
 
@@ -34,14 +42,15 @@ def whole(system: TransitionSystem, title: str) -> Figure:
     ground = ground_of(system)
     starts = [] if system.start is None else [ground.spots[system.start]]
     ends = [ground.spots[state] for state in system.states if state in (system.accepting or ())]
-    note = ", ".join([*["dot: start"][: len(starts)], *["ring: accepting"][: len(ends)], *ground.notes])
-    texts = [text_width(title, 11.0), text_width(note, 8.0)]
+    marks = ["dot: start"][: len(starts)] + ["ring: accepting"][: len(ends)]
+    notes = [Note(text) for text in (*marks, *ground.notes)]
+    texts = [text_width(title, 11.0), _width(notes)]
     wide = max(_WHOLE, max(texts) / 72 + 2 * _MARGIN)
     head, body = 0.4 if title else 0.0, _WHOLE * ground.aspect
     high = head + body + 0.3
     figure = Figure(figsize=(wide, high))
     figure.text(_MARGIN / wide, 1 - 0.2 / high, drawable(title), fontsize=11, **_LOOKS)
-    figure.text(_MARGIN / wide, 0.15 / high, note, fontsize=8, **_LOOKS)
+    _write(figure, notes)
     axes = figure.add_axes((0, 0.3 / high, _WHOLE / wide, body / high), xlim=ground.x, ylim=ground.y)
     axes.set_axis_off()
     ground.paint(axes, _WHOLE)
@@ -53,22 +62,23 @@ def whole(system: TransitionSystem, title: str) -> Figure:
     return figure
 
 
-def runs(system: TransitionSystem, rows: Mapping[str, Sequence[Word]], title: str) -> Figure:
-    """Named rows of panels: the input first, then runs with changed steps marked."""
+def runs(system: TransitionSystem, rows: Mapping[str, Sequence[Word]], title: str, compared: bool) -> Figure:
+    """Named rows of panels: if they are compared, the private run first, then released ones with their changes."""
     from matplotlib.figure import Figure
 
     if sum(map(len, rows.values())) > MOST_PANELS:
         raise TooLarge(f"a picture can have at most {MOST_PANELS} runs: draw fewer")
     ways = {name: [_visited(system, word) for word in words] for name, words in rows.items()}
     ground = ground_of(system, [state for visits in ways.values() for visited in visits for state in visited])
-    note, panel, board = ", ".join([*_NOTES, *ground.notes]), ground.panel, ground.panel * ground.aspect
+    panel, board = ground.panel, ground.panel * ground.aspect
+    notes = _ENDS + (_COMPARED if compared else _ALONE) + [Note(text) for text in ground.notes]
     heads = [0.3 if name else 0.0 for name in rows]
-    texts = [text_width(title, 11.0), text_width(note, 8.0), *(text_width(name, 9.0, "bold") for name in rows)]
+    texts = [text_width(title, 11.0), _width(notes), *(text_width(name, 9.0, "bold") for name in rows)]
     wide = max(max(map(len, rows.values())) * (panel + _MARGIN), max(texts) / 72 + _MARGIN) + _MARGIN
     top = high = (0.4 if title else 0.1) + sum(head + 0.25 + board + _MARGIN for head in heads) + 0.3
     figure = Figure(figsize=(wide, high))
     figure.text(_MARGIN / wide, 1 - 0.2 / high, drawable(title), fontsize=11, **_LOOKS)
-    figure.text(_MARGIN / wide, 0.15 / high, note, fontsize=8, **_LOOKS)
+    _write(figure, notes)
     top -= 0.4 if title else 0.1
     for head, (name, words) in zip(heads, rows.items(), strict=True):
         figure.text(_MARGIN / wide, (top - head / 2) / high, drawable(name), fontsize=9, weight="bold", **_LOOKS)
@@ -78,16 +88,34 @@ def runs(system: TransitionSystem, rows: Mapping[str, Sequence[Word]], title: st
             box = (left / wide, (top + _MARGIN) / high, panel / wide, board / high)
             axes = figure.add_axes(box, xlim=ground.x, ylim=ground.y)
             axes.set_axis_off()
-            changed = [own != other for own, other in zip(words[0], word, strict=True)]
-            axes.set_title(f"distance {sum(changed)}" if place else "input", fontsize=9, pad=3, color=INK)
+            changed = [own != other for own, other in zip(words[0] if compared else word, word, strict=True)]
+            said = f"distance {sum(changed)}" if place else "private run"
+            axes.set_title(said if compared else "", fontsize=9, pad=3, color=INK)
             ground.paint(axes, panel)
-            if place:
-                _path(axes, ground, ways[name][0], [False] * len(changed), PALE)
-            _path(axes, ground, ways[name][place], changed, INK)
+            if compared and place:
+                _path(axes, ground, ways[name][0], [False] * len(changed), INK, _BEHIND)
+            _path(axes, ground, ways[name][place], changed, RELEASED if place or not compared else INK)
     return figure
 
 
-def _path(axes: Axes, ground: Ground, visited: Sequence[Any], changed: Sequence[bool], colour: str) -> None:
+def _width(notes: Sequence[Note]) -> float:
+    """The width of notes in a line, in points."""
+    return sum(text_width(note.text, _SMALL) + _GAP for note in notes) - _GAP
+
+
+def _write(figure: Figure, notes: Sequence[Note]) -> None:
+    """Write notes in a line at the bottom of a figure, each in its colour."""
+    wide, high = figure.get_size_inches()
+    left = 72 * _MARGIN
+    for note in notes:
+        looks = {**_LOOKS, "color": note.colour}
+        figure.text(left / 72 / wide, 0.15 / high, note.text, fontsize=_SMALL, **looks)
+        left += text_width(note.text, _SMALL) + _GAP
+
+
+def _path(
+    axes: Axes, ground: Ground, visited: Sequence[Any], changed: Sequence[bool], colour: str, opacity: float = 1.0
+) -> None:
     """Draw a run, step by step; a repeated step between the same two states is drawn beside the earlier one."""
     from matplotlib.collections import LineCollection
 
@@ -110,13 +138,14 @@ def _path(axes: Axes, ground: Ground, visited: Sequence[Any], changed: Sequence[
             steps,
             colors=colours[len(colours) - len(steps) :],
             linewidths=min(1.6, 0.13 * cell),
-            capstyle="round",
+            capstyle="round" if opacity == 1 else "butt",
+            alpha=opacity,
             gid="run",
         )
     )
     first = colours[0] if len(visited) == len(colours) else colour  # the first symbol may be the state of the start
-    axes.plot(*start, marker="o", color=first, markersize=min(6.0, 0.7 * cell))
-    axes.plot(*end, marker="s", color=colours[-1], markersize=min(3.5, 0.4 * cell))
+    axes.plot(*start, marker="o", color=first, markersize=min(6.0, 0.7 * cell), alpha=opacity)
+    axes.plot(*end, marker="s", color=colours[-1], markersize=min(3.5, 0.4 * cell), alpha=opacity)
 
 
 def _across(here: Spot, there: Spot) -> Spot:

@@ -15,7 +15,7 @@ from dpwords.plots.layout import Box
 from dpwords.plots.measure import drawable, text_width
 from dpwords.plots.places import MOST_ARROWS, MOST_STATES, Spot, cells_of, spread
 from dpwords.plots.structure import visible
-from dpwords.plots.style import FAINT, INK, ROAD, WALL
+from dpwords.plots.style import INK, PALE, ROAD, WALL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -110,7 +110,8 @@ class Grid(Ground):
             if cell in self.cells
         ]
         self.fences = [pair for pair in beside if pair not in moves and pair[::-1] not in moves]
-        self.notes = ["dark grey: wall"] + (["arrowhead: one way"] if self.one_way else [])
+        has_walls = self.fences or len(self.cells) < len(self.rows) * len(self.columns)
+        self.notes = ["grey: wall"] * bool(has_walls) + ["arrowhead: one way"] * bool(self.one_way)
 
     def unit(self, width: float) -> float:
         return 1.0
@@ -121,8 +122,8 @@ class Grid(Ground):
 
         (left, right), (low, high) = self.x, self.y
         rows, columns = [row - 0.5 for row in (*self.rows, self.rows.stop)], (*self.columns, self.columns.stop)
-        axes.hlines(rows, left + 0.1, right - 0.1, colors=FAINT, linewidths=0.5, zorder=0)
-        axes.vlines([c - 0.5 for c in columns], high + 0.1, low - 0.1, colors=FAINT, linewidths=0.5, zorder=0)
+        axes.hlines(rows, left + 0.1, right - 0.1, colors=PALE, linewidths=0.3, zorder=0)
+        axes.vlines([c - 0.5 for c in columns], high + 0.1, low - 0.1, colors=PALE, linewidths=0.3, zorder=0)
         for row in self.rows:
             for column in self.columns:
                 if (row, column) not in self.cells:

@@ -35,10 +35,32 @@ COLOURS = {
     "pale": Colour("#c9c9c9", "#4a4f58"),  # lines of a grid, states that nothing is said about
 }
 
-_KINDS = ("staircase", "inverse", "channel", "online", "literal", "textbook", "optimum")
+DIAGRAMS = {  # of automata and maps, which are drawn on white only
+    "completions": "#0b57d0",  # V
+    "share": "#c0003c",  # μ
+    "insertion": "#7b3fa0",
+    "deletion": "#00705a",
+    "road": "#c3d2e4",
+}
+
+_KINDS = {
+    "staircase": "staircase",
+    "inverse": "inverse",
+    "paper's utility": "inverse",
+    "channel": "channel",
+    "online": "online",
+    "literal": "literal",
+    "textbook": "textbook",
+    "optimum": "optimum",
+    "tight": "tight",
+}
 
 
 def mechanism_colour(title: str) -> Colour:
     """The colour of a mechanism, by the title under which `mechanisms.choice` offers it."""
-    found = next((kind for kind in _KINDS if kind in title), "tight")
-    return COLOURS[found]
+    return COLOURS[mechanism_kind(title) or "tight"]
+
+
+def mechanism_kind(title: str) -> str | None:
+    """What the colour of a mechanism is called in the table, by its title; None if the title names no mechanism."""
+    return next((kind for word, kind in _KINDS.items() if word in title), None)

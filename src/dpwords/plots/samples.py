@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpwords.plots.measure import MONO, drawable, text_width
-from dpwords.plots.style import CHANGED, INK, MARK
+from dpwords.plots.series import looks
+from dpwords.plots.style import CHANGED, INK, MARK, RELEASED, Note
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,8 +16,12 @@ if TYPE_CHECKING:
 _SIZE = 8.0  # points
 _LETTER = 0.602 * _SIZE  # width of a letter in the monospaced font
 _LINE = 1.6 * _SIZE
-_NOTE = "orange: letters that differ from the secret; the number says how many they are"
-_SERIES = ((CHANGED, "o"), ("#7570b3", "s"), ("#1b9e77", "^"), ("#4d4d4d", "D"))
+_NOTES = (
+    Note("blue: letters as in the private word", RELEASED),
+    Note("orange: letters that differ from it", CHANGED),
+    Note("number: how many differ"),
+)
+_GAP = 2 * _LETTER  # between notes
 
 
 def words(secret: str, blocks: Sequence[Mapping[str, Sequence[str]]]) -> Figure:
@@ -27,20 +32,22 @@ def words(secret: str, blocks: Sequence[Mapping[str, Sequence[str]]]) -> Figure:
     lines = [head + max(map(len, block.values())) + 1 for head, block in zip(heads, blocks, strict=True)]
     names = [text_width(text, _SIZE, "bold") for block in blocks for name in block for text in name.splitlines()]
     column_width = max([(len(secret) + 4) * _LETTER, *names]) + 6 * _LETTER
-    width = max(column_width * max(map(len, blocks)), text_width(_NOTE, _SIZE) + 6 * _LETTER)
+    note_widths = [text_width(note.text, _SIZE) + _GAP for note in _NOTES]
+    width = max(column_width * max(map(len, blocks)), sum(note_widths) + 6 * _LETTER)
     height = _LINE * (sum(lines) + 1.5)
     figure = Figure(figsize=(width / 72, height / 72))
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
     axes.set_axis_off()
-    looks: dict[str, Any] = {"fontsize": _SIZE, "va": "center_baseline", "color": INK, "parse_math": False}
+    style: dict[str, Any] = {"fontsize": _SIZE, "va": "center_baseline", "parse_math": False}
     for number, (block, head) in enumerate(zip(blocks, heads, strict=True)):
         for column, (name, samples) in enumerate(block.items()):
             left, top = column * column_width + 3 * _LETTER, _LINE * (sum(lines[:number]) + 1)
             for row, text in enumerate(name.splitlines()):
-                axes.text(left, top + row * _LINE, drawable(text), weight="bold", **looks)
+                axes.text(left, top + row * _LINE, drawable(text), weight="bold", color=INK, **style)
             for row, word in enumerate(samples, start=head):
                 _word(axes, secret, word, left, top + row * _LINE)
-    axes.text(3 * _LETTER, height - _LINE, _NOTE, **looks)
+    for place, note in enumerate(_NOTES):
+        axes.text(3 * _LETTER + sum(note_widths[:place]), height - _LINE, note.text, color=note.colour, **style)
     return figure
 
 
@@ -50,11 +57,12 @@ def distances(panels: Mapping[str, Mapping[str, Sequence[float]]]) -> Figure:
 
     figure = Figure(figsize=(2.6 * len(panels) + 0.6, 3.2), layout="constrained")
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
-    names = list(dict.fromkeys(name for panel in panels.values() for name in panel))
+    styles = looks(dict.fromkeys(name for panel in panels.values() for name in panel))
     for panel, (title, laws) in zip(axes, panels.items(), strict=True):
         for name, law in laws.items():
-            colour, marker = _SERIES[names.index(name) % len(_SERIES)]
-            panel.plot(range(len(law)), law, color=colour, marker=marker, markersize=3, linewidth=1, label=name)
+            look = styles[name]
+            panel.plot(range(len(law)), law, look.marker, color=look.colour, linestyle=look.line, label=name)
+            panel.lines[-1].set(markersize=3, linewidth=1)
         panel.set_title(drawable(title), parse_math=False)
         panel.set(xlabel="distance", ylim=(0, None))
         panel.spines[["top", "right"]].set_visible(False)
@@ -71,12 +79,13 @@ def curves(epsilons: Sequence[float], series: Mapping[str, Sequence[float]], tit
 
     figure = Figure(figsize=(6, 4), layout="constrained")
     axes = figure.subplots()
-    for number, (name, values) in enumerate(series.items()):
-        colour, marker = _SERIES[number % len(_SERIES)]
+    styles = looks(series)
+    for name, values in series.items():
+        look = styles[name]
         order = sorted(range(len(epsilons)), key=lambda at: epsilons[at])
         points = [(epsilons[at], values[at]) for at in order]
-        axes.plot(*zip(*points, strict=True), color=colour, marker=marker, markersize=4, linewidth=1.2)
-        axes.lines[-1].set_label(drawable(name).replace("$", r"\$"))
+        axes.plot(*zip(*points, strict=True), look.marker, color=look.colour, linestyle=look.line)
+        axes.lines[-1].set(markersize=5, linewidth=1.2, label=drawable(name).replace("$", r"\$"))
     axes.set_title(drawable(title), fontsize=10, parse_math=False)
     axes.set(xlabel="ε", ylabel="expected distance", ylim=(0, None))
     axes.spines[["top", "right"]].set_visible(False)
@@ -97,7 +106,7 @@ def _word(axes: Axes, secret: str, word: str, left: float, y: float) -> None:
         "".join(a if differs == shown else " " for a, differs in zip(letters, changed, strict=True))
         for shown in (False, True)
     )
-    looks: dict[str, Any] = {"fontsize": _SIZE, "family": MONO, "va": "center_baseline", "parse_math": False}
-    axes.text(left, y, kept, color=INK, **looks)
-    axes.text(left, y, other, color=CHANGED, **looks)
-    axes.text(left + (len(secret) + 1) * _LETTER, y, str(sum(changed)), color=INK, **looks)
+    style: dict[str, Any] = {"fontsize": _SIZE, "family": MONO, "va": "center_baseline", "parse_math": False}
+    axes.text(left, y, kept, color=RELEASED, **style)
+    axes.text(left, y, other, color=CHANGED, **style)
+    axes.text(left + (len(secret) + 1) * _LETTER, y, str(sum(changed)), color=INK, **style)

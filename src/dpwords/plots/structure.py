@@ -23,7 +23,7 @@ from dpwords.languages.language import Language
 from dpwords.languages.systems import ANY_START, TransitionSystem, written
 from dpwords.plots.places import MOST_STATES, Spot, cells_of, on_a_circle, spread, to_scale
 
-Kind = Literal["match", "substitution", "insertion", "deletion", "same errors", "more errors", "move"]
+Kind = Literal["match", "substitution", "insertion", "deletion", "same errors", "more errors", "move", "symbol"]
 Arrangement = Literal["layers", "cells", "coordinates", "spread"]  # how places of nodes are chosen
 _PAIRS_A_LINE = 3  # pairs (read, errors) on one line of a label
 _LONGEST_NAME = 40  # characters in the name of a symbol or state
@@ -167,7 +167,8 @@ def _of_language(language: Language) -> Diagram:
         Node((names[number],), "", number == 0, ends[number] and not all(ends), *spots[number]) for number in numbers
     )
     edges = ((source, label, target) for (source, target), label in zip(pairs, found.label, strict=True))
-    arrows = _arrows(tuple(numbers), language.alphabet.symbols, ((edge, "move") for edge in edges), {})
+    kind: Kind = "symbol" if language.system is None else "move"
+    arrows = _arrows(tuple(numbers), language.alphabet.symbols, ((edge, kind) for edge in edges), {})
     return Diagram(nodes, arrows, arranged)
 
 

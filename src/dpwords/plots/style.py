@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dpwords.plots.palette import COLOURS, DIAGRAMS
 from dpwords.plots.structure import Diagram, Kind
 
-COMPLETIONS = "#0b57d0"  # V
-SHARE = "#c00000"  # μ
-INK = "#222222"
-PALE = "#c9c9c9"
-WALL = "#8d8d8d"
-FAINT = "#ececec"
-ROAD = "#c3d2e4"
-CHANGED = "#c24a00"
-MARK = "#fde3cf"  # background of changed letters
-
+INK = COLOURS["private"].light  # also that of plain text
+RELEASED = COLOURS["released"].light
+CHANGED = COLOURS["changed"].light
+MARK = COLOURS["mark"].light
+WALL = COLOURS["wall"].light
+PALE = COLOURS["pale"].light
+COMPLETIONS, SHARE, ROAD = DIAGRAMS["completions"], DIAGRAMS["share"], DIAGRAMS["road"]
 
 Line = str | tuple[float, tuple[float, ...]]  # a line style of matplotlib
 
@@ -30,15 +28,16 @@ class Stroke:
     dot: str  # the style in Graphviz
 
 
-_PLAIN, _ERROR = (INK, "solid", "solid"), ("#d97700", (0.0, (5.0, 2.0)), "dashed")
+_PLAIN, _ERROR = (INK, "solid", "solid"), (CHANGED, (0.0, (5.0, 2.0)), "dashed")
 KINDS: dict[Kind, Stroke] = {
     "match": Stroke("match: reads the word's own symbol", *_PLAIN),
     "substitution": Stroke("substitution: reads another symbol", *_ERROR),
-    "insertion": Stroke("insertion: reads any symbol", "#7b3fa0", (0.0, (1.5, 1.5)), "dotted"),
-    "deletion": Stroke("deletion: reads nothing", "#009e73", (0.0, (6.0, 2.0, 1.5, 2.0)), "bold"),
+    "insertion": Stroke("insertion: reads any symbol", DIAGRAMS["insertion"], (0.0, (1.5, 1.5)), "dotted"),
+    "deletion": Stroke("deletion: reads nothing", DIAGRAMS["deletion"], (0.0, (6.0, 2.0, 1.5, 2.0)), "bold"),
     "same errors": Stroke("the least number of errors stays the same", *_PLAIN),
     "more errors": Stroke("the least number of errors grows by one", *_ERROR),
     "move": Stroke("move of the system", *_PLAIN),
+    "symbol": Stroke("symbol that is read", *_PLAIN),
 }
 
 _SIGNS = {"≠": "≠a: any symbol except a", "*": "*: any symbol", "ε": "ε: no symbol"}
