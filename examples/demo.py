@@ -62,7 +62,7 @@ def main() -> None:
     say(
         "What next?",
         "README.md has commands for your own plans, tables, road networks and rules;",
-        "dpwords --help lists all commands.",
+        "dpwords --help lists all commands. To play with it in your browser: pip install '.[web]' and dpwords serve.",
     )
 
 
