@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from inspect import signature
 
 import pytest
 
 import dpwords as dw
+from dpwords.core.limits import Limits
 
 PUBLIC = [
     "DPWordsError",
@@ -62,6 +64,14 @@ def test_public_names() -> None:
         assert getattr(dw, name).__doc__
     with pytest.raises(AttributeError, match="no attribute 'Secret'"):
         dw.Secret  # noqa: B018
+
+
+def test_signatures_are_those_of_the_constructors() -> None:
+    """`help` and editors show what a class takes, and of its limits only those that are not the usual ones."""
+    assert [*signature(dw.Words).parameters] == ["alphabet", "max_length"]
+    assert [*signature(dw.Online).parameters] == ["language", "epsilon", "k", "limits"]
+    assert str(signature(dw.Online).parameters["limits"]).endswith("= Limits()")
+    assert repr(Limits(memory=2**20, threads=10**6)) == "Limits(memory=1048576, threads=1000000)"
 
 
 def test_errors_are_what_they_say() -> None:

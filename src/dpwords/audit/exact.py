@@ -67,7 +67,7 @@ def exact(
     Under Levenshtein distance, the words are all those of at most this length, and the outputs all those of at most
     `outputs_up_to` symbols, by default up to two more than `length` if they can be listed.
 
-    The measured ε is the largest |ln p(w;x)/p(w;x′)| / ceil(d(x, x′)/k) over all pairs, not only over neighbours. The
+    The measured ε is the largest `|ln p(w;x)/p(w;x′)|` / ceil(d(x, x′)/k) over all pairs, not only over neighbours. The
     claim holds if the measured ε is not larger; for a `NotPrivate` mechanism, the claim is its nominal ε. By default,
     language, claim and k are the mechanism's own; pass them if it has none. Cost: words³, for at most 1,024 words.
 

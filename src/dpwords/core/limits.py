@@ -6,7 +6,7 @@ Limits are public. To change one, pass for example `limits=Limits(memory=2**33)`
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -67,6 +67,12 @@ class Limits:
     kept_pairs: int = 2**24  # nearest pairs of a list that are kept
     compared_pairs: int = 2**29  # pairs farther apart that are compared because they can matter
     distances: int = 2**23  # distances held at a time
+
+    def __repr__(self) -> str:
+        """Only what differs from the defaults, so that the signatures of mechanisms stay readable."""
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        changed = [f"{name}={value!r}" for name, value in own.items() if value != getattr(Limits, name)]
+        return f"Limits({', '.join(changed)})"
 
 
 DEFAULTS = Limits()

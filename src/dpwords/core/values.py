@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta
+from inspect import Signature, signature
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,12 @@ class _ValueType(ABCMeta):
         made = super().__call__(*arguments, **options)
         vars(made)["_closed"] = True
         return made
+
+    @property
+    def __signature__(cls) -> Signature:
+        """The signature of the class's own constructor, which `help`, editors and notebooks show."""
+        own = signature(cls.__init__)  # type: ignore[misc]
+        return own.replace(parameters=[*own.parameters.values()][1:])
 
 
 class Value(metaclass=_ValueType):

@@ -50,7 +50,7 @@ class Budget:
 class Odds:
     """How well outputs can tell two words at some distance apart, at most.
 
-    `loss` is the largest |ln p(w;x)/p(w;x′)| over all outputs w; it is infinite where nothing is promised.
+    `loss` is the largest `|ln p(w;x)/p(w;x′)|` over all outputs w; it is infinite where nothing is promised.
     """
 
     distance: int
@@ -103,7 +103,7 @@ class Odds:
 
 @dataclass(frozen=True)
 class PureDP:
-    """For every pair of words x, x′ of the language and every output: |ln p(w;x)/p(w;x′)| ≤ ε · ceil(d(x, x′)/k).
+    """For every pair of words x, x′ of the language and every output: `|ln p(w;x)/p(w;x′)|` ≤ ε · ceil(d(x, x′)/k).
 
     The claim holds for the program as it runs, with all its rounding. `slack` is what rounding may cost for each symbol
     of the word (under Levenshtein distance, of the longest word); slack · length is subtracted from ε before the
@@ -117,7 +117,7 @@ class PureDP:
     method: Literal["tight", "certified", "textbook", "online", "channel", "best"]
 
     def loss(self, distance: int) -> float:
-        """The largest privacy loss |ln p(w;x)/p(w;x′)| for two words at this distance."""
+        """The largest privacy loss `|ln p(w;x)/p(w;x′)|` for two words at this distance."""
         return self.epsilon * -(-whole_number(distance, "a distance", 0) // self.k)
 
     def odds(self, distance: int) -> Odds:
