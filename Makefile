@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint check pictures fuzz kills bench clean
+.PHONY: demo test lint check docs pictures fuzz kills bench clean
 .DELETE_ON_ERROR:
 
 $(VENV)/user: pyproject.toml
@@ -31,6 +31,9 @@ check: $(VENV)/developer
 	$(BIN)/ruff format .
 	$(MAKE) lint test
 
+docs: $(VENV)/developer
+	$(BIN)/sphinx-build --fresh-env --fail-on-warning --keep-going --quiet docs docs/_build/html
+
 pictures: $(VENV)/developer
 	$(BIN)/python examples/pictures.py
 
@@ -50,4 +53,4 @@ kills: $(VENV)/developer
 	DPWORDS_KILLS=1000 $(BIN)/pytest tests/test_runs_kills.py
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
