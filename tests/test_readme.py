@@ -19,7 +19,8 @@ import dpwords
 import dpwords as dw
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = [page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in page.parts]
+PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *DOCS]
 MODULES = [
     "dpwords",
     *(m.name for m in pkgutil.walk_packages(dpwords.__path__, "dpwords.") if m.name != "dpwords.__main__"),
@@ -82,7 +83,9 @@ def test_the_table_of_expected_distances_is_true() -> None:
         assert [f"{m.expected_distance(length=32):#.3g}" for m in mechanisms] == printed
 
 
-@pytest.mark.parametrize(("page", "lines"), [("README.md", 1), ("docs/promise.md", 3)])
+@pytest.mark.parametrize(
+    ("page", "lines"), [("README.md", 1), ("docs/faq.md", 1), ("docs/promise.md", 3), ("docs/tutorial.md", 1)]
+)
 def test_odds_of_100_are_true_and_rounded_up(page: str, lines: int) -> None:
     text = (ROOT / page).read_text("utf-8")
     epsilons = [float(found) for found in re.findall(r"(?<=\| )(?:ε = )?([\d.]+)(?= \|)", _row_with(text, "ε"))]
@@ -103,8 +106,9 @@ def _row_with(text: str, head: str) -> str:
     return next(line for line in text.splitlines() if line.startswith("|") and head in line)
 
 
-def test_marks_stand_under_the_changed_letters() -> None:
-    found = re.search(r"```\nprivate    (.*)\n((?:released.*\n.*\n)+)```", (ROOT / "README.md").read_text("utf-8"))
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])
+def test_marks_stand_under_the_changed_letters(page: str) -> None:
+    found = re.search(r"```\nprivate    (.*)\n((?:released.*\n.*\n)+)```", (ROOT / page).read_text("utf-8"))
     assert found
     lines = found[2].splitlines()
     for released, marks in zip(lines[::2], lines[1::2], strict=True):

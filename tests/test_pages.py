@@ -1,4 +1,7 @@
-"""The cookbooks run from start to end, as a reader would run them, each in an empty directory."""
+"""Pages with bash blocks run from start to end, as a reader would run them, each in an empty directory.
+
+The blocks of all other pages stand alone, and are run by test_readme.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,13 @@ import pytest
 import dpwords as dw
 
 DOCS = Path(__file__).parent.parent / "docs"
-DOMAINS = sorted(DOCS.glob("cookbook_*.md"))
+FOLLOWED = [page for page in sorted(DOCS.glob("*.md")) if "```bash\n" in page.read_text("utf-8")]
 
 
 def follow(page: Path, place: Path) -> str:
-    """Run all commands of a page in a directory, as one script, and return what they print."""
-    script = "\n".join(re.findall(r"```bash\n(.*?)```", page.read_text("utf-8"), re.DOTALL))
+    """Run all commands and programs of a page in a directory, as one script, and return what they print."""
+    blocks = re.findall(r"```(bash|python)\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    script = "\n".join(code if kind == "bash" else f"python - <<'PROGRAM'\n{code}PROGRAM" for kind, code in blocks)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "-euc", script],
@@ -36,37 +40,38 @@ def follow(page: Path, place: Path) -> str:
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where all commands of the page on files were run."""
-    place = tmp_path_factory.mktemp("cookbook")
-    follow(DOCS / "data.md", place)
-    return place
-
-
-def test_every_output_has_the_shape_of_its_input(folder: Path) -> None:
-    visits = [line.split(",") for line in (folder / "private.csv").read_text().splitlines()]
+def files(place: Path) -> None:
+    """Every output has the shape of its input."""
+    visits = [line.split(",") for line in (place / "private.csv").read_text().splitlines()]
     assert [(row[0], row[1], len(row[2])) for row in visits[1:]] == [
         ("1", "north", 6),
         ("2", "south", 7),
         ("3", "north", 4),
     ]
-    runs = [json.loads(line) for line in (folder / "private_runs.jsonl").read_text().splitlines()]
+    runs = [json.loads(line) for line in (place / "private_runs.jsonl").read_text().splitlines()]
     assert [(run["id"], run["user"], len(run["cells"])) for run in runs] == [
         (1, "ann", 4),
         (2, "bob", 3),
         (3, "ann", 4),
     ]
-    log = (folder / "private_log.csv").read_text().splitlines()
+    log = (place / "private_log.csv").read_text().splitlines()
     assert log[0] == "case:concept:name,concept:name,time:timestamp"
     assert "2026" not in "".join(log)
-    careers = (folder / "private_careers.csv").read_text().splitlines()
+    careers = (place / "private_careers.csv").read_text().splitlines()
     assert [line.count(",") for line in careers] == [6] * 4
     assert careers[2].endswith(",")
 
 
-def test_nothing_unfinished_is_left(folder: Path) -> None:
-    assert not list(folder.glob(".*"))
+def diaries(place: Path) -> None:
+    """The reader's own file has its rows and lengths, and a receipt that names no word."""
+    rows = [line.split(",") for line in (place / "private.csv").read_text().splitlines()]
+    assert [(day, who, len(places)) for day, who, places in rows[1:]] == [
+        ("1", "ann", 10),
+        ("2", "ann", 9),
+        ("3", "bob", 6),
+    ]
+    assert set("".join(places for _, _, places in rows[1:])) <= set("HWSG")
+    assert json.loads((place / "private.csv.receipt.json").read_text())["epsilon"] == 3
 
 
 def robot_plans(place: Path) -> None:
@@ -136,14 +141,16 @@ CHECKS: dict[str, Callable[[Path], None]] = {
     "cookbook_process_mining": traces,
     "cookbook_protocols": sessions,
     "cookbook_robotics": robot_plans,
+    "data": files,
+    "tutorial": diaries,
 }
 
 
-@pytest.mark.parametrize("page", DOMAINS, ids=lambda page: page.stem)
-def test_cookbooks_of_domains(page: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", FOLLOWED, ids=lambda page: page.stem)
+def test_pages_that_are_followed(page: Path, tmp_path: Path) -> None:
     printed = follow(page, tmp_path)
     for block in re.findall(r"```text\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
         for line in block.splitlines():  # what the page quotes is what the reader sees
             assert line in printed
-    assert not list(tmp_path.glob(".*"))
+    assert not list(tmp_path.glob(".*"))  # nothing unfinished is left
     CHECKS[page.stem](tmp_path)

@@ -1,0 +1,124 @@
+"""The documentation is complete. `make docs` builds it; these checks need no build."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from collections import Counter
+from contextlib import redirect_stdout
+from itertools import pairwise, product
+from pathlib import Path, PurePosixPath
+from types import ModuleType
+from typing import Any
+
+import click
+import pytest
+
+import dpwords as dw
+from dpwords.cli import cli
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGES = {
+    str(PurePosixPath(page.relative_to(DOCS)).with_suffix("")): page.read_text("utf-8")
+    for page in DOCS.rglob("*.md")
+    if "_build" not in page.parts
+}
+REFERENCE = "\n".join(text for name, text in PAGES.items() if name.startswith("reference/"))
+DIRECTIVES = dict(re.findall(r"^\.\. auto\w+:: dpwords\.([\w.]+)(?:\(\))?((?:\n +.*|\n)*)", REFERENCE, re.MULTILINE))
+RUN = {"python", "sh", "bash"}
+SHOWN = {"", "text", "{toctree}", "{eval-rst}"}
+HELPERS = {"need_pyarrow", "need_pyspark", "need_matplotlib", "checked_makers"}
+
+
+def blocks(text: str) -> list[tuple[str, str]]:
+    """The fenced blocks of a page: the language of each, and what is in it."""
+    return re.findall(r"^```(\S*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+
+
+def test_every_page_is_once_in_the_table_of_contents() -> None:
+    entries = [
+        (PurePosixPath(name).parent, line)
+        for name, text in PAGES.items()
+        for kind, code in blocks(text)
+        if kind == "{toctree}"
+        for line in code.splitlines()
+        if line and not line.startswith(":")
+    ]
+    listed = Counter(str(folder / re.sub(r".*<(.*)>", r"\1", line)) for folder, line in entries)
+    assert listed == Counter(PAGES.keys() - {"index"})
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_every_block_is_run_or_plain(name: str) -> None:
+    """Blocks of python, sh and bash are run by test_readme, test_pages and test_spark; others show something."""
+    text, found = PAGES[name], blocks(PAGES[name])
+    assert len(re.findall(r"^ *```", text, re.MULTILINE)) == 2 * len(found)
+    assert {kind for kind, _ in found} <= RUN | SHOWN
+    for kind, code in found:
+        if kind == "sh":
+            assert all(line.startswith("dpwords ") for line in code.splitlines())
+
+
+def test_what_a_page_quotes_is_printed_by_the_program_before_it() -> None:
+    """On pages with bash blocks, test_pages checks this."""
+    quoted = 0
+    for text in PAGES.values():
+        found = blocks(text)
+        for (kind, code), (after, lines) in pairwise(found):
+            if kind == "python" and after == "text":
+                printed = io.StringIO()
+                with redirect_stdout(printed):
+                    exec(compile(code, "page", "exec"), {})
+                assert printed.getvalue() == lines
+                quoted += 1
+    assert quoted
+
+
+def public_names(module: ModuleType) -> set[str]:
+    """The functions and classes that users of a module call."""
+    here = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
+    offered = getattr(module, "__all__", [name for name in here if not name.startswith("_")])
+    return {name for name in offered if callable(getattr(module, name))} - HELPERS
+
+
+@pytest.mark.parametrize("name", sorted(dw.__all__))
+def test_the_reference_has_every_public_name(name: str) -> None:
+    value: Any = getattr(dw, name)
+    if not isinstance(value, ModuleType):
+        assert name in DIRECTIVES
+        assert f"`{name}`" in PAGES["reference"]
+        return
+    for member in public_names(value):
+        listed = re.search(r":members:(.*)", DIRECTIVES.get(name, ""))
+        assert (
+            f"{name}.{member}" in DIRECTIVES
+            or member in DIRECTIVES  # as `best`, which is also a name of the package
+            or (listed is not None and (not listed[1] or member in re.findall(r"\w+", listed[1])))
+        ), member
+    assert f"`{name}." in PAGES["reference"]
+
+
+def test_the_reference_has_every_command() -> None:
+    assert ".. click:: dpwords.cli:cli\n   :prog: dpwords\n   :nested: full" in PAGES["reference/commands"]
+    row = next(line for line in PAGES["reference"].splitlines() if line.startswith("| [the command line]"))
+    assert isinstance(cli, click.Group)
+    assert re.findall(r"`(?:dpwords )?(\w+)`", row) == list(cli.commands)
+
+
+def test_how_often_the_most_frequent_letter_is_the_true_one() -> None:
+    """The numbers of the FAQ, over all outcomes: four letters at ε = 2, with ties broken at random."""
+    kept = math.exp(2) / (math.exp(2) + 3)
+    share = {"kept": kept, "three": _most_frequent(kept, 3), "ten": _most_frequent(kept, 10)}
+    assert f"probability {share['kept']:.2f}." in PAGES["faq"]
+    assert f"with probability {share['three']:.2f}, of ten\nwith {share['ten']:.3f}." in PAGES["faq"]
+
+
+def _most_frequent(kept: float, releases: int) -> float:
+    right = 0.0
+    for counts in product(range(releases + 1), repeat=4):
+        if sum(counts) == releases and counts[0] == max(counts):
+            ways = math.factorial(releases) / math.prod(map(math.factorial, counts))
+            chance = ways * kept ** counts[0] * ((1 - kept) / 3) ** (releases - counts[0])
+            right += chance / counts.count(counts[0])
+    return right
