@@ -62,17 +62,15 @@ def test_every_block_is_run_or_plain(name: str) -> None:
 
 def test_what_a_page_quotes_is_printed_by_the_program_before_it() -> None:
     """On pages with bash blocks, test_pages checks this."""
-    quoted = 0
-    for text in PAGES.values():
-        found = blocks(text)
-        for (kind, code), (after, lines) in pairwise(found):
-            if kind == "python" and after == "text":
-                printed = io.StringIO()
-                with redirect_stdout(printed):
-                    exec(compile(code, "page", "exec"), {})
-                assert printed.getvalue() == lines
-                quoted += 1
-    assert quoted
+    quoting = [found for found in map(blocks, PAGES.values()) if "bash" not in dict(found) and "text" in dict(found)]
+    assert quoting
+    for (kind, code), (after, lines) in (pair for found in quoting for pair in pairwise(found)):
+        if after == "text":
+            assert kind == "python"
+            printed = io.StringIO()
+            with redirect_stdout(printed):
+                exec(compile(code, "page", "exec"), {})
+            assert printed.getvalue() == lines
 
 
 def public_names(module: ModuleType) -> set[str]:
