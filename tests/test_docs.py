@@ -104,6 +104,14 @@ def test_the_reference_has_every_command() -> None:
     assert re.findall(r"`(?:dpwords )?(\w+)`", row) == list(cli.commands)
 
 
+def test_the_tutorial_says_how_many_letters_change() -> None:
+    """One of four letters is another one with probability 3/(e^ε + 3)."""
+    assert f"of the ten letters {10 * 3 / (math.exp(2) + 3):.3f} are changed" in PAGES["tutorial"]
+    answer = re.search(r"The answer is ([\d.]+)\.", PAGES["tutorial"])
+    assert answer
+    assert float(answer[1]) == pytest.approx(math.log(27), rel=1e-3)  # where 30/(e^ε + 3) = 1
+
+
 def test_how_often_the_most_frequent_letter_is_the_true_one() -> None:
     """The numbers of the FAQ, over all outcomes: four letters at ε = 2, with ties broken at random."""
     kept = math.exp(2) / (math.exp(2) + 3)
