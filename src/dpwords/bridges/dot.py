@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import html
-import os
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Literal
 
 from dpwords.bridges.dot_language import Attributes, DotGraph, Html, read_dot
 from dpwords.bridges.labelled_edges import system_of
-from dpwords.core.files import read_text
+from dpwords.core.files import AnyFile, file_name, read_text
 from dpwords.errors import InvalidValue
 from dpwords.languages.systems import TransitionSystem, written
 
@@ -21,7 +19,7 @@ _TAG = re.compile(r"<[^>]*>")
 
 
 def from_dot(
-    path: str | os.PathLike[str],
+    path: AnyFile,
     start: str | None = None,
     symbols: DotSymbols | None = None,
     accepting: Iterable[str] | None = None,
@@ -37,7 +35,7 @@ def from_dot(
     Raises `NotDeterministic` with the state and the action, and `InvalidValue` for two starts or none. Cost: the size
     of the file; some 15 µs for each edge.
     """
-    name, text = Path(path).name, read_text(path)
+    name, text = file_name(path), read_text(path)
     if symbols not in (None, "inputs", "outputs", "labels"):
         raise InvalidValue('symbols must be "inputs", "outputs" or "labels"')
     try:
@@ -93,9 +91,13 @@ def _system(
     edges = [(source, target, _label(source, target, a)) for source, target, a in graph.edges if source not in marks]
     labelled = symbols is not None or any(label for _, _, label in edges)
     if start is None and len(starts) > 1:
-        raise InvalidValue(f"there is more than one start ({', '.join(starts)}): mark one, or pass start= (--start)")
+        raise InvalidValue(
+            f"there is more than one start ({', '.join(starts)}): mark one, or name the start (start=, --start)"
+        )
     if start is None and not starts and labelled:
-        raise InvalidValue("no start is marked: draw an arrow to it from a node __start0, or pass start= (--start)")
+        raise InvalidValue(
+            "no start is marked: draw an arrow to it from a node __start0, or name the start (start=, --start)"
+        )
     if accepting is None:
         final = [name for name, attributes in graph.nodes.items() if _is_final(attributes)]
         accepting = final or None

@@ -6,10 +6,9 @@ import csv
 import io
 import os
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from dpwords.core.checks import collection
-from dpwords.core.files import read_text
+from dpwords.core.files import AnyFile, FileContent, file_name, read_text
 from dpwords.core.symbols import Symbol, is_hashable
 from dpwords.errors import InvalidValue
 from dpwords.languages.exploring import State
@@ -17,7 +16,7 @@ from dpwords.languages.systems import TransitionSystem
 
 
 def from_edges(
-    edges: str | os.PathLike[str] | Iterable[tuple[State, State]],
+    edges: AnyFile | Iterable[tuple[State, State]],
     start: State | None = None,
     accepting: Iterable[State] | None = None,
 ) -> TransitionSystem:
@@ -29,7 +28,7 @@ def from_edges(
     >>> from_edges([("a", "b"), ("b", "a"), ("b", "b")], start="a").count(3)
     3
     """
-    rows = _edges_of_csv(Path(edges)) if isinstance(edges, (str, os.PathLike)) else collection(edges, "edges")
+    rows = _edges_of_csv(edges) if isinstance(edges, (str, os.PathLike, FileContent)) else collection(edges, "edges")
     moves: dict[State, dict[Symbol, State]] = {}
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, (tuple, list)) or len(row) != 2 or not all(map(is_hashable, row)):
@@ -40,14 +39,15 @@ def from_edges(
     return TransitionSystem(moves, start=start, accepting=accepting)
 
 
-def _edges_of_csv(path: Path) -> Iterator[tuple[str, str]]:
-    rows = csv.reader(io.StringIO(read_text(path).rstrip("\r\n"), newline=""), strict=True, skipinitialspace=True)
+def _edges_of_csv(file: AnyFile) -> Iterator[tuple[str, str]]:
+    name = file_name(file)
+    rows = csv.reader(io.StringIO(read_text(file).rstrip("\r\n"), newline=""), strict=True, skipinitialspace=True)
     try:
         header = next(rows, [])
-        source, target = _columns(header, path.name)
+        source, target = _columns(header, name)
         row = None
         for row in rows:
-            where = f"{path.name}, line {rows.line_num}"
+            where = f"{name}, line {rows.line_num}"
             if not row:
                 raise InvalidValue(f"{where} is empty: write one edge on each line")
             if len(row) <= max(source, target) or not row[source] or not row[target]:
@@ -58,9 +58,9 @@ def _edges_of_csv(path: Path) -> Iterator[tuple[str, str]]:
                 )
             yield row[source], row[target]
         if row is None:
-            raise InvalidValue(f"{path.name} has a header, but no edges: write one edge on each line")
+            raise InvalidValue(f"{name} has a header, but no edges: write one edge on each line")
     except csv.Error as error:
-        raise InvalidValue(f"{path.name} is not valid CSV ({error}): is the file cut off?") from None
+        raise InvalidValue(f"{name} is not valid CSV ({error}): is the file cut off?") from None
 
 
 def _columns(header: list[str], file: str) -> tuple[int, int]:

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import io
-import os
 import warnings
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
 from dpwords.bridges.networkx_graphs import from_networkx
 from dpwords.core.extras import optional
-from dpwords.core.files import read_bytes
+from dpwords.core.files import AnyFile, file_name, read_bytes
 from dpwords.errors import InvalidValue
 from dpwords.languages.exploring import State
 from dpwords.languages.systems import TransitionSystem
 
 
 def from_graphml(
-    path: str | os.PathLike[str],
+    path: AnyFile,
     start: State | None = None,
     action: str | None = None,
     accepting: Iterable[State] | None = None,
@@ -31,7 +29,7 @@ def from_graphml(
     makes numbers of them, as in graphs of osmnx. Document type declarations, and with them entities, are refused.
     Cost: the size of the file; about 1 KiB of memory for each node and edge.
     """
-    name, content = Path(path).name, read_bytes(path)
+    name, content = file_name(path), read_bytes(path)
     networkx = optional("networkx", "networkx", "GraphML files")
     from xml.etree.ElementTree import ParseError
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
-from dpwords.core.files import read_text
+from dpwords.core.files import AnyFile, file_name, read_text
 from dpwords.errors import InvalidValue
 from dpwords.languages.systems import TransitionSystem
 
@@ -21,13 +19,13 @@ class _Repeated(list[Any]):
     """The values of a key that a JSON object has more than once."""
 
 
-def from_json(path: str | os.PathLike[str]) -> TransitionSystem:
+def from_json(path: AnyFile) -> TransitionSystem:
     """A system from a JSON file {"start": …, "accepting": […], "transitions": {state: {action: state}}}.
 
     The keys "accepting" and "positions", {state: [x, y]} for pictures, are optional; other keys are refused. States are
     strings; `"start": null` lets runs start in any state, for words of states. Cost: the size of the file.
     """
-    name, text = Path(path).name, read_text(path)
+    name, text = file_name(path), read_text(path)
     try:
         document = json.loads(text, object_pairs_hook=_keep_repeated)
     except json.JSONDecodeError as error:

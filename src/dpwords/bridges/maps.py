@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from dpwords.core.files import read_text
+from dpwords.core.files import FileContent, file_name, read_text
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.systems import LARGEST_GRID, GridWorld
 
 _MEANING = {"#": "wall", "S": "start", "G": "goal", ".": "free", " ": "free"}
 
 
-def from_map(text: str | os.PathLike[str], stay: bool = False) -> GridWorld:
+def from_map(text: str | os.PathLike[str] | FileContent, stay: bool = False) -> GridWorld:
     """A grid world from a map: `#` is a wall, `S` the start, `G` a goal, `.` or a space a free cell.
 
     With goals, runs end in one of them; without an S, a run starts in any cell (for words of states). All lines need
@@ -26,7 +26,7 @@ def from_map(text: str | os.PathLike[str], stay: bool = False) -> GridWorld:
     >>> world.start, world.accepts("SEE"), world.accepts("S")
     ((0, 0), True, False)
     """
-    if not isinstance(text, os.PathLike):
+    if not isinstance(text, (os.PathLike, FileContent)):
         if isinstance(text, str) and _may_be_a_file(text):
             raise InvalidValue("a map is a text of lines: to read it from a file, pass from_map(Path('map.txt'))")
         return _world(text, stay)
@@ -34,7 +34,7 @@ def from_map(text: str | os.PathLike[str], stay: bool = False) -> GridWorld:
     try:
         return _world(content, stay)
     except InvalidValue as error:
-        raise InvalidValue(f"{Path(text).name}: {error}") from None
+        raise InvalidValue(f"{file_name(text)}: {error}") from None
 
 
 def _may_be_a_file(text: str) -> bool:

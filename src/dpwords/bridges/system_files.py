@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import PurePath
 from typing import NamedTuple
 
 from dpwords.bridges.dot import from_dot
@@ -11,6 +11,7 @@ from dpwords.bridges.edge_lists import from_edges
 from dpwords.bridges.graphml import from_graphml
 from dpwords.bridges.json_systems import from_json
 from dpwords.bridges.maps import from_map
+from dpwords.core.files import AnyFile, file_name
 from dpwords.errors import InvalidValue
 from dpwords.languages.systems import TransitionSystem
 
@@ -32,9 +33,9 @@ SYSTEM_FILES = {
 }
 
 
-def read_system(path: Path, words: str | None, start: str | None, action: str | None) -> TransitionSystem:
+def read_system(file: AnyFile, words: str | None, start: str | None, action: str | None) -> TransitionSystem:
     """The system in a file. Options that have no effect on it are refused; `words` are "moves", "states" or None."""
-    suffix = path.suffix.lower()
+    suffix = PurePath(file_name(file)).suffix.lower()
     if suffix not in SYSTEM_FILES:
         raise InvalidValue(
             f"a system must be a grid or a file: write grid:15x15, or name a file that ends in {_listed(SYSTEM_FILES)}"
@@ -47,7 +48,7 @@ def read_system(path: Path, words: str | None, start: str | None, action: str | 
     if words == "moves" and suffix in (".csv", ".graphml") and action is None:
         named = ", or name the edge attribute that has the moves with --action" if "action" in options else ""
         raise InvalidValue(f"a {suffix} file has words of states only, not of moves: leave out --words moves{named}")
-    return load(path, **given)
+    return load(file, **given)
 
 
 def _listed(names: dict[str, SystemFile]) -> str:

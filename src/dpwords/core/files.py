@@ -7,29 +7,49 @@ import secrets
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
+from dataclasses import dataclass
+from pathlib import Path, PurePath
 
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.errors import InvalidValue, TooLarge
 
 
-def read_text(path: str | os.PathLike[str], limits: Limits = DEFAULTS) -> str:
+@dataclass(frozen=True)
+class FileContent:
+    """A file whose content is in memory already; its name is for messages, and its suffix tells the format."""
+
+    name: str
+    content: bytes
+
+
+AnyFile = str | os.PathLike[str] | FileContent
+
+
+def file_name(file: AnyFile) -> str:
+    """The name of a file without its directories."""
+    return PurePath(file.name if isinstance(file, FileContent) else file).name
+
+
+def read_text(file: AnyFile, limits: Limits = DEFAULTS) -> str:
     """The content of a UTF-8 file, without a byte-order mark.
 
     Raises `TooLarge` beyond the size limit, and `InvalidValue` if the file cannot be read or is not UTF-8.
     """
     try:
-        return read_bytes(path, limits).decode("utf-8-sig")
+        return read_bytes(file, limits).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InvalidValue(f"{Path(path).name} is not UTF-8 text: convert it to UTF-8") from None
+        raise InvalidValue(f"{file_name(file)} is not UTF-8 text: convert it to UTF-8") from None
 
 
-def read_bytes(path: str | os.PathLike[str], limits: Limits = DEFAULTS) -> bytes:
+def read_bytes(file: AnyFile, limits: Limits = DEFAULTS) -> bytes:
     """The content of a file; raises `TooLarge` beyond the size limit, and `InvalidValue` if it cannot be read."""
-    name = Path(path).name
+    name = file_name(file)
     try:
-        with Path(path).open("rb") as file:
-            content = file.read(limits.file + 1)
+        if isinstance(file, FileContent):
+            content = file.content
+        else:
+            with Path(file).open("rb") as opened:
+                content = opened.read(limits.file + 1)
         if len(content) > limits.file:
             raise TooLarge(f"{name} is larger than {limits.file // 2**20} MiB: use a smaller file")
         return content
