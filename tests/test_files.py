@@ -25,6 +25,16 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path) -> None:
         files.read_text(tmp_path / "large", Limits(file=10))
 
 
+def test_content_in_memory_is_read_like_a_file() -> None:
+    content = files.FileContent("folder/text", b"\xef\xbb\xbfa")
+    assert files.file_name(content) == "text"
+    assert files.read_text(content) == "a"
+    with pytest.raises(dw.InvalidValue, match=r"^binary is not UTF-8"):
+        files.read_text(files.FileContent("binary", b"\xff"))
+    with pytest.raises(dw.TooLarge, match=r"^large is larger than"):
+        files.read_text(files.FileContent("large", b"a" * 11), Limits(file=10))
+
+
 def test_files_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
     new, old = tmp_path / "deep" / "new", tmp_path / "old"
     old.write_bytes(b"old")

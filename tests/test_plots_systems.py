@@ -12,7 +12,7 @@ from matplotlib.colors import to_hex
 
 import dpwords as dw
 from dpwords import plots
-from dpwords.plots.places import cells_of, spread
+from dpwords.plots.places import cells_of, spots_of, spread
 from dpwords.plots.structure import Arrow, Diagram
 from dpwords.plots.style import CHANGED, RELEASED
 from zoo import PARALLEL
@@ -154,3 +154,16 @@ def test_long_lists_of_symbols_are_written_on_several_lines() -> None:
     arrow = Arrow(0, 1, "CONNECT, DISCONNECT, SEND, RECEIVE", "", "move")
     assert arrow.lines == ["CONNECT, DISCONNECT,", "SEND, RECEIVE"]
     assert Arrow(0, 1, "a", "", "move").lines == ["a"]
+
+
+def test_every_state_has_a_spot() -> None:
+    moves = {"a": {"x": "b"}, "b": {"x": "c"}, "c": {}}
+    at = {"a": (0.0, 0.0), "b": (2.0, 5.0), "c": (1.0, -1.0)}
+    assert spots_of(dw.TransitionSystem(moves, "a", positions=at)) == {"a": (0, 0), "b": (2, -5), "c": (1, 1)}
+    assert spots_of(dw.GridWorld(2, 2))[(1, 0)] == (0, 1)  # x is the column, y the row
+    circle = spots_of(dw.TransitionSystem(moves, "a"))
+    assert len({round(math.hypot(x, y), 9) for x, y in circle.values()}) == 1
+    chain = {f"s{number}": {"x": f"s{number + 1}"} for number in range(9)}
+    line = spots_of(dw.TransitionSystem(chain, "s0"))
+    far = [math.dist(line["s0"], line[f"s{number}"]) for number in range(10)]
+    assert far == sorted(far)  # distances resemble numbers of moves

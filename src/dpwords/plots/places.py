@@ -14,6 +14,7 @@ from dpwords.languages.systems import TransitionSystem
 
 Spot = tuple[float, float]
 MOST_STATES, MOST_ARROWS = 60, 200  # in a picture of a system whose states have no places of their own
+MOST_ON_A_CIRCLE = 6  # states
 _ROUNDS = 300  # steps towards the best places
 _MOST_APART = 8.0  # shortest distances between two states across a diagram whose states are at their coordinates
 
@@ -66,6 +67,24 @@ def to_scale(system: TransitionSystem) -> dict[Any, Spot] | None:
     if not 0 < np.ptp(spots, axis=0).max() < _MOST_APART * nearest:
         return None
     return {state: (x / nearest, -y / nearest) for state, (x, y) in at.items()}
+
+
+def spots_of(system: TransitionSystem) -> dict[Any, Spot]:
+    """A place for each state, with y growing downwards: at its coordinates, in its cell, or spread out.
+
+    Cost: the edges; where states have neither coordinates nor cells, that of `spread`.
+    """
+    if system.positions is not None:
+        return {state: (x, -y) for state, (x, y) in system.positions.items()}
+    cells = cells_of(system)
+    if cells is not None:
+        return {state: (float(cell.column), float(cell.row)) for state, cell in cells.items()}
+    numbers = {state: number for number, state in enumerate(system.states)}
+    pairs = [(numbers[state], numbers[to]) for state, row in system.transitions.items() for to in row.values()]
+    few = len(numbers) <= MOST_ON_A_CIRCLE
+    first = None if system.start is None else numbers[system.start]
+    spots = on_a_circle(len(numbers)) if few else spread(len(numbers), pairs, first)
+    return dict(zip(system.states, spots, strict=True))
 
 
 def on_a_circle(number: int) -> list[Spot]:

@@ -21,7 +21,7 @@ from dpwords.languages.automata import ANY, EMPTY, AnyBut, Automaton, Levenshtei
 from dpwords.languages.exploring import Edge
 from dpwords.languages.language import Language
 from dpwords.languages.systems import ANY_START, TransitionSystem, written
-from dpwords.plots.places import MOST_STATES, Spot, cells_of, on_a_circle, spread, to_scale
+from dpwords.plots.places import MOST_ON_A_CIRCLE, MOST_STATES, Spot, cells_of, on_a_circle, spread, to_scale
 
 Kind = Literal["match", "substitution", "insertion", "deletion", "same errors", "more errors", "move", "symbol"]
 Arrangement = Literal["layers", "cells", "coordinates", "spread"]  # how places of nodes are chosen
@@ -29,7 +29,6 @@ _PAIRS_A_LINE = 3  # pairs (read, errors) on one line of a label
 _LONGEST_NAME = 40  # characters in the name of a symbol or state
 _MOST_LISTED = 4  # symbols that are spelled out on one arrow
 _LINE_OF_SYMBOLS = 20  # characters on one line of an arrow's label
-_MOST_ON_A_CIRCLE = 6  # states
 
 
 @dataclass(frozen=True)
@@ -174,7 +173,7 @@ def _of_language(language: Language) -> Diagram:
 
 def _spots(number: int, pairs: Sequence[tuple[int, int]], first: int | None) -> list[Spot]:
     """Places for states that have none of their own. More states than a picture can show are not spread out."""
-    return on_a_circle(number) if not _MOST_ON_A_CIRCLE < number <= MOST_STATES else spread(number, pairs, first)
+    return on_a_circle(number) if not MOST_ON_A_CIRCLE < number <= MOST_STATES else spread(number, pairs, first)
 
 
 def _places(drawn: Automaton) -> dict[Any, tuple[float, float]]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from functools import lru_cache, reduce
+from typing import TYPE_CHECKING, Any, Literal, cast
 
+from dpwords.bridges.json_systems import from_json
 from dpwords.bridges.notation import alphabet_symbols
+from dpwords.bridges.rule_notation import rule
+from dpwords.core.files import FileContent
 from dpwords.core.limits import Limits
 from dpwords.errors import InvalidValue
 from dpwords.languages.free_words import Words
@@ -19,19 +22,28 @@ if TYPE_CHECKING:
     from dpwords.mechanisms.choice import Edits
     from dpwords.mechanisms.private import Private
 
-KINDS = ("alphabet", "grid")
+WORDS = ("moves", "states")
+KINDS = ("alphabet", "grid", "system")
 MOST_SIDE = 60  # rows and columns of a grid
 QUICK = Limits(certificate_time=0.0)  # no long proofs while a slider moves
+LARGEST_SYSTEM = 2**20  # characters of a system that is described as JSON
+MOST_RULES, LONGEST_RULE = 20, 400  # rules, and characters of each
 _KEPT = 16  # languages and mechanisms
 
 
 def language(described: dict[str, Any]) -> Language:
-    """The language that an object such as {"kind": "alphabet", "alphabet": "a-z"} describes. Cost: building it once."""
+    """The language that an object such as {"kind": "alphabet", "alphabet": "a-z"} describes. Cost: building it once.
+
+    The kinds "grid" and "system" have words of moves or of states. Each kind can have "rules", a list of texts.
+    """
     return _language(json.dumps(described, sort_keys=True))
 
 
 def mechanism(described: dict[str, Any], promise: dict[str, Any], limits: Limits = QUICK) -> Private:
-    """The mechanism for a language with the promise {"epsilon": 3, "k": 1, "edits": …, "mechanism": …}."""
+    """The mechanism for a language with a promise {"epsilon": 3, "k": 1, "edits": …, "mechanism": …, "calibration": …}.
+
+    Cost: building it once.
+    """
     return _mechanism(json.dumps(described, sort_keys=True), json.dumps(promise, sort_keys=True), limits)
 
 
@@ -39,9 +51,10 @@ def mechanism(described: dict[str, Any], promise: dict[str, Any], limits: Limits
 def _language(text: str) -> Language:
     fields = Fields(json.loads(text), "the language")
     kind = fields.choice("kind", KINDS)
-    found: Language = _alphabet(fields) if kind == "alphabet" else _grid(fields)
+    rules = [_rule(each) for each in fields.items("rules", MOST_RULES)]
+    found: Language = {"alphabet": _alphabet, "grid": _grid, "system": _system}[kind](fields)
     fields.done()
-    return found
+    return reduce(lambda so_far, text: rule(text, so_far), rules, found)
 
 
 @lru_cache(_KEPT)
@@ -50,8 +63,11 @@ def _mechanism(described: str, promise: str, limits: Limits) -> Private:
     epsilon, k = fields.number("epsilon"), fields.whole("k", 1, 10**6, default=1)
     edits = cast("Edits", fields.choice("edits", choice.EDITS, default="substitutions"))
     name = fields.choice("mechanism", choice.MECHANISMS) if fields.has("mechanism") else None
+    calibration = cast(
+        "Literal['tight', 'textbook']", fields.choice("calibration", choice.CALIBRATIONS, default="tight")
+    )
     fields.done()
-    return choice.mechanism(_language(described), epsilon, k, edits, name, limits=limits)
+    return choice.mechanism(_language(described), epsilon, k, edits, name, calibration=calibration, limits=limits)
 
 
 def _alphabet(fields: Fields) -> Words:
@@ -62,9 +78,22 @@ def _grid(fields: Fields) -> Language:
     rows, columns = (fields.whole(name, 1, MOST_SIDE) for name in ("rows", "columns"))
     start = _cell(fields.items("start", 2)) if fields.has("start") else None
     walls, goal = (list(map(_cell, fields.items(name, MOST_SIDE**2))) for name in ("walls", "goal"))
-    words = fields.choice("words", ("moves", "states"), default="moves")
+    words = fields.choice("words", WORDS, default="moves")
     grid = GridWorld(rows, columns, start, walls=walls, goal=goal or None)
     return grid.by_states() if words == "states" else grid
+
+
+def _system(fields: Fields) -> Language:
+    """A system that is written as JSON, as `web.systems` sends it to the page."""
+    text, words = fields.text("system", LARGEST_SYSTEM), fields.choice("words", WORDS, default="moves")
+    system = from_json(FileContent("the system", text.encode()))
+    return system.by_states() if words == "states" else system
+
+
+def _rule(value: object) -> str:
+    if not isinstance(value, str) or len(value) > LONGEST_RULE:
+        raise InvalidValue(f"a rule must be a text of at most {LONGEST_RULE} characters: write for example contains:a")
+    return value
 
 
 def _cell(value: object) -> tuple[int, int]:

@@ -30,6 +30,10 @@ class Task:
 
 TASKS = {
     "words/release": Task("words", "release"),
+    "runs/release": Task("runs", "release", bytes=2**21),
+    "runs/random": Task("runs", "random_run", bytes=2**21),
+    "runs/certified": Task("runs", "certified", "long", seconds=120, bytes=2**21),
+    "runs/load": Task("systems", "load", "long", seconds=60, bytes=2**23),
 }
 
 

@@ -1,7 +1,7 @@
 // Saving a chart as a picture (SVG, PNG) or its numbers as CSV. Files are made in the browser.
 import { element } from "./elements.js";
 
-const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font", "text-anchor"];
+const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font", "text-anchor", "paint-order"];
 
 /** Offer bytes, text or a Blob as a download. */
 export function download(content, name, type = "text/plain") {
