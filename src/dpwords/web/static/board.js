@@ -40,12 +40,13 @@ export function parts(world, { words, symbols, releases = [], visits = null, cur
   return [
     ...ground(world),
     ...(visits === null ? [] : heat(world, visits)),
-    ...marks(world),
+    ...rings(world),
     drawn("path", { d: line(world, path, 0), class: "run-private" }),
     ...(visits === null ? releases.flatMap((word, number) => released(world, words, symbols, word,
       lane(number, releases.length), sameColour)) : []),
     ...ends(world, path),
     ...names(world),
+    ...letters(world),
     ...(cursor === null ? [] : [cursorMark(world, cursor)]),
   ];
 }
@@ -130,20 +131,22 @@ function heat(world, visits) {
   });
 }
 
-/** Goals and the start have letters, too, so that they are known without colours. */
-function marks(world) {
-  const goals = world.goals === null ? [] : [...world.goals];
-  const letter = (state, text, kind) => {
-    const [x, y] = centre(world, state);
-    return drawn("text", { x: x - UNIT / 2 + 6, y: y - UNIT / 2 + 11, class: kind }, text);
-  };
-  const rings = goals.map((state) => {
+function rings(world) {
+  return world.goals === null ? [] : [...world.goals].map((state) => {
     const [x, y] = centre(world, state);
     return world.cells === null ? drawn("circle", { cx: x, cy: y, r: 11, class: "ground-goal" })
       : drawn("rect", { x: x - UNIT / 2 + 1.5, y: y - UNIT / 2 + 1.5, width: UNIT - 3, height: UNIT - 3, class: "ground-goal" });
   });
-  return [...rings, ...(world.cells === null ? [] : goals.map((state) => letter(state, "G", "ground-letter goal"))),
-    ...(world.start === null || world.cells === null ? [] : [letter(world.start, "S", "ground-letter start")])];
+}
+
+/** Goals and the start of a grid have letters, too, so that they are known without colours. */
+function letters(world) {
+  if (world.cells === null) return [];
+  const letter = (state, text, kind) => {
+    const [x, y] = centre(world, state);
+    return drawn("text", { x: x - UNIT / 2 + 6, y: y - UNIT / 2 + 11, class: `ground-letter ${kind}` }, text);
+  };
+  return [letter(world.start, "S", "start"), ...[...world.goals ?? []].map((state) => letter(state, "G", "goal"))];
 }
 
 /** One release: steps that equal those of the private word, and, dashed, those that differ. */

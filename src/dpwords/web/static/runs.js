@@ -8,10 +8,11 @@ import { described, FIRST_RUN, firstGrid, fromSettings, MOST_SIDE, resized, toSe
 import { drawable } from "./runs_drawing.js";
 import { best, boardLegend, figures, MECHANISMS, panels, rowsOf, shares } from "./runs_panels.js";
 import { rulesText } from "./runs_rules.js";
-import { gridWorld, pathOf, readWord, separator, symbolsOf, systemWorld, way, writeWord } from "./world.js";
+import { gridWorld, pathOf, readWord, separator, someRun, symbolsOf, systemWorld, way, writeWord } from "./world.js";
 
 const at = (name) => document.getElementById(`runs-${name}`);
 const DRAWS = 12, MANY = 500, REST = 400; // releases; draws of a heat map; milliseconds without a change
+const FIRST_LENGTH = 12; // of a random run on a system that was just loaded
 const KEPT = 40; // answers with certificates
 
 let grid = firstGrid();
@@ -41,14 +42,14 @@ const update = latest(() => ["runs/release", question()], answered, refused);
 /** Show the view with the settings of the address. */
 export function show(settings) {
   const found = fromSettings(settings);
-  if (found !== null) { grid = found; system = null; choose("source", "grid"); }
+  if (found !== null) { grid = found; system = null; view.cursor = grid.start; choose("source", "grid"); }
   for (const name of ["epsilon", "k"]) if (settings.has(name)) at(name).value = settings.get(name);
   for (const name of ["words", "mechanism"]) if (settings.has(name)) choose(name, settings.get(name));
   if (settings.has("rules")) at("rules").value = settings.get("rules");
   if (settings.has("show")) heat = settings.get("show") === "heat";
   rebuilt();
   if (settings.has("run")) { at("link").checked = true; symbols = readWord(world, words(), settings.get("run")); }
-  else if (symbols.length === 0 && found === null) symbols = symbolsOf(world, words(), pathOf(world, "moves", FIRST_RUN));
+  else if (symbols.length === 0) symbols = symbolsOf(world, words(), found === null ? pathOf(world, "moves", FIRST_RUN) : someRun(world));
   changed();
 }
 
@@ -185,6 +186,7 @@ async function load() {
   at("file-options").hidden = !takes["file-start"];
   stopCertifying();
   at("loaded").textContent = "Reading the file …";
+  at("mechanisms").setAttribute("aria-busy", "true");
   const option = (name) => (takes[name] && at(name).value.trim() !== "" ? at(name).value.trim() : undefined);
   const done = await tried(async () => {
     const { values } = await ask("runs/load", { name: file.name, start: option("file-start"), action: option("file-action") }, { file });
@@ -196,6 +198,7 @@ async function load() {
       system = null;
     } else system = values;
     symbols = [];
+    at("length").value = FIRST_LENGTH;
     offerWords(values.words);
     if (editable) choose("source", "grid");
     edited();
@@ -240,9 +243,10 @@ function changed(typing = false) {
   if (!typing) at("run").value = writeWord(world, words(), symbols);
   at("run-hint").textContent = separator(world, words()) === "" ? "One letter for each move." : `${words() === "moves" ? "Moves" : "States"} with ${separator(world, words()) === " " ? "spaces" : separator(world, words())} between them.`;
   for (const [name, on] of [["show-runs", !heat], ["show-heat", heat]]) at(name).setAttribute("aria-pressed", String(on));
-  at("length").value = symbols.length || at("length").value;
+  if (symbols.length > 0) at("length").value = symbols.length;
   addressed();
   stopCertifying();
+  at("mechanisms").setAttribute("aria-busy", "true");
   paint(true);
   update();
 }
@@ -257,14 +261,19 @@ function addressed() {
 }
 
 function refused(text) {
-  at("error").textContent = text === "" ? "" : `${text[0].toUpperCase()}${text.slice(1)}.`;
-  if (text !== "") { results = {}; paint(); }
+  at("error").textContent = text;
+  if (text !== "") { results = {}; shownAnew(); }
+}
+
+function shownAnew() {
+  paint();
+  at("mechanisms").setAttribute("aria-busy", "false");
 }
 
 function answered(values) {
   const key = JSON.stringify(question());
   results = { ...values, ...(certificates.get(key) ?? {}) };
-  paint();
+  shownAnew();
   if (results.tight === undefined) {
     waiting("The certificate is computed when nothing has changed for a moment.", false);
     resting = setTimeout(() => certify(key), REST);

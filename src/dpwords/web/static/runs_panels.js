@@ -32,7 +32,7 @@ export function panels(box, world, { words, symbols, results, many, unit }) {
 function panel(name, { title, what }, result, isBest, world, { words, symbols, many, unit }) {
   const heading = element("h3", {}, title, ...(isBest ? [element("span", { class: "badge" }, "best")] : []));
   const [x, y, wide, tall] = frame(world);
-  const told = result === null ? "not there yet" : summary(result, unit);
+  const told = result === null ? "not there yet" : summary(result, `${symbols.length} ${unit}`);
   const picture = canvas(`${title}: releases over the private run`, told, wide, tall);
   picture.setAttribute("viewBox", `${x} ${y} ${wide} ${tall}`);
   picture.append(...parts(world, { words, symbols, releases: result?.releases, visits: result && shares(result, many), sameColour: name }));
@@ -45,7 +45,7 @@ function panel(name, { title, what }, result, isBest, world, { words, symbols, m
 }
 
 function summary({ expected }, unit) {
-  return expected === null ? "expected distance: too large to compute" : `${rounded(expected)} of the ${unit} change, on average`;
+  return expected === null ? "expected distance: too large to compute" : `${rounded(expected)} of ${unit} change, on average`;
 }
 
 /** The numbers of a picture: visits, or the private run and its releases step by step. */

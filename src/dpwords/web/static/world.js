@@ -80,6 +80,15 @@ export function way(world, from, to) {
   return found;
 }
 
+/** A run to begin with: the shortest one to a goal or, where runs may end anywhere, to the farthest state. */
+export function someRun(world) {
+  const first = world.start ?? 0;
+  const ways = world.names.map((_, state) => (world.goals === null || world.goals.has(state) ? way(world, first, state) : null))
+    .filter((found) => found !== null && found.length > 0)
+    .sort((one, other) => (world.goals === null ? other.length - one.length : one.length - other.length));
+  return ways.length === 0 ? [first] : [first, ...ways[0]];
+}
+
 /** All symbols that words may have. */
 export function symbolsIn(world, words) {
   return words === "states" ? world.names : [...new Set(world.next.flatMap((row) => [...row.keys()]))];
