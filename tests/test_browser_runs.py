@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,7 @@ def test_the_view_opens_with_releases_and_keeps_the_run_out_of_the_address(page:
     assert page.locator("#runs-board .run-same, #runs-board .run-changed").count() >= 12
     assert page.locator("#runs-mechanisms .badge").count() == 1
     view(page).get_by_label("ε, the privacy budget").fill("6")
-    page.wait_for_function("document.querySelector('#runs-board figcaption').textContent.includes('ε = 6')")
+    page.locator("#runs-board figcaption", has_text="ε = 6").wait_for()
     assert setting(page, "epsilon") == "6"
     assert word not in page.evaluate("location.href")
     view(page).get_by_label("put the run into the link, too").check()
@@ -143,6 +144,12 @@ def test_drawing_by_mouse(page: Any, address: str) -> None:
     page.mouse.click(*spot(page, 3, 0))
     assert setting(page, "start") == "3,0"
     assert run_of(page) == ""
+    walls = page.locator("#runs-board .ground-wall").evaluate_all("(all) => all.map((each) => each.outerHTML).sort()")
+    page.reload()
+    ready(page)  # with a run of its own
+    again = page.locator("#runs-board .ground-wall").evaluate_all("(all) => all.map((each) => each.outerHTML).sort()")
+    assert len(walls) == 3
+    assert again == walls
 
 
 def test_drawing_by_finger(chromium: Any, address: str) -> None:
@@ -162,7 +169,7 @@ def test_rules(page: Any, address: str, tmp_path: Path) -> None:
     assert page.locator("#runs-rules").input_value() == "contains:0,4"
     ready(page)
     view(page).get_by_label("ε, the privacy budget").fill("0.1")
-    page.wait_for_function("document.querySelector('#runs-board figcaption').textContent.includes('ε = 0.1')")
+    page.locator("#runs-board figcaption", has_text="ε = 0.1").wait_for()
     ready(page)
     rows = saved(page, page.locator("#runs-board").get_by_role("button", name="CSV"), tmp_path)
     assert rows[0] == ["run", "step", "symbol", "state"]
@@ -194,6 +201,8 @@ def test_heat_map(page: Any, address: str, tmp_path: Path) -> None:
 
 
 def test_typing_and_random_runs(page: Any, address: str) -> None:
+    from playwright.sync_api import expect
+
     opened(page, address)
     view(page).get_by_role("textbox", name="Private run").fill("SSSSEEEN")
     page.locator("#runs-error", has_text="does not end in a goal").wait_for()
@@ -205,8 +214,7 @@ def test_typing_and_random_runs(page: Any, address: str) -> None:
     assert run_of(page) == "1,0 2,0 3,0 4,0 4,1 4,2 4,3 4,4"
     view(page).get_by_label("Length").fill("10")
     view(page).get_by_role("button", name="Random run").click()
-    page.wait_for_function("document.querySelector('#runs-run').value.split(' ').length === 10")
-    assert run_of(page).endswith("4,4")
+    expect(page.locator("#runs-run")).to_have_value(re.compile(r"(\S+ ){9}4,4"))
     view(page).get_by_label("Length").fill("9")  # an even number of moves leads from one corner to the other
     view(page).get_by_role("button", name="Random run").click()
     page.locator("#runs-error", has_text="no word").wait_for()

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
 import browser
 
@@ -91,8 +90,10 @@ def test_a_system_from_dot_drawn_by_mouse_and_keyboard(page: Any, address: str, 
 
 
 def test_a_map_becomes_a_grid_to_edit(page: Any, address: str, tmp_path: Path) -> None:
+    from playwright.sync_api import expect
+
     loaded(page, address, tmp_path, "rooms.txt", "S..#\n.#..\n...G\n")
-    page.wait_for_function("document.querySelector('#runs-rows').value === '3'")
+    expect(page.locator("#runs-rows")).to_have_value("3")
     assert page.get_by_label("Grid", exact=True).is_checked()
     assert page.locator("#runs-board .ground-wall").count() == 2
     assert page.locator("#runs-columns").input_value() == "4"
@@ -101,6 +102,8 @@ def test_a_map_becomes_a_grid_to_edit(page: Any, address: str, tmp_path: Path) -
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_road_network_keeps_its_shape(chromium: Any, address: str, tmp_path: Path, scheme: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
     nodes = "".join(
         f'<node id="n{x}{y}"><data key="x">{x}</data><data key="y">{y}</data></node>'
         for x in range(3)

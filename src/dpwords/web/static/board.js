@@ -72,7 +72,10 @@ function walls({ cells: { walls: names } }) {
   });
 }
 
-/** Moves between different states, each direction as a line with an arrowhead; both directions are bent apart. */
+/**
+ * Moves as lines with arrowheads. Moves in both directions are bent apart if they have names; otherwise they are one line
+ * without arrowheads.
+ */
 function roads(world) {
   const group = drawn("g", { class: "ground-roads" });
   const count = world.next.reduce((sum, row) => sum + row.size, 0);
@@ -82,7 +85,9 @@ function roads(world) {
     for (const [to, moves] of named) {
       const both = [...world.next[to].values()].includes(from);
       const label = moves.join(", ") === world.names[to] || count > LABELLED ? "" : moves.join(", ");
-      group.append(...(from === to ? loop(world, from, label) : arrow(world, from, to, both ? 0.14 : 0, label)));
+      if (from === to) group.append(...loop(world, from, label));
+      else if (!both || label !== "") group.append(...arrow(world, from, to, both ? 0.14 : 0, label));
+      else if (from < to) group.append(drawn("path", { d: `M${centre(world, from).join(" ")}L${centre(world, to).join(" ")}` }));
     }
   });
   return group;
@@ -135,7 +140,8 @@ function rings(world) {
   return world.goals === null ? [] : [...world.goals].map((state) => {
     const [x, y] = centre(world, state);
     return world.cells === null ? drawn("circle", { cx: x, cy: y, r: 11, class: "ground-goal" })
-      : drawn("rect", { x: x - UNIT / 2 + 1.5, y: y - UNIT / 2 + 1.5, width: UNIT - 3, height: UNIT - 3, class: "ground-goal" });
+      : drawn("rect", { x: x - UNIT / 2 + 1.5, y: y - UNIT / 2 + 1.5, width: UNIT - 3, height: UNIT - 3,
+        class: "ground-goal" });
   });
 }
 

@@ -5,10 +5,10 @@ import { setStart, setWall, toggleGoal } from "./grid.js";
 const ARROWS = { ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowDown: [1, 0], ArrowLeft: [0, -1] };
 
 /**
- * Let users draw on an SVG element. `view` has `world()`, `grid()` (null for a system), `tool()`, `cursor` (a name), and the
- * functions `goTo(name)`, `back()`, `clear()`, `edited()`, `moved()` and `say(text)`.
+ * Let users draw on an SVG element. `tool()` is what the pointer draws on a grid: "path", "wall", "goal" or "start";
+ * `changed(text)` is called after a change of the model, `moved()` after one of the cursor.
  */
-export function drawable(board, view) {
+export function drawable(board, model, { tool, changed, moved }) {
   let painting = null; // while a button is down: { tool, wall, last }
 
   board.addEventListener("pointerdown", (event) => {
@@ -17,7 +17,7 @@ export function drawable(board, view) {
     event.preventDefault();
     board.focus({ preventScroll: true });
     board.setPointerCapture(event.pointerId);
-    painting = { tool: view.grid() === null ? "path" : view.tool(), wall: !view.grid()?.walls.has(name), last: null };
+    painting = { tool: model.system === null ? tool() : "path", wall: !model.grid.walls.has(name), last: null };
     touch(name);
   });
   board.addEventListener("pointermove", (event) => {
@@ -27,64 +27,59 @@ export function drawable(board, view) {
   for (const end of ["pointerup", "pointercancel"]) board.addEventListener(end, () => { painting = null; });
   board.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
-    const known = view.grid() === null ? systemKey(event) : gridKey(event);
+    const known = event.key in ARROWS ? arrow(event) : letter(event.key.toLowerCase()) || key(event.key);
     if (known) event.preventDefault();
   });
 
   /** The name of the state under the pointer. */
   function under(event) {
     const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(board.getScreenCTM().inverse());
-    return nameAt(view.world(), point.x, point.y);
+    return nameAt(model.world, point.x, point.y);
   }
 
   function touch(name) {
     if (name === painting.last) return;
     const first = painting.last === null;
-    painting.last = view.cursor = name;
-    if (painting.tool === "path") view.goTo(name);
-    else if (painting.tool === "wall") wall(name, painting.wall);
-    else if (painting.tool === "start") place(setStart, name);
-    else if (first) place(toggleGoal, name);
+    painting.last = model.cursor = name;
+    if (painting.tool === "path") changed(model.goTo(name));
+    else if (painting.tool === "wall") edit(setWall, name, painting.wall);
+    else if (painting.tool === "start") edit(setStart, name);
+    else if (first) edit(toggleGoal, name);
   }
 
-  function wall(name, wanted) {
-    view.say(setWall(view.grid(), name, wanted));
-    view.edited();
+  function edit(change, ...values) {
+    const text = change(model.grid, ...values);
+    model.setGrid(model.grid);
+    changed(text ?? "");
   }
 
-  function place(change, name) {
-    change(view.grid(), name);
-    view.edited();
-  }
-
-  function gridKey(event) {
-    const name = view.cursor, grid = view.grid();
-    if (event.key in ARROWS) {
-      const from = (event.shiftKey ? view.end() : name).split(",").map(Number);
-      const [row, column] = [0, 1].map((axis) => from[axis] + ARROWS[event.key][axis]);
-      if (row < 0 || column < 0 || row >= grid.rows || column >= grid.columns) return true;
-      if (event.shiftKey) view.step(`${row},${column}`);
-      else { view.cursor = `${row},${column}`; view.moved(); }
+  /** An arrow key moves the cursor or, with Shift on a grid, takes a step of the run. */
+  function arrow({ key: name, shiftKey }) {
+    if (model.system !== null) {
+      const { names, byName } = model.world, by = name === "ArrowRight" || name === "ArrowDown" ? 1 : -1;
+      model.cursor = names[(byName.get(model.cursor) + by + names.length) % names.length];
+      moved();
       return true;
     }
-    const keys = { w: () => wall(name, !grid.walls.has(name)), g: () => place(toggleGoal, name), s: () => place(setStart, name) };
-    if (event.key.toLowerCase() in keys) { keys[event.key.toLowerCase()](); return true; }
-    return runKey(event);
-  }
-
-  function systemKey(event) {
-    if (!(event.key in ARROWS)) return runKey(event);
-    const { names, byName } = view.world();
-    const by = event.key === "ArrowRight" || event.key === "ArrowDown" ? 1 : -1;
-    view.cursor = names[(byName.get(view.cursor) + by + names.length) % names.length];
-    view.moved();
+    const from = (shiftKey ? model.end : model.cursor).split(",").map(Number);
+    const [row, column] = [0, 1].map((axis) => from[axis] + ARROWS[name][axis]);
+    if (row < 0 || column < 0 || row >= model.grid.rows || column >= model.grid.columns) return true;
+    if (shiftKey) changed(model.step(`${row},${column}`));
+    else { model.cursor = `${row},${column}`; moved(); }
     return true;
   }
 
-  function runKey(event) {
-    if (event.key === "Enter" || event.key === " ") view.goTo(view.cursor);
-    else if (event.key === "Backspace") view.back();
-    else if (event.key === "Delete") view.clear();
+  function letter(name) {
+    if (model.system !== null || !["w", "g", "s"].includes(name)) return false;
+    if (name === "w") edit(setWall, model.cursor, !model.grid.walls.has(model.cursor));
+    else edit(name === "g" ? toggleGoal : setStart, model.cursor);
+    return true;
+  }
+
+  function key(name) {
+    if (name === "Enter" || name === " ") changed(model.goTo(model.cursor));
+    else if (name === "Backspace") changed(model.back());
+    else if (name === "Delete") { model.symbols = []; changed("The run is empty."); }
     else return false;
     return true;
   }

@@ -7,7 +7,7 @@ import { pathOf } from "./world.js";
 
 export const MECHANISMS = {
   tight: { title: "Certified", what: "Whole runs are drawn, nearer ones more likely, as sharply as a proof for this system allows." },
-  online: { title: "Online", what: "Each step is drawn as the run goes on, with a part of ε of its own; no proof has to be searched for." },
+  online: { title: "Online", what: "Each step is drawn as the run goes on, with a part of ε of its own; no proof is needed." },
   textbook: { title: "Textbook", what: "Whole runs are drawn with half of ε, which is always allowed." },
 };
 
@@ -23,24 +23,24 @@ export function shares(result, many) {
 }
 
 /** Fill the panels. */
-export function panels(box, world, { words, symbols, results, many, unit }) {
+export function panels(box, world, { words, symbols, results, many }) {
   const winner = best(results);
   box.replaceChildren(...Object.entries(MECHANISMS).map(([name, about]) =>
-    panel(name, about, results[name] ?? null, name === winner, world, { words, symbols, many, unit })));
+    panel(name, about, results[name] ?? null, name === winner, world, { words, symbols, many })));
 }
 
-function panel(name, { title, what }, result, isBest, world, { words, symbols, many, unit }) {
+function panel(name, { title, what }, result, isBest, world, { words, symbols, many }) {
   const heading = element("h3", {}, title, ...(isBest ? [element("span", { class: "badge" }, "best")] : []));
   const [x, y, wide, tall] = frame(world);
-  const told = result === null ? "not there yet" : summary(result, `${symbols.length} ${unit}`);
+  const told = result === null ? "not there yet" : summary(result, `${symbols.length} ${words}`);
   const picture = canvas(`${title}: releases over the private run`, told, wide, tall);
   picture.setAttribute("viewBox", `${x} ${y} ${wide} ${tall}`);
-  picture.append(...parts(world, { words, symbols, releases: result?.releases, visits: result && shares(result, many), sameColour: name }));
-  if (result === null) return element("div", { class: "panel" }, heading, picture, element("p", { class: "figure" }, told), element("p", { class: "quiet" }, what));
+  picture.append(...parts(world, { words, symbols, releases: result?.releases, visits: result && shares(result, many),
+    sameColour: name }));
+  const texts = [element("p", { class: "figure" }, told), element("p", { class: "quiet" }, what)];
+  if (result === null) return element("div", { class: "panel" }, heading, picture, ...texts);
   return element("div", { class: `panel chart${isBest ? " best" : ""}` }, heading, picture,
-    saveButtons(picture, () => rowsOf(world, words, symbols, result, many), `runs-${name}`),
-    element("p", { class: "figure" }, told),
-    element("p", { class: "quiet" }, what),
+    saveButtons(picture, () => rowsOf(world, words, symbols, result, many), `runs-${name}`), ...texts,
     element("p", { class: "quiet" }, `In force: ${result.in_force}.`));
 }
 
