@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from typing import Any
 
 import pytest
@@ -152,8 +153,15 @@ def test_random_runs() -> None:
         runs.random_run(Message({"language": SMALL | {"goal": [[2, 2]]}, "length": 3}))
 
 
+def test_the_promise_in_words() -> None:
+    wanted = r"of two runs that differ in 1 place, .* at most e\^2 = 7.39 times as likely .* at most 88.1% sure"
+    for result in answer(asked()).values():  # 7.389 = e², and 0.881 = 7.389 / 8.389
+        assert re.match(wanted, result["promise"])
+
+
 def test_k_beyond_one() -> None:
     found = answer(asked(k=2))["textbook"]
+    assert found["promise"].startswith("of two runs that differ in up to 2 places, ")
     assert found["unchanged"] == pytest.approx(law(tuple(RUN), 0.5, EVERY)[tuple(RUN)], abs=1e-6)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dpwords.core.limits import Limits
 from dpwords.core.randomness import SystemSource
@@ -19,6 +19,7 @@ from dpwords.web.workers import ShowProgress
 if TYPE_CHECKING:
     from dpwords.languages.language import Language
     from dpwords.mechanisms.private import Private
+    from dpwords.privacy.guarantees import PureDP
 
 LONGEST = 400  # steps of a run on the page
 CERTIFYING = Limits(certificate_time=20.0)
@@ -82,6 +83,7 @@ class _Asked:
             "own": own.expected_distance(),
             "unchanged": math.exp(own.log_prob(self.word)),
             "in_force": chosen.in_force(length).text,
+            "promise": _promised(chosen),
         }
 
     def _checked(self, names: list[Any]) -> list[Any]:
@@ -115,6 +117,12 @@ class _Asked:
 def _alone(described: dict[str, Any], text: str) -> Language:
     """The system with one of its rules."""
     return language(described | {"rules": [text]})
+
+
+def _promised(chosen: Private) -> str:
+    """What is promised about two runs that the promise calls neighbours, in words."""
+    odds = cast("PureDP", chosen.guarantee).odds(chosen.k)  # the page draws with fresh randomness only
+    return f"of two runs that {odds.apart('' if chosen.k == 1 else 'up to ')}, {odds.in_words}"
 
 
 def _public_distance(chosen: Private, length: int) -> float | None:

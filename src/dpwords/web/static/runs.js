@@ -129,6 +129,7 @@ function paint(outdated = false) {
   at("board").querySelector(".legend").replaceWith(boardLegend(many));
   if (outdated) return;
   figures(at("figures"), result, words);
+  at("promise").textContent = result === null ? "" : `Promised: ${result.promise}.`;
   panels(at("mechanisms"), world, { words, symbols, results, many });
 }
 
