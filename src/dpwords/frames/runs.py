@@ -6,37 +6,29 @@ that was killed draws the same again when it is resumed; see `unfinished`.
 
 from __future__ import annotations
 
-import io
 import os
 import tempfile
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
 import pyarrow as pa
 
 from dpwords.core.kept import version
 from dpwords.core.keyed import Key
-from dpwords.core.limits import CORES
 from dpwords.errors import DPWordsError, InvalidValue
 from dpwords.frames import receipts
-from dpwords.frames.formats import FileForm, TableReader, TableWriter
-from dpwords.frames.json_lines import ALL, REST
+from dpwords.frames.formats import FileForm
+from dpwords.frames.passes import Passes, RowsDone, TableSource
 from dpwords.frames.requests import Request
-from dpwords.frames.shapes import NoColumn
 from dpwords.frames.streams import STANDARD, Input
 from dpwords.frames.survey import Plan
 from dpwords.frames.unfinished import Unfinished
-from dpwords.frames.whole import batches_of
 from dpwords.mechanisms.private import Private
 
-RowsDone = Callable[[int], None]
 WORTH_KEEPING = 1.0  # seconds; batches that took longer to draw are kept until the run is finished
 
 
@@ -57,8 +49,8 @@ class FileRun:
     """One job, in two steps: `survey` reads and checks everything, `write` draws and puts the output in place.
 
     With `resume`, an unfinished run with the same output goes on with its key, and gives the output that it would have
-    given. If it was killed just after its end, `is_complete` says so, and nothing is left to do. Memory: some batches
-    for each core, and what `Survey` takes. Use it in a `with` block.
+    given. If it was killed just after its end, `is_complete` says so, and nothing is left to do. Memory: that of
+    `Passes`. Use it in a `with` block.
     """
 
     def __init__(
@@ -66,22 +58,16 @@ class FileRun:
     ) -> None:
         self.job, self._keep_after = job, keep_after
         self._unfinished = None if job.target == STANDARD else Unfinished(_checked_output(job))
-        self._form = FileForm.of(job.source, job.source_format)
-        same = self._form.kind if job.target == STANDARD else None
+        form = FileForm.of(job.source, job.source_format)
+        same = form.kind if job.target == STANDARD else None
         self._target_form = FileForm.of(job.target, job.target_format or same)
         self._source = Input(job.source)
         try:
-            self._reader = self._form.reader(self._source)
+            source = TableSource(self._source, form, form.reader(self._source))
             self._key = Key(self._claimed(key, resume))
             self._own_key = key is None
             self.is_complete = resume and self._was_finished()
-            self._prepare()
-        except NoColumn as error:
-            self.__exit__()
-            if self._form.kind in ("csv", "tsv"):  # without a header, the first line has private words
-                where = f"the first line of {self._source.name}"
-                raise InvalidValue(f"{error.fault}: see that {where} has the names of the columns") from None
-            raise
+            self._passes = Passes(job.mechanism, job.request, source, self._target_form, self._key.secret)
         except BaseException:
             self.__exit__()
             raise
@@ -96,29 +82,26 @@ class FileRun:
 
     def survey(self, progress: RowsDone, charged: bool = False) -> Plan:
         """Read and check the whole input. `charged` says whether a ledger will be charged."""
-        survey = self._words.request.survey(self._words.schema, self.job.mechanism, self._key.secret, charged=charged)
-        lengths: Counter[int] = Counter()
-        for batch in self._words.batches():
-            found = survey.add(batch)
-            sizes, numbers = np.unique(found.words.sizes, return_counts=True)
-            lengths.update(dict(zip(sizes.tolist(), numbers.tolist(), strict=True)))
-            progress(survey.rows)
-        self.commonest_length = max(lengths, key=lambda length: (lengths[length], length), default=0)
+        plan = self._passes.survey(progress, charged)
         self._digest = self._source.digest(self._key.derived("input"))
-        return survey.plan()
+        return plan
+
+    @property
+    def commonest_length(self) -> int:
+        """The length that most words have, once they are surveyed."""
+        return self._passes.commonest_length
 
     def write(self, plan: Plan, ledger: Any = None, progress: RowsDone = lambda rows: None) -> IO[bytes] | None:
         """Charge the ledger, draw, and put the output in place; for standard output, return a file with it instead."""
         language = receipts.language_hash(self.job.mechanism)
         facts = {"version": version(), **self.job.public, "language": language, "input": self._digest}
-        left_out = 0 if plan.facts is None else plan.facts.left_out
-        document = receipts.receipt(self.job.mechanism, self.job.public, plan.rows - plan.skipped - left_out)
+        document = receipts.receipt(self.job.mechanism, self.job.public, plan.words)
         if self._unfinished is None:
             if ledger is not None:
                 plan.charge(ledger)
             file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
             with _errors_of_writing("make room, then start it again"):
-                self._draw(plan, file, document, progress)
+                self._passes.draw(plan, file, document, progress, self._one)
             file.seek(0)
             return file
         resumed = self._unfinished.is_begun
@@ -136,7 +119,7 @@ class FileRun:
             raise
         with _errors_of_writing("make room, then finish it with --resume"):
             with self._unfinished.part.open("wb") as file:
-                self._draw(plan, file, document, progress)
+                self._passes.draw(plan, file, document, progress, self._one)
             if self.receipt is not None:
                 self._unfinished.receipt.write_bytes(receipts.encoded(document))
             self._unfinished.finish(self.receipt)
@@ -188,78 +171,19 @@ class FileRun:
             )
         return kept or key or b""
 
-    def _prepare(self) -> None:
-        """Find the words, and check that the output's format can hold what will come."""
-        self._words = _words_of(self._reader, self.job.request, self._target_form)
-        release = self._words.request.survey(self._words.schema, self.job.mechanism, self._key.secret).release
-        empty = pa.RecordBatch.from_pylist([], schema=self._words.schema)
-        self._schema, self._changed = self._words.written(release(empty)).schema, release.shape.columns
-        self._writer(io.BytesIO(), self._schema)
-
-    def _writer(self, file: IO[bytes], schema: pa.Schema) -> TableWriter:
-        return self._target_form.writer(file, schema, self._changed, getattr(self._reader, "codec", None))
-
-    def _draw(self, plan: Plan, file: IO[bytes], document: Mapping[str, Any], progress: RowsDone) -> None:
-        """Write the whole output to a file."""
-        writer = self._writer(file, receipts.in_metadata(self._schema, document))
-        done = 0
-        for rows, batch in self._drawn(plan):
-            writer.write(batch)
-            done += rows
-            progress(done)
-        self._source.check_unchanged()
-        writer.close()
-
-    def _drawn(self, plan: Plan) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """The number of rows and the output of each batch, in order; some are drawn ahead, on all cores."""
-        waiting: deque[tuple[int, Future[pa.RecordBatch]]] = deque()
-        first = 0
-        pool = ThreadPoolExecutor(CORES)
-        try:
-            for number, batch in enumerate(self._words.batches()):
-                waiting.append((len(batch), pool.submit(self._one, plan, number, first, batch)))
-                first += len(batch)
-                if len(waiting) > CORES:
-                    rows, drawn = waiting.popleft()
-                    yield rows, drawn.result()
-            for rows, drawn in waiting:
-                yield rows, drawn.result()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
-    def _one(self, plan: Plan, number: int, first: int, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def _one(self, number: int, draw: Callable[[], pa.RecordBatch]) -> pa.RecordBatch:
+        """A batch of the output: one that was kept, or a new one, which is kept if it took long."""
+        if self._unfinished is None:
+            return draw()
         secret = self._key.derived("kept batches")
-        kept = None if self._unfinished is None else self._unfinished.kept(number, secret)
+        kept = self._unfinished.kept(number, secret)
         if kept is not None:
             return kept
         begin = time.monotonic()
-        drawn = self._words.written(plan.release(batch, first, plan.epsilons(first, len(batch))))
-        if self._unfinished is not None and time.monotonic() - begin > self._keep_after:
+        drawn = draw()
+        if time.monotonic() - begin > self._keep_after:
             self._unfinished.keep(number, drawn, secret)
         return drawn
-
-
-@dataclass(frozen=True, eq=False)
-class _Words:
-    """A table with a word in each row, whatever the file has."""
-
-    request: Request
-    schema: pa.Schema
-    batches: Callable[[], Iterable[pa.RecordBatch]]
-    written: Callable[[pa.RecordBatch], pa.RecordBatch]  # turns what was released into rows of the file
-
-
-def _words_of(reader: TableReader, request: Request, target: FileForm) -> _Words:
-    """The words of a file. The events of a log can be anywhere in it, so they are read into memory at once."""
-    used = request.needed(reader.schema.names)
-    log = request.log(reader.schema.names)
-    if log is None:
-        if not request.drop_others:
-            used = [*used, REST if target.kind == "jsonl" else ALL]
-        return _Words(request, reader.read_schema(used), lambda: reader.batches(used), lambda batch: batch)
-    events = pa.Table.from_batches(reader.batches(used), reader.read_schema(used)).select(used)
-    cases, rebuilt = log.gathered(events, request.by)
-    return _Words(request.of_cases(log), cases.schema, lambda: batches_of(cases), rebuilt)
 
 
 def _checked_output(job: Job) -> Path:

@@ -34,6 +34,7 @@ class Input:
 
     def __init__(self, path: str) -> None:
         self.name = "standard input" if path == STANDARD else Path(path).name
+        self.file: IO[bytes]
         with errors_of_reading(self.name, "a file"):
             self.file = _copied(_standard_input()) if path == STANDARD else _opened(path)
             self._state = self._now()
@@ -71,6 +72,17 @@ class Input:
     def _now(self) -> tuple[int, int]:
         found = os.fstat(self.file.fileno())
         return found.st_size, found.st_mtime_ns
+
+
+class MemoryInput(Input):
+    """The bytes of a file that is not on this machine's disk, under its name. Nothing is written to disk."""
+
+    def __init__(self, name: str, content: bytes) -> None:
+        self.name, self.file = Path(name).name, io.BytesIO(content)
+        self._state = len(content), 0
+
+    def _now(self) -> tuple[int, int]:
+        return self._state  # nobody else can write to it
 
 
 @contextmanager

@@ -34,6 +34,11 @@ class Plan:
     run: str = ""  # a repeated release with the same key has the same name; without the key it tells nothing
     by_row: Floats | None = None  # the ε of each row, if it is not that of the mechanism
 
+    @property
+    def words(self) -> int:
+        """The number of words that come out."""
+        return self.rows - self.skipped - (0 if self.facts is None else self.facts.left_out)
+
     def epsilons(self, first_row: int, number: int) -> Floats | None:
         """The ε of each of some rows; None if it is that of the mechanism."""
         return None if self.by_row is None else self.by_row[first_row : first_row + number]

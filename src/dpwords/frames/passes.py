@@ -1,0 +1,165 @@
+"""The two passes over a table in a file: a survey that checks everything, and a draw that writes the released table.
+
+Where the bytes come from and go to is up to the caller: `runs` has files, `memory` has neither.
+"""
+
+from __future__ import annotations
+
+import io
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+
+from dpwords.core.limits import CORES
+from dpwords.core.symbols import Symbol
+from dpwords.errors import InvalidValue
+from dpwords.frames import receipts
+from dpwords.frames.formats import FileForm, TableReader, TableWriter
+from dpwords.frames.json_lines import ALL, REST
+from dpwords.frames.requests import Request
+from dpwords.frames.shapes import Fault, NoColumn
+from dpwords.frames.streams import Input
+from dpwords.frames.survey import Plan
+from dpwords.frames.whole import batches_of
+from dpwords.mechanisms.private import Private
+
+RowsDone = Callable[[int], None]
+DrawBatch = Callable[[int, Callable[[], pa.RecordBatch]], pa.RecordBatch]
+
+
+@dataclass(frozen=True)
+class TableSource:
+    """An open file with its format, and what reads it."""
+
+    input: Input
+    form: FileForm
+    reader: TableReader
+
+
+class Passes:
+    """A release of the words of one file with one key. Every draw is keyed, so it can be repeated.
+
+    Memory: some batches for each core, and what `Survey` takes.
+    """
+
+    def __init__(self, mechanism: Private, request: Request, source: TableSource, target: FileForm, key: bytes) -> None:
+        self._mechanism, self._source, self._target, self._key = mechanism, source, target, key
+        self.lengths: Counter[int] = Counter()  # how many words have each length, once they are surveyed
+        try:
+            self._words = _words_of(source.reader, request, target)
+            release = self._words.request.survey(self._words.schema, mechanism, key).release
+        except NoColumn as error:
+            if source.form.kind in ("csv", "tsv"):  # without a header, the first line has private words
+                where = f"the first line of {source.input.name}"
+                raise InvalidValue(f"{error.fault}: see that {where} has the names of the columns") from None
+            raise
+        empty = pa.RecordBatch.from_pylist([], schema=self._words.schema)
+        self._schema, self._changed = self._words.written(release(empty)).schema, release.shape.columns
+        self._writer(io.BytesIO(), self._schema)  # raises if the output's format cannot hold what will come
+
+    def survey(self, progress: RowsDone, charged: bool = False) -> Plan:
+        """Read and check the whole input. `charged` says whether a ledger will be charged."""
+        survey = self._words.request.survey(self._words.schema, self._mechanism, self._key, charged=charged)
+        self.lengths.clear()
+        for batch in self._words.batches():
+            found = survey.add(batch)
+            sizes, numbers = np.unique(found.words.sizes[found.faults == Fault.NONE], return_counts=True)
+            self.lengths.update(dict(zip(sizes.tolist(), numbers.tolist(), strict=True)))
+            progress(survey.rows)
+        return survey.plan()
+
+    @property
+    def commonest_length(self) -> int:
+        """The length that most words have, the longest of several; 0 if there are no words."""
+        return max(self.lengths, key=lambda length: (self.lengths[length], length), default=0)
+
+    def draw(
+        self,
+        plan: Plan,
+        file: IO[bytes],
+        document: Mapping[str, Any],
+        progress: RowsDone,
+        one: DrawBatch = lambda number, draw: draw(),
+    ) -> None:
+        """Write the whole output to a file, with the receipt if its format has a place for it.
+
+        `one` is called with the number of each batch and the function that draws it, on several threads.
+        """
+        writer = self._writer(file, receipts.in_metadata(self._schema, document))
+        done = 0
+        for rows, batch in self._drawn(plan, one):
+            writer.write(batch)
+            done += rows
+            progress(done)
+        self._source.input.check_unchanged()
+        writer.close()
+
+    def examples(self, plan: Plan, most: int) -> list[tuple[list[Symbol], list[Symbol]]]:
+        """The first words that are released, each with its release as `draw` writes it. This is for their owner.
+
+        The draws are keyed, so nothing more is spent. Cost: that of reading batches until there are enough words.
+        """
+        found: list[tuple[list[Symbol], list[Symbol]]] = []
+        symbols = self._mechanism.language.alphabet.symbols
+        first = 0
+        for batch in self._words.batches():
+            if len(found) == most:
+                break
+            words, epsilons = plan.release.read(batch, first), plan.epsilons(first, len(batch))
+            rows = plan.release.rows(words, epsilons)[: most - len(found)]
+            drawn = plan.release.draw(words, rows, plan.release.ids(batch, first), epsilons)
+            for before, after in zip(words.words.chosen(rows), drawn, strict=True):
+                found.append(([symbols[code] for code in before], [symbols[code] for code in after]))
+            first += len(batch)
+        return found
+
+    def _writer(self, file: IO[bytes], schema: pa.Schema) -> TableWriter:
+        return self._target.writer(file, schema, self._changed, getattr(self._source.reader, "codec", None))
+
+    def _drawn(self, plan: Plan, one: DrawBatch) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """The number of rows and the output of each batch, in order; some are drawn ahead, on all cores."""
+        waiting: deque[tuple[int, Future[pa.RecordBatch]]] = deque()
+        first = 0
+        pool = ThreadPoolExecutor(CORES)
+        try:
+            for number, batch in enumerate(self._words.batches()):
+                waiting.append((len(batch), pool.submit(one, number, self._drawer(plan, first, batch))))
+                first += len(batch)
+                if len(waiting) > CORES:
+                    rows, drawn = waiting.popleft()
+                    yield rows, drawn.result()
+            for rows, drawn in waiting:
+                yield rows, drawn.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def _drawer(self, plan: Plan, first: int, batch: pa.RecordBatch) -> Callable[[], pa.RecordBatch]:
+        return lambda: self._words.written(plan.release(batch, first, plan.epsilons(first, len(batch))))
+
+
+@dataclass(frozen=True, eq=False)
+class _Words:
+    """A table with a word in each row, whatever the file has."""
+
+    request: Request
+    schema: pa.Schema
+    batches: Callable[[], Iterable[pa.RecordBatch]]
+    written: Callable[[pa.RecordBatch], pa.RecordBatch]  # turns what was released into rows of the file
+
+
+def _words_of(reader: TableReader, request: Request, target: FileForm) -> _Words:
+    """The words of a file. The events of a log can be anywhere in it, so they are read into memory at once."""
+    used = request.needed(reader.schema.names)
+    log = request.log(reader.schema.names)
+    if log is None:
+        if not request.drop_others:
+            used = [*used, REST if target.kind == "jsonl" else ALL]
+        return _Words(request, reader.read_schema(used), lambda: reader.batches(used), lambda batch: batch)
+    events = pa.Table.from_batches(reader.batches(used), reader.read_schema(used)).select(used)
+    cases, rebuilt = log.gathered(events, request.by)
+    return _Words(request.of_cases(log), cases.schema, lambda: batches_of(cases), rebuilt)
