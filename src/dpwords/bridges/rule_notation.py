@@ -27,21 +27,33 @@ def rule(text: str, language: Language) -> Language:
     >>> rule("contains:1,1", GridWorld(3, 3)).count(2)
     2
     """
+    name, arguments = rule_parts(text)
+    if name == "re":
+        return language & Pattern(str(arguments[0]), None if language.alphabet.of_characters else " ")
+    return language & _BY_NAME[name](*arguments)
+
+
+def rule_parts(text: str) -> tuple[str, list[int | str]]:
+    """The name of a rule, and its arguments as the function of that name in `dpwords.rules` takes them.
+
+    >>> rule_parts("at_most:2;retry")
+    ('at_most', [2, 'retry'])
+    """
     name, colon, rest = text.partition(":")
     if name == "re" and colon:
-        return language & Pattern(rest, None if language.alphabet.of_characters else " ")
+        return name, [rest]
     if name not in _BY_NAME or not colon:
         known = ", ".join([*_BY_NAME, "re"])
         raise InvalidValue(f"a rule is written NAME:SYMBOL, and NAME is one of {known}: write for example contains:a")
     arguments = _arguments(rest)
-    times = []
+    times: list[int | str] = []
     if name in _COUNTED:
         if not re.fullmatch(r"\d{1,6}", arguments[0]) or len(arguments) < 2:
             raise InvalidValue(f"{name} needs a number and a symbol: write for example {name}:2;a")
         times = [int(arguments.pop(0))]
     if name == "before" and len(arguments) != 2:
         raise InvalidValue("before needs two symbols with ; between them: write for example before:a;b")
-    return language & _BY_NAME[name](*times, *arguments)
+    return name, [*times, *arguments]
 
 
 def cells(text: str, option: str) -> list[tuple[int, int]]:

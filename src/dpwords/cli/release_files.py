@@ -75,10 +75,6 @@ _NEED_INPUT = (
     *("output", "format", "output_format", "column", "columns", "case", "symbol", "order", "id", "by", "budget"),
     *("split", "ledger", "resume", "invalid", "drop_others", "key_file"),
 )
-_MECHANISM = (
-    *("alphabet", "system", "words", "start", "lexicon", "epsilon", "k", "edits", "mechanism", "utility", "alpha"),
-    *("calibration", "certificate_time", "any_word", "walls", "goal", "rules"),
-)
 _WHERE = ("column", "columns", "case", "symbol", "order", "separator", "id", "by")
 
 
@@ -154,12 +150,12 @@ def _in_options(message: str) -> str:
 
 
 def _job(mechanism: Private, inside: Language | None, options: Mapping[str, Any]) -> Job:
+    from dpwords.frames.receipts import public_options
     from dpwords.frames.requests import Request
     from dpwords.frames.runs import Job
 
     divided = options["ledger"] is None or options["split"] is not None
-    public = {name: options[name] for name in (*_MECHANISM, *_WHERE, "budget", "split", "invalid", "drop_others")}
-    public["rules"] = list(public["rules"]) or None  # a list, as in the JSON file that it is compared with
+    public = public_options(options)
     for name in ("alphabet", "system", "lexicon"):
         if public[name] is not None:
             public[name] = _without_folder(public[name])

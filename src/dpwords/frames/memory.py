@@ -61,6 +61,11 @@ class MemoryRun:
         """The receipt of what `write` returns."""
         return receipts.receipt(self._mechanism, self._public, plan.words)
 
+    @property
+    def receipt_is_inside(self) -> bool:
+        """Whether what `write` returns has the receipt in it."""
+        return not self._form.is_text
+
     def examples(self, plan: Plan, most: int) -> list[tuple[list[Symbol], list[Symbol]]]:
         """The first words, each with its release as `write` returns it; they are for the owner of the words."""
         return self._passes.examples(plan, most)

@@ -27,11 +27,24 @@ if TYPE_CHECKING:
 
 METADATA = b"dpwords"
 _FORMAT = 1
+OPTIONS = (  # of a release, by their names on the command line; all of them are public
+    *("alphabet", "system", "words", "start", "lexicon", "epsilon", "k", "edits", "mechanism", "utility", "alpha"),
+    *("calibration", "certificate_time", "any_word", "walls", "goal", "rules"),
+    *("column", "columns", "case", "symbol", "order", "separator", "id", "by"),
+    *("budget", "split", "invalid", "drop_others"),
+)
 
 
 def receipt(mechanism: Private, public: Mapping[str, Any], words: int) -> dict[str, Any]:
     """The receipt of so many words that a mechanism has released; `public` are the options that the user has given."""
     return _public_facts(mechanism, public) | {"words": words}
+
+
+def public_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of a user's options that a receipt tells, all of them; None for an option that was not given."""
+    found = {name: options.get(name) for name in OPTIONS}
+    found["rules"] = list(found["rules"] or ()) or None  # a list, as in the JSON file that it is compared with
+    return found
 
 
 def is_of(document: Mapping[str, Any], mechanism: Private, public: Mapping[str, Any]) -> bool:

@@ -16,7 +16,7 @@ def serve(port: int, ready: Callable[[str], None]) -> None:
 
     Port 0 stands for any free port. Nothing is logged: requests contain private words.
     """
-    for package in ("starlette", "uvicorn"):
+    for package in ("starlette", "uvicorn", "pyarrow"):
         optional(package, "web", _PURPOSE)
     import uvicorn
 

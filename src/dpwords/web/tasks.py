@@ -12,6 +12,7 @@ from dpwords.web.messages import Message
 from dpwords.web.workers import ShowProgress
 
 Lane = Literal["quick", "long"]
+FILE_BYTES = 2**26 + 2**21  # a file of 64 MiB with its settings
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,11 @@ TASKS = {
     "runs/random": Task("runs", "random_run", bytes=2**21),
     "runs/certified": Task("runs", "certified", "long", seconds=120, bytes=2**21),
     "runs/load": Task("systems", "load", "long", seconds=60, bytes=2**23),
+    "data/look": Task("data", "look", "long", seconds=120, bytes=FILE_BYTES),
+    "data/symbols": Task("data", "symbols", "long", seconds=300, bytes=FILE_BYTES),
+    "data/check": Task("data", "check", "long", seconds=600, bytes=FILE_BYTES),
+    "data/summary": Task("data", "summary", "long", seconds=1_800, bytes=2**21),
+    "data/release": Task("data", "release", "long", seconds=3_600, bytes=FILE_BYTES),
 }
 
 

@@ -1,0 +1,136 @@
+"""A guess at where the words are in a table, from its columns and first rows, for its owner to confirm or correct.
+
+Nothing that is guessed here reaches a release by itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import pyarrow as pa
+
+from dpwords.frames.coders import is_list, is_text
+from dpwords.frames.long import CASE, ORDER, SYMBOL
+from dpwords.frames.requests import Request
+
+ROWS = 200  # that are looked at
+_SEPARATORS = (";", "->", ">", "|", ",", " ", "/", "-", "_")
+_FEWEST_STEPS = 3  # columns with numbered names
+_FEWEST_ALIKE = 4  # columns with the same values
+_CASES = {CASE, "case", "case_id", "caseid", "case id", "session", "session_id", "trace_id"}
+_SYMBOLS = {SYMBOL, "activity", "event", "action", "symbol", "task", "state"}
+_ORDERS = {ORDER, "time", "timestamp", "datetime", "date", "order", "step", "position", "start_time"}
+_PEOPLE = {"user", "person", "patient", "customer", "client", "rider", "driver", "vehicle", "member", "employee"}
+_WORDS = {"word", "words", "route", "trace", "path", "sequence", "run", "course", "trajectory", "cells", "states"}
+
+
+def guessed(sample: Any) -> Request:
+    """Where the words seem to be in a table with these first rows, a record batch: a log, lists, columns, or text.
+
+    Cost: that of looking at 200 rows.
+
+    >>> guessed(pa.record_batch({"user": ["ann", "bob"], "route": ["a>b>a", "b>b"]}))  # doctest: +ELLIPSIS
+    Request(column='route', columns=None, case=None, symbol=None, order=None, separator='>', id=None, by='user', ...)
+    """
+    sample = sample.slice(0, ROWS)
+    person = next((name for name in sample.schema.names if _plain_name(name) in _PEOPLE), None)
+    log = _log(sample)
+    if log is not None:
+        return Request(case=log[0], symbol=log[1], order=log[2], by=person)
+    lists = [field.name for field in sample.schema if is_list(field.type)]
+    if lists:
+        return Request(column=_likely(lists), by=person)
+    steps = _steps(sample)
+    if steps is not None:
+        return Request(columns=f"{steps[0]}:{steps[-1]}", by=person)
+    texts = {name: _texts(sample, name) for name in _text_columns(sample) if name != person}
+    if not texts:
+        return Request(by=person)
+    separators = {name: separator_of(values) for name, values in texts.items()}
+    named = [name for name in texts if _plain_name(name) in _WORDS]
+    column = named[0] if named else max(texts, key=lambda name: _symbols_in_each(texts[name], separators[name]))
+    return Request(column=column, separator=separators[column], by=person)
+
+
+def separator_of(texts: Sequence[str]) -> str | None:
+    """What seems to stand between the symbols in texts; None for nothing, or for white space between longer names.
+
+    >>> separator_of(["register>check", "register"]), separator_of(["abba", "aab"]), separator_of(["go stop", "stop"])
+    ('>', None, None)
+    """
+    for candidate in _SEPARATORS:
+        parts = [text.split(candidate) for text in texts if text]
+        symbols = [symbol for word in parts for symbol in word]
+        several = sum(len(word) > 1 for word in parts)
+        if 2 * several >= len(parts) > 0 and "" not in symbols and len(set(symbols)) < len(symbols):
+            spaced = candidate == " " and any(len(symbol) > 1 for symbol in symbols)
+            return None if spaced else candidate
+    return None
+
+
+def _log(sample: Any) -> tuple[str, str, str | None] | None:
+    """The columns of the case, the symbol and the order, if this seems to be an event log."""
+    found = [
+        next((name for name in sample.schema.names if name.strip().lower() in known), None)
+        for known in (_CASES, _SYMBOLS, _ORDERS)
+    ]
+    case, symbol, order = found
+    if case is None or symbol is None:
+        return None
+    cases = sample.column(case).to_pylist()
+    return (case, symbol, order) if len(set(map(str, cases))) < len(cases) or case == CASE else None
+
+
+def _steps(sample: Any) -> Sequence[str] | None:
+    """The columns that seem to be one for each step: numbered names, or the same few texts in one after the other."""
+    numbered = _longest(sample.schema.names, _follows)
+    if len(numbered) >= _FEWEST_STEPS:
+        return numbered
+    values = {name: set(_texts(sample, name)) - {""} for name in _text_columns(sample)}
+    alike = _longest(list(values), lambda one, other: 2 * len(values[one] & values[other]) > len(values[other]) > 0)
+    return alike if len(alike) >= _FEWEST_ALIKE else None
+
+
+def _longest(names: Sequence[str], goes_on: Any) -> Sequence[str]:
+    """The longest part of a list in which each name goes on from the one before."""
+    best = part = list(names[:1])
+    for one, other in pairwise(names):
+        part = [*part, other] if goes_on(one, other) else [other]
+        best = max(best, part, key=len)
+    return best
+
+
+def _follows(one: str, other: str) -> bool:
+    first, second = (re.fullmatch(r"(.*?)(\d{1,9})", name) for name in (one, other))
+    if first is None or second is None:
+        return False
+    return first[1] == second[1] and int(second[2]) == int(first[2]) + 1
+
+
+def _likely(names: Sequence[str]) -> str:
+    return next((name for name in names if _plain_name(name) in _WORDS), names[0])
+
+
+def _plain_name(name: str) -> str:
+    return name.strip().lower().removesuffix("_id").removesuffix("id") if name.lower() != "id" else name
+
+
+def _text_columns(sample: Any) -> list[str]:
+    kinds = {field.name: field.type for field in sample.schema}
+    plain = {name: kind.value_type if pa.types.is_dictionary(kind) else kind for name, kind in kinds.items()}
+    return [name for name, kind in plain.items() if is_text(kind)]
+
+
+def _texts(sample: Any, name: str) -> list[str]:
+    return [value or "" for value in sample.column(name).to_pylist()]
+
+
+def _symbols_in_each(texts: Sequence[str], separator: str | None) -> float:
+    """The mean number of symbols, if there are any texts; names with white space between them count as such."""
+    lengths = [
+        len(text.split(separator)) if separator is not None or " " in text.strip() else len(text) for text in texts
+    ]
+    return sum(lengths) / max(len(lengths), 1)

@@ -1,0 +1,219 @@
+"""The view of data: what is in a file, what a release of it promises and spends, and the release itself.
+
+The file comes with each question and is in memory only while the question is answered. Nothing of it is kept here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from dpwords.errors import DPWordsError, InvalidValue
+from dpwords.languages.systems import written
+from dpwords.plots.marks import marks
+from dpwords.web.data_settings import DataSettings, file_of, mechanism_of, where_of
+from dpwords.web.fields import Fields
+from dpwords.web.messages import Message
+from dpwords.web.recipes import command, output_name, python
+from dpwords.web.workers import ShowProgress
+
+if TYPE_CHECKING:
+    from dpwords.frames.memory import MemoryRun
+    from dpwords.frames.survey import Plan
+
+ROWS, CELL = 5, 60  # rows of a file that are shown, and characters of each value
+EXAMPLES = 8  # released words that are shown
+_CHECKED, _PREPARED = 0.2, 0.5  # shares of the progress when everything is checked, and when it can be drawn
+
+
+def look(question: Message, _progress: ShowProgress) -> Message:
+    """The columns and first rows of a file, and a guess at where the words are, for the owner of the file."""
+    from dpwords.frames.guesses import guessed
+    from dpwords.frames.memory import memory_source
+    from dpwords.frames.samples import sample_of
+
+    fields = Fields(question.values)
+    name, named = file_of(fields)
+    fields.done()
+    with _for_the_page():
+        source = memory_source(name, question.content, named)
+        sample = sample_of(source)
+    guess = guessed(sample)
+    first, _, last = (guess.columns or "").partition(":") if isinstance(guess.columns, str) else ("", "", "")
+    shape = "log" if guess.case else "wide" if first else "column"
+    found = {name: getattr(guess, name) for name in ("column", "separator", "case", "symbol", "order", "by")}
+    return Message(
+        {
+            "columns": [[field.name, _called(field.type)] for field in sample.schema],
+            "rows": [[_short(value) for value in row.values()] for row in sample.slice(0, ROWS).to_pylist()],
+            "guess": {"shape": shape, "first": first or None, "last": last or None, **found},
+            "format": source.form.kind,
+        }
+    )
+
+
+def symbols(question: Message, _progress: ShowProgress) -> Message:
+    """The symbols that occur in a file. They are as private as the file is, unless its owner knows better."""
+    from dpwords.frames.memory import memory_source
+    from dpwords.frames.samples import occurring
+
+    fields = Fields(question.values)
+    (name, named), where = file_of(fields), where_of(fields)
+    confirmed = fields.flag("confirmed")
+    fields.done()
+    if not confirmed:
+        raise InvalidValue("symbols are read off a file only where its owner confirms that they are public knowledge")
+    with _for_the_page():
+        return Message({"symbols": occurring(memory_source(name, question.content, named), where)})
+
+
+def check(question: Message, _progress: ShowProgress) -> Message:
+    """What a release of a file promises, and what people spend. Everything is read and checked, nothing is drawn."""
+    settings = DataSettings.of(Fields(question.values))
+    with _for_the_page():
+        run = _run(replace(settings, request=replace(settings.request, invalid="skip")), question.content)
+        plan = run.survey()
+        length = run.commonest_length
+        mechanism = plan.release.like(plan.typical_epsilon, length)
+        return Message(
+            {
+                "rows": plan.rows,
+                "row": plan.release.row,
+                "words": plan.words,
+                "skipped": plan.skipped,
+                "fault": _first_fault(settings, question.content) if plan.skipped else None,
+                "lengths": [[length, number] for length, number in run.lengths.items()],
+                "length": length,
+                "promise": str(mechanism.guarantee),
+                "typical": {"epsilon": mechanism.epsilon, "k": mechanism.k, "edits": settings.options["edits"]},
+                "people": _people(plan),
+                "spent": _spent(plan),
+                "command": command(settings),
+                "python": python(settings),
+            }
+        )
+
+
+def summary(question: Message, _progress: ShowProgress) -> Message:
+    """The public summary of a mechanism for words of one length, line by line. Certificates may take a while."""
+    fields = Fields(question.values)
+    length, mechanism = fields.whole("length", 1, 10**9), mechanism_of(fields)
+    fields.done()
+    return Message({"lines": str(mechanism.summary(length)).splitlines()[1:]})
+
+
+def release(question: Message, progress: ShowProgress) -> Message:
+    """The released file, its receipt, and for the owner some words before and after. Each call spends ε."""
+    settings = DataSettings.of(Fields(question.values))
+    with _for_the_page():
+        run = _run(settings, question.content)
+        plan = run.survey()
+        if not plan.words:
+            raise InvalidValue("the file has no word that could be released: check where the words are")
+        progress(_CHECKED)
+        for number, (mechanism, length) in enumerate(plan.kinds, start=1):
+            mechanism.parameters(max(length, 1))  # makes the certificates that the draws need
+            progress(_CHECKED + (_PREPARED - _CHECKED) * number / len(plan.kinds))
+        content = run.write(plan, lambda rows: progress(_PREPARED + (1 - _PREPARED) * rows / plan.rows))
+        examples = run.examples(plan, EXAMPLES)
+    distance, by_character = plan.release.mechanism.distance, plan.release.mechanism.language.alphabet.of_characters
+    receipt = json.dumps(run.receipt(plan), indent=1, ensure_ascii=False)
+    return Message(
+        {
+            "name": output_name(settings.name),
+            "words": plan.words,
+            "spent": _spent(plan),
+            "receipt": receipt,
+            "inside": run.receipt_is_inside,
+            "between": "" if by_character else " ",
+            "examples": [
+                [list(map(written, before)), [[written(symbol), change] for symbol, change in marked]]
+                for before, after in examples
+                for marked in [marks(before, after, distance)]
+            ],
+        },
+        content,
+    )
+
+
+def _run(settings: DataSettings, content: bytes) -> MemoryRun:
+    from dpwords.frames.memory import MemoryRun, memory_source
+    from dpwords.frames.receipts import public_options
+
+    source = memory_source(settings.name, content, settings.format)
+    return MemoryRun(settings.mechanism, source, settings.request, public_options(settings.options))
+
+
+def _first_fault(settings: DataSettings, content: bytes) -> str | None:
+    """What is wrong with the first row that has no word of the language."""
+    try:
+        _run(replace(settings, request=replace(settings.request, invalid="fail")), content).survey()
+    except InvalidValue as error:
+        return on_page(str(error))
+    return None
+
+
+def _people(plan: Plan) -> dict[str, Any] | None:
+    """What is known about people, if a column tells who they are."""
+    facts = plan.facts
+    if facts is None:
+        return None
+    return {
+        "people": facts.people,
+        "typical": facts.typical,
+        "most": facts.most,
+        "left_out": facts.left_out,
+        "typical_spent": facts.typical_spent,
+        "rule": facts.rule,
+    }
+
+
+def _spent(plan: Plan) -> float:
+    """The most ε that a person spends, or a word if it is not known who has several."""
+    return plan.release.mechanism.epsilon if plan.facts is None else plan.facts.most_spent
+
+
+@contextmanager
+def _for_the_page() -> Iterator[None]:
+    """Errors that name options of the command line or of Python, as the page puts it."""
+    try:
+        yield
+    except DPWordsError as error:
+        raise type(error)(on_page(str(error))) from None
+
+
+def on_page(message: str) -> str:
+    """A message without the options that only the command line and Python have.
+
+    >>> on_page("row 2 has no word, its value is null: correct it, or skip such rows (invalid='skip', --invalid skip)")
+    'row 2 has no word, its value is null: correct it, or skip such rows'
+    """
+    message = re.sub(r" \([^()]*--[^()]*\)", "", message)
+    message = message.replace("use --drop-others", "leave out the other columns")
+    message = re.sub(r",? with (\w+=|--[a-z-]+)( or --[a-z-]+)?", "", message)
+    return re.sub(r"\b(column|columns|separator|id|by|case|symbol|order)=", r"\1", message)
+
+
+def _called(kind: Any) -> str:
+    """What people call a type of values."""
+    import pyarrow as pa
+
+    from dpwords.frames.coders import is_list, is_text
+
+    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if is_list(plain):
+        return f"lists of {_called(plain.value_type)}"
+    if is_text(plain):
+        return "text"
+    return "numbers" if pa.types.is_integer(plain) or pa.types.is_floating(plain) else str(plain)
+
+
+def _short(value: Any) -> str:
+    text = (
+        value if isinstance(value, str) else "" if value is None else json.dumps(value, default=str, ensure_ascii=False)
+    )
+    return text if len(text) <= CELL else f"{text[:CELL]}…"

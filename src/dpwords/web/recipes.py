@@ -1,0 +1,206 @@
+"""The same release for copying: as a command, and as Python code."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import PurePath
+from typing import Any, get_args
+
+from dpwords.bridges.notation import alphabet_symbols
+from dpwords.bridges.rule_notation import cells, rule_parts
+from dpwords.frames.formats import FileForm
+from dpwords.frames.streams import Packing
+from dpwords.mechanisms import choice
+from dpwords.web.data_settings import SYMBOLS_FILE, DataSettings
+
+_ORDER = (
+    *("column", "columns", "case", "symbol", "order", "separator", "alphabet", "system", "words", "walls", "goal"),
+    *("rules", "epsilon", "k", "edits", "by", "budget", "split", "invalid", "drop_others"),
+)
+_LEFT_OUT = {"k": 1, "edits": "substitutions", "drop_others": False}  # since the command line assumes them
+_OPENED = {"gz": "gzip", "bz2": "bz2", "xz": "lzma"}  # modules of Python with an open function
+
+
+def output_name(name: str) -> str:
+    """What the released file is called: visits.private.csv.gz for visits.csv.gz."""
+    path = PurePath(name)
+    packed = path.suffix.lower()[1:] in get_args(Packing)
+    ending = "".join(path.suffixes[-2:] if packed else path.suffixes[-1:])
+    return f"{name.removesuffix(ending)}.private{ending}"
+
+
+def command(settings: DataSettings) -> str:
+    """The command that releases the same file with the same options, for a shell."""
+    options = settings.options
+    parts = [f"dpwords release {_written('input', settings.name)}"]
+    if settings.format is not None:
+        parts.append(f"--format {settings.format} --output-format {settings.format}")
+    for name in _ORDER:
+        value = options.get(name)
+        if value in (None, []) or value == _LEFT_OUT.get(name) or (name == "epsilon" and _is_shared(settings)):
+            continue
+        if name == "rules":
+            parts += [_written("rule", each) for each in value]
+        else:
+            parts.append("--drop-others" if value is True else _written(name, value))
+    parts.append(_written("output", output_name(settings.name)))
+    typed = [f"printf '%s\\n' {' '.join(map(shlex.quote, settings.symbols))} > {SYMBOLS_FILE}"]
+    return "\n".join([*(typed if settings.symbols else []), _folded(parts)])
+
+
+def python(settings: DataSettings) -> str:
+    """Python code that releases the same file with the same options."""
+    form = FileForm.of(settings.name, settings.format)
+    imports, reading, writing = _files(form, settings.name)
+    request, call = settings.request, ["mechanism", "table"]
+    given = {name: getattr(request, name) for name in ("column", "columns", "case", "symbol", "order", "separator")}
+    given |= {"by": request.by, "budget": request.budget, "split": request.split}
+    given["invalid"] = None if request.invalid == "fail" else request.invalid
+    given["drop_others"] = request.drop_others or None
+    call += [f"{name}={value!r}" for name, value in given.items() if value is not None]
+    return "\n".join(
+        [
+            *sorted(["import dpwords as dw", *imports], key=lambda line: (line.startswith("from"), line)),
+            "",
+            *_language(settings),
+            f"mechanism = {_mechanism(settings)}",
+            *reading,
+            f"private = dw.frames.release({', '.join(call)})",
+            *writing,
+        ]
+    )
+
+
+def _is_shared(settings: DataSettings) -> bool:
+    return settings.request.budget is not None and settings.request.split is None
+
+
+def _written(name: str, value: Any) -> str:
+    """An option with its value, as a shell takes it."""
+    text = _number(value) if isinstance(value, float) else str(value)
+    option = f"-{name}" if len(name) == 1 else f"--{name}"
+    if text.startswith("-"):
+        return shlex.quote(f"{option}={text}")
+    return f"{option} {shlex.quote(text)}"
+
+
+def _number(value: float) -> str:
+    return repr(value).removesuffix(".0")
+
+
+def _folded(parts: list[str], width: int = 100) -> str:
+    """A command on lines of some width."""
+    lines = [parts[0]]
+    for part in parts[1:]:
+        if len(lines[-1]) + len(part) < width:
+            lines[-1] += f" {part}"
+        else:
+            lines[-1] += " \\"
+            lines.append(f"    {part}")
+    return "\n".join(lines)
+
+
+def _language(settings: DataSettings) -> list[str]:
+    options = settings.options
+    if options.get("alphabet") is not None:
+        symbols: Any = settings.symbols or alphabet_symbols(options["alphabet"])
+        written = repr("".join(symbols)) if all(len(symbol) == 1 for symbol in symbols) else repr(list(symbols))
+        lines = [f"language = dw.Words({written})"]
+    else:
+        lines = [f"language = {_system(options)}"]
+    for text in options["rules"]:
+        name, arguments = rule_parts(text)
+        if name == "re":
+            between = "" if settings.mechanism.language.alphabet.of_characters else ', separator=" "'
+            lines.append(f"language = language & dw.Pattern({arguments[0]!r}{between})")
+        else:
+            lines.append(f"language = language & dw.rules.{name}({', '.join(map(repr, arguments))})")
+    return lines
+
+
+def _system(options: dict[str, Any]) -> str:
+    size, _, start = options["system"].removeprefix("grid:").partition("@")
+    arguments = size.split("x")
+    arguments += [] if not start else ["start=None"] if start == "any" else [f"start={cells(start, 'start')[0]!r}"]
+    for name in ("walls", "goal"):
+        if options[name] is not None:
+            arguments.append(f"{name}={cells(options[name], name)!r}")
+    return f"dw.GridWorld({', '.join(arguments)})" + (".by_states()" if options["words"] == "states" else "")
+
+
+def _mechanism(settings: DataSettings) -> str:
+    options, request = settings.options, settings.request
+    promise = f"epsilon={_number(options['epsilon'])}" + (f", k={options['k']}" if options["k"] > 1 else "")
+    language = request.inside or settings.mechanism.language
+    name = choice.default_name(language, options["edits"])
+    if name == "channel":
+        onto = "" if request.inside is None else ", onto=language"
+        return f"dw.EditChannel(language.alphabet.symbols, {promise}{onto})"
+    if name == "best":
+        return f"dw.best(language, {promise}, length=None)"
+    return f"dw.Exponential(language, {promise})"
+
+
+def _files(form: FileForm, name: str) -> tuple[list[str], list[str], list[str]]:
+    """The imports, and the code that reads the table and writes the released one."""
+    old, new = repr(name), repr(output_name(name))
+    if form.kind in ("csv", "tsv"):
+        tab = r', sep="\t"' if form.kind == "tsv" else ""
+        return (
+            ["import pandas as pd"],
+            [f"table = pd.read_csv({old}, dtype=str, keep_default_na=False{tab})"],
+            [f"private.to_csv({new}, index=False{tab})"],
+        )
+    if form.kind in ("jsonl", "text"):
+        return _lines(form, old, new)
+    if form.kind == "parquet":
+        reading, writing = f"pq.read_table({old})", f"pq.write_table(private, {new})"
+        return ["import pyarrow.parquet as pq"], [f"table = {reading}"], [writing]
+    if form.kind == "arrows":
+        return (
+            ["import pyarrow as pa"],
+            [f"table = pa.ipc.open_stream({old}).read_all()"],
+            [f"with pa.ipc.new_stream({new}, private.schema) as stream:", "    stream.write_table(private)"],
+        )
+    packed = "" if form.kind == "feather" else ', compression="uncompressed"'
+    return (
+        ["from pyarrow import feather"],
+        [f"table = feather.read_table({old})"],
+        [f"feather.write_feather(private, {new}{packed})"],
+    )
+
+
+def _lines(form: FileForm, old: str, new: str) -> tuple[list[str], list[str], list[str]]:
+    """Text with a word or a JSON object on each line."""
+    module = _OPENED.get(form.packing or "")
+    imports = ["import pyarrow as pa"] + ([] if module is None else [f"import {module}"])
+    opener = f"{module}.open" if module else "open"
+    if form.packing == "zst":
+        reading, writing = f"pa.input_stream({old})", f"pa.output_stream({new})"
+    else:
+        reading, writing = f'{opener}({old}, "rb")', f'{opener}({new}, "wb")'
+    if form.kind == "jsonl":
+        return (
+            [*imports, "import json"],
+            [
+                f"with {reading} as file:",
+                "    rows = [json.loads(line) for line in file if line.strip()]",
+                "table = pa.Table.from_pylist(rows)",
+            ],
+            [
+                f"with {writing} as file:",
+                "    for row in private.to_pylist():",
+                '        file.write((json.dumps(row, ensure_ascii=False) + "\\n").encode())',
+            ],
+        )
+    return (
+        imports,
+        [
+            f"with {reading} as file:",
+            '    table = pa.table({"word": [line.decode().rstrip("\\r\\n") for line in file]})',
+        ],
+        [
+            f"with {writing} as file:",
+            '    file.write("".join(f"{word}\\n" for word in private["word"].to_pylist()).encode())',
+        ],
+    )
