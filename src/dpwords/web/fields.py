@@ -10,14 +10,14 @@ from dpwords.errors import InvalidValue
 
 
 class Fields:
-    """Named values of a request. Each is taken once; `done()` refuses what is left over."""
+    """Named values of a request, of which null is none. Each is taken once; `done()` refuses what is left over."""
 
     def __init__(self, values: Mapping[str, Any], about: str = "the request") -> None:
-        self._values, self._about = dict(values), about
+        self._values, self._about = {name: each for name, each in values.items() if each is not None}, about
 
     def has(self, name: str) -> bool:
-        """Whether there is such a value, other than null."""
-        return self._values.get(name) is not None
+        """Whether there is such a value."""
+        return name in self._values
 
     def text(self, name: str, longest: int = 2_000, default: str | None = None) -> str:
         """A text of at most `longest` characters."""
@@ -75,9 +75,7 @@ class Fields:
             raise InvalidValue(f"{self._about} has values that are not known here: reload the page")
 
     def _take(self, name: str, default: object) -> Any:
-        value = self._values.pop(name, None)
-        if value is None:
-            value = default
+        value = self._values.pop(name, default)
         if value is None:
             raise InvalidValue(f"{name} is missing from {self._about}")
         return value

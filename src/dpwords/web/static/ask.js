@@ -75,8 +75,7 @@ export function latest(question, answered, refused) {
     do {
       waiting = false;
       try {
-        const [task, values] = question();
-        const answer = await ask(task, values);
+        const answer = await ask(...question());
         if (!waiting) { refused(""); answered(answer.values); }
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;

@@ -1,2 +1,232 @@
-// The view of data.
-export function show() {}
+// The view of data: a file goes in, a private version of it comes out.
+import { write } from "./address.js";
+import { ask, latest, Refusal } from "./ask.js";
+import { showChecked, showCount, showReleased, showRows, showSummary } from "./data_answers.js";
+import { arrange, at, fill, forAddress, language, missing, offer, settings, where, wordColumns } from "./data_form.js";
+
+const MOST_BYTES = 2 ** 26;
+const EXAMPLE = {
+  alphabet: "A-F",
+  name: "trips.csv",
+  text: "rider,trip,route\nann,1,ABCDC\nann,2,ABBDE\nbob,3,DCBA\ncat,4,AAFFA\nbob,5,DCCBAF\ncat,6,EEF\nann,7,ABCD\ndan,8,FEDCB\neve,9,BCDE\neve,10,BCCDE\n",
+};
+
+let file = null; // { name, content, own, columns, rows }: what is looked at; its content is a Blob in memory
+let wanted = new URLSearchParams(); // settings about columns that came with the address, until a file fits them
+let summing = null; // what ends the computation of the summary
+let summed = ""; // what the summary on the page is about
+const counts = new Map(); // by the digest of a file: how often it was released, and what that spent
+
+const check = latest(question, checked, refuse);
+
+/** Show the view with the settings of the address. */
+export function show(given) {
+  wanted = given;
+  at("alphabet").value = EXAMPLE.alphabet;
+  fill(given);
+  if (file === null) openExample();
+  else changed();
+}
+
+function openExample() {
+  return open(new File([EXAMPLE.text], EXAMPLE.name), false);
+}
+
+/** Take a file into memory, forget the one before, and look at its columns. */
+async function open(chosen, own = true) {
+  refuse("");
+  if (chosen.size > MOST_BYTES) {
+    refuse(`${chosen.name} has ${Math.ceil(chosen.size / 2 ** 20)} MB, and the page takes at most 64 MB: use the command line, dpwords release --input ${chosen.name}`);
+    return;
+  }
+  forgetAnswers();
+  const content = new Blob([await chosen.arrayBuffer()]);
+  const opened = { name: chosen.name, content, own, columns: [], rows: [], digest: await digest(content) };
+  file = opened;
+  at("name").textContent = own ? `${chosen.name}, ${size(chosen.size)}` : "An example is loaded: made-up trips between six stations.";
+  at("forget").hidden = !own;
+  if (own && at("alphabet").value === EXAMPLE.alphabet && !wanted.has("alphabet")) at("alphabet").value = "";
+  await look(opened);
+}
+
+async function look(opened) {
+  await attempt(async () => {
+    const { values } = await ask("data/look", { name: opened.name, format: at("format").value || null }, { file: opened.content });
+    if (file !== opened) return;
+    Object.assign(opened, { columns: values.columns, rows: values.rows });
+    offer(values.columns, values.guess);
+    fill(wanted, values.columns);
+    if (opened.own) wanted = new URLSearchParams();
+    changed();
+  });
+}
+
+/** Something in the form is other than before: check the file again. */
+function changed() {
+  summing?.abort();
+  arrange();
+  const whole = forAddress();
+  write("data", file?.own ? whole : { ...whole, ...Object.fromEntries(["column", "first", "last", "case", "symbol", "order", "by", "shape", "separator"].map((name) => [name, wanted.get(name)])) });
+  if (file === null || file.columns.length === 0) return;
+  showRows(file, wordColumns(file.columns));
+  const lacking = missing();
+  at("hint").textContent = lacking ?? "";
+  at("hint").hidden = lacking === null;
+  at("checked").hidden = at("checked").hidden || lacking !== null;
+  at("recipes").hidden = at("recipes").hidden || lacking !== null;
+  if (lacking === null) check();
+  else refuse("");
+}
+
+function question() {
+  at("checked").classList.add("busy");
+  const about = file;
+  checked.about = about;
+  return ["data/check", { name: about.name, ...settings() }, { file: about.content }];
+}
+
+function checked(found) {
+  if (checked.about !== file) return;
+  at("checked").classList.remove("busy");
+  const words = wordColumns(file.columns);
+  const others = at("drop-others").checked ? [] : file.columns.map(([name]) => name).filter((name) => !words.includes(name));
+  showChecked(found, others);
+  showCount(count(), found.people !== null);
+  at("release").disabled = found.words === 0 || (found.skipped > 0 && !at("skip").checked);
+  summarise(found);
+}
+
+/** Ask for the public summary, unless it is there already; on systems this can take a while. */
+async function summarise({ length, typical, promise }) {
+  if (length === 0) { showSummary([promise]); return; }
+  const values = { length, language: language(), promise: typical };
+  const about = JSON.stringify(values);
+  if (about === summed) return;
+  summed = "";
+  showSummary([promise, "The public figures for words of this length are being computed …"]);
+  summing = new AbortController();
+  try {
+    const answer = await ask("data/summary", values, { signal: summing.signal });
+    showSummary(answer.values.lines);
+    summed = about;
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    if (!(error instanceof Refusal)) throw error;
+    showSummary([promise, error.message]);
+  } finally {
+    summing = null;
+  }
+}
+
+/** Draw. The only place where privacy is spent. */
+async function release() {
+  const about = file, stop = new AbortController();
+  const cancel = () => stop.abort();
+  at("cancel").addEventListener("click", cancel, { once: true });
+  running(true);
+  await attempt(async () => {
+    const answer = await ask("data/release", { name: about.name, ...settings() }, {
+      file: about.content, signal: stop.signal, progress: (share) => { at("progress").value = share; } });
+    const { times, spent } = counts.get(about.digest) ?? { times: 0, spent: 0 };
+    counts.set(about.digest, { times: times + 1, spent: spent + answer.values.spent });
+    if (file !== about) return;
+    showReleased(answer);
+    showCount(count(), at("by").value !== "");
+    at("released").scrollIntoView({ block: "nearest" });
+  });
+  at("cancel").removeEventListener("click", cancel);
+  running(false);
+}
+
+function running(yes) {
+  at("release").disabled = yes;
+  at("cancel").hidden = at("running").hidden = !yes;
+  at("progress").value = 0;
+}
+
+/** Fill the list of symbols with those of the file, which the user has said to be public. */
+async function readSymbols() {
+  await attempt(async () => {
+    const { values } = await ask("data/symbols", { name: file.name, format: at("format").value || null, where: where(),
+      confirmed: at("confirmed").checked }, { file: file.content });
+    at("kind").value = "symbols";
+    at("symbols").value = values.symbols.join("\n");
+    at("confirmed").checked = false;
+    at("occurring").open = false;
+    changed();
+  });
+}
+
+/** Do something, and show a refusal; what the user cancels is none. */
+async function attempt(action) {
+  try {
+    refuse("");
+    await action();
+  } catch (error) {
+    if (error instanceof Refusal) refuse(error.message);
+    else if (error.name !== "AbortError") throw error;
+  }
+}
+
+function refuse(text) {
+  at("error").textContent = text;
+  if (text !== "") at("checked").hidden = at("recipes").hidden = true;
+}
+
+function forgetAnswers() {
+  for (const name of ["checked", "recipes", "released", "hint"]) at(name).hidden = true;
+  for (const name of ["table", "examples", "downloads", "figures", "notes", "lengths", "command", "python"]) at(name).replaceChildren();
+}
+
+function count() {
+  return counts.get(file.digest) ?? { times: 0, spent: 0 };
+}
+
+async function digest(content) {
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", await content.arrayBuffer()));
+  return [...hash].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function size(bytes) {
+  return bytes < 2 ** 10 ? `${bytes} bytes` : bytes < 2 ** 20 ? `${(bytes / 2 ** 10).toFixed(1)} kB` : `${(bytes / 2 ** 20).toFixed(1)} MB`;
+}
+
+async function copy(button) {
+  const text = at(button.dataset.copy.replace("data-", ""));
+  await navigator.clipboard.writeText(text.textContent);
+  const before = button.textContent;
+  button.textContent = "Copied";
+  button.addEventListener("blur", () => { button.textContent = before; }, { once: true });
+}
+
+const form = at("form");
+form.addEventListener("submit", (event) => event.preventDefault());
+form.addEventListener("input", (event) => {
+  if (["data-file", "data-symbols-file", "data-format"].includes(event.target.id)) return;
+  if (event.target.id === "data-confirmed") arrange();
+  else changed();
+});
+at("file").addEventListener("change", () => { if (at("file").files.length > 0) open(at("file").files[0]); });
+at("format").addEventListener("change", () => { if (file !== null) look(file); });
+at("symbols-file").addEventListener("change", async () => {
+  if (at("symbols-file").files.length === 0) return;
+  at("symbols").value = (await at("symbols-file").files[0].text()).replace(/^\ufeff/, "");
+  changed();
+});
+at("read-symbols").addEventListener("click", readSymbols);
+at("release").addEventListener("click", release);
+at("forget").addEventListener("click", () => {
+  at("file").value = "";
+  at("alphabet").value = EXAMPLE.alphabet;
+  at("kind").value = "alphabet";
+  openExample();
+});
+for (const button of document.querySelectorAll("#data-recipes [data-copy]")) button.addEventListener("click", () => copy(button));
+for (const name of ["dragenter", "dragover"]) {
+  at("drop").addEventListener(name, (event) => { event.preventDefault(); at("drop").classList.add("over"); });
+}
+for (const name of ["dragleave", "drop"]) at("drop").addEventListener(name, () => at("drop").classList.remove("over"));
+at("drop").addEventListener("drop", (event) => {
+  event.preventDefault();
+  if (event.dataTransfer.files.length > 0) open(event.dataTransfer.files[0]);
+});
