@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from dpwords.bridges.notation import alphabet_symbols, language
 from dpwords.bridges.rule_notation import rule
+from dpwords.bridges.system_files import SYSTEM_FILES, read_system
+from dpwords.core.files import FileContent
 from dpwords.errors import InvalidValue
 from dpwords.frames.formats import FORMATS
 from dpwords.frames.requests import Request
@@ -27,10 +29,10 @@ if TYPE_CHECKING:
     from dpwords.mechanisms.choice import Edits
     from dpwords.mechanisms.private import Private
 
-KINDS = ("alphabet", "symbols", "grid")
+KINDS = ("alphabet", "symbols", "grid", "system")
 SPENDING = ("word", "equal", "first")
 SYMBOLS_FILE = "symbols.txt"  # the name in commands of a list of symbols that was typed
-LONGEST_LIST = 2**20  # characters of a list of symbols
+LONGEST_LIST = 2**20  # characters of a list of symbols, or of a system
 _MOST_RULES, _LONGEST_RULE, _LONGEST_NAME = 20, 400, 1_000
 _DEFAULTS = {"utility": "best", "alpha": 1.0, "calibration": "tight", "any_word": False}  # of the command line
 
@@ -144,7 +146,7 @@ def _language(described: str) -> tuple[Language, dict[str, Any], tuple[str, ...]
         symbols = tuple(_lines(fields.text("symbols", LONGEST_LIST)))
         found, options = Words(symbols), {"alphabet": f"@{SYMBOLS_FILE}"}
     else:
-        found, options = _grid(fields)
+        found, options = (_grid if kind == "grid" else _system)(fields)
     fields.done()
     return reduce(lambda so_far, text: rule(text, so_far), rules, found), {**options, "rules": rules}, symbols
 
@@ -156,6 +158,17 @@ def _grid(fields: Fields) -> tuple[Language, dict[str, Any]]:
     system = f"grid:{rows}x{columns}" + ("" if start == "0,0" else f"@{start}")
     found = language(None, system, cast(Any, words), walls=walls, goal=goal)
     return found, {"system": system, "words": words if words == "states" else None, "walls": walls, "goal": goal}
+
+
+def _system(fields: Fields) -> tuple[Language, dict[str, Any]]:
+    """A system from the content of a file. The file is not on this machine's disk, as far as the page knows."""
+    name, content = PurePath(fields.text("name", _LONGEST_NAME)).name, fields.text("system", LONGEST_LIST)
+    words = fields.choice("words", ("moves", "states")) if fields.has("words") else None
+    start = fields.text("start", _LONGEST_NAME) if fields.has("start") else None
+    if PurePath(name).suffix.lower() not in SYSTEM_FILES:
+        raise InvalidValue(f"a system is in a file that ends in {', '.join(SYSTEM_FILES)}: convert or rename the file")
+    found = read_system(FileContent(name, content.encode()), words, start, None)
+    return found.by_states() if words == "states" else found, {"system": name, "words": words, "start": start}
 
 
 def _lines(text: str) -> list[str]:

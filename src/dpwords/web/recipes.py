@@ -8,14 +8,15 @@ from typing import Any, get_args
 
 from dpwords.bridges.notation import alphabet_symbols
 from dpwords.bridges.rule_notation import cells, rule_parts
+from dpwords.bridges.system_files import SYSTEM_FILES
 from dpwords.frames.formats import FileForm
 from dpwords.frames.streams import Packing
 from dpwords.mechanisms import choice
 from dpwords.web.data_settings import SYMBOLS_FILE, DataSettings
 
 _ORDER = (
-    *("column", "columns", "case", "symbol", "order", "separator", "alphabet", "system", "words", "walls", "goal"),
-    *("rules", "epsilon", "k", "edits", "by", "budget", "split", "invalid", "drop_others"),
+    *("column", "columns", "case", "symbol", "order", "separator", "alphabet", "system", "words", "start"),
+    *("walls", "goal", "rules", "epsilon", "k", "edits", "by", "budget", "split", "invalid", "drop_others"),
 )
 _LEFT_OUT = {"k": 1, "edits": "substitutions", "drop_others": False}  # since the command line assumes them
 _OPENED = {"gz": "gzip", "bz2": "bz2", "xz": "lzma"}  # modules of Python with an open function
@@ -57,12 +58,14 @@ def python(settings: DataSettings) -> str:
     given |= {"by": request.by, "budget": request.budget, "split": request.split}
     given["invalid"] = None if request.invalid == "fail" else request.invalid
     given["drop_others"] = request.drop_others or None
+    if "Path(" in (code := "\n".join(_language(settings))):
+        imports.append("from pathlib import Path")
     call += [f"{name}={value!r}" for name, value in given.items() if value is not None]
     return "\n".join(
         [
             *sorted(["import dpwords as dw", *imports], key=lambda line: (line.startswith("from"), line)),
             "",
-            *_language(settings),
+            code,
             f"mechanism = {_mechanism(settings)}",
             *reading,
             f"private = dw.frames.release({', '.join(call)})",
@@ -79,8 +82,6 @@ def _written(name: str, value: Any) -> str:
     """An option with its value, as a shell takes it."""
     text = _number(value) if isinstance(value, float) else str(value)
     option = f"-{name}" if len(name) == 1 else f"--{name}"
-    if text.startswith("-"):
-        return shlex.quote(f"{option}={text}")
     return f"{option} {shlex.quote(text)}"
 
 
@@ -119,13 +120,20 @@ def _language(settings: DataSettings) -> list[str]:
 
 
 def _system(options: dict[str, Any]) -> str:
+    """The code of a grid, or of a system in a file."""
+    states = ".by_states()" if options["words"] == "states" else ""
+    if not options["system"].startswith("grid:"):
+        suffix = PurePath(options["system"]).suffix.lower()
+        file = f"Path({options['system']!r})" if suffix == ".txt" else repr(options["system"])  # else a map is text
+        start = "" if options["start"] is None else f", start={options['start']!r}"
+        return f"dw.{SYSTEM_FILES[suffix].load.__name__}({file}{start}){states}"
     size, _, start = options["system"].removeprefix("grid:").partition("@")
     arguments = size.split("x")
     arguments += [] if not start else ["start=None"] if start == "any" else [f"start={cells(start, 'start')[0]!r}"]
     for name in ("walls", "goal"):
         if options[name] is not None:
             arguments.append(f"{name}={cells(options[name], name)!r}")
-    return f"dw.GridWorld({', '.join(arguments)})" + (".by_states()" if options["words"] == "states" else "")
+    return f"dw.GridWorld({', '.join(arguments)}){states}"
 
 
 def _mechanism(settings: DataSettings) -> str:

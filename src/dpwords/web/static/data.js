@@ -2,7 +2,7 @@
 import { write } from "./address.js";
 import { ask, latest, Refusal } from "./ask.js";
 import { showChecked, showCount, showReleased, showRows, showSummary } from "./data_answers.js";
-import { arrange, at, fill, forAddress, language, missing, offer, settings, where, wordColumns } from "./data_form.js";
+import { arrange, at, fill, forAddress, language, missing, offer, settings, takeSystem, where, WHERE, wordColumns } from "./data_form.js";
 
 const MOST_BYTES = 2 ** 26;
 const EXAMPLE = {
@@ -44,7 +44,7 @@ async function open(chosen, own = true) {
   const opened = { name: chosen.name, content, own, columns: [], rows: [], digest: await digest(content) };
   file = opened;
   at("name").textContent = own ? `${chosen.name}, ${size(chosen.size)}` : "An example is loaded: made-up trips between six stations.";
-  at("forget").hidden = !own;
+  at("own").hidden = !own;
   if (own && at("alphabet").value === EXAMPLE.alphabet && !wanted.has("alphabet")) at("alphabet").value = "";
   await look(opened);
 }
@@ -65,8 +65,8 @@ async function look(opened) {
 function changed() {
   summing?.abort();
   arrange();
-  const whole = forAddress();
-  write("data", file?.own ? whole : { ...whole, ...Object.fromEntries(["column", "first", "last", "case", "symbol", "order", "by", "shape", "separator"].map((name) => [name, wanted.get(name)])) });
+  const kept = file?.own ? {} : Object.fromEntries(WHERE.map((name) => [name, wanted.get(name)])); // not those of the example
+  write("data", { ...forAddress(), ...kept });
   if (file === null || file.columns.length === 0) return;
   showRows(file, wordColumns(file.columns));
   const lacking = missing();
@@ -202,7 +202,7 @@ async function copy(button) {
 const form = at("form");
 form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("input", (event) => {
-  if (["data-file", "data-symbols-file", "data-format"].includes(event.target.id)) return;
+  if (event.target.type === "file" || event.target.id === "data-format") return;
   if (event.target.id === "data-confirmed") arrange();
   else changed();
 });
@@ -211,6 +211,11 @@ at("format").addEventListener("change", () => { if (file !== null) look(file); }
 at("symbols-file").addEventListener("change", async () => {
   if (at("symbols-file").files.length === 0) return;
   at("symbols").value = (await at("symbols-file").files[0].text()).replace(/^\ufeff/, "");
+  changed();
+});
+at("system-file").addEventListener("change", async () => {
+  if (at("system-file").files.length === 0) return;
+  await takeSystem(at("system-file").files[0]);
   changed();
 });
 at("read-symbols").addEventListener("click", readSymbols);

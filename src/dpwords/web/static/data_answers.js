@@ -25,7 +25,7 @@ export function showChecked(found, others) {
   if (people === null) figures.push(["each word spends", `ε = ${rounded(found.spent)}`]);
   else {
     figures.push(["people", number(people.people)], ["words of a person", `${rounded(people.typical)}, at most ${number(people.most)}`],
-      ["a person spends", `ε = ${rounded(people.typical_spent)}`], ["at most", `ε = ${rounded(found.spent)}`]);
+      ["a person spends", `ε = ${rounded(people.typical_spent)}, at most ${rounded(found.spent)}`]);
   }
   at("figures").replaceChildren(...figures.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
   at("notes").replaceChildren(...notes(found, others).map(([text, bad]) => element("p", { class: bad ? "bad" : null }, text)));
@@ -59,8 +59,8 @@ function range(least, most) {
 
 function showLengths(lengths) {
   const most = lengths.length > 0 ? lengths.at(-1)[0] : 0;
-  at("lengths").hidden = most === 0 || most > LONGEST_WORD;
-  if (at("lengths").hidden) return;
+  at("lengths-part").hidden = most === 0 || most > LONGEST_WORD;
+  if (at("lengths-part").hidden) return;
   const values = Array.from({ length: most + 1 }, () => 0);
   for (const [length, number] of lengths) values[length] = number;
   bars(at("lengths"), { title: "How long the words are (for your eyes)", name: "lengths", across: "length", up: "words",

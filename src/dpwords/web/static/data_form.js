@@ -4,13 +4,17 @@ import { element } from "./elements.js";
 /** The control of this name. */
 export const at = (name) => document.getElementById(`data-${name}`);
 
-const WHERE = ["shape", "column", "separator", "first", "last", "case", "symbol", "order", "by"];
-const PUBLIC = ["kind", "alphabet", "symbols", "rows", "columns", "words", "start", "walls", "goal", "rules",
+/** The settings about columns. */
+export const WHERE = ["shape", "column", "separator", "first", "last", "case", "symbol", "order", "by"];
+const PUBLIC = ["kind", "alphabet", "symbols", "rows", "columns", "words", "start", "walls", "goal", "symbols-are", "start-state", "rules",
   "epsilon", "k", "edits", "spending", "budget", "skip", "drop-others"];
 const LONGEST = 500; // characters of a value in the address
 const OF_SHAPE = { column: ["column", "separator"], wide: ["first", "last"], log: ["case", "symbol", "order"] };
-const OF_KIND = { alphabet: ["alphabet"], symbols: ["symbols"], grid: ["rows", "columns", "words", "start", "walls", "goal"] };
+const OF_KIND = { alphabet: ["alphabet"], symbols: ["symbols"], grid: ["rows", "columns", "words", "start", "walls", "goal"],
+  system: ["symbols-are", "start-state"] };
 const NUMBERS = new Set(["rows", "columns"]);
+
+let system = null; // { name, text }: the file of a system
 
 /** Put the settings of an address into the form; those about columns only where `columns` has them. */
 export function fill(settings, columns = null) {
@@ -74,7 +78,16 @@ export function where() {
 export function language() {
   const kind = at("kind").value;
   const rules = at("rules").value.split("\n").filter((line) => line !== "");
+  if (kind === "system") {
+    return { kind, name: system?.name, system: system?.text, words: at("symbols-are").value || null, start: at("start-state").value || null, rules };
+  }
   return { kind, ...taken(OF_KIND[kind]), rules };
+}
+
+/** Take the file of a system into memory. */
+export async function takeSystem(file) {
+  system = { name: file.name, text: await file.text() };
+  at("system-name").textContent = file.name;
 }
 
 /** What is asked of the server about a file, but for the file's own name. */
@@ -105,6 +118,7 @@ export function missing() {
   const kind = at("kind").value;
   if (kind === "alphabet" && at("alphabet").value === "") return "Say what may come out: type the alphabet of the words.";
   if (kind === "symbols" && at("symbols").value.trim() === "") return "Say what may come out: list the symbols, one on each line.";
+  if (kind === "system" && system === null) return "Say what may come out: choose the file of the system.";
   if (at("spending").value !== "word" && at("by").value === "") return "A budget is for each person: choose the column that says whose word it is.";
   return null;
 }
