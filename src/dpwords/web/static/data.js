@@ -50,6 +50,7 @@ async function open(chosen, own = true) {
 }
 
 async function look(opened) {
+  summing?.abort();
   await attempt(async () => {
     const { values } = await ask("data/look", { name: opened.name, format: at("format").value || null }, { file: opened.content });
     if (file !== opened) return;
@@ -65,8 +66,12 @@ async function look(opened) {
 function changed() {
   summing?.abort();
   arrange();
-  const kept = file?.own ? {} : Object.fromEntries(WHERE.map((name) => [name, wanted.get(name)])); // not those of the example
-  write("data", { ...forAddress(), ...kept });
+  const chosen = forAddress();
+  if (!file?.own) { // the example has settings that are of no use elsewhere
+    for (const name of WHERE) chosen[name] = wanted.get(name);
+    if (chosen.alphabet === EXAMPLE.alphabet) chosen.alphabet = wanted.get("alphabet");
+  }
+  write("data", chosen);
   if (file === null || file.columns.length === 0) return;
   showRows(file, wordColumns(file.columns));
   const lacking = missing();
@@ -146,6 +151,7 @@ function running(yes) {
 
 /** Fill the list of symbols with those of the file, which the user has said to be public. */
 async function readSymbols() {
+  summing?.abort();
   await attempt(async () => {
     const { values } = await ask("data/symbols", { name: file.name, format: at("format").value || null, where: where(),
       confirmed: at("confirmed").checked }, { file: file.content });

@@ -37,9 +37,15 @@ export function forAddress() {
   const found = {};
   for (const name of [...WHERE, ...PUBLIC]) {
     const value = at(name).type === "checkbox" ? (at(name).checked ? "1" : "") : at(name).value;
-    if (!unused.has(name) && value !== at(name).defaultValue && value.length <= LONGEST) found[name] = value;
+    if (!unused.has(name) && value !== usual(at(name)) && value.length <= LONGEST) found[name] = value;
   }
   return found;
+}
+
+/** What a control has from the start; choices of columns have nothing. */
+function usual(control) {
+  if (control.tagName !== "SELECT") return control.defaultValue;
+  return [...control.options].find((option) => option.defaultSelected)?.value ?? "";
 }
 
 /** The columns of a file as choices, with a guess at what they are. */
