@@ -89,7 +89,7 @@ def _number(value: float) -> str:
     return repr(value).removesuffix(".0")
 
 
-def _folded(parts: list[str], width: int = 100) -> str:
+def _folded(parts: list[str], width: int = 80) -> str:
     """A command on lines of some width."""
     lines = [parts[0]]
     for part in parts[1:]:

@@ -104,8 +104,7 @@ def _work(pipe: Connection, answer: Callable[[str, Message, ShowProgress], Messa
 
     with suppress(EOFError, OSError):
         while True:
-            task, question = pipe.recv()
-            pipe.send(_answered(answer, task, question, progress))
+            pipe.send(_answered(answer, *pipe.recv(), progress))  # and forget the question
 
 
 def _answered(

@@ -64,7 +64,8 @@ function joined(parts) {
 
 /**
  * A function that asks again whenever it is called, but never twice at the same time: while an answer is under way, only
- * the last call waits. `question` returns the arguments of `ask`, `answered` takes the answer, `refused` a text.
+ * the last call waits. `question` returns the arguments of `ask`, `answered` takes the answer, `refused` a text. A
+ * question that is aborted has no answer.
  */
 export function latest(question, answered, refused) {
   let running = false;
@@ -78,8 +79,8 @@ export function latest(question, answered, refused) {
         const answer = await ask(...question());
         if (!waiting) { refused(""); answered(answer.values); }
       } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        if (!waiting) refused(error.message);
+        if (!(error instanceof Refusal) && error.name !== "AbortError") { running = false; throw error; }
+        if (!waiting && error instanceof Refusal) refused(error.message);
       }
     } while (waiting);
     running = false;

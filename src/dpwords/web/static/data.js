@@ -13,7 +13,7 @@ const EXAMPLE = {
 
 let file = null; // { name, content, own, columns, rows }: what is looked at; its content is a Blob in memory
 let wanted = new URLSearchParams(); // settings about columns that came with the address, until a file fits them
-let summing = null; // what ends the computation of the summary
+let checking = null, summing = null; // what ends the check that is under way, and the computation of the summary
 let summed = ""; // what the summary on the page is about
 const counts = new Map(); // by the digest of a file: how often it was released, and what that spent
 
@@ -39,6 +39,7 @@ async function open(chosen, own = true) {
     refuse(`${chosen.name} has ${Math.ceil(chosen.size / 2 ** 20)} MB, and the page takes at most 64 MB: use the command line, dpwords release --input ${chosen.name}`);
     return;
   }
+  checking?.abort();
   forgetAnswers();
   const content = new Blob([await chosen.arrayBuffer()]);
   const opened = { name: chosen.name, content, own, columns: [], rows: [], digest: await digest(content) };
@@ -75,8 +76,7 @@ function changed() {
   if (file === null || file.columns.length === 0) return;
   showRows(file, wordColumns(file.columns));
   const lacking = missing();
-  at("hint").textContent = lacking ?? "";
-  at("hint").hidden = lacking === null;
+  hint(lacking ?? (at("checked").hidden ? "The file is being read and checked …" : ""));
   at("checked").hidden = at("checked").hidden || lacking !== null;
   at("recipes").hidden = at("recipes").hidden || lacking !== null;
   if (lacking === null) check();
@@ -87,11 +87,14 @@ function question() {
   at("checked").classList.add("busy");
   const about = file;
   checked.about = about;
-  return ["data/check", { name: about.name, ...settings() }, { file: about.content }];
+  checking = new AbortController();
+  return ["data/check", { name: about.name, ...settings() }, { file: about.content, signal: checking.signal }];
 }
 
 function checked(found) {
+  checking = null;
   if (checked.about !== file) return;
+  hint("");
   at("checked").classList.remove("busy");
   const words = wordColumns(file.columns);
   const others = at("drop-others").checked ? [] : file.columns.map(([name]) => name).filter((name) => !words.includes(name));
@@ -146,7 +149,12 @@ async function release() {
 function running(yes) {
   at("release").disabled = yes;
   at("cancel").hidden = at("running").hidden = !yes;
-  at("progress").value = 0;
+  at("progress").removeAttribute("value");
+}
+
+function hint(text) {
+  at("hint").textContent = text;
+  at("hint").hidden = text === "";
 }
 
 /** Fill the list of symbols with those of the file, which the user has said to be public. */
@@ -176,7 +184,10 @@ async function attempt(action) {
 
 function refuse(text) {
   at("error").textContent = text;
-  if (text !== "") at("checked").hidden = at("recipes").hidden = true;
+  if (text === "") return;
+  checking = null;
+  hint("");
+  at("checked").hidden = at("recipes").hidden = true;
 }
 
 function forgetAnswers() {
@@ -233,11 +244,17 @@ at("forget").addEventListener("click", () => {
   openExample();
 });
 for (const button of document.querySelectorAll("#data-recipes [data-copy]")) button.addEventListener("click", () => copy(button));
-for (const name of ["dragenter", "dragover"]) {
-  at("drop").addEventListener(name, (event) => { event.preventDefault(); at("drop").classList.add("over"); });
-}
-for (const name of ["dragleave", "drop"]) at("drop").addEventListener(name, () => at("drop").classList.remove("over"));
-at("drop").addEventListener("drop", (event) => {
+
+const shown = () => !document.getElementById("view-data").hidden;
+document.addEventListener("dragover", (event) => {
+  if (!shown()) return;
+  event.preventDefault(); // or else the browser would leave the page for the file
+  at("drop").classList.add("over");
+});
+document.addEventListener("dragleave", (event) => { if (event.relatedTarget === null) at("drop").classList.remove("over"); });
+document.addEventListener("drop", (event) => {
+  if (!shown()) return;
   event.preventDefault();
+  at("drop").classList.remove("over");
   if (event.dataTransfer.files.length > 0) open(event.dataTransfer.files[0]);
 });
