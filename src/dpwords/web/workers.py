@@ -104,14 +104,15 @@ def _work(pipe: Connection, answer: Callable[[str, Message, ShowProgress], Messa
 
     with suppress(EOFError, OSError):
         while True:
-            pipe.send(_answered(answer, *pipe.recv(), progress))  # and forget the question
+            pipe.send(_answered(answer, pipe.recv(), progress))  # and forget the question
 
 
 def _answered(
-    answer: Callable[[str, Message, ShowProgress], Message], task: str, question: Message, progress: ShowProgress
+    answer: Callable[[str, Message, ShowProgress], Message], asked: tuple[str, Message], progress: ShowProgress
 ) -> tuple[Event, Any]:
+    """The answer to a task and its question, or why there is none."""
     try:
-        return "done", answer(task, question, progress)
+        return "done", answer(*asked, progress)
     except DPWordsError as error:
         return "refused", str(error)
     except MemoryError:
