@@ -77,10 +77,10 @@ def test_examples_are_what_is_written_without_the_rows_that_are_left_out() -> No
         ({"x": ["go stop", "stop go go"]}, Request(column="x")),
         ({"x": ["a b b", "b a"]}, Request(column="x", separator=" ")),
         ({"t": ["long text here", "z"], "states": [["a"], ["b"]]}, Request(column="states")),
-        ({"id": [1], "m1": ["x"], "m2": ["y"], "m3": ["x"]}, Request(columns="m1:m3")),
+        ({"id": [1], "m1": ["x"], "m2": ["y"], "m3": ["x"]}, Request(columns=("m1", "m2", "m3"))),
         (
             {"who": ["a", "b"], "jan": ["x", "y"], "feb": ["y", "x"], "mar": ["x", "y"], "apr": ["x", "y"]},
-            Request(columns="jan:apr"),
+            Request(columns=("jan", "feb", "mar", "apr")),
         ),
         (
             {"case_id": [1, 1, 2], "Activity": ["p", "q", "p"], "Timestamp": ["1", "2", "3"]},

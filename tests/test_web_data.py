@@ -273,6 +273,12 @@ def test_symbols_are_read_off_the_file_only_if_they_are_confirmed_to_be_public()
             "row 1 has a word that is not in the language",
         ),
         ({"language": {"kind": "system", "name": "/etc/passwd", "system": "x"}}, "a system is in a file that ends in"),
+        (
+            {"language": {"kind": "system", "name": "roads.csv", "system": ROADS, "words": "moves"}},
+            "a .csv file has words of states only",
+        ),
+        ({"language": {"kind": "grid", "rows": 3, "columns": 3, "walls": "x"}}, "walls takes cells ROW,COLUMN"),
+        ({"language": {"kind": "grid", "rows": 3, "columns": 3, "start": "@"}}, "a grid is written"),
         ({"language": {"kind": "symbols", "symbols": "a\n\nb"}}, "line 2 of the list of symbols is empty"),
         ({"language": {**ALPHABET, "rules": ["sometimes:A"]}}, "a rule is written NAME:SYMBOL"),
         ({"people": {"spending": "equal", "budget": 3}}, "a budget is for each person: choose the column"),

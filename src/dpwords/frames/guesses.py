@@ -45,7 +45,7 @@ def guessed(sample: Any) -> Request:
         return Request(column=_likely(lists), by=person)
     steps = _steps(sample)
     if steps is not None:
-        return Request(columns=f"{steps[0]}:{steps[-1]}", by=person)
+        return Request(columns=tuple(steps), by=person)
     texts = {name: _texts(sample, name) for name in _text_columns(sample) if name != person}
     if not texts:
         return Request(by=person)

@@ -30,6 +30,28 @@ EXAMPLES = 8  # released words that are shown
 _CHECKED, _PREPARED = 0.2, 0.5  # shares of the progress when everything is checked, and when it can be drawn
 
 
+@contextmanager
+def _for_the_page() -> Iterator[None]:
+    """Errors that name options of the command line or of Python, as the page puts it."""
+    try:
+        yield
+    except DPWordsError as error:
+        raise type(error)(on_page(str(error))) from None
+
+
+def on_page(message: str) -> str:
+    """A message without the options that only the command line and Python have.
+
+    >>> on_page("row 2 has no word, its value is null: correct it, or skip such rows (invalid='skip', --invalid skip)")
+    'row 2 has no word, its value is null: correct it, or skip such rows'
+    """
+    message = re.sub(r" \([^()]*--[^()]*\)", "", message)
+    message = message.replace("use --drop-others", "leave out the other columns")
+    message = re.sub(r",? with (\w+=|--[a-z-]+)( or --[a-z-]+)?", "", message)
+    return re.sub(r"\b([a-z]+)=(?!\S)|--([a-z-]+)", r"\1\2", message)
+
+
+@_for_the_page()
 def look(question: Message, _progress: ShowProgress) -> Message:
     """The columns and first rows of a file, and a guess at where the words are, for the owner of the file."""
     from dpwords.frames.guesses import guessed
@@ -39,23 +61,23 @@ def look(question: Message, _progress: ShowProgress) -> Message:
     fields = Fields(question.values)
     name, named = file_of(fields)
     fields.done()
-    with _for_the_page():
-        source = memory_source(name, question.content, named)
-        sample = sample_of(source)
+    source = memory_source(name, question.content, named)
+    sample = sample_of(source)
     guess = guessed(sample)
-    first, _, last = (guess.columns or "").partition(":") if isinstance(guess.columns, str) else ("", "", "")
+    first, *_, last = guess.columns or (None, None)
     shape = "log" if guess.case else "wide" if first else "column"
     found = {name: getattr(guess, name) for name in ("column", "separator", "case", "symbol", "order", "by")}
     return Message(
         {
             "columns": [[field.name, _called(field.type)] for field in sample.schema],
             "rows": [[_short(value) for value in row.values()] for row in sample.slice(0, ROWS).to_pylist()],
-            "guess": {"shape": shape, "first": first or None, "last": last or None, **found},
+            "guess": {"shape": shape, "first": first, "last": last, **found},
             "format": source.form.kind,
         }
     )
 
 
+@_for_the_page()
 def symbols(question: Message, _progress: ShowProgress) -> Message:
     """The symbols that occur in a file. They are as private as the file is, unless its owner knows better."""
     from dpwords.frames.memory import memory_source
@@ -67,37 +89,37 @@ def symbols(question: Message, _progress: ShowProgress) -> Message:
     fields.done()
     if not confirmed:
         raise InvalidValue("symbols are read off a file only where its owner confirms that they are public knowledge")
-    with _for_the_page():
-        return Message({"symbols": occurring(memory_source(name, question.content, named), where)})
+    return Message({"symbols": occurring(memory_source(name, question.content, named), where)})
 
 
+@_for_the_page()
 def check(question: Message, _progress: ShowProgress) -> Message:
     """What a release of a file promises, and what people spend. Everything is read and checked, nothing is drawn."""
     settings = DataSettings.of(Fields(question.values))
-    with _for_the_page():
-        run = _run(replace(settings, request=replace(settings.request, invalid="skip")), question.content)
-        plan = run.survey()
-        length = run.commonest_length
-        mechanism = plan.release.like(plan.typical_epsilon, length)
-        return Message(
-            {
-                "rows": plan.rows,
-                "row": plan.release.row,
-                "words": plan.words,
-                "skipped": plan.skipped,
-                "fault": _first_fault(settings, question.content) if plan.skipped else None,
-                "lengths": [[length, number] for length, number in run.lengths.items()],
-                "length": length,
-                "promise": str(mechanism.guarantee),
-                "typical": {"epsilon": mechanism.epsilon, "k": mechanism.k, "edits": settings.options["edits"]},
-                "people": _people(plan),
-                "spent": _spent(plan),
-                "command": command(settings),
-                "python": python(settings),
-            }
-        )
+    run = _run(replace(settings, request=replace(settings.request, invalid="skip")), question.content)
+    plan = run.survey()
+    length = run.commonest_length
+    mechanism = plan.release.like(plan.typical_epsilon, length)
+    return Message(
+        {
+            "rows": plan.rows,
+            "row": plan.release.row,
+            "words": plan.words,
+            "skipped": plan.skipped,
+            "fault": _first_fault(settings, question.content) if plan.skipped else None,
+            "lengths": [[length, number] for length, number in run.lengths.items()],
+            "length": length,
+            "promise": str(mechanism.guarantee),
+            "typical": {"epsilon": mechanism.epsilon, "k": mechanism.k, "edits": settings.options["edits"]},
+            "people": _people(plan),
+            "spent": _spent(plan),
+            "command": command(settings),
+            "python": python(settings),
+        }
+    )
 
 
+@_for_the_page()
 def summary(question: Message, _progress: ShowProgress) -> Message:
     """The public summary of a mechanism for words of one length, line by line. Certificates may take a while."""
     fields = Fields(question.values)
@@ -106,28 +128,29 @@ def summary(question: Message, _progress: ShowProgress) -> Message:
     return Message({"lines": str(mechanism.summary(length)).splitlines()[1:]})
 
 
+@_for_the_page()
 def release(question: Message, progress: ShowProgress) -> Message:
     """The released file, its receipt, and for the owner some words before and after. Each call spends ε."""
+    from dpwords.frames.receipts import encoded
+
     settings = DataSettings.of(Fields(question.values))
-    with _for_the_page():
-        run = _run(settings, question.content)
-        plan = run.survey()
-        if not plan.words:
-            raise InvalidValue("the file has no word that could be released: check where the words are")
-        progress(_CHECKED)
-        for number, (mechanism, length) in enumerate(plan.kinds, start=1):
-            mechanism.parameters(max(length, 1))  # makes the certificates that the draws need
-            progress(_CHECKED + (_PREPARED - _CHECKED) * number / len(plan.kinds))
-        content = run.write(plan, lambda rows: progress(_PREPARED + (1 - _PREPARED) * rows / plan.rows))
-        examples = run.examples(plan, EXAMPLES)
+    run = _run(settings, question.content)
+    plan = run.survey()
+    if not plan.words:
+        raise InvalidValue("the file has no word that could be released: check where the words are")
+    progress(_CHECKED)
+    for number, (mechanism, length) in enumerate(plan.kinds, start=1):
+        mechanism.parameters(max(length, 1))  # makes the certificates that the draws need
+        progress(_CHECKED + (_PREPARED - _CHECKED) * number / len(plan.kinds))
+    content = run.write(plan, lambda rows: progress(_PREPARED + (1 - _PREPARED) * rows / plan.rows))
+    examples = run.examples(plan, EXAMPLES)
     distance, by_character = plan.release.mechanism.distance, plan.release.mechanism.language.alphabet.of_characters
-    receipt = json.dumps(run.receipt(plan), indent=1, ensure_ascii=False)
     return Message(
         {
             "name": output_name(settings.name),
             "words": plan.words,
             "spent": _spent(plan),
-            "receipt": receipt,
+            "receipt": encoded(run.receipt(plan)).decode(),
             "inside": run.receipt_is_inside,
             "between": "" if by_character else " ",
             "examples": [
@@ -175,27 +198,6 @@ def _people(plan: Plan) -> dict[str, Any] | None:
 def _spent(plan: Plan) -> float:
     """The most ε that a person spends, or a word if it is not known who has several."""
     return plan.release.mechanism.epsilon if plan.facts is None else plan.facts.most_spent
-
-
-@contextmanager
-def _for_the_page() -> Iterator[None]:
-    """Errors that name options of the command line or of Python, as the page puts it."""
-    try:
-        yield
-    except DPWordsError as error:
-        raise type(error)(on_page(str(error))) from None
-
-
-def on_page(message: str) -> str:
-    """A message without the options that only the command line and Python have.
-
-    >>> on_page("row 2 has no word, its value is null: correct it, or skip such rows (invalid='skip', --invalid skip)")
-    'row 2 has no word, its value is null: correct it, or skip such rows'
-    """
-    message = re.sub(r" \([^()]*--[^()]*\)", "", message)
-    message = message.replace("use --drop-others", "leave out the other columns")
-    message = re.sub(r",? with (\w+=|--[a-z-]+)( or --[a-z-]+)?", "", message)
-    return re.sub(r"\b(column|columns|separator|id|by|case|symbol|order)=", r"\1", message)
 
 
 def _called(kind: Any) -> str:
