@@ -87,6 +87,19 @@ def test_a_file_of_ones_own_needs_a_public_alphabet(data: Any) -> None:
     assert "AABB" not in address
 
 
+def test_the_file_and_its_settings_stay_while_another_view_is_open(data: Any) -> None:
+    drop(data, "courses.csv", COURSES)
+    data.locator("#data-hint").wait_for()
+    control(data, "Alphabet").fill("AB")
+    figure(data, "people").get_by_text("2", exact=True).wait_for()
+    data.get_by_role("link", name="Words").click()
+    data.locator("#view-data").wait_for(state="hidden")
+    data.get_by_role("link", name="Data").click()
+    figure(data, "people").get_by_text("2", exact=True).wait_for()
+    assert control(data, "Alphabet").input_value() == "AB"
+    assert "courses.csv" in data.locator("#data-name").inner_text()
+
+
 def test_symbols_come_from_the_file_only_after_a_confirmation(data: Any) -> None:
     drop(data, "log.csv", LOG)
     data.locator("#data-hint").wait_for()

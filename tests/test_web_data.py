@@ -74,7 +74,7 @@ CASES = {
         people={"by": "who", "spending": "equal", "budget": 2 * SURE},
     ),
     "lists of cells on a grid": asked(
-        b'{"id": 1, "cells": [[0, 1], [0, 2]], "x": {"y": 1.50}}\n{"id": 2, "cells": [[1, 0], [1, 1]], "x": null}\n',
+        b'{"id": 1, "cells": [[0, 1], [0, 2]], "x": {"y": 1.50}}\n{"cells": [[1, 0], [1, 1]], "id": 2, "y": "z"}\n',
         "runs.jsonl",
         where={"shape": "column", "column": "cells"},
         language={"kind": "grid", "rows": 3, "columns": 3, "words": "states", "walls": "2,2", "rules": ["never:2,0"]},

@@ -155,7 +155,7 @@ def _files(form: FileForm, name: str) -> tuple[list[str], list[str], list[str]]:
     if form.kind in ("csv", "tsv"):
         tab = r', sep="\t"' if form.kind == "tsv" else ""
         return (
-            ["import pandas as pd"],
+            ["import pandas as pd  # pip install pandas"],
             [f"table = pd.read_csv({old}, dtype=str, keep_default_na=False{tab})"],
             [f"private.to_csv({new}, index=False{tab})"],
         )
@@ -193,7 +193,8 @@ def _lines(form: FileForm, old: str, new: str) -> tuple[list[str], list[str], li
             [
                 f"with {reading} as file:",
                 "    rows = [json.loads(line) for line in file if line.strip()]",
-                "table = pa.Table.from_pylist(rows)",
+                "names = dict.fromkeys(name for row in rows for name in row)",
+                "table = pa.table({name: [row.get(name) for row in rows] for name in names})",
             ],
             [
                 f"with {writing} as file:",

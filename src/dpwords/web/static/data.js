@@ -21,11 +21,16 @@ const check = latest(question, checked, refuse);
 
 /** Show the view with the settings of the address. */
 export function show(given) {
-  wanted = given;
-  at("alphabet").value = EXAMPLE.alphabet;
-  fill(given);
-  if (file === null) openExample();
-  else changed();
+  if (file === null) {
+    at("alphabet").value = EXAMPLE.alphabet;
+    wanted = given;
+    fill(given);
+    openExample();
+  } else { // the view was open before, with settings that stay unless the address has others
+    fill(given);
+    fill(given, file.columns);
+    changed();
+  }
 }
 
 function openExample() {
