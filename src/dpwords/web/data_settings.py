@@ -23,6 +23,7 @@ from dpwords.languages.systems import LARGEST_GRID
 from dpwords.mechanisms import choice
 from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.web.fields import Fields
+from dpwords.web.settings import WORDS, rules_of
 
 if TYPE_CHECKING:
     from dpwords.languages.language import Language
@@ -33,7 +34,7 @@ KINDS = ("alphabet", "symbols", "grid", "system")
 SPENDING = ("word", "equal", "first")
 SYMBOLS_FILE = "symbols.txt"  # the name in commands of a list of symbols that was typed
 LONGEST_LIST = 2**20  # characters of a list of symbols, or of a system
-_MOST_RULES, _LONGEST_RULE, _LONGEST_NAME = 20, 400, 1_000
+_LONGEST_NAME = 1_000
 _DEFAULTS = {"utility": "best", "alpha": 1.0, "calibration": "tight", "any_word": False}  # of the command line
 
 
@@ -136,7 +137,7 @@ def _language(described: str) -> tuple[Language, dict[str, Any], tuple[str, ...]
     """A public language, the options that describe it, and the symbols that one of them names as a file."""
     fields = Fields(json.loads(described), "the language")
     kind = fields.choice("kind", KINDS)
-    rules = [_rule(each) for each in fields.items("rules", _MOST_RULES)]
+    rules = rules_of(fields)
     symbols: tuple[str, ...] = ()
     if kind == "alphabet":
         text = fields.text("alphabet")
@@ -153,7 +154,7 @@ def _language(described: str) -> tuple[Language, dict[str, Any], tuple[str, ...]
 
 def _grid(fields: Fields) -> tuple[Language, dict[str, Any]]:
     rows, columns = (fields.whole(name, 1, LARGEST_GRID) for name in ("rows", "columns"))
-    start, words = fields.text("start", 20, default="0,0"), fields.choice("words", ("moves", "states"), "moves")
+    start, words = fields.text("start", 20, default="0,0"), fields.choice("words", WORDS, "moves")
     walls, goal = (fields.text(name) if fields.has(name) else None for name in ("walls", "goal"))
     system = f"grid:{rows}x{columns}" + ("" if start == "0,0" else f"@{start}")
     found = language(None, system, cast(Any, words), walls=walls, goal=goal)
@@ -163,7 +164,7 @@ def _grid(fields: Fields) -> tuple[Language, dict[str, Any]]:
 def _system(fields: Fields) -> tuple[Language, dict[str, Any]]:
     """A system from the content of a file. The file is not on this machine's disk, as far as the page knows."""
     name, content = PurePath(fields.text("name", _LONGEST_NAME)).name, fields.text("system", LONGEST_LIST)
-    words = fields.choice("words", ("moves", "states")) if fields.has("words") else None
+    words = fields.choice("words", WORDS) if fields.has("words") else None
     start = fields.text("start", _LONGEST_NAME) if fields.has("start") else None
     if PurePath(name).suffix.lower() not in SYSTEM_FILES:
         raise InvalidValue(f"a system is in a file that ends in {', '.join(SYSTEM_FILES)}: convert or rename the file")
@@ -177,9 +178,3 @@ def _lines(text: str) -> list[str]:
     if "" in lines:
         raise InvalidValue(f"line {lines.index('') + 1} of the list of symbols is empty: write one on each line")
     return lines
-
-
-def _rule(value: object) -> str:
-    if not isinstance(value, str) or len(value) > _LONGEST_RULE:
-        raise InvalidValue(f"a rule must be a text of at most {_LONGEST_RULE} characters: write for example contains:a")
-    return value

@@ -51,7 +51,7 @@ def mechanism(described: dict[str, Any], promise: dict[str, Any], limits: Limits
 def _language(text: str) -> Language:
     fields = Fields(json.loads(text), "the language")
     kind = fields.choice("kind", KINDS)
-    rules = [_rule(each) for each in fields.items("rules", MOST_RULES)]
+    rules = rules_of(fields)
     found: Language = {"alphabet": _alphabet, "grid": _grid, "system": _system}[kind](fields)
     fields.done()
     return reduce(lambda so_far, text: rule(text, so_far), rules, found)
@@ -90,10 +90,12 @@ def _system(fields: Fields) -> Language:
     return system.by_states() if words == "states" else system
 
 
-def _rule(value: object) -> str:
-    if not isinstance(value, str) or len(value) > LONGEST_RULE:
+def rules_of(fields: Fields) -> list[str]:
+    """The rules that a language is described with, as texts."""
+    rules = fields.items("rules", MOST_RULES)
+    if not all(isinstance(each, str) and len(each) <= LONGEST_RULE for each in rules):
         raise InvalidValue(f"a rule must be a text of at most {LONGEST_RULE} characters: write for example contains:a")
-    return value
+    return rules
 
 
 def _cell(value: object) -> tuple[int, int]:
