@@ -110,3 +110,34 @@ def test_limits() -> None:
         dw.audit.exact(Skewed(), length=1, language="ab", claimed=1.0, k=1)  # type: ignore[arg-type]
     with pytest.raises(dw.InvalidValue, match="empty word"):
         dw.audit.exact(dw.Exponential(dw.Words("ab"), 1.0), length=0)
+
+
+@pytest.mark.parametrize(
+    ("symbols", "length", "k", "expected"),
+    [
+        (27, 20, 1, (3, 6)),
+        (4, 20, 1, (4, 4)),
+        (2, 20, 1, (8, 2)),
+        (2, 5, 1, (5, 2)),
+        (9, 2, 1, (2, 9)),
+        (9, 9, 8, (8, 2)),
+    ],
+)
+def test_small_instances_of_free_words(symbols: int, length: int, k: int, expected: tuple[int, int]) -> None:
+    """At most 256 words: 6³ = 216, 4⁴ = 2⁸ = 256, 9² = 81."""
+    found = dw.audit.small_instance(dw.Words(range(symbols)), length, k)
+    assert found[1:] == expected
+    assert found.language.alphabet.symbols == tuple(range(expected[1]))
+
+
+def test_small_instances_of_systems_keep_the_system() -> None:
+    world = dw.GridWorld(3, 3)
+    found = dw.audit.small_instance(world, 18, most=64)
+    assert found.language is world
+    assert world.count(found.length) <= 64 < world.count(found.length + 1)
+
+
+@pytest.mark.parametrize(("language", "length", "k"), [(dw.Words("ab"), 20, 9), (dw.Words("a"), 5, 1)])
+def test_there_may_be_no_small_instance(language: dw.Words, length: int, k: int) -> None:
+    with pytest.raises(dw.InvalidValue, match="between 2 and 256 words"):
+        dw.audit.small_instance(language, length, k)

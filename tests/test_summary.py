@@ -272,3 +272,18 @@ def test_what_has_no_distance_is_refused_without_a_symbol(one: Any, other: Any, 
     with pytest.raises(dw.InvalidValue, match=message) as refused:
         dw.Exponential(dw.Words("ab"), 1.0).guarantee.explain(one, other)
     assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("loss", "cases"), [(0.0, 50), (0.5, 63), (1.0, 74), (2.0, 89), (3.0, 96), (5.0, 99.4), (50.0, 100)]
+)
+def test_cases_of_100_are_rounded_up(loss: float, cases: float) -> None:
+    """e^loss/(1 + e^loss) is 62.2%, 73.1%, 88.1%, 95.3% and 99.33%."""
+    odds = dw.Exponential(dw.Words("ab"), 1.0).guarantee.odds(1)
+    found = type(odds)(1, "hamming", loss)
+    assert found.cases == cases
+    assert (f"at most {cases:g} with it" if cases < 100 else "perhaps all with it") in found.of_100
+
+
+def test_a_lower_bound_of_next_to_nothing_is_left_out() -> None:
+    assert "unchanged" not in str(dw.EditChannel("acgt", 4.0).summary(100))

@@ -64,15 +64,8 @@ class EditChannel(Private):
         self.epsilon, self.onto = checked_epsilon(epsilon), onto
         self._project = None if onto is None else Projection.onto(onto, words.alphabet, limits)
         self._channel = best_channel(len(self.language.alphabet), Fraction(self.epsilon) / self.k)
-        if self.kept < 0.5:
-            left = f"only {self.kept:.0%} of the symbols will be kept"
-            if self._channel.only_length_shows:
-                left = "only the length will show: a symbol comes out as itself no more often than as another"
-            warnings.warn(
-                f"of each word {left}, because ε = {self.epsilon:g} with k = {self.k} is small for this alphabet: take "
-                "a larger epsilon",
-                stacklevel=2,
-            )
+        if self.warning is not None:
+            warnings.warn(self.warning, stacklevel=2)
 
     def __repr__(self) -> str:
         onto = "" if self.onto is None else f", onto={self.onto!r}"
@@ -101,6 +94,19 @@ class EditChannel(Private):
     def inserted(self) -> float:
         """The expected number of symbols inserted into each gap: before, between and after the symbols."""
         return self._channel.inserted
+
+    @property
+    def warning(self) -> str | None:
+        """Why little of a word survives, if less than half of its symbols are kept; otherwise None."""
+        if self.kept >= 0.5:
+            return None
+        left = f"only {self.kept:.0%} of the symbols will be kept"
+        if self._channel.only_length_shows:
+            left = "only the length will show: a symbol comes out as itself no more often than as another"
+        return (
+            f"of each word {left}, because ε = {self.epsilon:g} with k = {self.k} is small for this alphabet: take "
+            "a larger epsilon"
+        )
 
     def without_projection(self) -> Self:
         """The same channel without the projection. Its outputs are private, and its loss can be audited exactly."""

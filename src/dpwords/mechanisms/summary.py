@@ -18,6 +18,7 @@ from dpwords.spaces.least_distance import LeastDistance
 from dpwords.spaces.space import Weights
 
 _MOSTLY = 0.9  # a word that is so likely to come out unchanged is hardly hidden
+_TINY = 0.001  # smaller probabilities are not written out; as a lower bound they say nothing
 _RANDOM = 0.9  # of the distance of a random word: an output that far away says next to nothing
 
 
@@ -138,7 +139,8 @@ class Summary:
 
     def _figures(self) -> list[str]:
         figures, lines = self.averages, []
-        if figures.unchanged is not None:
+        says_nothing = figures.of_edits and figures.unchanged is not None and figures.unchanged < _TINY
+        if figures.unchanged is not None and not says_nothing:
             least = "at least " if figures.of_edits else ""
             lines.append(
                 f"a word comes out unchanged with probability {least}{_percent(figures.unchanged)}, on average"
@@ -214,4 +216,4 @@ class Summarised(Mechanism):
 
 def _percent(share: float) -> str:
     """A probability, without claiming that anything is certain or impossible."""
-    return "below 0.1%" if share < 0.001 else "above 99.9%" if share > 0.999 else f"{share:.1%}"
+    return "below 0.1%" if share < _TINY else "above 99.9%" if share > 0.999 else f"{share:.1%}"

@@ -86,6 +86,21 @@ class Odds:
         return f"is at most {self.certainty:.1%} sure" if self.certainty < _CERTAIN else "can be all but sure"
 
     @property
+    def cases(self) -> float:
+        """In how many of 100 cases a guess between the two words is right, at most: 100 times the certainty.
+
+        It is rounded up to a whole number, or to a tenth above 99, so that it remains a bound.
+        """
+        share = 100 * self.certainty
+        return float(math.ceil(share)) if share <= 99 else math.ceil(10 * share) / 10
+
+    @property
+    def of_100(self) -> str:
+        """The cases in words, as in "of 100 guesses …, 50 are right without the output and at most 89 with it"."""
+        most = f"at most {self.cases:g}" if self.cases < 100 else "perhaps all"
+        return f"of 100 guesses which of the two it was, 50 are right without the output and {most} with it, on average"
+
+    @property
     def in_words(self) -> str:
         """Ratio and certainty in a sentence for readers who are new to privacy."""
         return (
