@@ -7,7 +7,7 @@ from functools import lru_cache, reduce
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from dpwords.bridges.json_systems import from_json
-from dpwords.bridges.notation import alphabet_symbols
+from dpwords.bridges.notation import Notation, alphabet_symbols
 from dpwords.bridges.rule_notation import rule
 from dpwords.core.files import FileContent
 from dpwords.core.limits import Limits
@@ -37,6 +37,11 @@ def language(described: dict[str, Any]) -> Language:
     The kinds "grid" and "system" have words of moves or of states. Each kind can have "rules", a list of texts.
     """
     return _language(json.dumps(described, sort_keys=True))
+
+
+def notation(described: dict[str, Any]) -> Notation:
+    """How words of the language are written: names of their own are separated by single spaces."""
+    return Notation(language(described), " " if described.get("names") is True else None)
 
 
 def mechanism(described: dict[str, Any], promise: dict[str, Any], limits: Limits = QUICK) -> Private:
@@ -71,7 +76,8 @@ def _mechanism(described: str, promise: str, limits: Limits) -> Private:
 
 
 def _alphabet(fields: Fields) -> Words:
-    return Words(alphabet_symbols(fields.text("alphabet")))
+    text, names = fields.text("alphabet"), fields.flag("names")
+    return Words(text.split() if names else alphabet_symbols(text))
 
 
 def _grid(fields: Fields) -> Language:

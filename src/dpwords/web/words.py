@@ -2,41 +2,130 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
-from dpwords.bridges.notation import Notation
+from dpwords import accuracy
+from dpwords.accuracy import Target
+from dpwords.errors import InvalidValue, NotInLanguage
 from dpwords.languages.systems import written
+from dpwords.mechanisms.edit_channel import EditChannel
+from dpwords.mechanisms.paper_literal import PaperLiteral
 from dpwords.plots.marks import marks
 from dpwords.web.fields import Fields
 from dpwords.web.messages import Message
-from dpwords.web.settings import language, mechanism
+from dpwords.web.settings import language, mechanism, notation
 
 if TYPE_CHECKING:
+    from dpwords.core.symbols import Word
+    from dpwords.mechanisms.mechanism import Mechanism
     from dpwords.mechanisms.private import Private
 
 LONGEST = 400  # symbols of a word on the page
+_MOST_CHARACTERS = 8_000  # of its text
+_MOST_DISTANCES = 1_000  # entries of a distribution; that of the edit channel can be much longer
+_NOTHING = 1e-9  # a probability that no chart shows
+_PERTURBED = 3  # words that the paper's formula draws
+_PARTS = 100  # an ε that is solved for is rounded up to a hundredth
 
 
 def release(question: Message) -> Message:
-    """Several releases of a word with their changes marked, and the public figures for words of its length."""
+    """Several releases of a word with their changes marked, the public figures for its length, and the promise.
+
+    With a target instead of an ε, such as {"distance": 2} or {"probability": 0.9, "at_most": 2}, ε is the least one
+    that reaches it.
+    """
     fields = Fields(question.values)
     described, promise = fields.mapping("language"), fields.mapping("promise")
-    text, draws = fields.text("word", LONGEST), fields.whole("draws", 1, 24, default=12)
+    text, draws = fields.text("word", _MOST_CHARACTERS), fields.whole("draws", 1, 24, default=12)
+    target = _target(Fields(fields.mapping("target"), "the target")) if fields.has("target") else None
     fields.done()
-    public = language(described)
+    word = read_word(described, text, "the word")
+    if target is not None:
+        promise = promise | {"epsilon": _solved(described, promise, target, len(word))}
     chosen = mechanism(described, promise)
-    word = Notation(public).read(text)
-    released = chosen.release_all([word] * draws)
-    return Message({"releases": [_shown(chosen, word, each) for each in released], **_figures(chosen, len(word))})
+    figures = _figures(chosen, len(word))
+    return Message(
+        figures
+        | {
+            "between": "" if isinstance(word, str) else " ",
+            "releases": [_marked(chosen, word, each) for each in chosen.release_all([word] * draws)],
+            "literal": _literal(described, chosen, word) if chosen.distance == "hamming" else None,
+        }
+    )
 
 
-def _shown(chosen: Private, word: Any, released: Any) -> list[list[str]]:
+def read_word(described: dict[str, Any], text: str, name: str) -> str | list[Any]:
+    """The word of the language that a text stands for. Messages call it by `name` and show nothing of it."""
+    manner, public = notation(described), language(described)
+    word = manner.read(text if manner.separator is None else " ".join(text.split()))
+    if not word:
+        raise InvalidValue(f"{name} is empty: type at least one symbol")
+    if len(word) > LONGEST:
+        raise InvalidValue(f"{name} may have at most {LONGEST} symbols here: use the command line for more")
+    fault = public.fault(tuple(word))
+    if fault is not None:
+        remedy = "choose an alphabet that has all its symbols" if public.every_word else "change it, or the grid"
+        raise NotInLanguage(f"{name} is not in the language ({fault}): {remedy}")
+    return word
+
+
+def _target(fields: Fields) -> Target:
+    """What a release should reach."""
+    distance = fields.number("distance") if fields.has("distance") else None
+    probability = fields.number("probability") if fields.has("probability") else None
+    found = Target(distance, probability, fields.whole("at_most", 0, LONGEST, default=1))
+    fields.done()
+    return found
+
+
+def _solved(described: dict[str, Any], promise: dict[str, Any], target: Target, length: int) -> float:
+    """The least ε that reaches the target, rounded up."""
+    fields = Fields(promise, "the promise")
+    k, edits = fields.whole("k", 1, 10**6, default=1), fields.choice("edits", ("substitutions", "all"), "substitutions")
+    lowest = accuracy.lowest_epsilon(k, "all" if edits == "all" else "substitutions")
+    some = mechanism(described, promise | {"epsilon": max(1.0, lowest)})
+    found = accuracy.least_epsilon(lambda epsilon: some.like(epsilon=epsilon), target, length, lowest)
+    if math.isnan(found):
+        raise InvalidValue("no ε reaches that: allow more changes, or a lower probability")
+    return math.ceil(found * _PARTS) / _PARTS
+
+
+def _marked(chosen: Mechanism, word: Word, released: Word) -> list[list[str]]:
     return [[written(mark.symbol), mark.change] for mark in marks(word, released, chosen.distance)]
 
 
 def _figures(chosen: Private, length: int) -> dict[str, Any]:
+    """What is public about words of this length."""
+    summary = chosen.summary(length)
+    few_kept = chosen.warning if isinstance(chosen, EditChannel) else None
+    lines = [line for line in str(summary).splitlines()[1:] if not line.startswith("warning: ")]
     return {
+        "epsilon": chosen.epsilon,
+        "length": length,
         "expected": chosen.expected_distance(length=length),
-        "distribution": chosen.distance_distribution(length=length),
-        "promise": str(chosen.guarantee),
+        "distribution": _trimmed(chosen.distance_distribution(length=length, at_most=_MOST_DISTANCES)),
+        "edits_made": isinstance(chosen, EditChannel),
+        "of_100": None if summary.within_k is None else summary.within_k.of_100,
+        "promise": lines,
+        "warnings": [*summary.warnings, *([] if few_kept is None else [few_kept])],
+    }
+
+
+def _trimmed(distribution: list[float]) -> list[float]:
+    """A distribution without its tail, where there is next to nothing."""
+    last = max(place for place, share in enumerate(distribution) if share > _NOTHING)
+    return distribution[: last + 1]
+
+
+def _literal(described: dict[str, Any], chosen: Private, word: Any) -> dict[str, Any]:
+    """The same for the paper's formula, with the ε that it claims and the one that it really has."""
+    literal = PaperLiteral(language(described), chosen.epsilon, chosen.k)
+    return {
+        "expected": literal.expected_distance(length=len(word)),
+        "distribution": literal.distance_distribution(length=len(word)),
+        "claimed": chosen.epsilon,
+        "true": literal.guarantee.true_epsilon(len(word)),
+        "reason": literal.guarantee.reason,
+        "words": [_marked(literal, word, each) for each in literal.simulate(word, _PERTURBED)],
     }

@@ -1,0 +1,222 @@
+"""The view of odds: what is promised about two words, whether it is kept, and what it costs."""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from dpwords import accuracy
+from dpwords.audit import exact, small_instance
+from dpwords.bridges.notation import Notation
+from dpwords.core.limits import Limits
+from dpwords.errors import InvalidValue
+from dpwords.mechanisms import choice
+from dpwords.mechanisms.edit_channel import EditChannel
+from dpwords.mechanisms.paper_literal import PaperLiteral
+from dpwords.mechanisms.private import Private
+from dpwords.plots.palette import mechanism_kind
+from dpwords.privacy.guarantees import Odds
+from dpwords.web.fields import Fields
+from dpwords.web.messages import Message
+from dpwords.web.settings import QUICK, language
+from dpwords.web.words import LONGEST, read_word
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dpwords.audit import ExactAudit
+    from dpwords.core.symbols import Distance, Word
+    from dpwords.languages.language import Language
+    from dpwords.mechanisms.choice import Edits
+    from dpwords.mechanisms.mechanism import Mechanism
+    from dpwords.web.workers import ShowProgress
+
+LITERAL = "the paper's formula, literal"
+BEST = "best"
+CAREFUL = Limits(certificate_time=3.0)  # seconds; proofs that are estimated to take longer are left out
+_MOST_CHARACTERS = 8_000  # of the text of a word
+_COMPARED = {"free": 256, "edits": 32, "system": 64}  # words of one length in an audit: about a second
+_KEPT = 256  # rows of curves
+
+
+class Promise(NamedTuple):
+    """What a question says about the promise and the mechanism."""
+
+    epsilon: float
+    k: int
+    edits: Edits
+    title: str  # of a mechanism; "" for the default one
+
+    @classmethod
+    def of(cls, values: dict[str, Any]) -> Promise:
+        fields = Fields(values, "the promise")
+        epsilon, k = fields.number("epsilon"), fields.whole("k", 1, LONGEST, default=1)
+        edits = cast("Edits", fields.choice("edits", choice.EDITS, default="substitutions"))
+        title = fields.text("mechanism", 100, default="")
+        fields.done()
+        return cls(epsilon, k, edits, title)
+
+
+def explain(question: Message) -> Message:
+    """Distance, loss and odds of two words, in words too, and the mechanisms that can be chosen."""
+    fields = Fields(question.values)
+    described, promise = fields.mapping("language"), Promise.of(fields.mapping("promise"))
+    texts = [fields.text(name, _MOST_CHARACTERS) for name in ("one", "other")]
+    fields.done()
+    public = language(described)
+    one, other = (
+        read_word(described, text, name) for text, name in zip(texts, ("the first", "the second"), strict=True)
+    )
+    makers = _makers(public, promise, QUICK)
+    title = _chosen(makers, promise.title)
+    made = makers[title](promise.epsilon)
+    odds = made.guarantee.explain(one, other)
+    truly = _truly(made, odds, len(one)) if isinstance(made, PaperLiteral) else None
+    shown = truly or odds
+    return Message(
+        {
+            "distance": odds.distance,
+            "loss": _finite(shown.loss),
+            "ratio": _finite(shown.ratio),
+            "certainty": None if math.isinf(shown.loss) else shown.certainty,
+            "cases": shown.cases,
+            "text": str(odds),
+            "of_100": shown.of_100,
+            "is_private": isinstance(made, Private),
+            "promise": str(made.guarantee),
+            "mechanisms": [{"title": each, "colour": mechanism_kind(each) or "tight"} for each in makers],
+            "title": title,
+            "length": len(one),
+            "runs": _runs(public, one, other) if described["kind"] == "grid" else None,
+        }
+    )
+
+
+def audit(question: Message, progress: ShowProgress) -> Message:
+    """The measured ε against the claimed one, over all words of a small instance, and that of the paper's formula."""
+    described, promise, length = _public(question)
+    public = language(described)
+    distance: Distance = "levenshtein" if promise.edits == "all" else "hamming"
+    kind = "edits" if promise.edits == "all" else "free" if public.every_word else "system"
+    small = small_instance(public, length, promise.k, distance, _COMPARED[kind])
+    makers = _makers(small.language, promise, CAREFUL)
+    title = _chosen(makers, promise.title)
+    found = []
+    for name in dict.fromkeys((title, LITERAL) if LITERAL in makers else (title,)):
+        made = makers[name](promise.epsilon)
+        audited = made.without_projection() if isinstance(made, EditChannel) else made
+        found.append(
+            {"title": name, "colour": mechanism_kind(name) or "tight"} | _audited(public, exact(audited, small.length))
+        )
+        progress(len(found) / 2)
+    return Message(
+        {
+            "audits": found,
+            "length": small.length,
+            "shorter": distance == "levenshtein",
+            "symbols": None if small.symbols == len(public.alphabet) else small.symbols,
+        }
+    )
+
+
+def curve(question: Message, progress: ShowProgress) -> Message:
+    """The expected distance of every mechanism at one ε: a row of the curves. Rows are kept for later questions."""
+    described, promise, length = _public(question)
+    progress(0.0)
+    return Message(_row(json.dumps(described, sort_keys=True), promise._replace(title=""), length))
+
+
+@lru_cache(_KEPT)
+def _row(described: str, promise: Promise, length: int) -> dict[str, Any]:
+    public = language(json.loads(described))
+    first, *others = choice.offers(public, promise.k, promise.edits, CAREFUL).items()
+    optimal = choice.first_is_optimal(public, promise.edits)
+    points = [
+        {
+            "title": title,
+            "colour": mechanism_kind(title) or "tight",
+            "distance": _finite(accuracy.expected_distance(make, promise.epsilon, length)),
+            "optimal": optimal and title == first[0],
+        }
+        for title, make in (first, *others)
+    ]
+    return {"epsilon": promise.epsilon, "points": points, "literal": _literal_point(public, promise, length)}
+
+
+def _literal_point(public: Language, promise: Promise, length: int) -> dict[str, float] | None:
+    """The expected distance of the paper's formula at its true ε, where that is known at once."""
+    if not public.alike or promise.edits == "all":
+        return None
+    literal = PaperLiteral(public, promise.epsilon, promise.k)
+    return {"epsilon": literal.guarantee.true_epsilon(length), "distance": literal.expected_distance(length=length)}
+
+
+def _public(question: Message) -> tuple[dict[str, Any], Promise, int]:
+    """The values of a question about no word in particular."""
+    fields = Fields(question.values)
+    described, promise = fields.mapping("language"), Promise.of(fields.mapping("promise"))
+    length = fields.whole("length", 1, LONGEST)
+    fields.done()
+    return described, promise, length
+
+
+def _makers(public: Language, promise: Promise, limits: Limits) -> dict[str, Callable[[float], Mechanism]]:
+    """The mechanisms that can be chosen, by title, the default one first, and the paper's formula last."""
+    k, edits = promise.k, promise.edits
+    found: dict[str, Callable[[float], Mechanism]] = {}
+    if choice.default_name(public, edits) == "best":
+        found[BEST] = lambda epsilon: choice.best_by_length(public, epsilon, k, limits)
+    found |= choice.offers(public, k, edits, limits)
+    if edits == "substitutions":
+        found[LITERAL] = lambda epsilon: PaperLiteral(public, epsilon, k)
+    return found
+
+
+def _chosen(makers: dict[str, Callable[[float], Mechanism]], title: str) -> str:
+    """A title that there is: mechanisms that do not apply to the language give way to the default one."""
+    return title if title in makers else next(iter(makers))
+
+
+def _truly(literal: PaperLiteral, odds: Odds, length: int) -> Odds | None:
+    """What the paper's formula really loses on free words, where words d places apart are ceil(d/k) steps apart."""
+    if not literal.language.alike:
+        return None
+    steps = -(-odds.distance // literal.k)
+    return Odds(odds.distance, odds.measure, literal.guarantee.true_epsilon(length) * steps)
+
+
+def _audited(public: Language, found: ExactAudit) -> dict[str, Any]:
+    """The result of an audit; the words in it are public, because they are chosen among all words."""
+    write = Notation(public).write
+    worst = found.worst
+    return {
+        "claimed": found.claimed,
+        "measured": _finite(found.epsilon),
+        "holds": found.holds,
+        "words": found.words,
+        "worst": None
+        if worst is None
+        else {
+            "pair": [write(worst.word), write(worst.neighbour)],
+            "output": write(worst.output),
+            "distance": worst.distance,
+            "loss": _finite(worst.loss),
+        },
+    }
+
+
+def _runs(public: Language, one: Word, other: Word) -> dict[str, Any]:
+    """The cells that two runs on a grid visit, from the start on."""
+    start = public.system.start
+    if start is None:
+        raise InvalidValue("the start is missing: choose a cell in which runs start")
+    return {
+        name: [list(start), *(list(cell) for cell in public.run(word))]
+        for name, word in (("one", one), ("other", other))
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

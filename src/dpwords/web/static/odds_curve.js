@@ -1,0 +1,64 @@
+// The privacy–accuracy curves of all mechanisms, computed ε by ε in the background and kept.
+import { Refusal, ask } from "./ask.js";
+import { lines } from "./charts.js";
+
+const STEPS = [8, 7, 6, 5, 4, 3, 2.5, 2, 1.5, 1, 0.7]; // ε for k = 1; large ones are quick to compute, so they come first
+const rows = new Map(); // from a question to its row
+
+/**
+ * A function that draws the curves for settings { language, k, edits, length, epsilon }, and computes rows that are not
+ * known yet. A call for other settings ends the work for earlier ones after the row that is being computed.
+ */
+export function curves(figure, { busy, progress, cancel, error, optimal }) {
+  let wanted = null, running = false, stopped = null;
+  cancel.addEventListener("click", () => { wanted = null; stopped?.abort(); });
+
+  const questions = ({ language, k, edits, length }) => STEPS.map((step) =>
+    ({ language, length, promise: { epsilon: Math.round(1000 * step * k) / 1000, k, edits } }));
+
+  const draw = (settings) => {
+    const known = questions(settings).map((each) => rows.get(JSON.stringify(each))).filter(Boolean);
+    known.sort((a, b) => a.epsilon - b.epsilon);
+    if (known.length === 0) { figure.replaceChildren(); optimal.textContent = ""; return; }
+    const series = known[0].points.map(({ title, colour, optimal: best }, place) => ({
+      name: best ? `${title}: optimal` : title, colour, points: known.map((row) => [row.epsilon, row.points[place].distance]) }));
+    const literal = known.filter((row) => row.literal !== null).map((row) => [row.literal.epsilon, row.literal.distance]);
+    if (literal.length > 0) series.push({ name: "the paper's formula at its true ε", colour: "literal", dashed: true, points: literal });
+    const ats = series.flatMap((each) => each.points.map(([at]) => at));
+    const inside = settings.epsilon >= Math.min(...ats) && settings.epsilon <= Math.max(...ats);
+    lines(figure, { title: "Expected distance of a release from its word", name: "accuracy", across: "ε", up: "distance", series,
+      mark: inside ? settings.epsilon : null });
+    const best = known[0].points.find((each) => each.optimal);
+    optimal.textContent = best === undefined ? "" : `No mechanism with the same promise can be closer to the word on average than “${best.title}”: that is proven.`;
+  };
+
+  const work = async () => {
+    running = true;
+    error.textContent = "";
+    while (wanted !== null) {
+      const settings = wanted, all = questions(settings);
+      const missing = all.filter((each) => !rows.has(JSON.stringify(each)));
+      if (missing.length === 0) break;
+      busy.hidden = false;
+      progress.value = 1 - missing.length / all.length;
+      stopped = new AbortController();
+      try {
+        const { values } = await ask("odds/curve", missing[0], { signal: stopped.signal });
+        rows.set(JSON.stringify(missing[0]), values);
+        if (wanted !== null) draw(wanted);
+      } catch (failure) {
+        if (failure instanceof Refusal) error.textContent = failure.message;
+        else if (failure.name !== "AbortError") throw failure;
+        if (wanted === settings) wanted = null;
+      }
+    }
+    busy.hidden = true;
+    running = false;
+  };
+
+  return (settings) => {
+    wanted = settings;
+    draw(settings);
+    if (!running) work();
+  };
+}
