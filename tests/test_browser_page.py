@@ -41,6 +41,26 @@ def test_views_are_reached_by_links_keyboard_and_address(page: Any, address: str
     page.locator("#view-data").wait_for()
 
 
+def test_a_late_answer_does_not_change_the_address_of_another_view(page: Any, address: str) -> None:
+    """The view of words writes the ε that it was told into the address: here when the view of odds is open."""
+    page.goto(f"{address}#words?by=distance")
+    page.locator("#words-releases li").nth(11).wait_for()
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    page.route("**/ask/words/release", hold)
+    with page.expect_request("**/ask/words/release"):
+        page.locator("#words-distance").fill("1")
+    page.get_by_role("link", name="Odds").click()
+    page.locator("#odds-cases > svg").wait_for()
+    with page.expect_response("**/ask/words/release"):
+        held[0].continue_()
+    page.locator("#words-short", has_text=", 0.9").wait_for(state="attached")
+    assert page.evaluate("location.hash").startswith("#odds?")
+
+
 def test_the_skip_link_leads_to_the_content(page: Any, address: str) -> None:
     page.goto(address)
     page.locator("#view-words").wait_for()

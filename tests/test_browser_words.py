@@ -101,6 +101,7 @@ def test_insertions_and_deletions(words: Any) -> None:
     short(words, "edits are made")
     assert words.locator("#words-literal").is_hidden()
     words.locator("#words-releases .inserted").first.wait_for()
+    assert words.locator("#words-unchanged-name").inner_text() == "No edit"
 
 
 def test_alphabets_and_words_outside_of_them(words: Any) -> None:

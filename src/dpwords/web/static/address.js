@@ -1,28 +1,35 @@
 // Public settings of a view live in the part of the address after #, which browsers do not send to any server:
 // #words?alphabet=a-z&epsilon=3. The private word is in it only if the user asks for that.
 
-let written = null; // the address that this page wrote itself
-
 /** The view and the settings in the address; `views` are the names of all views, the first one is the default. */
 export function read(views) {
   const [name, query] = location.hash.slice(1).split("?", 2);
   return { view: views.includes(name) ? name : views[0], settings: new URLSearchParams(query ?? "") };
 }
 
-/** Put settings into the address without leaving the view. Values that are null, undefined or "" are left out. */
+/**
+ * Put settings into the address without leaving the view. Values that are null, undefined or "" are left out. Nothing
+ * happens if the user has gone to another view in the meantime, as an answer may arrive late.
+ */
 export function write(view, settings) {
+  if (elsewhere(view)) return;
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(settings)) {
     if (value !== null && value !== undefined && value !== "") query.set(name, value);
   }
   const text = query.toString();
-  written = `#${view}${text ? `?${text}` : ""}`;
-  history.replaceState(null, "", written);
+  history.replaceState(null, "", `#${view}${text ? `?${text}` : ""}`);
+}
+
+/** Whether another view is shown, or about to be shown because the address names it. */
+function elsewhere(view) {
+  const name = location.hash.slice(1).split("?", 1)[0];
+  return document.getElementById(`view-${view}`).hidden || (name !== view && document.getElementById(`view-${name}`) !== null);
 }
 
 /** Call a function when the user changes the address: by a link, by the back button, or by hand. */
 export function onChange(changed) {
   addEventListener("hashchange", () => {
-    if (location.hash !== "#main" && location.hash !== written) changed();
+    if (location.hash !== "#main") changed();
   });
 }

@@ -12,7 +12,7 @@ async function show() {
     else link.removeAttribute("aria-current");
   }
   const shown = await import(`./${view}.js`);
-  shown.show(settings);
+  if (read(VIEWS).view === view) shown.show(settings); // the user may have gone on while it was loading
 }
 
 onChange(show);

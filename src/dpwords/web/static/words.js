@@ -90,7 +90,9 @@ function answered(answer) {
   at("releases").replaceChildren(...answer.releases.map((marks) => row(marks, answer.between)));
   at("expected-name").textContent = answer.edits_made ? "Edits on average" : "Changes on average";
   at("expected").textContent = rounded(answer.expected);
-  at("unchanged").textContent = `${answer.edits_made ? "at least " : ""}${percent(distribution[0])}`;
+  at("unchanged-name").textContent = answer.edits_made ? "No edit" : "Unchanged";
+  at("unchanged").textContent = percent(distribution[0]);
+  at("within-name").textContent = answer.edits_made ? "edits" : "changed";
   showWithin();
   showPromise(answer);
   showLiteral(answer);
