@@ -141,3 +141,9 @@ def test_small_instances_of_systems_keep_the_system() -> None:
 def test_there_may_be_no_small_instance(language: dw.Words, length: int, k: int) -> None:
     with pytest.raises(dw.InvalidValue, match="between 2 and 256 words"):
         dw.audit.small_instance(language, length, k)
+
+
+def test_k_beyond_the_length_has_no_instance() -> None:
+    with pytest.raises(dw.InvalidValue, match="k = 4 is beyond it: take a smaller k"):
+        dw.audit.small_instance(dw.Words("ab"), 3, k=4)
+    assert dw.audit.small_instance(dw.Words("ab"), 3, k=4, distance="levenshtein").length == 3

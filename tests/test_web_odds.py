@@ -49,6 +49,12 @@ def test_the_loss_counts_steps_of_k(k: int, loss: float) -> None:
     assert explained("AAAA", "CCCA", k=k)["loss"] == loss
 
 
+def test_k_beyond_the_length_is_refused() -> None:
+    with pytest.raises(dw.InvalidValue, match="k = 4 is beyond it"):
+        explained("GAT", "GAA", k=4)
+    assert explained("GAT", "GAA", k=4, edits="all", epsilon=3)["loss"] == 3
+
+
 def test_edits_compare_words_of_different_lengths() -> None:
     answer = explained("GATTACA", "ATTACAG", edits="all")
     assert (answer["distance"], answer["loss"]) == (2, 4)

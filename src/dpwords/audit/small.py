@@ -32,6 +32,8 @@ def small_instance(
     (4, 4)
     """
     needed = k if distance == "hamming" else 1
+    if needed > length:
+        raise InvalidValue(f"k is at most the words' length, and k = {k} is beyond it: take a smaller k")
     chosen, symbols = language, len(language.alphabet)
     if language.every_word:
         places = min(length, max(needed, _PLACES))

@@ -69,6 +69,8 @@ def explain(question: Message) -> Message:
     one, other = (
         read_word(described, text, name) for text, name in zip(texts, ("the first", "the second"), strict=True)
     )
+    if promise.edits == "substitutions" and promise.k > len(one):
+        raise InvalidValue(f"k is at most the words' length, and k = {promise.k} is beyond it: take a smaller k")
     makers = _makers(public, promise, QUICK)
     title = _chosen(makers, promise.title)
     made = makers[title](promise.epsilon)

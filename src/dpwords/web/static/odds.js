@@ -7,7 +7,8 @@ import { curves } from "./odds_curve.js";
 import { belief, guesses, measured, routes } from "./odds_pictures.js";
 
 const at = (name) => document.getElementById(`odds-${name}`);
-const SHARED = ["kind", "rows", "columns", "start", "symbols", "epsilon-number", "k", "edits"]; // fields in the address
+const SHARED = { kind: "kind", rows: "rows", columns: "columns", start: "start", symbols: "symbols", epsilon: "epsilon-number",
+  k: "k", edits: "edits" }; // names in the address, and fields
 const WIDEST = 12, LEAST = 0.1, LEAST_EDITS = 0.7; // ends of the slider for k = 1
 const ROUTES = { moves: ["EESSEE", "EESSES"], states: ["0,1 0,2 1,2 2,2", "0,1 1,1 1,2 2,2"] };
 
@@ -21,7 +22,7 @@ let mechanism = ""; // the title that was chosen, "" for the default
 
 /** Show the view with the settings of the address. */
 export function show(settings) {
-  for (const name of SHARED) if (settings.has(name)) at(name).value = settings.get(name);
+  for (const [name, field] of Object.entries(SHARED)) if (settings.has(name)) at(field).value = settings.get(name);
   mechanism = settings.get("mechanism") ?? "";
   if (settings.has("symbols")) exampleRoutes();
   if (settings.has("one")) { words().forEach((word, place) => { word.value = settings.get(["one", "other"][place]) ?? ""; }); at("share").checked = true; }
@@ -68,7 +69,7 @@ function changed() {
 
 /** Put the public settings into the address, and the words if the user ticked the box. */
 function keep() {
-  const settings = Object.fromEntries(SHARED.map((name) => [name, at(name).value]));
+  const settings = Object.fromEntries(Object.entries(SHARED).map(([name, field]) => [name, at(field).value]));
   if (!onGrid()) for (const name of ["rows", "columns", "start", "symbols"]) delete settings[name];
   const [one, other] = words().map((word) => (at("share").checked ? word.value : ""));
   write("odds", { ...(onGrid() ? {} : alphabet.settings()), ...settings, mechanism, one, other });

@@ -35,7 +35,7 @@ export function curves(figure, { busy, progress, cancel, error, optimal }) {
   const work = async () => {
     running = true;
     error.textContent = "";
-    while (wanted !== null) {
+    while (wanted !== null && !figure.closest(".view").hidden) { // other views need the same worker
       const settings = wanted, all = questions(settings);
       const missing = all.filter((each) => !rows.has(JSON.stringify(each)));
       if (missing.length === 0) break;

@@ -6,7 +6,8 @@ import { bars } from "./charts.js";
 import { element, markedWord, percent, rounded } from "./elements.js";
 
 const at = (name) => document.getElementById(`words-${name}`);
-const SHARED = ["epsilon-number", "distance", "probability", "most", "edits", "k", "j"]; // fields in the address
+const SHARED = { epsilon: "epsilon-number", distance: "distance", probability: "probability", most: "most", edits: "edits",
+  k: "k", j: "j" }; // names in the address, and fields
 const WIDEST = 15, LEAST = 0.1, LEAST_EDITS = 0.7; // ends of the slider for k = 1
 
 const alphabet = alphabetChoice("words", [at("word")]);
@@ -17,7 +18,7 @@ let distribution = []; // of the last answer
 export function show(settings) {
   if (settings.has("word")) { at("word").value = settings.get("word"); at("share").checked = true; }
   alphabet.read(settings);
-  for (const name of SHARED) if (settings.has(name)) at(name).value = settings.get(name);
+  for (const [name, field] of Object.entries(SHARED)) if (settings.has(name)) at(field).value = settings.get(name);
   if (settings.has("by")) (at(`by-${settings.get("by")}`) ?? at("by-epsilon")).checked = true;
   changed();
 }
@@ -63,7 +64,8 @@ function changed(event) {
 
 /** Put the public settings into the address, and the word if the user ticked the box. */
 function keep() {
-  write("words", { ...alphabet.settings(), ...Object.fromEntries(SHARED.map((name) => [name, at(name).value])),
+  const shared = Object.fromEntries(Object.entries(SHARED).map(([name, field]) => [name, at(field).value]));
+  write("words", { ...alphabet.settings(), ...shared,
     by: by() === "epsilon" ? "" : by(), word: at("share").checked ? at("word").value : "" });
 }
 
