@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint check docs pictures fuzz kills bench clean
+.PHONY: demo test lint check docs pictures screenshots fuzz kills bench clean
 .DELETE_ON_ERROR:
 
 $(VENV)/user: pyproject.toml
@@ -36,6 +36,9 @@ docs: $(VENV)/developer
 
 pictures: $(VENV)/developer
 	$(BIN)/python examples/pictures.py
+
+screenshots: $(VENV)/developer
+	$(BIN)/python tests/screenshots.py
 
 fuzz: $(VENV)/developer
 	DPWORDS_FUZZ=10000 $(BIN)/pytest -n auto tests/test_fuzz.py tests/test_fuzz_files.py

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+PATIENCE = 30_000  # milliseconds, for machines that are busy
 FLAGS = [
     "--no-sandbox",  # tests may run as root
     "--disable-gpu",
@@ -63,8 +64,9 @@ def server() -> Iterator[str]:
 @contextmanager
 def browser() -> Iterator[Any]:
     """Chromium with an empty profile."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=chromium_path(), args=FLAGS)
         yield chromium
@@ -75,7 +77,7 @@ def browser() -> Iterator[Any]:
 def checked_page(chromium: Any, address: str, **options: Any) -> Iterator[Any]:
     """A page in a fresh context; afterwards there was no console error and no request that left the machine."""
     context = chromium.new_context(**options)
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
     faults: list[str] = []
     page.on("console", lambda message: faults.append(message.text) if message.type in ("error", "warning") else None)

@@ -22,7 +22,7 @@ def loaded(page: Any, address: str, folder: Path, name: str, content: str) -> No
     (folder / name).write_text(content, encoding="utf-8")
     page.goto(f"{address}#runs")
     page.locator("#runs-mechanisms[aria-busy=false]").wait_for()
-    page.get_by_label("From a file").check()
+    page.get_by_role("radio", name="From a file").check()
     page.locator("#runs-file").set_input_files(folder / name)
 
 

@@ -1,6 +1,8 @@
 // Public settings of a view live in the part of the address after #, which browsers do not send to any server:
 // #words?alphabet=a-z&epsilon=3. The private word is in it only if the user asks for that.
 
+const LATER = 2000; // milliseconds until an address is tried again
+
 /** The view and the settings in the address; `views` are the names of all views, the first one is the default. */
 export function read(views) {
   const [name, query] = location.hash.slice(1).split("?", 2);
@@ -18,7 +20,25 @@ export function write(view, settings) {
     if (value !== null && value !== undefined && value !== "") query.set(name, value);
   }
   const text = query.toString();
-  history.replaceState(null, "", `#${view}${text ? `?${text}` : ""}`);
+  put(view, `#${view}${text ? `?${text}` : ""}`);
+}
+
+let refused = null; // the last change that the browser refused, because there had been too many
+
+function put(view, address) {
+  try {
+    history.replaceState(null, "", address);
+    refused = null;
+  } catch {
+    if (refused === null) setTimeout(tryAgain, LATER);
+    refused = [view, address];
+  }
+}
+
+function tryAgain() {
+  const last = refused;
+  refused = null;
+  if (last !== null && !elsewhere(last[0])) put(...last);
 }
 
 /** Whether another view is shown, or about to be shown because the address names it. */
