@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from dpwords.cli import terminal
 from dpwords.cli.accuracy import accuracy
 from dpwords.cli.audit import audit
 from dpwords.cli.draw import draw
@@ -107,12 +108,16 @@ def _without_arguments(error: click.ClickException) -> str:
 
 def _warn(message: Warning | str, *_where: Any, **_more: Any) -> None:
     """Print a warning as one line, without the location in the code."""
-    _complain(f"note: {message}")
+    note(_one_line(f"note: {message}"))
 
 
 def _complain(message: str) -> int:
-    note(" ".join(_short(part) for part in message.split()))
+    terminal.error(_one_line(message))
     return 2
+
+
+def _one_line(message: str) -> str:
+    return " ".join(_short(part) for part in message.split())
 
 
 def _short(part: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from dpwords.cli.accuracy_table import MARK, AccuracyTable
+from dpwords.cli.colours import Terminal
 from dpwords.cli.options import (
     EDITS,
     K,
@@ -26,9 +26,6 @@ from dpwords.errors import InvalidValue
 
 if TYPE_CHECKING:
     from dpwords.accuracy import Figures
-
-_WIDTH = len("0.01234 (>99.9%)*")  # of a cell; smaller numbers reach into the gap before it
-_MARK = "*"
 
 
 def _numbers(_context: click.Context, _parameter: click.Parameter, text: str | None) -> list[float]:
@@ -120,12 +117,13 @@ def accuracy(
         _check_plot(plot, epsilon)
     public = public_language(**options)
     limits = limits_for(certificate_time, public, edits)
-    makers, contest = offers(public, k, edits, limits), set(contenders(public, k, edits, limits))
+    makers, contest = offers(public, k, edits, limits), contenders(public, k, edits, limits)
     for one in epsilon:
         measured.checked_makers(makers.values(), one)
     title = f"expected distance for words of length {length}, k = {k}"
     changes = f"at most {at_most} change{'' if at_most == 1 else 's'}"
-    waiting = [f"{title} (and probability of {changes})" if epsilon else title, _row("ε", map(_wide, makers))]
+    table = AccuracyTable(tuple(makers), frozenset(contest), Terminal.of_output())
+    waiting = [f"{title} (and probability of {changes})" if epsilon else title, *table.head()]
     curves: dict[str, list[float]] = {name: [] for name in makers}
     for one in epsilon:
         found: dict[str, Figures] = {}
@@ -133,22 +131,18 @@ def accuracy(
             with status(f"averaging at ε = {one:g}: {name}"):
                 found[name] = measured.figures(make, one, length, at_most)
             curves[name].append(found[name].distance)
-        best = _least({name: each.distance for name, each in found.items() if name in contest})
-        cells = [_cell(each, name in best).rjust(len(_wide(name))) for name, each in found.items()]
-        emit([*waiting, _row(f"{one:g}", cells)])  # the title comes with the first row: bad use writes nothing
+        emit([*waiting, *table.distances(one, found)])  # the title comes with the first row: bad use writes nothing
         waiting = []
     if target is not None:
         least: dict[str, float] = {}
         for name, make in makers.items():
             with status(f"searching for the least ε: {name}"):
                 least[name] = measured.least_epsilon(make, target, length, measured.lowest_epsilon(k, edits))
-        best = _least({name: each for name, each in least.items() if name in contest})
-        cells = [f"{_number(each)}{_mark(name in best)}".rjust(len(_wide(name))) for name, each in least.items()]
         aims = [] if target_distance is None else [f"an expected distance of {target_distance:g}"]
         aims += [] if target_probability is None else [f"a probability of {target_probability:g} of {changes}"]
-        waiting += [f"least ε for {' and '.join(aims)}", _row("", cells)]
+        waiting += [f"least ε for {' and '.join(aims)}", *table.epsilons(least)]
     if len(contest) > 1:
-        waiting.append(f"({_MARK} the best of the row; at a given ε it is what --mechanism best takes)")
+        waiting.append(f"({MARK} the best of the row; at a given ε it is what --mechanism best takes)")
     if not public.alike:
         waiting.append("(averaged over words drawn uniformly from the language; the figure for one word is private)")
     contents = {}
@@ -167,35 +161,3 @@ def _check_plot(path: Path, epsilon: list[float]) -> None:
         raise InvalidValue("--plot needs values of --epsilon, and a file name that ends in .svg or .png")
     check_output(path)
     plots.need_matplotlib()
-
-
-def _wide(name: str) -> str:
-    return name.rjust(_WIDTH)
-
-
-def _row(name: str, cells: Any) -> str:
-    return (name.rjust(8) + "".join(f"   {cell}" for cell in cells)).rstrip()
-
-
-def _least(values: Mapping[str, float]) -> Sequence[str]:
-    """The name with the least number, if there are several to compare."""
-    known = {name: value for name, value in values.items() if not math.isnan(value)}
-    return [min(known, key=lambda name: known[name])] if known and len(values) > 1 else []
-
-
-def _cell(found: Figures, best: bool) -> str:
-    within = "" if math.isnan(found.within) else f" ({_percent(found.within)})"
-    return f"{_number(found.distance)}{within}{_mark(best)}"
-
-
-def _percent(share: float) -> str:
-    """A probability, without claiming that anything is certain or impossible."""
-    return "<0.1%" if share < 0.001 else ">99.9%" if share > 0.999 else f"{share:.1%}"
-
-
-def _mark(best: bool) -> str:
-    return _MARK if best else " "
-
-
-def _number(value: float) -> str:
-    return "too large" if math.isnan(value) else f"{value:.4g}"

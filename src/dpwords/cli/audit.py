@@ -6,7 +6,9 @@ from typing import Any
 
 import click
 
+from dpwords.cli.colours import Terminal
 from dpwords.cli.options import described, language_options, mechanism_options, public_language, refuse
+from dpwords.cli.tables import facts, verdict
 from dpwords.cli.terminal import emit
 
 
@@ -51,16 +53,18 @@ def audit(length: int, epsilon: float, literal: bool, **options: Any) -> int:
         mechanism = mechanism.without_projection()
     found = audits.exact(mechanism, length)
     shorter = " or less" if mechanism.distance == "levenshtein" else ""
-    lines = [
-        f"words       {found.words} of length {length}{shorter}",
-        f"claimed ε   {found.claimed:.9g}",
-        f"measured ε  {found.epsilon:.9g}",
+    rows = [
+        ("words", f"{found.words} of length {length}{shorter}"),
+        ("claimed ε", f"{found.claimed:.9g}"),
+        ("measured ε", f"{found.epsilon:.9g}"),
     ]
     if found.worst is not None:
         word, neighbour, output = (notation.write(word) for word in found.worst[:3])
-        lines.append(f"worst pair  '{word}' and '{neighbour}' (distance {found.worst.distance})")
-        lines.append(f"            at output '{output}': log-ratio {found.worst.loss:.9g}")
+        rows.append(("worst pair", f"'{word}' and '{neighbour}' (distance {found.worst.distance})"))
+        rows.append(("", f"at output '{output}': log-ratio {found.worst.loss:.9g}"))
     if isinstance(mechanism, Private):
-        lines.append(f"in force    {mechanism.in_force(length).text}")
-    emit([*lines, "the claim holds" if found.holds else "THE CLAIM IS BROKEN"])
+        rows.append(("in force", mechanism.in_force(length).text))
+    terminal = Terminal.of_output()
+    says = "the claim holds" if found.holds else "THE CLAIM IS BROKEN"
+    emit([*facts(rows, terminal), *verdict(says, found.holds, terminal)])
     return 0 if found.holds else 1

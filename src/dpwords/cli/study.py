@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from dpwords.cli.colours import Terminal
 from dpwords.cli.options import Command, at_least_one, with_options
-from dpwords.cli.tables import Terminal, side_by_side, table
+from dpwords.cli.tables import side_by_side, table
 from dpwords.cli.terminal import emit, shown
 
 if TYPE_CHECKING:

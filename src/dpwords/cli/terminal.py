@@ -11,6 +11,9 @@ from contextlib import contextmanager, suppress
 from itertools import repeat
 from typing import IO, TYPE_CHECKING, Any, TextIO, TypeVar
 
+import click
+
+from dpwords.cli.colours import shows_colours
 from dpwords.errors import InvalidValue, TooLarge
 
 if TYPE_CHECKING:
@@ -73,9 +76,20 @@ def _flushed(stream: TextIO) -> bool:
 
 def note(text: str) -> None:
     """Write one line to standard error, if there is one."""
-    if sys.stderr is not None:
-        with suppress(OSError):
-            print(f"dpwords: {text}", file=sys.stderr, flush=True)
+    _tell(text, dim=True)
+
+
+def error(text: str) -> None:
+    """Write one line that says what is wrong to standard error, in red where that is a terminal with colours."""
+    _tell(text, fg="red", bold=True)
+
+
+def _tell(text: str, **style: Any) -> None:
+    if sys.stderr is None:
+        return
+    name = click.style("dpwords:", **style) if shows_colours(sys.stderr) else "dpwords:"
+    with suppress(OSError):
+        print(f"{name} {text}", file=sys.stderr, flush=True)
 
 
 def lines_of_stdin(ends_blank: bool = False) -> Iterator[str]:
