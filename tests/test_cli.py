@@ -145,7 +145,10 @@ SECRET = "gattaca"
         (["release", SECRET, "--alphabet", "acgt", "-e"], "the arguments do not match"),
         (["audit", SECRET, "--alphabet", "acgt", "-e", "1", "--length", "2"], "see dpwords audit --help"),
         (["accuracy", "-e", f"1,{SECRET}", "--alphabet", "acgt", "--length", "2"], "as in 1,2,5,10"),
-        ([SECRET, "--alphabet", "acgt", "-e", "1"], "use one of release, accuracy, audit, draw, study, ledger"),
+        (
+            [SECRET, "--alphabet", "acgt", "-e", "1"],
+            "use one of release, accuracy, audit, draw, study, ledger",
+        ),
         (
             ["audit", "--literal", "--utility", "linear", "--alphabet", "ab", "--length", "2", "-e", "1"],
             "--literal is a mechanism of its own: leave out --utility",
@@ -259,6 +262,7 @@ def test_audit_says_whether_a_claim_holds() -> None:
         ["study", "grid", "-h"],
         ["ledger"],
         ["ledger", "show", "-h"],
+        ["completion", "-h"],
     ],
 )
 def test_help_has_examples_and_imports_nothing_heavy(arguments: list[str]) -> None:

@@ -12,7 +12,9 @@ import click
 from dpwords.cli import terminal
 from dpwords.cli.accuracy import accuracy
 from dpwords.cli.audit import audit
+from dpwords.cli.completion import complete, completion
 from dpwords.cli.draw import draw
+from dpwords.cli.help import OrderedCommands
 from dpwords.cli.ledger import ledger
 from dpwords.cli.release import release
 from dpwords.cli.serve import serve
@@ -21,7 +23,7 @@ from dpwords.cli.terminal import BROKEN_PIPE, NO_OUTPUT, flush_output, note
 from dpwords.errors import DPWordsError, InvalidValue
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=OrderedCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="dpwords")
 def cli() -> None:
     """Release differentially private versions of words and of runs of transition systems.
@@ -46,6 +48,7 @@ cli.add_command(draw)
 cli.add_command(study)
 cli.add_command(ledger)
 cli.add_command(serve)
+cli.add_command(completion)
 
 
 _LONGEST_NAME = 60  # characters of a name in a message
@@ -74,6 +77,9 @@ def main() -> None:
 
 
 def _run(arguments: list[str]) -> int:
+    answered = complete(cli)
+    if answered is not None:
+        return answered
     if any("\ud800" <= character <= "\udfff" for argument in arguments for character in argument):
         raise InvalidValue("an argument is not text in this locale's encoding: set PYTHONUTF8=1 or a UTF-8 locale")
     if isinstance(sys.stdout, io.TextIOWrapper):

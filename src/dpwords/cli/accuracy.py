@@ -9,6 +9,7 @@ import click
 
 from dpwords.cli.accuracy_table import MARK, AccuracyTable
 from dpwords.cli.colours import Terminal
+from dpwords.cli.help import SectionedCommand
 from dpwords.cli.options import (
     EDITS,
     K,
@@ -42,7 +43,7 @@ def _share(_context: click.Context, _parameter: click.Parameter, value: float | 
     return value
 
 
-@click.command()
+@click.command(cls=SectionedCommand, short_help="Show what accuracy to expect, before there is any data.")
 @language_options
 @click.option("--length", type=int, required=True, callback=at_least_one, help="The length of the words.")
 @click.option("--epsilon", "-e", callback=_numbers, help="One or more values of ε, as in 1,2,5,10.")

@@ -7,12 +7,13 @@ from typing import Any
 import click
 
 from dpwords.cli.colours import Terminal
+from dpwords.cli.help import SectionedCommand
 from dpwords.cli.options import described, language_options, mechanism_options, public_language, refuse
 from dpwords.cli.tables import facts, verdict
 from dpwords.cli.terminal import emit
 
 
-@click.command()
+@click.command(cls=SectionedCommand, short_help="Measure ε over all words, and compare it with the claim.")
 @language_options
 @click.option(
     "--length", type=int, required=True, help="The length of the words, of which at most 1,024 can be compared."

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dpwords.languages.language import Language
 
 
-@click.command()
+@click.command(short_help="Draw automata, systems, and runs on them.")
 @click.argument("words_given", metavar="[WORD]...", nargs=-1)
 @language_options
 @click.option("-k", type=int, help="The largest number of edits.  [default: that of --exactly, or 1]")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dpwords.ledger import Id, Ledger
 
 
-@click.group(invoke_without_command=True)
+@click.group(invoke_without_command=True, short_help="Show how much ε has been spent for each person.")
 @click.pass_context
 def ledger(context: click.Context) -> None:
     """Show how much ε has been spent for each person, over all releases.

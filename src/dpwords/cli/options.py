@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from dpwords.cli import completing
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.kept import VARIABLE
 from dpwords.core.limits import DEFAULTS, Limits
@@ -45,12 +46,14 @@ def at_least_one(_context: click.Context, option: click.Parameter, value: int) -
 _LANGUAGE = (
     click.option(
         "--alphabet",
+        shell_complete=completing.alphabets,
         help="The symbols: a literal with ranges ('a-z0-9 '), a name (name:dna, name:protein, name:lower, "
         "name:digits, …), or @file with a symbol on each line; a backslash makes the next character literal. Public; "
         "never read it off the data.",
     ),
     click.option(
         "--system",
+        shell_complete=completing.systems,
         help="A system whose runs are the words: grid:15x15, grid:15x15@1,2 (start), grid:15x15@any, or a file: "
         ".json, .csv (edge list), .dot, .graphml, or .txt (a map with # for walls, S for the start, G for goals). "
         "Public.",
@@ -60,7 +63,9 @@ _LANGUAGE = (
         type=click.Choice(["moves", "states"]),
         help="What the symbols of a run are.  [default: moves; for CSV, and GraphML without --action, states]",
     ),
-    click.option("--lexicon", help="The words: a file with a word on each line. Public."),
+    click.option(
+        "--lexicon", shell_complete=completing.files, help="The words: a file with a word on each line. Public."
+    ),
     click.option(
         "--start",
         help="The state in which runs start, for .csv, .graphml and .dot files.  [default: as marked in the DOT file; "
@@ -73,6 +78,7 @@ _LANGUAGE = (
         "--rule",
         "rules",
         multiple=True,
+        shell_complete=completing.rules,
         help="Only words that satisfy a rule: contains:a, contains:a;b (one directly after the other), before:a;b, "
         "never:a, at_most:2;a, at_least:2;a, starts_in:a, ends_in:a, or re:PATTERN. It can be given several times. "
         "On words of moves, symbols can also be the states that a run enters. Public.",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpwords.cli.certifying import certified, certify
+from dpwords.cli.help import SectionedCommand
 from dpwords.cli.options import (
     certificate_options,
     described,
@@ -37,7 +38,7 @@ def _silence(_context: click.Context, _parameter: click.Parameter, chosen: bool)
     return chosen
 
 
-@click.command()
+@click.command(cls=SectionedCommand, short_help="Release private versions of words, of lines, or of a table.")
 @click.argument("words_given", metavar="[WORD]...", nargs=-1)
 @language_options
 @click.option(
@@ -47,7 +48,7 @@ def _silence(_context: click.Context, _parameter: click.Parameter, chosen: bool)
     help="The privacy budget that each word spends. It may be left out where a --budget is shared equally.",
 )
 @mechanism_options
-@click.option("--separator", help="What stands between symbols.  [default: nothing, or a space if symbols are longer]")
+@click.option("--separator", help="What separates symbols.  [default: nothing, or a space if symbols are longer]")
 @certificate_options
 @click.option(
     "--certificates",
@@ -90,7 +91,6 @@ def release(
       dpwords release "0,1 0,2 1,2" --system grid:15x15 --words states --epsilon 5
       dpwords release --system roads.csv --epsilon 5 < routes.txt
       dpwords release SSEE --system grid:15x15 --epsilon 2 --mechanism online
-      dpwords release SSEE --system grid:15x15 --epsilon 2 --mechanism best    # the default on systems
       dpwords release "meet me at noon" --alphabet "a-z " --epsilon 8 --edits all
       dpwords release bern --lexicon cities.txt --epsilon 6 --edits all
       dpwords release --alphabet @activities.txt --separator ";" --epsilon 3 < traces.txt
@@ -102,13 +102,16 @@ def release(
       dpwords release --input routes.parquet --column route --system roads.csv --by user --budget 10 \\
           --output private.parquet
       # runs on a grid, JSON Lines with arrays of cells
-      dpwords release --input runs.jsonl --column cells --system grid:15x15@any --words states -e 5 --output out.jsonl
+      dpwords release --input runs.jsonl --column cells --system grid:15x15@any --words states \\
+          --epsilon 5 --output private.jsonl
       # a wide table with a column for each month, and an event log
-      dpwords release --input months.csv --columns "Jul.93:Jun.99" --alphabet @states.txt -e 4 --output private.csv
+      dpwords release --input months.csv --columns "Jul.93:Jun.99" --alphabet @states.txt --epsilon 4 \\
+          --output private.csv
       dpwords release --input log.csv --case case:concept:name --symbol concept:name --order time:timestamp \\
           --alphabet @activities.txt --epsilon 3 --output private.csv
       # from standard input to standard output
-      zcat words.csv.gz | dpwords release --input - --format csv --column word --alphabet a-z -e 6 > private.csv
+      zcat words.csv.gz | dpwords release --input - --format csv --column word --alphabet a-z --epsilon 6 \\
+          > private.csv
     """
     from dpwords.bridges.notation import Notation
     from dpwords.core.files import check_output

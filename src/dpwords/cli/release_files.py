@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from dpwords.cli.certifying import certified, certify
+from dpwords.cli.completing import files
 from dpwords.cli.options import above_zero, refuse, with_options
 from dpwords.cli.terminal import check_standard_output, copy_out, note, rows_bar, status
 from dpwords.errors import InvalidValue
@@ -28,10 +29,11 @@ _STANDARD = "-"
 _FILES = (
     click.option(
         "--input",
+        shell_complete=files,
         help="A file with a table of words: .csv, .tsv, .jsonl, .txt (a word on each line), .parquet, .arrow or "
         ".feather; text also as .gz, .bz2, .xz or .zst. '-' is standard input.",
     ),
-    click.option("--output", help="The file to write. '-' is standard output.  [default: -]"),
+    click.option("--output", shell_complete=files, help="The file to write. '-' is standard output.  [default: -]"),
     click.option("--format", type=click.Choice(FORMATS), help="The input's format.  [default: by its suffix]"),
     click.option(
         "--output-format",
@@ -57,7 +59,11 @@ _FILES = (
         help="How a budget is divided: equally over a person's words, or --epsilon for as many of the first ones as it "
         "pays for.  [default: equal; with --ledger, not at all]",
     ),
-    click.option("--ledger", help="A file that records the ε spent for each person, before anything is drawn."),
+    click.option(
+        "--ledger",
+        shell_complete=files,
+        help="A file that records the ε spent for each person, before anything is drawn.",
+    ),
     click.option("--resume", is_flag=True, help="Finish a run that was interrupted; it is not paid for twice."),
     click.option(
         "--invalid",
@@ -67,6 +73,7 @@ _FILES = (
     click.option("--drop-others", is_flag=True, help="Write no columns but those of the words, --id and --by."),
     click.option(
         "--key-file",
+        shell_complete=files,
         help="A file with 64 hexadecimal digits, a secret key: the same key, ids and words give the same draws.  "
         "[default: a fresh key, destroyed when the run is finished]",
     ),

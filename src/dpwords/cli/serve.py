@@ -9,7 +9,7 @@ import click
 from dpwords.cli.terminal import note
 
 
-@click.command()
+@click.command(short_help="See on a page in your browser what privacy costs.")
 @click.option("--port", type=int, default=8642, show_default=True, help="The port of the page; 0 for any free one.")
 @click.option("--no-browser", is_flag=True, help="Do not open the page in a browser.")
 def serve(port: int, no_browser: bool) -> None:

@@ -41,7 +41,7 @@ def _options(command: Command) -> Command:
     return with_options(command, _OPTIONS)
 
 
-@click.group(invoke_without_command=True)
+@click.group(invoke_without_command=True, short_help="Repeat the case studies of the paper.")
 @click.pass_context
 def study(context: click.Context) -> None:
     """Run the paper's two case studies and show its numbers beside those found here.
