@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint check docs pictures screenshots fuzz kills bench clean
+.PHONY: demo test lint check docs pictures screenshots fuzz kills bench dist wheel-check clean
 .DELETE_ON_ERROR:
 
 $(VENV)/user: pyproject.toml
@@ -55,5 +55,11 @@ bench: $(VENV)/developer
 kills: $(VENV)/developer
 	DPWORDS_KILLS=1000 $(BIN)/pytest tests/test_runs_kills.py
 
+dist: $(VENV)/developer
+	$(BIN)/python -m build
+
+wheel-check: $(VENV)/developer
+	$(BIN)/python tools/check_wheel.py
+
 clean:
-	rm -rf $(VENV) docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) dist docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis

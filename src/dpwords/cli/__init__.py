@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from dpwords import __version__
 from dpwords.cli import terminal
 from dpwords.cli.accuracy import accuracy
 from dpwords.cli.audit import audit
@@ -24,7 +25,7 @@ from dpwords.errors import DPWordsError, InvalidValue
 
 
 @click.group(cls=OrderedCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(package_name="dpwords")
+@click.version_option(__version__)
 def cli() -> None:
     """Release differentially private versions of words and of runs of transition systems.
 

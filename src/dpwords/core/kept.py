@@ -12,11 +12,10 @@ import hashlib
 import json
 import os
 from contextlib import suppress
-from functools import cache
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from dpwords import __version__
 from dpwords.core.files import write_whole
 from dpwords.errors import DPWordsError
 
@@ -54,11 +53,5 @@ def keep(question: str, answer: dict[str, Any]) -> None:
 
 def _place(question: str) -> Path | None:
     folder = directory()
-    name = hashlib.sha256(f"{version()} {question}".encode()).hexdigest()[:32]
+    name = hashlib.sha256(f"{__version__} {question}".encode()).hexdigest()[:32]
     return None if folder is None else folder / f"{name}.json"
-
-
-@cache
-def version() -> str:
-    """The version of this package."""
-    return metadata.version("dpwords")

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dpwords import __version__
 from dpwords.core.files import read_text
-from dpwords.core.kept import version
 from dpwords.errors import InvalidValue
 from dpwords.frames.formats import FileForm
 from dpwords.frames.streams import Input
@@ -56,7 +56,7 @@ def is_of(document: Mapping[str, Any], mechanism: Private, public: Mapping[str, 
 def _public_facts(mechanism: Private, public: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "receipt": _FORMAT,
-        "version": version(),
+        "version": __version__,
         "mechanism": type(mechanism).__name__,
         "epsilon": mechanism.epsilon,
         "k": mechanism.k,

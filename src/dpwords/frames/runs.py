@@ -17,7 +17,7 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from dpwords.core.kept import version
+from dpwords import __version__
 from dpwords.core.keyed import Key
 from dpwords.errors import DPWordsError, InvalidValue
 from dpwords.frames import receipts
@@ -94,7 +94,7 @@ class FileRun:
     def write(self, plan: Plan, ledger: Any = None, progress: RowsDone = lambda rows: None) -> IO[bytes] | None:
         """Charge the ledger, draw, and put the output in place; for standard output, return a file with it instead."""
         language = receipts.language_hash(self.job.mechanism)
-        facts = {"version": version(), **self.job.public, "language": language, "input": self._digest}
+        facts = {"version": __version__, **self.job.public, "language": language, "input": self._digest}
         document = receipts.receipt(self.job.mechanism, self.job.public, plan.words)
         if self._unfinished is None:
             if ledger is not None:

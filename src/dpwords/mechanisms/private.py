@@ -11,8 +11,8 @@ from typing import Any, Self, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from dpwords import __version__
 from dpwords.core.encoding import Codes, Ragged, Rows, code_type
-from dpwords.core.kept import version
 from dpwords.core.keyed import Ids, Key, distinct
 from dpwords.core.randomness import Stream
 from dpwords.core.symbols import AnyWord, Word, same_kind
@@ -165,7 +165,7 @@ class Private(Summarised):
         symbols = hashlib.sha256(repr(self.language.alphabet.symbols).encode("utf-8", "surrogatepass")).hexdigest()
         promise = (self.epsilon, self.k, self.distance)
         parts = (self.limits.batch, self.limits.piece)  # in which long words are drawn
-        return repr((version(), self._space.identity, symbols, *promise, *parts, *drawing.parameters()))
+        return repr((__version__, self._space.identity, symbols, *promise, *parts, *drawing.parameters()))
 
     def _encoded(self, kind: type, words: list[Any]) -> Codes | None:
         """The codes of words of one kind and length; None if one of them may not go in."""

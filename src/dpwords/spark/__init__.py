@@ -62,6 +62,6 @@ def release(
 
 def need_pyspark() -> None:
     """Raise a one-line error if pyspark or pyarrow is not installed."""
-    need_pyarrow()
     if find_spec("pyspark") is None:
         raise MissingExtra("Spark needs pyspark and a Java runtime: pip install 'dpwords[spark]'")
+    need_pyarrow()

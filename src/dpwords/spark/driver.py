@@ -10,7 +10,7 @@ from pyspark.errors import PySparkTypeError
 from pyspark.sql import DataFrame
 from pyspark.sql import types as kinds
 
-from dpwords.core.kept import version
+from dpwords import __version__
 from dpwords.core.keyed import Key
 from dpwords.errors import InvalidValue
 from dpwords.frames.batches import BatchRelease
@@ -53,7 +53,7 @@ def release(dataframe: Any, mechanism: Private, request: Request, key: bytes | N
     if release.kept is not None:
         words = words.select(*map(_quoted, release.kept))
         out = words.schema
-    shared = frame.sparkSession.sparkContext.broadcast(Shipment(release, events, version()))
+    shared = frame.sparkSession.sparkContext.broadcast(Shipment(release, events, __version__))
     return _mapped(words, shared, out, draws=True)
 
 
@@ -97,7 +97,7 @@ def _arrow_schema(frame: DataFrame) -> Any:
 
 def _lengths(words: DataFrame, release: BatchRelease) -> list[int]:
     """The lengths of all words; raises the error of the first partition in which something is wrong."""
-    shared = words.sparkSession.sparkContext.broadcast(Shipment(release, None, version()))
+    shared = words.sparkSession.sparkContext.broadcast(Shipment(release, None, __version__))
     try:
         found = _mapped(words, shared, SURVEY, draws=False).collect()
     finally:

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dpwords import errors
-from dpwords.core.kept import version
+from dpwords import __version__, errors
 from dpwords.errors import DPWordsError, InvalidValue
 from dpwords.frames.batches import BatchRelease
 from dpwords.frames.long import Events
@@ -55,9 +54,10 @@ class Shipment:
     @contextmanager
     def _checked(self, batch: Any) -> Iterator[None]:
         """Refuse what must not be drawn from, and messages of others that could show a part of a word."""
-        if version() != self.version:
+        if __version__ != self.version:
             raise InvalidValue(
-                f"a worker has dpwords {version()}, and the driver {self.version}: install the same version everywhere"
+                f"a worker has dpwords {__version__}, and the driver {self.version}: install the same version "
+                "everywhere"
             )
         name = self.release.id
         if name is not None and batch.column(name).null_count:
