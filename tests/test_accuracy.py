@@ -43,3 +43,17 @@ def test_epsilon_from_a_distance() -> None:
     assert math.isnan(accuracy.least_epsilon(lambda _: AlwaysFar(dw.Words("ab"), 1), 1.0, n))
     with pytest.raises(dw.InvalidValue, match="target must be a finite number above 0"):
         accuracy.least_epsilon(makers["tight (default)"], 0.0, n)
+
+
+@pytest.mark.parametrize("least", [3.9, 3.0, 1.5, 0.4])
+def test_a_search_does_not_go_far_below_what_it_finds(least: float) -> None:
+    """On words of states, proofs for half of ε can take minutes where those for ε take seconds."""
+    tried = []
+
+    def make(epsilon: float) -> dw.Exponential:
+        tried.append(epsilon)
+        return dw.Exponential(dw.Words("acgt"), epsilon)
+
+    distance = 20 * 3 / (3 + math.exp(least))  # each of 20 letters changes with this probability
+    assert accuracy.least_epsilon(make, distance, length=20) == pytest.approx(least, rel=2e-3)
+    assert min(tried) > 0.6 * least

@@ -195,16 +195,18 @@ def least_epsilon(make: Maker, target: float | Target, length: int, lowest: floa
 def _least_root(missed_by: Callable[[float], float], lowest: float, highest: float) -> float:
     """The least ε with missed_by(ε) ≤ 0, for a function that falls; NaN if there is none up to `highest`.
 
-    From ε = 4 on, or a little more than the lowest, ε is doubled or halved until the root lies between `low` and
-    `high`. A line through these two comes close to it, because logarithms of small distances fall about linearly in ε.
-    So ε is tried just above that estimate, just below it, and halfway between the two ends, in turn.
+    From ε = 4 on, or a little more than the lowest, ε is doubled, or lowered in small steps, until the root lies
+    between `low` and `high`. A line through these two comes close to it, because logarithms of small distances fall
+    about linearly in ε. So ε is tried just above that estimate, just below it, and halfway between the two ends, in
+    turn.
     """
     high = low = min(max(_FIRST, 2 * lowest), highest)
     above = below = missed_by(high)
     while below <= 0:
         if low == lowest:
             return lowest
-        high, above, low = low, below, max(low / 2, lowest)
+        lower = max(_step_down(low, below, high, above), lowest)
+        high, above, low = low, below, lower
         below = missed_by(low)
     while above > 0:
         if high == highest:
@@ -226,6 +228,20 @@ def _least_root(missed_by: Callable[[float], float], lowest: float, highest: flo
         else:
             low, below = middle, found
     return high
+
+
+def _step_down(low: float, below: float, high: float, above: float) -> float:
+    """An ε below `low`, where the target is still reached: a little below the root of the line through both points.
+
+    It is at least half of `low`, and not lower than it needs to be, because the smaller ε is, the longer its proof can
+    take: minutes instead of seconds for half of ε on words of states.
+    """
+    if high == low:
+        return 0.8 * low
+    if not below > above:  # the line has no root, also if both distances are 0
+        return low / 2
+    root = low + (high - low) * below / (below - above)
+    return min(max(0.98 * root, low / 2), 0.9 * low)
 
 
 def _expected(mechanism: Private, length: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ from dpwords.errors import InvalidValue
 
 if TYPE_CHECKING:
     from dpwords.accuracy import Figures
+    from dpwords.mechanisms.choice import Maker
+    from dpwords.mechanisms.private import Private
 
 
 def _numbers(_context: click.Context, _parameter: click.Parameter, text: str | None) -> list[float]:
@@ -137,8 +140,9 @@ def accuracy(
     if target is not None:
         least: dict[str, float] = {}
         for name, make in makers.items():
-            with status(f"searching for the least ε: {name}"):
-                least[name] = measured.least_epsilon(make, target, length, measured.lowest_epsilon(k, edits))
+            with status(f"searching for the least ε: {name}") as say:
+                told = _told(make, name, say)
+                least[name] = measured.least_epsilon(told, target, length, measured.lowest_epsilon(k, edits))
         aims = [] if target_distance is None else [f"an expected distance of {target_distance:g}"]
         aims += [] if target_probability is None else [f"a probability of {target_probability:g} of {changes}"]
         waiting += [f"least ε for {' and '.join(aims)}", *table.epsilons(least)]
@@ -162,3 +166,13 @@ def _check_plot(path: Path, epsilon: list[float]) -> None:
         raise InvalidValue("--plot needs values of --epsilon, and a file name that ends in .svg or .png")
     check_output(path)
     plots.need_matplotlib()
+
+
+def _told(make: Maker, name: str, say: Callable[[str], None]) -> Maker:
+    """The same, but it says for which ε a mechanism is made: on words of states that can take a while."""
+
+    def made(epsilon: float) -> Private:
+        say(f"searching for the least ε, now at {epsilon:.4g}: {name}")
+        return make(epsilon)
+
+    return made

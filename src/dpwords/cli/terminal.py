@@ -117,16 +117,19 @@ def lines_of_stdin(ends_blank: bool = False) -> Iterator[str]:
 
 
 @contextmanager
-def status(text: str) -> Iterator[None]:
-    """Show what is being computed while the block runs, if standard error is a terminal; then erase it."""
+def status(text: str) -> Iterator[Callable[[str], None]]:
+    """Show what is being computed while the block runs, if standard error is a terminal; then erase it.
+
+    The block gets something to call with another text.
+    """
     if not _is_terminal():
-        yield
+        yield lambda _text: None
         return
     from rich.progress import SpinnerColumn, TimeElapsedColumn
 
     with _progress(SpinnerColumn(), "{task.description}", TimeElapsedColumn()) as progress:
-        progress.add_task(text, total=None)
-        yield
+        task = progress.add_task(text, total=None)
+        yield lambda other: progress.update(task, description=other)
 
 
 def shown(items: Sequence[Item], label: str, least: int = 2) -> Iterator[Item]:
