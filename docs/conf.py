@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
 
+from dpwords import __version__
 from dpwords.plots.palette import COLOURS
 
 project = "dpwords"
-release = version = version_of("dpwords")
+release = version = __version__
 project_copyright = "the dpwords developers, MIT licence"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_click"]
 exclude_patterns = ["_build"]

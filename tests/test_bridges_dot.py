@@ -13,6 +13,7 @@ import pytest
 import dpwords as dw
 from dpwords.bridges.dot_language import read_dot
 from dpwords.core.limits import Limits
+from test_cli import refused, run
 
 AALPY_DFA = """digraph "odd" {
 s0 [label=s0];
@@ -83,6 +84,20 @@ def test_a_mealy_machine(
     assert tcp.accepting is None
     assert set(tcp.alphabet.symbols) == set(word)
     assert tcp.run(word) == ["s1", "s1", "s0"]
+
+
+def test_the_command_line_chooses_the_symbols_of_a_mealy_machine(tmp_path: Path) -> None:
+    file = str(written(tmp_path / "tcp.dot", WIKI_MEALY))
+    system = ("release", "--system", file, "-e", "200")
+    assert run(*system, stdin="CONNECT RCV CLOSE\n").stdout == "CONNECT RCV CLOSE\n"
+    outputs = "SYN(FRESH,ZERO,0) TIMEOUT\n"
+    assert run(*system, "--dot-symbols", "outputs", stdin=outputs).stdout == outputs
+    edges = tmp_path / "roads.csv"
+    edges.write_text("source,target\n1,2\n2,1\n", encoding="utf-8")
+    wrong = ("release", "1 2", "--dot-symbols", "labels", "-e", "1")
+    assert "--dot-symbols has no effect on a .csv file" in refused(*wrong, "--system", str(edges))
+    assert "a grid takes no --start, --action or --dot-symbols" in refused(*wrong, "--system", "grid:2x2")
+    assert "belong to --system" in refused(*wrong, "--alphabet", "12 ")
 
 
 def test_other_dialects(tmp_path: Path) -> None:

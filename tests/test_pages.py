@@ -136,7 +136,14 @@ def sessions(place: Path) -> None:
         assert all(row["inputs"][0] == "CONNECT" and row["inputs"][-1] in ("RESET", "FINACK") for row in rows)
 
 
+def terminal(place: Path) -> None:
+    """Words came through the pipe, and the audit of the paper's formula was kept."""
+    assert [len(line) for line in (place / "private.txt").read_text().splitlines()] == [7, 4]
+    assert (place / "audit.txt").read_text().endswith("THE CLAIM IS BROKEN\n")
+
+
 CHECKS: dict[str, Callable[[Path], None]] = {
+    "command_line": terminal,
     "cookbook_mobility": routes,
     "cookbook_process_mining": traces,
     "cookbook_protocols": sessions,

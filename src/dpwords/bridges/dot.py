@@ -137,6 +137,7 @@ def _symbols(edges: list[tuple[str, str, str]], symbols: DotSymbols | None) -> I
         read, slash, wrote = label.partition("/")
         if not slash or "/" in wrote:
             raise InvalidValue(
-                f'the label from {source} to {target} is not of the form "input/output": pass symbols="labels"'
+                f'the label from {source} to {target} is not of the form "input/output": pass symbols="labels" '
+                "(--dot-symbols labels)"
             )
         yield source, (read if symbols == "inputs" else wrote).strip(), target

@@ -85,13 +85,14 @@ def language(
     walls: str | None = None,
     goal: str | None = None,
     rules: Sequence[str] = (),
+    dot_symbols: str | None = None,
 ) -> Language:
     """The language described by an alphabet, a system, or a lexicon: a file with a word on each line.
 
     All rules have to be satisfied; they are written as in `rule_notation.rule`. A system is `grid:15x15` (start 0,0),
     `grid:15x15@1,2` (start 1,2), `grid:15x15@any`, or a file that `read_system` reads; a grid can have walls and goals.
     """
-    found = _unrestricted(alphabet_text, system, words, start, lexicon, action, walls, goal)
+    found = _unrestricted(alphabet_text, system, words, start, lexicon, action, walls, goal, dot_symbols)
     return reduce(lambda so_far, text: rule(text, so_far), rules, found)
 
 
@@ -104,6 +105,7 @@ def _unrestricted(
     action: str | None,
     walls: str | None,
     goal: str | None,
+    dot_symbols: str | None,
 ) -> Language:
     """The language without its rules."""
     given = [each for each in (alphabet_text, system, lexicon) if each is not None]
@@ -116,15 +118,17 @@ def _unrestricted(
             "--walls and --goal belong to a grid: write --system grid:15x15, or --rule 'never:…' and --rule 'ends_in:…'"
         )
     if system is None:
-        if any(each is not None for each in (words, start, action)):
-            raise InvalidValue("--words, --start and --action belong to --system: leave them out, or give a --system")
+        if any(each is not None for each in (words, start, action, dot_symbols)):
+            raise InvalidValue(
+                "--words, --start, --action and --dot-symbols belong to --system: leave them out, or give a --system"
+            )
         return Words(alphabet(alphabet_text or "")) if lexicon is None else Lexicon(_lines(Path(lexicon), "word"))
     if system.startswith("grid:"):
-        if start is not None or action is not None:
-            raise InvalidValue("a grid takes neither --start nor --action: write grid:15x15@1,2 for a start")
+        if any(each is not None for each in (start, action, dot_symbols)):
+            raise InvalidValue("a grid takes no --start, --action or --dot-symbols: write grid:15x15@1,2 for a start")
         found: TransitionSystem = _grid(system, walls, goal)
     else:
-        found = read_system(Path(system), words, start, action)
+        found = read_system(Path(system), words, start, action, dot_symbols)
     return found.by_states() if words == "states" else found
 
 

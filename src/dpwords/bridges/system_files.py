@@ -26,14 +26,18 @@ class SystemFile(NamedTuple):
 SYSTEM_FILES = {
     ".json": SystemFile(from_json),
     ".csv": SystemFile(from_edges, ("start",)),
-    ".dot": SystemFile(from_dot, ("start",)),
-    ".gv": SystemFile(from_dot, ("start",)),
+    ".dot": SystemFile(from_dot, ("start", "symbols")),
+    ".gv": SystemFile(from_dot, ("start", "symbols")),
     ".graphml": SystemFile(from_graphml, ("start", "action")),
     ".txt": SystemFile(from_map),
 }
 
+_OPTIONS = {"start": "--start", "action": "--action", "symbols": "--dot-symbols"}
 
-def read_system(file: AnyFile, words: str | None, start: str | None, action: str | None) -> TransitionSystem:
+
+def read_system(
+    file: AnyFile, words: str | None, start: str | None, action: str | None, symbols: str | None = None
+) -> TransitionSystem:
     """The system in a file. Options that have no effect on it are refused; `words` are "moves", "states" or None."""
     suffix = PurePath(file_name(file)).suffix.lower()
     if suffix not in SYSTEM_FILES:
@@ -41,13 +45,14 @@ def read_system(file: AnyFile, words: str | None, start: str | None, action: str
             f"a system must be a grid or a file: write grid:15x15, or name a file that ends in {_listed(SYSTEM_FILES)}"
         )
     load, options = SYSTEM_FILES[suffix]
-    given = {name: value for name, value in (("start", start), ("action", action)) if value is not None}
+    named = {"start": start, "action": action, "symbols": symbols}
+    given = {name: value for name, value in named.items() if value is not None}
     for name in given:
         if name not in options:
-            raise InvalidValue(f"--{name} has no effect on a {suffix} file: leave it out")
+            raise InvalidValue(f"{_OPTIONS[name]} has no effect on a {suffix} file: leave it out")
     if words == "moves" and suffix in (".csv", ".graphml") and action is None:
-        named = ", or name the edge attribute that has the moves with --action" if "action" in options else ""
-        raise InvalidValue(f"a {suffix} file has words of states only, not of moves: leave out --words moves{named}")
+        more = ", or name the edge attribute that has the moves with --action" if "action" in options else ""
+        raise InvalidValue(f"a {suffix} file has words of states only, not of moves: leave out --words moves{more}")
     return load(file, **given)
 
 

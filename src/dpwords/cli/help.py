@@ -6,7 +6,19 @@ import click
 
 _SECTIONS = {
     "What may be released (public)": (
-        *("alphabet", "system", "words", "lexicon", "start", "action", "walls", "goal", "rules", "separator"),
+        *(
+            "alphabet",
+            "system",
+            "words",
+            "lexicon",
+            "start",
+            "action",
+            "dot_symbols",
+            "walls",
+            "goal",
+            "rules",
+            "separator",
+        ),
     ),
     "Privacy and accuracy": (
         *("epsilon", "k", "edits", "mechanism", "utility", "alpha", "calibration", "any_word", "certificate_time"),

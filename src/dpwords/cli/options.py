@@ -72,6 +72,12 @@ _LANGUAGE = (
         "otherwise anywhere]",
     ),
     click.option("--action", help="The edge attribute with the moves, for .graphml files.  [default: none]"),
+    click.option(
+        "--dot-symbols",
+        type=click.Choice(["inputs", "outputs", "labels"]),
+        help="What the moves of a .dot file are, where edges are labelled 'input / output'.  [default: inputs if all "
+        "labels have this form, otherwise labels]",
+    ),
     click.option("--walls", help="Cells of a grid that no run enters: '2,3;4,5'."),
     click.option("--goal", help="Where runs on a grid end: a cell '5,5', or several with ; between them."),
     click.option(
@@ -145,7 +151,7 @@ _MECHANISM = (
 
 
 def language_options(command: Command) -> Command:
-    """Add --alphabet, --system, --words, --lexicon, --start, --action, --walls, --goal and --rule."""
+    """Add --alphabet, --system, --lexicon, --rule, and the options that belong to a --system."""
     return with_options(command, _LANGUAGE)
 
 
@@ -169,12 +175,13 @@ def public_language(
     walls: str | None,
     goal: str | None,
     rules: tuple[str, ...],
+    dot_symbols: str | None,
     **_other: Any,
 ) -> Language:
     """The language that the options describe."""
     from dpwords.bridges.notation import language
 
-    return language(alphabet, system, words, start, lexicon, action, walls, goal, rules)
+    return language(alphabet, system, words, start, lexicon, action, walls, goal, rules, dot_symbols)
 
 
 def described(
