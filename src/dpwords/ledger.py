@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from dpwords.core.checks import positive_number, whole_number
+from dpwords.core.files import resolved
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.values import Value
 from dpwords.errors import InvalidValue
@@ -247,7 +248,7 @@ class Ledger(Value):
 def _made(path: str | os.PathLike[str]) -> Path:
     """The full path of a ledger, as an empty file if there was none; only its owner may read it."""
     try:
-        place = Path(path).resolve()
+        place = resolved(Path(path))
         if place.exists() and not place.is_file():
             raise InvalidValue(f"{place.name} is not a regular file: pass the path of a ledger")
         with suppress(FileExistsError):

@@ -100,9 +100,17 @@ def staged(contents: Mapping[Path, bytes]) -> Iterator[None]:
             part.unlink(missing_ok=True)
 
 
+def resolved(path: Path) -> Path:
+    """The path without links; raises `RuntimeError` if they form a loop, as before Python 3.13."""
+    found = path.resolve()
+    if found.is_symlink():
+        raise RuntimeError("a loop of links")
+    return found
+
+
 def _final(path: Path) -> Path:
     """The file that a path stands for; raises `InvalidValue` if something else is there, such as a directory."""
-    final = path.resolve()
+    final = resolved(path)
     if final.is_dir():
         raise InvalidValue(f"{path.name} is a directory: name a file, in it or elsewhere")
     if final.exists() and not final.is_file():

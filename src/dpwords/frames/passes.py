@@ -9,6 +9,7 @@ import io
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -60,7 +61,7 @@ class Passes:
             raise
         empty = pa.RecordBatch.from_pylist([], schema=self._words.schema)
         self._schema, self._changed = self._words.written(release(empty)).schema, release.shape.columns
-        self._writer(io.BytesIO(), self._schema)  # raises if the output's format cannot hold what will come
+        self._writer(io.BytesIO(), self._schema).close()  # raises if the output's format cannot hold what will come
 
     def survey(self, progress: RowsDone, charged: bool = False) -> Plan:
         """Read and check the whole input. `charged` says whether a ledger will be charged."""
@@ -92,12 +93,17 @@ class Passes:
         """
         writer = self._writer(file, receipts.in_metadata(self._schema, document))
         done = 0
-        for rows, batch in self._drawn(plan, one):
-            writer.write(batch)
-            done += rows
-            progress(done)
-        self._source.input.check_unchanged()
-        writer.close()
+        try:
+            for rows, batch in self._drawn(plan, one):
+                writer.write(batch)
+                done += rows
+                progress(done)
+            self._source.input.check_unchanged()
+            writer.close()
+        except Exception:
+            with suppress(Exception):  # otherwise Python 3.13 closes it later, and prints what goes wrong then
+                writer.close()
+            raise
 
     def examples(self, plan: Plan, most: int) -> list[tuple[list[Symbol], list[Symbol]]]:
         """The first words that are released, each with its release as `draw` writes it. This is for their owner.

@@ -18,6 +18,7 @@ from typing import IO, Any
 import pyarrow as pa
 
 from dpwords import __version__
+from dpwords.core.files import resolved
 from dpwords.core.keyed import Key
 from dpwords.errors import DPWordsError, InvalidValue
 from dpwords.frames import receipts
@@ -189,7 +190,7 @@ class FileRun:
 def _checked_output(job: Job) -> Path:
     """The file to write, if it can be one."""
     try:
-        final = Path(job.target).resolve()
+        final = resolved(Path(job.target))
         if final.exists() and not final.is_file():
             raise InvalidValue(f"{final.name} is a directory or a device: name a file to write to")
         if not final.parent.is_dir():
