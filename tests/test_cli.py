@@ -137,6 +137,7 @@ SECRET = "gattaca"
     [
         (["release", "ab", "--alphabet", "ab"], "--epsilon is missing: see dpwords release --help"),
         (["release", "ab", "-e", "1"], "exactly one of --alphabet, --system and --lexicon"),
+        (["ledger", "show"], "FILE is missing: see dpwords ledger show --help"),
         (["release", "-e", SECRET, "--alphabet", "acgt"], "--epsilon takes a number, but was given something else"),
         (["release", "-k", SECRET, "--alphabet", "acgt"], "-k takes a whole number"),
         (["release", "--words", SECRET, "--alphabet", "acgt", "-e", "1"], "--words takes one of moves, states"),

@@ -78,7 +78,7 @@ def test_shells_can_also_ask_in_the_usual_way_of_click() -> None:
         done = subprocess.run(COMMAND, env=environment, capture_output=True, text=True, check=True)
         assert done.stdout == run("completion", shell).stdout
         assert f"_DPWORDS_COMPLETE={shell}_complete" in done.stdout
-    assert "takes one of bash, zsh, fish" in refused("completion", "tcsh")
+    assert "SHELL takes one of bash, zsh, fish" in refused("completion", "tcsh")
 
 
 @pytest.fixture

@@ -111,7 +111,8 @@ def _unrestricted(
     given = [each for each in (alphabet_text, system, lexicon) if each is not None]
     if len(given) != 1:
         raise InvalidValue(
-            f"exactly one of --alphabet, --system and --lexicon must say what may be released ({len(given)} are given)"
+            f"exactly one of --alphabet, --system and --lexicon must say what may be released ({len(given)} are "
+            "given): write for example --alphabet a-z"
         )
     if (walls is not None or goal is not None) and not (system or "").startswith("grid:"):
         raise InvalidValue(

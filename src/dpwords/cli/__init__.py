@@ -102,7 +102,7 @@ def _without_arguments(error: click.ClickException) -> str:
     if isinstance(error, click.NoSuchOption):
         return f"there is no such option; words that begin with a hyphen go after -- or to standard input: {remedy}"
     if isinstance(error, click.BadParameter) and error.param is not None:
-        option = error.param.opts[0]
+        option = error.param.opts[0] if isinstance(error.param, click.Option) else error.param.opts[0].upper()
         if isinstance(error, click.MissingParameter):
             return f"{option} is missing: {remedy}"
         kind = error.param.type
