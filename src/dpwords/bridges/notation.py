@@ -72,6 +72,12 @@ def alphabet_symbols(text: str) -> list[str]:
         if first > last:
             raise InvalidValue(f"the range {first}-{last} of the alphabet runs backwards: write {last}-{first}")
         symbols.extend(map(chr, range(ord(first), ord(last) + 1)))
+    if len(set(symbols)) < len(symbols):
+        twice = next(symbol for symbol in symbols if symbols.count(symbol) > 1)
+        raise InvalidValue(
+            f"the alphabet has the character {twice!r} twice: write each character once; names go into a file, one on "
+            "each line, which is written @file"
+        )
     return symbols
 
 

@@ -21,7 +21,7 @@ def rule(text: str, language: Language) -> Language:
     The name of the rule comes first, then a colon and the arguments with `;` between them, since cells contain commas.
     A backslash makes the next character literal. Symbols are written as words are: the cell (2, 3) is 2,3. After `re:`
     comes a `Pattern`, over characters if all symbols are single characters, and otherwise over names with white space
-    between them.
+    between them. It is over names, too, if it has a space that is no symbol: on words of moves, these can be states.
 
     >>> from dpwords import GridWorld
     >>> rule("contains:1,1", GridWorld(3, 3)).count(2)
@@ -29,7 +29,9 @@ def rule(text: str, language: Language) -> Language:
     """
     name, arguments = rule_parts(text)
     if name == "re":
-        return language & Pattern(str(arguments[0]), None if language.alphabet.of_characters else " ")
+        pattern = str(arguments[0])
+        by_names = not language.alphabet.of_characters or (" " in pattern and " " not in language.alphabet)
+        return language & Pattern(pattern, " " if by_names else None)
     return language & _BY_NAME[name](*arguments)
 
 

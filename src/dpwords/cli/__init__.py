@@ -100,6 +100,9 @@ def _without_arguments(error: click.ClickException) -> str:
     command = context.command_path if context is not None else "dpwords"
     remedy = f"see {command} --help"
     if isinstance(error, click.NoSuchOption):
+        near = sorted(error.possibilities or ())
+        if near:
+            return f"there is no such option: did you mean {' or '.join(near)}?"
         return f"there is no such option; words that begin with a hyphen go after -- or to standard input: {remedy}"
     if isinstance(error, click.BadParameter) and error.param is not None:
         option = error.param.opts[0] if isinstance(error.param, click.Option) else error.param.opts[0].upper()

@@ -139,13 +139,17 @@ def accuracy(
         waiting = []
     if target is not None:
         least: dict[str, float] = {}
+        lowest = measured.lowest_epsilon(k, edits)
         for name, make in makers.items():
             with status(f"searching for the least ε: {name}") as say:
                 told = _told(make, name, say)
-                least[name] = measured.least_epsilon(told, target, length, measured.lowest_epsilon(k, edits))
+                found_least = measured.least_epsilon(told, target, length, lowest)
+                least[name] = 0.0 if found_least == lowest and edits == "substitutions" else found_least
         aims = [] if target_distance is None else [f"an expected distance of {target_distance:g}"]
         aims += [] if target_probability is None else [f"a probability of {target_probability:g} of {changes}"]
         waiting += [f"least ε for {' and '.join(aims)}", *table.epsilons(least)]
+        if 0.0 in least.values():
+            waiting.append("(any: even an output that does not depend on the word reaches it)")
     if len(contest) > 1:
         waiting.append(f"({MARK} the best of the row; at a given ε it is what --mechanism best takes)")
     if not public.alike:

@@ -62,7 +62,9 @@ def audit(length: int, epsilon: float, literal: bool, **options: Any) -> int:
     if found.worst is not None:
         word, neighbour, output = (notation.write(word) for word in found.worst[:3])
         rows.append(("worst pair", f"'{word}' and '{neighbour}' (distance {found.worst.distance})"))
-        rows.append(("", f"at output '{output}': log-ratio {found.worst.loss:.9g}"))
+        steps = -(-found.worst.distance // mechanism.k)
+        each = f", {found.worst.loss / steps:.9g} for each of {steps} steps of k" if steps > 1 else ""
+        rows.append(("", f"at output '{output}': log-ratio {found.worst.loss:.9g}{each}"))
     if isinstance(mechanism, Private):
         rows.append(("in force", mechanism.in_force(length).text))
     terminal = Terminal.of_output()

@@ -21,14 +21,14 @@ def certified(mechanism: Private) -> Exponential | None:
     return next((each for each in candidates if isinstance(each, Exponential)), None)
 
 
-def certify(mechanism: Exponential, path: Path | None, lengths: set[int], quiet: bool = False) -> None:
-    """Load the certificates that a file keeps, and make those that are missing."""
+def certify(mechanism: Exponential, path: Path | None, lengths: set[int], quiet: bool = False, about: str = "") -> None:
+    """Load the certificates that a file keeps, and make those that are missing. The progress bar says what for."""
     if path is None and not mechanism.certifies_by_itself:
         return
 
     def label() -> str:
         seconds = max((mechanism.certificate.seconds(length) for length in lengths), default=0.0)
-        return f"certifying, up to about {seconds:.0f} s" if seconds >= 1 else "certifying"
+        return f"certifying{about}, up to about {seconds:.0f} s" if seconds >= 1 else f"certifying{about}"
 
     with progress_bar(label, quiet) as progress:
         if path is not None and path.exists():

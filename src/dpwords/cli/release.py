@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from dpwords.mechanisms.exponential import Exponential
     from dpwords.mechanisms.private import Private
 
+_WARNED = 3  # lengths, the largest ones, for which the summary is computed
+
 
 def _silence(_context: click.Context, _parameter: click.Parameter, chosen: bool) -> bool:
     """Show no warnings in this process."""
@@ -143,6 +145,7 @@ def release(
     try:
         released = mechanism.release_all(words, progress=partial(shown, label="releasing"))
     except NotInLanguage as error:
+        _refuse_broken_rules(words, options)
         raise NotInLanguage(f"{error}; words are read {notation.manner}") from None
     if certificates is not None and exponential is not None:
         exponential.certificate.save(certificates)
@@ -154,6 +157,9 @@ def release(
         note(_chosen(mechanism, lengths))
     elif exponential is not None and options["calibration"] == "tight":
         _note_textbook(exponential, lengths)
+    for length in lengths[-_WARNED:]:
+        for text in mechanism.summary(length).warnings:
+            note(f"warning: {text}" if len(lengths) == 1 else f"warning for words of length {length}: {text}")
 
 
 def _epsilon(epsilon: float | None, options: Mapping[str, Any]) -> float:
@@ -184,6 +190,15 @@ def _refuse_others(inside: Language, words: list[Any]) -> None:
                 f"word {number}: the word is not in the language ({fault}): correct it, or use --any-word to take "
                 "every word over the symbols"
             )
+
+
+def _refuse_broken_rules(words: list[Any], options: Mapping[str, Any]) -> None:
+    """Refuse the first word that is in the language except for one of the rules, with the rule."""
+    without = public_language(**{**options, "rules": ()})
+    for number, word in enumerate(words, start=1):
+        for text in options["rules"] if without.accepts(word) else ():
+            if not public_language(**{**options, "rules": (text,)}).accepts(word):
+                raise NotInLanguage(f"word {number} breaks the rule {text}: correct it, or leave out the rule")
 
 
 def _chosen(mechanism: ByLength, lengths: list[int]) -> str:

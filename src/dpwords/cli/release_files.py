@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 _STANDARD = "-"
+_WORTH_TELLING = 100  # rows a second: for a few rows, the time is that of starting
+_PATIENCE = 10  # seconds of proofs, after which a faster way is named
+_MUCH = 10.0  # ε of a person, beyond which a promise says little
+_SHOWN = 6  # names of columns in one line
 _FILES = (
     click.option(
         "--input",
@@ -117,16 +121,17 @@ def release_file(
     try:
         with FileRun(job, None if key_file is None else _key(key_file, quiet), options["resume"]) as run:
             if run.is_complete:
-                if not quiet:
-                    note(f"{Path(job.target).name} is complete: there is nothing to resume")
+                _tell(not quiet, f"{Path(job.target).name} is complete: there is nothing to resume")
                 return
             if job.target == _STANDARD:
                 check_standard_output(run.target_is_text)
             with rows_bar("checking", quiet=quiet) as progress:
                 plan = run.survey(progress, charged)
+            if not quiet:
+                _tell_contents(run, plan, options)
             _certify_all(mechanism, plan, certificates, quiet)
             if not quiet:
-                _tell_before(run, plan, options)
+                _tell_promise(run, plan)
             ledger = _ledger(options) if charged else None
             with rows_bar("releasing", plan.rows, quiet) as progress:
                 output = run.write(plan, ledger, progress)
@@ -214,32 +219,75 @@ def _certify_all(mechanism: Private, plan: Plan, certificates: Path | None, quie
     """Make everything that the draws need from calibration, where it can be seen."""
     from dpwords.mechanisms.by_length import ByLength
 
-    for each, length in plan.kinds:
+    begin, told = time.monotonic(), quiet
+    for number, (each, length) in enumerate(plan.kinds, start=1):
         exponential = certified(each)
         if exponential is not None and length:
-            certify(exponential, certificates if each is mechanism else None, {length}, quiet)
+            about = f" words of length {length} ({number} of {len(plan.kinds)})" if len(plan.kinds) > 1 else ""
+            certify(exponential, certificates if each is mechanism else None, {length}, quiet, about)
         if isinstance(each, ByLength):
             with status(f"choosing a mechanism for words of length {length}"):
                 each.at(length)
+        if not told and number < len(plan.kinds) and time.monotonic() - begin > _PATIENCE:
+            note(
+                f"proofs for {number} of {len(plan.kinds)} lengths took {time.monotonic() - begin:.0f} s: "
+                "--certificate-time 2 or --mechanism online is faster, and can be less accurate"
+            )
+            told = True
 
 
-def _tell_before(run: FileRun, plan: Plan, options: Mapping[str, Any]) -> None:
-    """The public summary, for the ε of a typical word, and for the owner of the data what is in the file."""
-    length = run.commonest_length
-    if length:
-        for line in str(plan.release.like(plan.typical_epsilon, length).summary(length)).splitlines():
-            note(line)
+def _tell_contents(run: FileRun, plan: Plan, options: Mapping[str, Any]) -> None:
+    """What is in the file, what happens to its columns, and what people spend, for the owner of the data."""
     skipped = f", of which {plan.skipped:,} are not in the language and left out" if plan.skipped else ""
     note(f"{plan.rows:,} {plan.release.row}s{skipped}")
+    if options["columns"] is not None:
+        first, *others = run.word_columns
+        where = f"{len(others) + 1} columns, from {first} to {others[-1]}" if others else f"one column, {first}"
+        note(f"each word is in {where}")
+    if run.copied_columns:
+        needless = plan.release.row == "row" and set(run.copied_columns) - {options["id"], options["by"]}
+        remedy = " (--drop-others leaves out those that no option names)" if needless else ""
+        note(f"copied as they are, and not protected: {_listed(run.copied_columns)}{remedy}")
     if plan.facts is not None:
         note(str(plan.facts))
+        if plan.facts.most_spent > _MUCH:
+            note(
+                f"warning: ε = {plan.facts.most_spent:.4g} in all promises next to nothing about what the words of a "
+                "person have in common, such as a home: give a --budget, or release fewer words of each"
+            )
     elif options["id"] is None:
         note("each word spends its ε, also if one person has several: --by tells what they add up to")
+    if run.job.target != _STANDARD and Path(run.job.target).exists():
+        note(f"{Path(run.job.target).name} is replaced: if it was published, its words have spent ε before")
+
+
+def _tell_promise(run: FileRun, plan: Plan) -> None:
+    """The public summary for the ε of a typical word of the commonest length, and warnings for other lengths."""
+    length = run.commonest_length
+    if not length:
+        return
+    lengths = sorted({each for _, each in plan.kinds if each})
+    first, *lines = str(plan.release.like(plan.typical_epsilon, length).summary(length)).splitlines()
+    for line in (f"{first} (most words have this length)" if len(lengths) > 1 else first, *lines):
+        note(line)
+    for other in sorted({lengths[0], lengths[-1]} - {length}):
+        for text in plan.release.like(plan.typical_epsilon, other).summary(other).warnings:
+            note(f"warning for words of length {other}: {text}")
+
+
+def _tell(wanted: bool, text: str) -> None:
+    if wanted:
+        note(text)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Some names, the last ones only counted if there are many."""
+    return ", ".join(names) if len(names) <= _SHOWN else f"{', '.join(names[:_SHOWN])} and {len(names) - _SHOWN} more"
 
 
 def _tell_after(run: FileRun, plan: Plan, seconds: float) -> None:
     rows, rate = f"{plan.release.row}s", plan.rows / max(seconds, 1e-9)
-    note(f"{plan.rows:,} {rows} in {seconds:.1f} s, {rate:,.0f} {rows}/s")
+    note(f"{plan.rows:,} {rows} in {seconds:.1f} s" + (f", {rate:,.0f} {rows}/s" if rate >= _WORTH_TELLING else ""))
     if run.receipt is not None:
         note(f"the receipt is in {run.receipt.name}")
     elif not run.target_is_text:

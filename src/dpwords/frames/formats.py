@@ -75,7 +75,9 @@ class FileForm:
             raise InvalidValue(f"standard input has no suffix that says its format: give --format {'|'.join(FORMATS)}")
         if kind is None:
             known = ", ".join(f".{suffix}" for suffix in _SUFFIXES)
-            raise InvalidValue(f"the suffix of {Path(path).name} is not one of {known}: rename it, or name the format")
+            raise InvalidValue(
+                f"the suffix of {Path(path).name} is not one of {known}: convert the file, or name its format"
+            )
         if packing is not None and kind not in _TEXT:
             raise InvalidValue(f"{kind} files are compressed inside: leave out .{packing} in {Path(path).name}")
         return cls(kind, packing)

@@ -22,6 +22,7 @@ from dpwords.errors import InvalidValue
 from dpwords.frames import receipts
 from dpwords.frames.formats import FileForm, TableReader, TableWriter
 from dpwords.frames.json_lines import ALL, REST
+from dpwords.frames.long import LongWords
 from dpwords.frames.requests import Request
 from dpwords.frames.shapes import Fault, NoColumn
 from dpwords.frames.streams import Input
@@ -62,6 +63,16 @@ class Passes:
         empty = pa.RecordBatch.from_pylist([], schema=self._words.schema)
         self._schema, self._changed = self._words.written(release(empty)).schema, release.shape.columns
         self._writer(io.BytesIO(), self._schema).close()  # raises if the output's format cannot hold what will come
+
+    @property
+    def word_columns(self) -> tuple[str, ...]:
+        """The columns that have the words; that of the symbols, if they are in an event log."""
+        return self._changed if self._words.log is None else (self._words.log.symbol,)
+
+    @property
+    def copied_columns(self) -> tuple[str, ...]:
+        """The columns that are copied as they are, so that nothing in them is protected."""
+        return tuple(name for name in self._words.kept if name not in self.word_columns)
 
     def survey(self, progress: RowsDone, charged: bool = False) -> Plan:
         """Read and check the whole input. `charged` says whether a ledger will be charged."""
@@ -156,6 +167,8 @@ class _Words:
     schema: pa.Schema
     batches: Callable[[], Iterable[pa.RecordBatch]]
     written: Callable[[pa.RecordBatch], pa.RecordBatch]  # turns what was released into rows of the file
+    kept: tuple[str, ...]  # the columns of the file that come out, changed or not
+    log: LongWords | None = None
 
 
 def _words_of(reader: TableReader, request: Request, target: FileForm) -> _Words:
@@ -163,9 +176,10 @@ def _words_of(reader: TableReader, request: Request, target: FileForm) -> _Words
     used = request.needed(reader.schema.names)
     log = request.log(reader.schema.names)
     if log is None:
+        kept = tuple(used if request.drop_others else reader.schema.names)
         if not request.drop_others:
             used = [*used, REST if target.kind == "jsonl" else ALL]
-        return _Words(request, reader.read_schema(used), lambda: reader.batches(used), lambda batch: batch)
+        return _Words(request, reader.read_schema(used), lambda: reader.batches(used), lambda batch: batch, kept)
     events = pa.Table.from_batches(reader.batches(used), reader.read_schema(used)).select(used)
     cases, rebuilt = log.gathered(events, request.by)
-    return _Words(request.of_cases(log), cases.schema, lambda: batches_of(cases), rebuilt)
+    return _Words(request.of_cases(log), cases.schema, lambda: batches_of(cases), rebuilt, (log.case,), log)

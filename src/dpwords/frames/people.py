@@ -113,6 +113,8 @@ class PeopleFacts:
 
     def __str__(self) -> str:
         left_out = f", {self.left_out} words are left out" if self.left_out else ""
+        if self.most == 1:
+            return f"{self.people} people have one word each, which spends ε = {self.most_spent:.4g}{left_out}"
         return (
             f"{self.people} people have {self.words} words, typically {self.typical:g} and at most {self.most}; "
             f"{self.rule}{left_out}: a person typically spends ε = {self.typical_spent:.4g}, and at most "

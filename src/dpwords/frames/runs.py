@@ -92,6 +92,16 @@ class FileRun:
         """The length that most words have, once they are surveyed."""
         return self._passes.commonest_length
 
+    @property
+    def word_columns(self) -> tuple[str, ...]:
+        """The columns that have the words."""
+        return self._passes.word_columns
+
+    @property
+    def copied_columns(self) -> tuple[str, ...]:
+        """The columns that are copied as they are."""
+        return self._passes.copied_columns
+
     def write(self, plan: Plan, ledger: Any = None, progress: RowsDone = lambda rows: None) -> IO[bytes] | None:
         """Charge the ledger, draw, and put the output in place; for standard output, return a file with it instead."""
         language = receipts.language_hash(self.job.mechanism)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from enum import IntEnum
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -306,6 +307,11 @@ def _named(names: Sequence[str], text: str) -> Sequence[str]:
         if begin > end:
             raise InvalidValue(f"the range {text} runs backwards: write {last}:{first}")
         return names[begin : end + 1]
+    if colon and (first in names or last in names):
+        missing = last if first in names else first
+        near = get_close_matches(missing, names, 1)
+        meant = f": did you mean {near[0]}?" if near else ": correct the range"
+        raise InvalidValue(f"there is no column {missing} for an end of the range {text}{meant}")
     matching = [name for name in names if fnmatchcase(name, text)]
     if not matching:
         raise NoColumn(f"no column is called {text}, and none matches it", names)

@@ -82,7 +82,8 @@ class TransitionSystem(Language):
             return start
         if not self._names_targets:
             raise InvalidValue(
-                "only words of states may start anywhere: name a start, or use by_states() (--words states)"
+                "only words of states may start anywhere: name a start (S in a map), or use by_states() "
+                "(--words states)"
             )
         return ANY_START
 

@@ -18,7 +18,7 @@ from dpwords.errors import InvalidValue
 
 LARGEST_EPSILON = 1e6
 _LARGEST_RATIO = 1e6  # larger ones are written as powers of e only
-_CERTAIN = 0.9995  # larger probabilities would be written as 100.0%
+_CERTAIN = 0.999  # larger probabilities would be written as 100.0%
 _METHODS = {"certified": "certified for each length"}  # how they are called where the name does not say it
 _APART = {"hamming": "that differ in d places", "levenshtein": "d edits apart (insertions, deletions, substitutions)"}
 
@@ -82,8 +82,9 @@ class Odds:
 
     @property
     def surer(self) -> str:
-        """The certainty in words, as in "is at most 98.2% sure"."""
-        return f"is at most {self.certainty:.1%} sure" if self.certainty < _CERTAIN else "can be all but sure"
+        """The certainty in words, rounded up, as in "is at most 98.3% sure"."""
+        most = math.ceil(1000 * self.certainty) / 10
+        return f"is at most {most:.1f}% sure" if self.certainty < _CERTAIN else "can be all but sure"
 
     @property
     def cases(self) -> float:
