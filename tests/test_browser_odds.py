@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -32,12 +33,13 @@ def shown(page: Any, name: str, text: str) -> None:
 
 
 def test_the_view_opens_with_two_words(odds: Any) -> None:
-    """Two places differ, ε = 2: e^4 = 54.6, and 98.2% after Bayes."""
+    """Two places differ, ε = 2: e^4 = 54.6, and 98.201% after Bayes, rounded up as a bound is."""
     shown(odds, "short", "50 are right without the output and at most 99 with it")
     assert odds.locator("#odds-distance").inner_text() == "2"
     assert odds.locator("#odds-loss").inner_text() == "4"
     assert odds.locator("#odds-ratio").inner_text() == "54.6 : 1"
-    assert odds.locator("#odds-certainty").inner_text() == "98.2%"
+    assert odds.locator("#odds-certainty").inner_text() == "98.3%"
+    assert "after, at most: 98.3% for one word" in odds.locator("#odds-belief > svg").get_attribute("aria-label")
     picture = odds.locator("#odds-cases > svg")
     assert (picture.locator("rect").count(), picture.locator("circle").count()) == (49, 51)
 
@@ -89,6 +91,19 @@ def test_the_curves_of_all_mechanisms(odds: Any) -> None:
     rows = [line.split(",") for line in caught.value.path().read_text(encoding="utf-8").splitlines()]
     tight = {float(row[0]): float(row[1]) for row in rows[1:] if row[1]}
     assert tight[5] == pytest.approx(4.0249, abs=1e-4)  # 27 · 26/(e^5 + 26)
+
+
+@pytest.mark.parametrize(("epsilon", "place"), [("0.5", 0), ("15", -1)])
+def test_the_curves_reach_to_every_epsilon(odds: Any, epsilon: str, place: int) -> None:
+    """The usual steps are from 0.7 to 8; the dotted line is then at an end of the curve, 27 · 26/(e^ε + 26) high."""
+    field(odds, "ε as a number").fill(epsilon)
+    expect(odds.locator("#odds-curve > svg circle")).to_have_count(48)  # 12 ε, 4 curves
+    assert odds.locator("#odds-curve > svg path.axis title").text_content() == f"ε = {epsilon}"
+    line = odds.locator("#odds-curve > svg path.axis", has=odds.locator("title"))
+    dots = odds.locator("#odds-curve > svg circle").all()[:12]
+    assert line.get_attribute("d").startswith(f"M{dots[place].get_attribute('cx')} ")
+    expected = 27 * 26 / (math.exp(float(epsilon)) + 26)
+    assert dots[place].text_content() == f"{epsilon}: {expected:.3g}"
 
 
 def test_routes_on_a_grid(odds: Any) -> None:

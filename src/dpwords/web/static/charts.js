@@ -30,17 +30,18 @@ export function bars(figure, { title, name, across, up, series }) {
   chart(figure, title, picture, rows, name, series.length > 1 ? legend(series) : null);
 }
 
-/** Lines: `series` is [{ name, colour, points: [[x, y], …], dashed }]; a null y leaves a gap. `mark` is an x to mark. */
+/** Lines: `series` is [{ name, colour, points: [[x, y], …], dashed }]; a null y leaves a gap. `mark` is an x to mark; the axis reaches to it. */
 export function lines(figure, { title, name, across, up, series, mark = null }) {
   const points = series.flatMap((each) => each.points.filter(([, value]) => value !== null));
-  const low = Math.min(...points.map(([at]) => at)), high = Math.max(...points.map(([at]) => at));
+  const ats = [...points.map(([at]) => at), ...(mark === null ? [] : [mark])], low = Math.min(...ats), high = Math.max(...ats);
   const top = Math.max(...points.map(([, value]) => value), 1e-12);
   const x = (at) => LEFT + ((at - low) / (high - low || 1)) * (WIDTH - LEFT - RIGHT);
   const y = (value) => HEIGHT - BOTTOM - (value / top) * (HEIGHT - BOTTOM - TOP);
   const picture = canvas(title, series.map((each) => each.name).join(", "));
   axes(picture, across, up, steps(0, top).map((value) => [y(value), rounded(value)]),
     steps(low, high).map((at) => [x(at), rounded(at)]));
-  if (mark !== null) picture.append(drawn("path", { class: "axis", d: `M${x(mark)} ${TOP}V${HEIGHT - BOTTOM}`, "stroke-dasharray": "2 3" }));
+  if (mark !== null) picture.append(drawn("path", { class: "axis", d: `M${x(mark)} ${TOP}V${HEIGHT - BOTTOM}`, "stroke-dasharray": "2 3" },
+    drawn("title", {}, `${across} = ${rounded(mark)}`)));
   for (const { colour, dashed, points: own } of series) {
     const path = own.map(([at, value], place) => value === null ? "" :
       `${place === 0 || own[place - 1][1] === null ? "M" : "L"}${x(at)} ${y(value)}`).join("");
@@ -51,9 +52,9 @@ export function lines(figure, { title, name, across, up, series, mark = null }) 
         drawn("title", {}, `${rounded(at)}: ${rounded(value)}`)));
     }
   }
-  const ats = [...new Set(series.flatMap((each) => each.points.map(([at]) => at)))].sort((a, b) => a - b);
+  const rowsAt = [...new Set(series.flatMap((each) => each.points.map(([at]) => at)))].sort((a, b) => a - b);
   const rows = () => [[across, ...series.map((each) => each.name)],
-    ...ats.map((at) => [at, ...series.map((each) => each.points.find(([own]) => own === at)?.[1] ?? "")])];
+    ...rowsAt.map((at) => [at, ...series.map((each) => each.points.find(([own]) => own === at)?.[1] ?? "")])];
   chart(figure, title, picture, rows, name, legend(series));
 }
 

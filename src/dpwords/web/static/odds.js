@@ -2,7 +2,7 @@
 import { write } from "./address.js";
 import { alphabetChoice } from "./alphabets.js";
 import { latest } from "./ask.js";
-import { element, percent, rounded } from "./elements.js";
+import { element, percentAtMost, rounded } from "./elements.js";
 import { curves } from "./odds_curve.js";
 import { belief, guesses, measured, routes } from "./odds_pictures.js";
 
@@ -108,11 +108,11 @@ function answered(answer) {
   at("loss-name").textContent = answer.is_private ? "Loss, at most" : "True loss, at most";
   at("loss").textContent = answer.loss === null ? "no bound" : rounded(answer.loss);
   at("ratio").textContent = answer.ratio === null ? "no bound" : `${rounded(answer.ratio)} : 1`;
-  at("certainty").textContent = answer.certainty === null ? "certain" : percent(answer.certainty);
+  at("certainty").textContent = answer.certainty === null ? "certain" : percentAtMost(answer.certainty);
   at("text").textContent = `${answer.text[0].toUpperCase()}${answer.text.slice(1)}.`;
   at("promise").textContent = answer.promise;
   guesses(at("cases"), answer.cases);
-  belief(at("belief"), answer.certainty ?? 1);
+  belief(at("belief"), answer.certainty);
   at("runs").hidden = answer.runs === null;
   if (answer.runs !== null) routes(at("runs"), Number(at("rows").value), Number(at("columns").value), answer.runs.one, answer.runs.other);
   at("shown").hidden = false;

@@ -7,14 +7,17 @@ const rows = new Map(); // from a question to its row
 
 /**
  * A function that draws the curves for settings { language, k, edits, length, epsilon }, and computes rows that are not
- * known yet. A call for other settings ends the work for earlier ones after the row that is being computed.
+ * known yet. The curves reach to the ε of the settings where it is outside of the usual steps. A call for other settings ends the work for earlier ones after the row that is being computed.
  */
 export function curves(figure, { busy, progress, cancel, error, optimal }) {
   let wanted = null, running = false, stopped = null;
   cancel.addEventListener("click", () => { wanted = null; stopped?.abort(); });
 
-  const questions = ({ language, k, edits, length }) => STEPS.map((step) =>
-    ({ language, length, promise: { epsilon: Math.round(1000 * step * k) / 1000, k, edits } }));
+  const questions = ({ language, k, edits, length, epsilon }) => {
+    const usual = STEPS.map((step) => Math.round(1000 * step * k) / 1000);
+    const outside = epsilon < usual.at(-1) || epsilon > usual[0];
+    return [...usual, ...(outside ? [epsilon] : [])].map((each) => ({ language, length, promise: { epsilon: each, k, edits } }));
+  };
 
   const draw = (settings) => {
     const known = questions(settings).map((each) => rows.get(JSON.stringify(each))).filter(Boolean);
@@ -24,10 +27,8 @@ export function curves(figure, { busy, progress, cancel, error, optimal }) {
       name: best ? `${title}: optimal` : title, colour, points: known.map((row) => [row.epsilon, row.points[place].distance]) }));
     const literal = known.filter((row) => row.literal !== null).map((row) => [row.literal.epsilon, row.literal.distance]);
     if (literal.length > 0) series.push({ name: "the paper's formula at its true ε", colour: "literal", dashed: true, points: literal });
-    const ats = series.flatMap((each) => each.points.map(([at]) => at));
-    const inside = settings.epsilon >= Math.min(...ats) && settings.epsilon <= Math.max(...ats);
     lines(figure, { title: "Expected distance of a release from its word", name: "accuracy", across: "ε", up: "distance", series,
-      mark: inside ? settings.epsilon : null });
+      mark: settings.epsilon });
     const best = known[0].points.find((each) => each.optimal);
     optimal.textContent = best === undefined ? "" : `No mechanism with the same promise can be closer to the word on average than “${best.title}”: that is proven.`;
   };

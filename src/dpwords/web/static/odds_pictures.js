@@ -1,6 +1,6 @@
 // Pictures of the view of odds: 100 guesses, beliefs before and after, two routes on a grid, and measured against claimed ε.
 import { canvas, chart } from "./charts.js";
-import { drawn, element, rounded } from "./elements.js";
+import { drawn, element, percentAtMost, rounded } from "./elements.js";
 
 const STEP = 26, EDGE = 16; // between the figures of a picture, and around it
 
@@ -23,9 +23,10 @@ export function guesses(figure, cases) {
     ["right thanks to it, at most", right - 50], ["wrong, at least", 100 - right]], "guesses", keys);
 }
 
-/** What somebody believes of the two words before and after the output that says most. */
+/** What somebody believes of the two words before and after the output that says most; null if they can be certain. */
 export function belief(figure, certainty) {
-  const rows = [["before", 0.5], ["after, at most", certainty]];
+  const rows = [["before", 0.5], ["after, at most", certainty ?? 1]];
+  const percentage = (share) => (share === 0.5 ? "50%" : certainty === null ? "100%" : percentAtMost(share));
   const title = "What an observer believes", left = 150, wide = 400;
   const picture = canvas(title, rows.map(([name, share]) => `${name}: ${percentage(share)} for one word`).join("; "), left + wide + 10, 92);
   rows.forEach(([name, share], place) => {
@@ -34,12 +35,10 @@ export function belief(figure, certainty) {
       drawn("rect", { x: left, y, width: share * wide, height: 34, fill: "var(--changed)" }),
       drawn("rect", { x: middle, y: y + 1, width: wide - share * wide, height: 32, class: "hollow" }),
       drawn("text", { class: "onbar", x: left + 8, y: y + 22 }, `one word: ${percentage(share)}`));
-    if (share < 0.75) picture.append(drawn("text", { x: left + wide - 8, y: y + 22, "text-anchor": "end" }, `the other: ${percentage(1 - share)}`));
+    if (share < 0.75) picture.append(drawn("text", { x: left + wide - 8, y: y + 22, "text-anchor": "end" }, `the other: ${(100 - parseFloat(percentage(share))).toFixed(share === 0.5 ? 0 : 1)}%`));
   });
   chart(figure, title, picture, () => [["when", "one word", "the other"], ...rows.map(([name, share]) => [name, share, 1 - share])], "belief");
 }
-
-function percentage(share) { return `${rounded(100 * share)}%`; }
 
 /** Two routes on a grid: `one` and `other` are lists of cells [row, column], the first of which is the start. */
 export function routes(figure, rows, columns, one, other) {
