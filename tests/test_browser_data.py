@@ -141,11 +141,22 @@ def test_everything_works_by_keyboard(data: Any) -> None:
 def test_rows_without_a_word_have_to_be_left_out_by_hand(data: Any) -> None:
     control(data, "Alphabet").fill("A-E")
     data.locator("#data-notes .bad", has_text="4 of 10 rows have no word of the language. The first: row 4").wait_for()
+    data.locator("#data-notes .bad", has_text="Nothing is released before that is mended").wait_for()
     assert data.get_by_role("button", name="Release the file").is_disabled()
     control(data, "Leave out rows that have no word").check()
     figure(data, "words to release").get_by_text("6", exact=True).wait_for()
     data.get_by_role("button", name="Release the file").click()
     data.locator("#data-examples tr").nth(5).wait_for()
+
+
+def test_a_list_on_one_line_and_how_it_was_read(data: Any) -> None:
+    drop(data, "log.csv", LOG)
+    control(data, "Words of").select_option("symbols")
+    control(data, "Symbols, one on each line").fill("pay now, ship")
+    figure(data, "words to release").get_by_text("2", exact=True).wait_for()
+    assert data.locator("#data-symbols-hint").inner_text() == "Read as 2 names: pay now · ship"
+    control(data, "Symbols, one on each line").fill("pay\nsend")
+    data.locator("#data-notes .bad", has_text="Nothing can be released: check where the words are").wait_for()
 
 
 def test_what_cannot_be_read_is_refused_in_one_line(data: Any) -> None:

@@ -24,7 +24,7 @@ def odds(page: Any, address: str) -> Any:
 
 def field(page: Any, label: str) -> Any:
     """A field of this view, by its label."""
-    return page.locator("#view-odds").get_by_label(label).and_(page.locator("input, select"))
+    return page.locator("#view-odds").get_by_label(label).and_(page.locator("input, select, textarea"))
 
 
 def shown(page: Any, name: str, text: str) -> None:

@@ -24,7 +24,7 @@ def words(page: Any, address: str) -> Any:
 
 def field(page: Any, label: str, **options: Any) -> Any:
     """A field of this view, by its label."""
-    return page.locator("#view-words").get_by_label(label, **options).and_(page.locator("input, select"))
+    return page.locator("#view-words").get_by_label(label, **options).and_(page.locator("input, select, textarea"))
 
 
 def short(page: Any, text: str | re.Pattern[str]) -> None:
@@ -45,6 +45,9 @@ def test_the_view_opens_with_releases_and_figures(words: Any) -> None:
         assert count.inner_text() == (f"{marked} changed" if marked else "unchanged")
         assert len(released.inner_text()) == len(WORD)
     assert words.locator("#words-unchanged").inner_text() == "1.3%"
+    assert words.locator("#words-releases-title").inner_text() == "Twelve releases"
+    words.get_by_text("Beside it: the paper's formula").click()
+    words.get_by_text("Towards Differential Privacy for Symbolic Systems").first.wait_for()
     assert number(words, "true") > number(words, "claimed") == 5
     assert words.locator("#words-perturbed li").count() == 3
 
@@ -72,6 +75,8 @@ def test_accuracy_first(words: Any) -> None:
     short(words, "At ε = 5.79, 1.99 changes")
     assert field(words, "ε as a number").input_value() == "5.79"
     assert float(field(words, "ε, the privacy budget").input_value()) == pytest.approx(5.8)
+    field(words, "Changes on average").fill("27")
+    words.get_by_role("alert").get_by_text("any ε reaches that: even at ε = 0.0078, 26 changes").wait_for()
     field(words, "Probability in percent").fill("99")
     expect(words.locator("#words-within")).to_have_text("99.0%")
     assert field(words, "so that with probability").is_checked()
@@ -114,9 +119,14 @@ def test_alphabets_and_words_outside_of_them(words: Any) -> None:
     words.get_by_role("alert").get_by_text("the word is empty: type at least one symbol").wait_for()
     field(words, "Alphabet").select_option("names")
     short(words, "in a word of 3 symbols")
-    field(words, "Symbols").fill("pay ship")
-    field(words, "Private word").fill("pay ship pay ship")
+    field(words, "Symbols").fill("pay, ship\nsend")
+    field(words, "Private word").fill("pay, ship, pay ship")
+    expect(words.locator("#words-alphabet-hint")).to_have_text("Read as 3 names: pay · ship · send")
     short(words, "in a word of 4 symbols")
+    field(words, "Private word").fill("pay ship " * 20)
+    short(words, "in a word of 40 symbols")
+    expect(words.locator("#words-releases li")).to_have_count(4)
+    assert words.locator("#words-releases-title").inner_text() == "Four releases"
     assert words.locator("#words-error").inner_text() == ""
 
 

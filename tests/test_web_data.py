@@ -253,6 +253,18 @@ def test_a_first_look() -> None:
     assert (log["shape"], log["case"], log["order"]) == ("log", "case:concept:name", "time:timestamp")
 
 
+@pytest.mark.parametrize("text", ["go on\nstop", "go on, stop", "go on\r\nstop\r\n", "go on,stop,"])
+def test_a_list_of_names_on_lines_or_with_commas(text: str) -> None:
+    question = asked(
+        b"case,event\n1,stop\n1,go on\n",
+        "log.csv",
+        language={"kind": "symbols", "symbols": text},
+        where={"shape": "log", "case": "case", "symbol": "event"},
+    )
+    found = data.check(question, nothing).values
+    assert (list(found["symbols"]), found["words"], found["skipped"]) == (["go on", "stop"], 1, 0)
+
+
 def test_symbols_are_read_off_the_file_only_if_they_are_confirmed_to_be_public() -> None:
     values = {"name": "visits.csv", "where": {"shape": "column", "column": "course"}}
     with pytest.raises(dw.InvalidValue, match="confirms"):

@@ -76,6 +76,31 @@ def test_the_least_epsilon_for_a_probability() -> None:
     assert 0.9 <= sum(binomial(20, changed)[:3]) < 0.903
 
 
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        ({"distance": 3}, "even at ε = 0.0078, 1.5 changes are made on average; ask for fewer"),
+        ({"probability": 0.4, "at_most": 1}, "the probability of at most 1 is 44%; ask for a higher one"),
+    ],
+)
+def test_a_target_that_a_blind_word_reaches_says_nothing(target: dict[str, Any], reason: str) -> None:
+    """Two blind letters of four differ in 2 · 3/4 places on average, in at most one with probability 1 − 9/16."""
+    with pytest.raises(dw.InvalidValue, match=reason):
+        ask("GA", target=target)
+
+
+@pytest.mark.parametrize(("listed", "word"), [("order, pay,\nship", "pay, ship"), ("order,pay,ship", "pay,ship")])
+def test_names_may_have_commas_between_them(listed: str, word: str) -> None:
+    answer = ask(word, EVENTS | {"alphabet": listed}, epsilon=2)
+    assert (answer["names"], answer["length"]) == (["order", "pay", "ship"], 2)
+
+
+def test_names_with_commas_in_them_stay_whole() -> None:
+    cells = EVENTS | {"alphabet": "0,1 0,2 0,3"}
+    answer = ask("0,2", cells, epsilon=2)
+    assert (answer["names"], answer["length"]) == (["0,1", "0,2", "0,3"], 1)
+
+
 @pytest.mark.parametrize("edits", ["substitutions", "all"])
 def test_a_target_is_reached_for_every_k_and_kind_of_edits(edits: str) -> None:
     answer = ask("ACGT" * 5, target={"distance": 3}, k=2, edits=edits)

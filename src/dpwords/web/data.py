@@ -107,6 +107,7 @@ def check(question: Message, _progress: ShowProgress) -> Message:
             "words": plan.words,
             "skipped": plan.skipped,
             "fault": _first_fault(settings, question.content) if plan.skipped else None,
+            "symbols": settings.symbols,
             "lengths": [[length, number] for length, number in run.lengths.items()],
             "length": length,
             "promise": str(mechanism.guarantee),

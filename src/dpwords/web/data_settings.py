@@ -23,6 +23,7 @@ from dpwords.languages.systems import LARGEST_GRID
 from dpwords.mechanisms import choice
 from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.web.fields import Fields
+from dpwords.web.names import listed
 from dpwords.web.settings import WORDS, rules_of
 
 if TYPE_CHECKING:
@@ -173,8 +174,8 @@ def _system(fields: Fields) -> tuple[Language, dict[str, Any]]:
 
 
 def _lines(text: str) -> list[str]:
-    """The lines of a list with a symbol on each; empty lines at its end do not count."""
-    lines = text.replace("\r\n", "\n").rstrip("\n").split("\n")
+    """The names of a list; empty lines at its end do not count."""
+    lines = listed(text)
     if "" in lines:
         raise InvalidValue(f"line {lines.index('') + 1} of the list of symbols is empty: write one on each line")
     return lines

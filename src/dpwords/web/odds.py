@@ -21,7 +21,7 @@ from dpwords.privacy.guarantees import Odds
 from dpwords.web.fields import Fields
 from dpwords.web.messages import Message
 from dpwords.web.settings import QUICK, language
-from dpwords.web.words import LONGEST, read_word
+from dpwords.web.words import LONGEST, names_of, read_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,6 +91,7 @@ def explain(question: Message) -> Message:
             "mechanisms": [{"title": each, "colour": mechanism_kind(each) or "tight"} for each in makers],
             "title": title,
             "length": len(one),
+            "names": names_of(described),
             "runs": _runs(public, one, other) if described["kind"] == "grid" else None,
         }
     )

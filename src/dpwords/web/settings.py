@@ -16,6 +16,7 @@ from dpwords.languages.free_words import Words
 from dpwords.languages.systems import GridWorld
 from dpwords.mechanisms import choice
 from dpwords.web.fields import Fields
+from dpwords.web.names import spaced
 
 if TYPE_CHECKING:
     from dpwords.languages.language import Language
@@ -77,7 +78,7 @@ def _mechanism(described: str, promise: str, limits: Limits) -> Private:
 
 def _alphabet(fields: Fields) -> Words:
     text, names = fields.text("alphabet"), fields.flag("names")
-    return Words(text.split() if names else alphabet_symbols(text))
+    return Words(spaced(text) if names else alphabet_symbols(text))
 
 
 def _grid(fields: Fields) -> Language:

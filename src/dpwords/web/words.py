@@ -14,6 +14,7 @@ from dpwords.mechanisms.paper_literal import PaperLiteral
 from dpwords.plots.marks import marks
 from dpwords.web.fields import Fields
 from dpwords.web.messages import Message
+from dpwords.web.names import known
 from dpwords.web.settings import language, mechanism, notation
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def release(question: Message) -> Message:
     return Message(
         figures
         | {
+            "names": names_of(described),
             "between": "" if isinstance(word, str) else " ",
             "releases": [_marked(chosen, word, each) for each in chosen.release_all([word] * draws)],
             "literal": _literal(described, chosen, word) if chosen.distance == "hamming" else None,
@@ -58,7 +60,7 @@ def release(question: Message) -> Message:
 def read_word(described: dict[str, Any], text: str, name: str) -> str | list[Any]:
     """The word of the language that a text stands for. Messages call it by `name` and show nothing of it."""
     manner, public = notation(described), language(described)
-    word = manner.read(text if manner.separator is None else " ".join(text.split()))
+    word = manner.read(text if manner.separator is None else " ".join(known(text, public.alphabet.symbols)))
     if not word:
         raise InvalidValue(f"{name} is empty: type at least one symbol")
     if len(word) > LONGEST:
@@ -68,6 +70,11 @@ def read_word(described: dict[str, Any], text: str, name: str) -> str | list[Any
         remedy = "choose an alphabet that has all its symbols" if public.every_word else "change it, or the grid"
         raise NotInLanguage(f"{name} is not in the language ({fault}): {remedy}")
     return word
+
+
+def names_of(described: dict[str, Any]) -> list[str] | None:
+    """The symbols of an alphabet of names, to show how the list was read; None for other languages."""
+    return list(map(written, language(described).alphabet.symbols)) if described.get("names") is True else None
 
 
 def _target(fields: Fields) -> Target:
@@ -88,7 +95,18 @@ def _solved(described: dict[str, Any], promise: dict[str, Any], target: Target, 
     found = accuracy.least_epsilon(lambda epsilon: some.like(epsilon=epsilon), target, length, lowest)
     if math.isnan(found):
         raise InvalidValue("no ε reaches that: allow more changes, or a lower probability")
+    if found <= lowest:
+        raise InvalidValue(_reached_anyway(some.like(epsilon=lowest), target, length))
     return math.ceil(found * _PARTS) / _PARTS
+
+
+def _reached_anyway(least: Private, target: Target, length: int) -> str:
+    """Why a target says nothing about ε: the least ε, which leaves next to nothing of the word, reaches it, too."""
+    found = f"any ε reaches that: even at ε = {least.epsilon:.2g}"
+    if target.distance is not None:
+        return f"{found}, {least.expected_distance(length=length):.3g} changes are made on average; ask for fewer"
+    share = math.fsum(least.distance_distribution(length=length, at_most=target.at_most))
+    return f"{found}, the probability of at most {target.at_most} is {min(share, 1.0):.0%}; ask for a higher one"
 
 
 def _marked(chosen: Mechanism, word: Word, released: Word) -> list[list[str]]:

@@ -1,4 +1,4 @@
-// The choice of an alphabet: named ones, characters of one's own, or names that are separated by spaces.
+// The choice of an alphabet: named ones, characters of one's own, or names.
 import { element } from "./elements.js";
 
 const NAMED = [
@@ -12,9 +12,16 @@ const NAMED = [
   { alphabet: "name:printable", label: "all printable ASCII characters", examples: ["Call 555-0199!", "Call 555-0198!"] },
 ];
 const OWN = { label: "my own characters", examples: ["abacabad", "abacabab"], text: "a-d" };
-const NAMES = { label: "names with spaces between", examples: ["order pay ship", "order cancel refund"],
+const NAMES = { label: "names of my own", examples: ["order pay ship", "order cancel refund"],
   text: "order pay ship cancel refund" };
 const EVENTS = "names", CHARACTERS = "own";
+const MOST_SHOWN = 12; // names in a line
+
+/** How a list of names was read, for people. */
+export function readAs(names) {
+  const few = names.length > MOST_SHOWN ? [...names.slice(0, MOST_SHOWN - 1), `${names.length - MOST_SHOWN + 1} more`] : names;
+  return `Read as ${names.length} name${names.length === 1 ? "" : "s"}: ${few.join(" · ")}`;
+}
 
 /**
  * Wires the fields `${view}-named` (a select) and `${view}-alphabet` (a text), of which the second is shown for
@@ -27,11 +34,13 @@ export function alphabetChoice(view, words) {
   select.append(...choices.map(([value, { label }]) => element("option", { value }, label)));
   const chosen = () => choices.find(([value]) => value === select.value)[1];
   const own = () => select.value === CHARACTERS || select.value === EVENTS;
+  const typed = () => (select.value === CHARACTERS ? text.value.replaceAll("\n", "") : text.value);
   const arrange = () => {
     row.hidden = !own();
-    hint.textContent = select.value === EVENTS ? "All names that may occur, with spaces between them."
+    hint.textContent = select.value === EVENTS ? "All names that may occur, with spaces, commas or new lines between them; inside of a name, write pay_now."
       : "All characters that may occur; ranges are written a-z.";
   };
+  text.addEventListener("input", arrange); // until the server has read the list
   select.addEventListener("input", () => {
     if (own()) text.value = chosen().text;
     words.forEach((word, place) => {
@@ -42,9 +51,11 @@ export function alphabetChoice(view, words) {
   });
   return {
     /** The language, as questions describe it. */
-    language: () => ({ kind: "alphabet", alphabet: own() ? text.value : select.value, names: select.value === EVENTS }),
+    language: () => ({ kind: "alphabet", alphabet: own() ? typed() : select.value, names: select.value === EVENTS }),
     /** The public settings for the address. */
-    settings: () => ({ alphabet: own() ? text.value : select.value, names: select.value === EVENTS ? "1" : "" }),
+    settings: () => ({ alphabet: own() ? typed() : select.value, names: select.value === EVENTS ? "1" : "" }),
+    /** Say how the server read a list of names; null if there is none. */
+    found: (names) => { if (names !== null && select.value === EVENTS) hint.textContent = readAs(names); },
     /** Take the settings of the address; words that the address does not have are examples. */
     read(settings) {
       const value = settings.get("alphabet"), named = NAMED.some(({ alphabet }) => alphabet === value);

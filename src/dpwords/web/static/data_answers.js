@@ -1,4 +1,5 @@
 // What the view of data shows: the first rows, what is promised and spent, and what was released.
+import { readAs } from "./alphabets.js";
 import { bars } from "./charts.js";
 import { at } from "./data_form.js";
 import { element, markedWord, rounded } from "./elements.js";
@@ -29,6 +30,7 @@ export function showChecked(found, others) {
   }
   at("figures").replaceChildren(...figures.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
   at("notes").replaceChildren(...notes(found, others).map(([text, bad]) => element("p", { class: bad ? "bad" : null }, text)));
+  if (found.symbols.length > 0) at("symbols-hint").textContent = readAs(found.symbols);
   showLengths(lengths);
   at("command").textContent = found.command;
   at("python").textContent = found.python;
@@ -41,11 +43,13 @@ function notes(found, others) {
     const many = `${skipped.toLocaleString("en")} of ${found.rows.toLocaleString("en")} ${row}s ${skipped === 1 ? "has" : "have"} no word of the language`;
     if (at("skip").checked) all.push([`${many}, and will be left out. Whoever knows the original ${row}s can see which.`, false]);
     else all.push([`${many}. The first: ${fault}.`, true]);
+    if (found.words === 0) all.push(["Nothing can be released: check where the words are, what is between their symbols, and what may come out.", true]);
+    else if (!at("skip").checked) all.push(["Nothing is released before that is mended, or such rows are left out: tick the box for it.", true]);
   }
   if (people === null) all.push(["Each word spends its ε, also if one person has several: choose the column that says whose word it is to see what they add up to.", false]);
   else if (people.left_out > 0) all.push([`The budget does not pay for ${people.left_out.toLocaleString("en")} words: they are left out.`, false]);
   if (at("shape").value === "log") all.push(["The order of the events is written anew, and all other columns are left out: they would tell which events are true.", false]);
-  else if (others.length > 0) all.push([`Not protected: ${listed(others)}. They are copied as they are.`, false]);
+  else if (others.length > 0) all.push([`Not protected: ${listed(others)}. ${others.length === 1 ? "It is copied as it is" : "They are copied as they are"}.`, false]);
   return all;
 }
 

@@ -100,6 +100,7 @@ function refused(text) {
 
 function answered(answer) {
   length = answer.length;
+  alphabet.found(answer.names);
   offer(answer);
   at("short").textContent = answer.distance === 0 ? "The two words are the same: there is nothing to tell apart."
     : `${answer.is_private ? "Promised" : "Not promised, but computed"}: ${answer.of_100}.`;

@@ -9,6 +9,7 @@ const at = (name) => document.getElementById(`words-${name}`);
 const SHARED = { epsilon: "epsilon-number", distance: "distance", probability: "probability", most: "most", edits: "edits",
   k: "k", j: "j" }; // names in the address, and fields
 const WIDEST = 15, LEAST = 0.1, LEAST_EDITS = 0.7; // ends of the slider for k = 1
+const MANY = 12, FEW = 4, LONG = 160; // releases that are shown, fewer for words of more characters
 
 const alphabet = alphabetChoice("words", [at("word")]);
 const update = latest(question, answered, refused);
@@ -70,7 +71,7 @@ function keep() {
 }
 
 function question() {
-  const values = { word: at("word").value, language: alphabet.language(),
+  const values = { word: at("word").value, draws: at("word").value.length > LONG ? FEW : MANY, language: alphabet.language(),
     promise: { k: Number(at("k").value), edits: at("edits").value } };
   if (by() === "epsilon") values.promise.epsilon = Number(at("epsilon-number").value);
   else if (by() === "distance") values.target = { distance: Number(at("distance").value) };
@@ -85,10 +86,12 @@ function refused(text) {
 
 function answered(answer) {
   distribution = answer.distribution;
+  alphabet.found(answer.names);
   if (by() !== "epsilon") { at("epsilon-number").value = answer.epsilon; fitSlider(); keep(); }
   const changes = answer.edits_made ? "edits" : "changes";
   at("short").textContent = `At ε = ${rounded(answer.epsilon)}, ${rounded(answer.expected)} ${changes} are made on average in `
     + `a word of ${answer.length} symbol${answer.length === 1 ? "" : "s"}.`;
+  at("releases-title").textContent = answer.releases.length === FEW ? "Four releases" : "Twelve releases";
   at("releases").replaceChildren(...answer.releases.map((marks) => row(marks, answer.between)));
   at("expected-name").textContent = answer.edits_made ? "Edits on average" : "Changes on average";
   at("expected").textContent = rounded(answer.expected);
