@@ -104,6 +104,9 @@ def test_symbols_come_from_the_file_only_after_a_confirmation(data: Any) -> None
     drop(data, "log.csv", LOG)
     data.locator("#data-hint").wait_for()
     assert control(data, "Each word is").input_value() == "log"
+    assert control(data, "Words of").input_value() == "symbols"  # since they are names
+    assert data.locator("#data-table th").first.inner_text().startswith("case")
+    assert control(data, "Leave out all other columns").is_hidden()
     data.get_by_text("Take the symbols from the data file").click()
     take = data.get_by_role("button", name="Take the symbols")
     assert take.is_disabled()
@@ -157,6 +160,24 @@ def test_a_list_on_one_line_and_how_it_was_read(data: Any) -> None:
     assert data.locator("#data-symbols-hint").inner_text() == "Read as 2 names: pay now · ship"
     control(data, "Symbols, one on each line").fill("pay\nsend")
     data.locator("#data-notes .bad", has_text="Nothing can be released: check where the words are").wait_for()
+
+
+def test_an_incomplete_form_shows_no_earlier_answer(data: Any) -> None:
+    """The check of an alphabet is still under way when a system is chosen, of which there is no file yet."""
+    held: list[Any] = []
+    data.route("**/data/check", lambda route: held.append(route))
+    with data.expect_request("**/data/check"):
+        control(data, "Alphabet").fill("A-G")
+    control(data, "Alphabet").fill("A-H")  # waits for the answer
+    with data.expect_event("requestfailed"):  # it is given up
+        control(data, "Words of").select_option("system")
+    data.unroute("**/data/check")
+    data.locator("#data-hint", has_text="choose the file of the system").wait_for()
+    assert data.locator("#data-checked").is_hidden()
+    control(data, "ε of each word").fill("2")
+    control(data, "Words of").select_option("alphabet")
+    figure(data, "a person spends").get_by_text("at most 6").wait_for()
+    assert data.locator("#data-error").inner_text() == ""
 
 
 def test_what_cannot_be_read_is_refused_in_one_line(data: Any) -> None:

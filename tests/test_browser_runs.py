@@ -64,6 +64,12 @@ def test_the_view_opens_with_releases_and_keeps_the_run_out_of_the_address(page:
     assert set(word) <= set("NESW")
     assert page.locator("#runs-board .run-same, #runs-board .run-changed").count() >= 12
     assert page.locator("#runs-mechanisms .badge").count() == 1
+    assert "of two runs that differ in up to 2 places" in page.locator("#runs-promise").inner_text()
+    view(page).get_by_label("k, places that one secret may touch").fill("1")
+    page.locator("#runs-promise", has_text="k = 1 is about no two runs").wait_for()
+    view(page).get_by_label("k, places that one secret may touch").fill("0")
+    page.locator("#runs-error", has_text="k must be").wait_for()
+    view(page).get_by_label("k, places that one secret may touch").fill("2")
     view(page).get_by_label("ε, the privacy budget").fill("6")
     page.locator("#runs-board figcaption", has_text="ε = 6").wait_for()
     assert setting(page, "epsilon") == "6"
@@ -150,6 +156,25 @@ def test_drawing_by_mouse(page: Any, address: str) -> None:
     again = page.locator("#runs-board .ground-wall").evaluate_all("(all) => all.map((each) => each.outerHTML).sort()")
     assert len(walls) == 3
     assert again == walls
+
+
+def test_a_wall_on_the_run_does_not_destroy_it(page: Any, address: str) -> None:
+    opened(page, address)
+    page.locator("#runs-board > svg").focus()
+    for key in ("ArrowUp", "ArrowUp", "w"):  # from the start, 0,0, there is nothing above
+        page.keyboard.press(key)
+    page.locator("#runs-status", has_text="The start cannot be a wall").wait_for()
+    for key in ("ArrowRight", "ArrowRight", "w"):
+        page.keyboard.press(key)
+    page.locator("#runs-status", has_text="A wall is on the run after 0,1: remove it").wait_for()
+    page.locator("#runs-error", has_text="step 2 of the run is not possible").wait_for()
+    assert run_of(page) == "EEEESSSS"
+    page.keyboard.press("w")
+    ready(page)
+    assert page.locator("#runs-error").inner_text() == ""
+    page.keyboard.press("w")
+    page.keyboard.press("Backspace")  # gives up what is not possible
+    assert run_of(page) == "E"
 
 
 def test_drawing_by_finger(chromium: Any, address: str) -> None:

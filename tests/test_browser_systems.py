@@ -98,6 +98,9 @@ def test_a_map_becomes_a_grid_to_edit(page: Any, address: str, tmp_path: Path) -
     assert page.locator("#runs-board .ground-wall").count() == 2
     assert page.locator("#runs-columns").input_value() == "4"
     assert "goal=2%2C3" in page.evaluate("location.href")
+    ready(page)
+    assert len(run_of(page)) == 5  # the shortest: an odd number of moves leads to the goal, so none has 12
+    assert page.locator("#runs-error").inner_text() == ""
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -129,6 +132,7 @@ def test_a_file_that_cannot_be_read_is_reported(page: Any, address: str, tmp_pat
     loaded(page, address, tmp_path, "broken.json", "{")
     page.locator("#runs-error", has_text="broken.json is not valid JSON (line 1, column 2)").wait_for()
     assert page.locator("#runs-board .ground-wall").count() > 0  # the grid is still there
+    assert page.locator("#runs-figures").inner_text() == ""  # but no figures that could be taken for the file's
     (tmp_path / "edges.csv").write_text("source,target\na,b\nb,a\n")
     page.locator("#runs-file").set_input_files(tmp_path / "edges.csv")
     page.locator("#runs-board .ground-name", has_text="a").wait_for()

@@ -159,6 +159,31 @@ def test_the_promise_in_words() -> None:
         assert re.match(wanted, result["promise"])
 
 
+def test_the_promise_is_about_runs_that_there_are() -> None:
+    """With a goal, runs of moves have the same number of each move but for pairs: no two differ in one place only."""
+    goal = SMALL | {"goal": [[2, 2]]}
+    ends = [word for word in EVERY if (walked(word) or [])[-1] == (2, 2)]
+    nearest = min(differing(one, other) for one, other in itertools.combinations(ends, 2))
+    assert nearest == 4  # around the wall, on one side or the other
+    for result in answer(asked(goal)).values():  # 99.97% = e^8 / (1 + e^8)
+        assert "the nearest two runs differ in 4 places, so k = 1 is about no two runs; take k = 4" in result["promise"]
+        assert "at most e^8 = 2,981 times as likely" in result["promise"]
+    for result in answer(asked(goal, k=4)).values():
+        assert result["promise"].startswith("of two runs that differ in up to 4 places, any output is at most e^2")
+
+
+def test_a_single_run_is_not_hidden_at_all() -> None:
+    corridor = {"kind": "grid", "rows": 1, "columns": 3, "start": [0, 0], "goal": [[0, 2]]}
+    assert "there is only one run of this length" in answer(asked(corridor, ["E", "E"]))["online"]["promise"]
+
+
+@pytest.mark.parametrize(("epsilon", "little"), [(2.0, False), (20.0, True)])
+def test_an_epsilon_that_hides_little(epsilon: float, little: bool) -> None:
+    found = answer(asked(epsilon=epsilon))["textbook"]
+    kept = sum(law(word, epsilon / 2, EVERY)[word] for word in EVERY) / len(EVERY)
+    assert found["hides_little"] is (kept > 0.9) is little
+
+
 def test_k_beyond_one() -> None:
     found = answer(asked(k=2))["textbook"]
     assert found["promise"].startswith("of two runs that differ in up to 2 places, ")

@@ -6,19 +6,17 @@ The file comes with each question and is in memory only while the question is an
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from dpwords.errors import DPWordsError, InvalidValue
+from dpwords.errors import InvalidValue
 from dpwords.languages.systems import written
 from dpwords.plots.marks import marks
 from dpwords.web.data_settings import DataSettings, file_of, mechanism_of, where_of
 from dpwords.web.fields import Fields
 from dpwords.web.messages import Message
 from dpwords.web.recipes import command, output_name, python
+from dpwords.web.wording import for_the_page, on_page
 from dpwords.web.workers import ShowProgress
 
 if TYPE_CHECKING:
@@ -30,28 +28,7 @@ EXAMPLES = 8  # released words that are shown
 _CHECKED, _PREPARED = 0.2, 0.5  # shares of the progress when everything is checked, and when it can be drawn
 
 
-@contextmanager
-def _for_the_page() -> Iterator[None]:
-    """Errors that name options of the command line or of Python, as the page puts it."""
-    try:
-        yield
-    except DPWordsError as error:
-        raise type(error)(on_page(str(error))) from None
-
-
-def on_page(message: str) -> str:
-    """A message without the options that only the command line and Python have.
-
-    >>> on_page("row 2 has no word, its value is null: correct it, or skip such rows (invalid='skip', --invalid skip)")
-    'row 2 has no word, its value is null: correct it, or skip such rows'
-    """
-    message = re.sub(r" \([^()]*--[^()]*\)", "", message)
-    message = message.replace("use --drop-others", "leave out the other columns")
-    message = re.sub(r",? with (\w+=|--[a-z-]+)( or --[a-z-]+)?", "", message)
-    return re.sub(r"\b([a-z]+)=(?!\S)|--([a-z-]+)", r"\1\2", message)
-
-
-@_for_the_page()
+@for_the_page()
 def look(question: Message, _progress: ShowProgress) -> Message:
     """The columns and first rows of a file, and a guess at where the words are, for the owner of the file."""
     from dpwords.frames.guesses import guessed
@@ -77,7 +54,7 @@ def look(question: Message, _progress: ShowProgress) -> Message:
     )
 
 
-@_for_the_page()
+@for_the_page()
 def symbols(question: Message, _progress: ShowProgress) -> Message:
     """The symbols that occur in a file. They are as private as the file is, unless its owner knows better."""
     from dpwords.frames.memory import memory_source
@@ -92,7 +69,7 @@ def symbols(question: Message, _progress: ShowProgress) -> Message:
     return Message({"symbols": occurring(memory_source(name, question.content, named), where)})
 
 
-@_for_the_page()
+@for_the_page()
 def check(question: Message, _progress: ShowProgress) -> Message:
     """What a release of a file promises, and what people spend. Everything is read and checked, nothing is drawn."""
     settings = DataSettings.of(Fields(question.values))
@@ -120,7 +97,7 @@ def check(question: Message, _progress: ShowProgress) -> Message:
     )
 
 
-@_for_the_page()
+@for_the_page()
 def summary(question: Message, _progress: ShowProgress) -> Message:
     """The public summary of a mechanism for words of one length, line by line. Certificates may take a while."""
     fields = Fields(question.values)
@@ -129,7 +106,7 @@ def summary(question: Message, _progress: ShowProgress) -> Message:
     return Message({"lines": str(mechanism.summary(length)).splitlines()[1:]})
 
 
-@_for_the_page()
+@for_the_page()
 def release(question: Message, progress: ShowProgress) -> Message:
     """The released file, its receipt, and for the owner some words before and after. Each call spends ε."""
     from dpwords.frames.receipts import encoded

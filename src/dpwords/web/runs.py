@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from dpwords.core.limits import Limits
@@ -20,8 +22,11 @@ if TYPE_CHECKING:
     from dpwords.languages.language import Language
     from dpwords.mechanisms.private import Private
     from dpwords.privacy.guarantees import PureDP
+    from dpwords.spaces.least_distance import LeastDistance
 
 LONGEST = 400  # steps of a run on the page
+_KEPT = 64  # distances of the nearest two runs
+_LITTLE = 0.1  # changes for each of the nearest distance: at least 90% of releases are then unchanged, on average
 CERTIFYING = Limits(certificate_time=20.0)
 IN_USE = {  # by the names that the page has for them
     "tight": {"mechanism": "exponential"},
@@ -66,6 +71,7 @@ class _Asked:
         if self._language.system is None:
             raise InvalidValue("only systems have runs: choose a grid, or load a system")
         self.word = self._checked(names)
+        self._least = _least_distance(json.dumps(self._described, sort_keys=True), len(self.word))
 
     def mechanism(self, name: str, limits: Limits) -> Any:
         return mechanism(self._described, self._promise | IN_USE[name], limits)
@@ -75,15 +81,17 @@ class _Asked:
         length = len(self.word)
         own = chosen.given(self.word)
         released = chosen.release_all([self.word] * self._draws)
+        expected = _public_distance(chosen, length)
         visits = Counter(state for word in own.simulate(self._many) for state in self._visited(word))
         return {
             "releases": [[written(symbol) for symbol in word] for word in released],
             "visits": [[written(state), count] for state, count in visits.items()],
-            "expected": _public_distance(chosen, length),
+            "expected": expected,
             "own": own.expected_distance(),
             "unchanged": math.exp(own.log_prob(self.word)),
             "in_force": chosen.in_force(length).text,
-            "promise": _promised(chosen),
+            "hides_little": expected is not None and expected < _LITTLE * (self._least.value or 1),
+            "promise": _promised(chosen, self._least),
         }
 
     def _checked(self, names: list[Any]) -> list[Any]:
@@ -119,9 +127,25 @@ def _alone(described: dict[str, Any], text: str) -> Language:
     return language(described | {"rules": [text]})
 
 
-def _promised(chosen: Private) -> str:
-    """What is promised about two runs that the promise calls neighbours, in words."""
-    odds = cast("PureDP", chosen.guarantee).odds(chosen.k)  # the page draws with fresh randomness only
+@lru_cache(_KEPT)
+def _least_distance(described: str, length: int) -> LeastDistance:
+    """How near two runs of this length can be to each other; it is public."""
+    return space_of(language(json.loads(described))).least_distance(length)
+
+
+def _promised(chosen: Private, least: LeastDistance) -> str:
+    """What is promised about two runs that the promise calls neighbours, or the nearest two, in words."""
+    guarantee = cast("PureDP", chosen.guarantee)  # the page draws with fresh randomness only
+    if least.value is None:
+        return "nothing, for there is only one run of this length, and it comes out whatever ε is"
+    if least.value > chosen.k:
+        odds = guarantee.odds(least.value)
+        about = "" if least.is_exact else "at least "
+        nearest = (
+            f"the nearest two runs {odds.apart(about)}, so k = {chosen.k} is about no two runs; take k = {least.value}"
+        )
+        return f"{nearest}, or else, of runs that {odds.apart()}, {odds.in_words}"
+    odds = guarantee.odds(chosen.k)
     return f"of two runs that {odds.apart('' if chosen.k == 1 else 'up to ')}, {odds.in_words}"
 
 

@@ -2,7 +2,7 @@
 import { write } from "./address.js";
 import { ask, latest, Refusal } from "./ask.js";
 import { showChecked, showCount, showReleased, showRows, showSummary } from "./data_answers.js";
-import { arrange, at, fill, forAddress, language, missing, offer, settings, takeSystem, where, WHERE, wordColumns } from "./data_form.js";
+import { arrange, at, fill, forAddress, hasNames, language, missing, offer, settings, takeSystem, where, WHERE, wordColumns } from "./data_form.js";
 
 const MOST_BYTES = 2 ** 26;
 const EXAMPLE = {
@@ -17,7 +17,7 @@ let checking = null, summing = null; // what ends the check that is under way, a
 let summed = ""; // what the summary on the page is about
 const counts = new Map(); // by the digest of a file: how often it was released, and what that spent
 
-const check = latest(question, checked, refuse);
+const check = latest(question, checked, (text) => { if (text === "" || missing() === null) refuse(text); });
 
 /** Show the view with the settings of the address. */
 export function show(given) {
@@ -62,6 +62,7 @@ async function look(opened) {
     if (file !== opened) return;
     Object.assign(opened, { columns: values.columns, rows: values.rows });
     offer(values.columns, values.guess);
+    if (opened.own && at("alphabet").value === "" && at("kind").value === "alphabet" && hasNames(opened)) at("kind").value = "symbols";
     fill(wanted, values.columns);
     if (opened.own) wanted = new URLSearchParams();
     changed();
@@ -85,7 +86,7 @@ function changed() {
   at("checked").hidden = at("checked").hidden || lacking !== null;
   at("recipes").hidden = at("recipes").hidden || lacking !== null;
   if (lacking === null) check();
-  else refuse("");
+  else { checking?.abort(); refuse(""); }
 }
 
 function question() {
@@ -98,7 +99,7 @@ function question() {
 
 function checked(found) {
   checking = null;
-  if (checked.about !== file) return;
+  if (checked.about !== file || missing() !== null) return; // the form has changed since it was asked
   hint("");
   at("checked").classList.remove("busy");
   const words = wordColumns(file.columns);

@@ -8,12 +8,15 @@ import { download } from "./save.js";
 const MOST_COLUMNS = 40; // that are shown
 const LONGEST_WORD = 200; // up to which lengths are drawn as a chart
 
-/** The first rows of the file, with the columns of the words marked. */
+/** The first rows of the file, with the columns of the words first, and marked. */
 export function showRows({ columns, rows }, marked) {
-  const shown = columns.slice(0, MOST_COLUMNS);
+  const places = columns.map((_, place) => place); // the columns of the words first
+  const order = [...places.filter((place) => marked.includes(columns[place][0])), ...places.filter((place) => !marked.includes(columns[place][0]))]
+    .slice(0, MOST_COLUMNS);
+  const shown = order.map((place) => columns[place]);
   const chosen = (name) => (marked.includes(name) ? "chosen" : null);
   const head = shown.map(([name, kind]) => element("th", { scope: "col", class: chosen(name) }, name, element("small", {}, kind)));
-  const body = rows.map((row) => element("tr", {}, ...shown.map(([name], place) => element("td", { class: chosen(name) }, row[place]))));
+  const body = rows.map((row) => element("tr", {}, ...order.map((place) => element("td", { class: chosen(columns[place][0]) }, row[place]))));
   at("table").replaceChildren(element("table", {}, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...body)));
 }
 
@@ -78,7 +81,7 @@ export function showSummary(lines) {
 
 /** The released file and its receipt for downloading, and some words before and after. */
 export function showReleased({ values, content }) {
-  const { name, receipt, inside, between, examples } = values;
+  const { name, receipt, inside, examples } = values, between = values.between === "" ? "" : " · "; // names may have spaces
   const save = (what, file, bytes, type) => element("button", { type: "button", class: what, onclick: () => download(bytes, file, type) }, `Download ${file}`);
   at("downloads").replaceChildren(save("main", name, content, "application/octet-stream"),
     ...(inside ? [] : [save("", `${name}.receipt.json`, receipt, "application/json")]));

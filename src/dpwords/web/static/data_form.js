@@ -59,6 +59,13 @@ export function offer(columns, guess) {
   arrange();
 }
 
+/** Whether the words in the first rows seem to consist of names and not of single characters. */
+export function hasNames({ columns, rows }) {
+  if (at("shape").value === "column") return at("separator").value !== "";
+  const names = at("shape").value === "log" ? [at("symbol").value] : wordColumns(columns);
+  return rows.some((row) => row.some((value, place) => names.includes(columns[place][0]) && [...value].length > 1));
+}
+
 function choices(select, names, none = null) {
   select.replaceChildren(...(none === null ? [] : [element("option", { value: "" }, none)]),
     ...names.map((name) => element("option", { value: name }, name)));

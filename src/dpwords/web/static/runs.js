@@ -50,7 +50,7 @@ function choose(name, value) {
 }
 
 function question() {
-  const promise = { epsilon: Number(at("epsilon").value), k: Math.max(1, Math.round(Number(at("k").value)) || 1) };
+  const promise = { epsilon: Number(at("epsilon").value), k: Number(at("k").value) };
   return { language: model.language(rules()), promise, run: model.symbols, draws: DRAWS, many: heat ? MANY : 0 };
 }
 
@@ -80,7 +80,9 @@ function controls() {
   if (model.symbols.length > 0) at("length").value = model.symbols.length;
   at("run-hint").textContent = between === "" ? `One character for each ${one}.`
     : `Names of ${model.words} with ${between === " " ? "spaces" : between} between them.`;
-  at("rule-symbols").placeholder = model.world.names.at(-1);
+  const [last, other] = [model.world.names.at(-1), model.world.names[0]];
+  at("rule-symbols").placeholder = last;
+  at("rules-hint").textContent = `Such as contains:${last} or never:${other} or before:${other};${last} or re: and a pattern.`;
   at("show-runs").setAttribute("aria-pressed", String(!heat));
   at("show-heat").setAttribute("aria-pressed", String(heat));
   at("link").disabled = !onGrid;
@@ -130,16 +132,18 @@ function paint(outdated = false) {
   if (outdated) return;
   figures(at("figures"), result, words);
   at("promise").textContent = result === null ? "" : `Promised: ${result.promise}.`;
+  at("little").hidden = !result?.hides_little;
   panels(at("mechanisms"), world, { words, symbols, results, many });
 }
 
-/** Do something that the server may refuse. */
-async function tried(action) {
+/** Do something that the server may refuse. What was there before stays, unless it would be taken for the answer. */
+async function tried(action, clear = false) {
   try {
     await action();
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    at("error").textContent = error.message; // what was there before stays
+    if (clear) { refused(error.message); return; }
+    at("error").textContent = error.message;
     busy(false);
   }
 }
@@ -158,9 +162,19 @@ async function load() {
     await loadInto(model);
     at("rules").value = "";
     if (model.system === null) choose("source", "grid");
-    changed();
+    await firstRun();
+  }, true);
+}
+
+/** A random run on a system that was just loaded or, if there is none of the usual length, a shortest one. */
+async function firstRun() {
+  try {
     await randomRun(FIRST_LENGTH);
-  });
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    model.anyRun();
+    changed();
+  }
 }
 
 drawable(board, model, { tool: () => chosen("tool"), changed, moved: () => { at("status").textContent = model.here; paint(); } });

@@ -48,9 +48,11 @@ export function drawable(board, model, { tool, changed, moved }) {
   }
 
   function edit(change, ...values) {
-    const text = change(model.grid, ...values);
+    const run = model.symbols, text = change(model.grid, ...values);
     model.setGrid(model.grid);
-    changed(text ?? "");
+    if (change !== setWall || model.symbols.length === run.length) { changed(text ?? ""); return; }
+    model.symbols = run; // it is there again once the wall is gone
+    changed(`A wall is on the run after ${model.world.names[model.path.at(-1)]}: remove it, or draw another way.`);
   }
 
   /** An arrow key moves the cursor or, with Shift on a grid, takes a step of the run. */

@@ -90,7 +90,8 @@ export class Model {
 
   /** Take the last step back. Returns a text. */
   back() {
-    this.symbols = this.symbols.slice(0, -1);
+    const possible = this.path.length - (this.world.start === null ? 0 : 1); // less if a wall is on the run
+    this.symbols = this.symbols.slice(0, Math.min(possible, this.symbols.length - 1));
     if (this.path.length > 0) this.cursor = this.end;
     return this.#told();
   }
