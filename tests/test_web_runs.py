@@ -166,7 +166,7 @@ def test_the_promise_is_about_runs_that_there_are() -> None:
     nearest = min(differing(one, other) for one, other in itertools.combinations(ends, 2))
     assert nearest == 4  # around the wall, on one side or the other
     for result in answer(asked(goal)).values():  # 99.97% = e^8 / (1 + e^8)
-        assert "the nearest two runs differ in 4 places, so k = 1 is about no two runs; take k = 4" in result["promise"]
+        assert "differ in fewer than 4 places, so k = 1 is about no two runs: take k = 4. As it is" in result["promise"]
         assert "at most e^8 = 2,981 times as likely" in result["promise"]
     for result in answer(asked(goal, k=4)).values():
         assert result["promise"].startswith("of two runs that differ in up to 4 places, any output is at most e^2")

@@ -19,7 +19,7 @@ def spaced(text: str) -> list[str]:
     return [name for name in (part.strip(",") for part in parts) if name]
 
 
-def known(text: str, names: Container[str]) -> list[str]:
+def known(text: str, names: Container[object]) -> list[str]:
     """The names in a text, likewise; what is not a name is divided at commas.
 
     >>> known("0,1 0,2", ["0,1", "0,2"]), known("order, pay,ship", ["order", "pay", "ship"])

@@ -140,11 +140,8 @@ def _promised(chosen: Private, least: LeastDistance) -> str:
         return "nothing, for there is only one run of this length, and it comes out whatever ε is"
     if least.value > chosen.k:
         odds = guarantee.odds(least.value)
-        about = "" if least.is_exact else "at least "
-        nearest = (
-            f"the nearest two runs {odds.apart(about)}, so k = {chosen.k} is about no two runs; take k = {least.value}"
-        )
-        return f"{nearest}, or else, of runs that {odds.apart()}, {odds.in_words}"
+        none = f"no two runs of this length {odds.apart('fewer than ')}, so k = {chosen.k} is about no two runs"
+        return f"{none}: take k = {least.value}. As it is, of two runs that {odds.apart()}, {odds.in_words}"
     odds = guarantee.odds(chosen.k)
     return f"of two runs that {odds.apart('' if chosen.k == 1 else 'up to ')}, {odds.in_words}"
 

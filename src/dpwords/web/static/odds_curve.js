@@ -3,6 +3,7 @@ import { Refusal, ask } from "./ask.js";
 import { lines } from "./charts.js";
 
 const STEPS = [8, 7, 6, 5, 4, 3, 2.5, 2, 1.5, 1, 0.7]; // ε for k = 1; large ones are quick to compute, so they come first
+const BEYOND = [30, 20, 15, 12, 10], BELOW = [0.4, 0.2, 0.1]; // on the way to an ε that is outside of them
 const rows = new Map(); // from a question to its row
 
 /**
@@ -14,9 +15,10 @@ export function curves(figure, { busy, progress, cancel, error, optimal }) {
   cancel.addEventListener("click", () => { wanted = null; stopped?.abort(); });
 
   const questions = ({ language, k, edits, length, epsilon }) => {
-    const usual = STEPS.map((step) => Math.round(1000 * step * k) / 1000);
-    const outside = epsilon < usual.at(-1) || epsilon > usual[0];
-    return [...usual, ...(outside ? [epsilon] : [])].map((each) => ({ language, length, promise: { epsilon: each, k, edits } }));
+    const scaled = (steps) => steps.map((step) => Math.round(1000 * step * k) / 1000), usual = scaled(STEPS);
+    const outside = epsilon < usual.at(-1) || epsilon > usual[0] ? [epsilon] : [];
+    const between = [...scaled(BEYOND).filter((each) => each < epsilon), ...scaled(BELOW).filter((each) => each > epsilon)];
+    return [...usual, ...between, ...outside].map((each) => ({ language, length, promise: { epsilon: each, k, edits } }));
   };
 
   const draw = (settings) => {

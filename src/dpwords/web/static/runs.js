@@ -126,7 +126,7 @@ function paint(outdated = false) {
   board.replaceChildren(...parts(world, { words, symbols, cursor, releases: usable ? result.releases : [],
     visits: usable ? shares(result, many) : null }));
   at("board").querySelector("figcaption").firstChild.textContent = name === null ? "The private run"
-    : result === null ? `${MECHANISMS[name].title}: not there yet`
+    : result === null ? `${MECHANISMS[name].title}: no release to show`
       : `The private run and its releases: ${MECHANISMS[name].title}, ε = ${at("epsilon").value}`;
   at("board").querySelector(".legend").replaceWith(boardLegend(many));
   if (outdated) return;

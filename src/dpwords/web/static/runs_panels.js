@@ -32,7 +32,7 @@ export function panels(box, world, { words, symbols, results, many }) {
 function panel(name, { title, what }, result, isBest, world, { words, symbols, many }) {
   const heading = element("h3", { class: `of-${name}` }, title, ...(isBest ? [element("span", { class: "badge" }, "best")] : []));
   const [x, y, wide, tall] = frame(world);
-  const told = result === null ? "no answer yet" : summary(result, `${symbols.length} ${words}`);
+  const told = result === null ? "no release to show" : summary(result, `${symbols.length} ${words}`);
   const picture = canvas(`${title}: releases over the private run`, told, wide, tall);
   picture.setAttribute("viewBox", `${x} ${y} ${wide} ${tall}`);
   picture.append(...parts(world, { words, symbols, releases: result?.releases, visits: result && shares(result, many),
