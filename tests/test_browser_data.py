@@ -152,6 +152,35 @@ def test_rows_without_a_word_have_to_be_left_out_by_hand(data: Any) -> None:
     data.locator("#data-examples tr").nth(5).wait_for()
 
 
+def test_the_column_of_people_is_never_protected(data: Any) -> None:
+    data.locator("#data-notes", has_text="Not protected: rider, trip. They are copied as they are.").wait_for()
+    control(data, "Leave out all other columns").check()
+    data.locator("#data-notes", has_text="Not protected: rider. It is copied as it is.").wait_for()
+    data.get_by_role("button", name="Release the file").click()
+    data.locator("#data-examples tr").nth(7).wait_for()
+    assert downloaded(data, "trips.private.csv").splitlines()[0] == "rider,route"
+
+
+def test_epsilon_as_a_number_and_the_changes_of_each_word(data: Any) -> None:
+    control(data, "ε as a number").fill("40")
+    figure(data, "a person spends").get_by_text("at most 120").wait_for()  # three words
+    assert control(data, "ε of each word").input_value() == "12"  # as far as it goes
+    data.get_by_role("button", name="Release the file").click()
+    last = data.locator("#data-examples tr").nth(7).locator("td").last
+    assert last.inner_text() == "0 of 5"  # FEDCB; e^40 to 1
+    control(data, "ε as a number").fill("0")
+    data.locator("#data-error", has_text="epsilon").wait_for()
+
+
+def test_ids_with_spaces_between_are_names_and_a_grid_needs_a_start(data: Any) -> None:
+    choose(data, "routes.csv", "route\nn12 n13 n14\nn13 n12\n")
+    data.locator("#data-hint", has_text="list the symbols").wait_for()
+    assert control(data, "Words of").input_value() == "symbols"
+    control(data, "Words of").select_option("grid")
+    control(data, "Start").locator("visible=true").fill("")
+    data.locator("#data-hint", has_text="Say where runs start").wait_for()
+
+
 def test_a_list_on_one_line_and_how_it_was_read(data: Any) -> None:
     drop(data, "log.csv", LOG)
     control(data, "Words of").select_option("symbols")

@@ -103,7 +103,8 @@ function checked(found) {
   hint("");
   at("checked").classList.remove("busy");
   const words = wordColumns(file.columns);
-  const others = at("drop-others").checked ? [] : file.columns.map(([name]) => name).filter((name) => !words.includes(name));
+  const others = file.columns.map(([name]) => name).filter((name) => !words.includes(name)
+    && (!at("drop-others").checked || name === at("by").value)); // whose word it is stays in the file
   showChecked(found, others);
   showCount(count(), found.people !== null);
   at("release").disabled = found.words === 0 || (found.skipped > 0 && !at("skip").checked);
@@ -226,6 +227,7 @@ const form = at("form");
 form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("input", (event) => {
   if (event.target.type === "file" || event.target.id === "data-format") return;
+  if (event.target === at("epsilon-slider")) at("epsilon").value = at("epsilon-slider").value;
   if (event.target.id === "data-confirmed") arrange();
   else changed();
 });

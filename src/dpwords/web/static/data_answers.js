@@ -89,7 +89,8 @@ export function showReleased({ values, content }) {
     ? "The receipt, which says what was promised, is in the metadata of the file."
     : "The receipt says what was promised. It has nothing private in it: keep it with the file.";
   at("examples").replaceChildren(...examples.map(([before, after]) => element("tr", {},
-    element("td", {}, before.join(between)), element("td", {}, ...markedWord(after, between)))));
+    element("td", {}, before.join(between)), element("td", {}, ...markedWord(after, between)),
+    element("td", {}, `${after.filter(([, change]) => change !== "same").length} of ${before.length}`))));
   at("released").hidden = false;
 }
 

@@ -61,7 +61,11 @@ export function offer(columns, guess) {
 
 /** Whether the words in the first rows seem to consist of names and not of single characters. */
 export function hasNames({ columns, rows }) {
-  if (at("shape").value === "column") return at("separator").value !== "";
+  if (at("shape").value === "column") {
+    const place = columns.findIndex(([name]) => name === at("column").value);
+    const ids = (text) => text.split(/\s+/).length > 1 && text.split(/\s+/).every((symbol) => symbol.length > 1 && /\d/.test(symbol));
+    return at("separator").value !== "" || columns[place]?.[1].startsWith("lists") || rows.some((row) => ids(row[place] ?? ""));
+  }
   const names = at("shape").value === "log" ? [at("symbol").value] : wordColumns(columns);
   return rows.some((row) => row.some((value, place) => names.includes(columns[place][0]) && [...value].length > 1));
 }
@@ -77,7 +81,7 @@ export function arrange() {
     const [name, values] = part.dataset.for.split("=");
     part.hidden = !values.split("|").includes(at(name).value);
   }
-  at("epsilon-shown").value = at("epsilon").value;
+  at("epsilon-slider").value = at("epsilon").value;
   at("read-symbols").disabled = !at("confirmed").checked;
 }
 
@@ -131,6 +135,7 @@ export function missing() {
   const kind = at("kind").value;
   if (kind === "alphabet" && at("alphabet").value === "") return "Say what may come out: type the alphabet of the words.";
   if (kind === "symbols" && at("symbols").value.trim() === "") return "Say what may come out: list the symbols, one on each line.";
+  if (kind === "grid" && at("start").value.trim() === "") return "Say where runs start: type a cell such as 0,0, or any for words of cells.";
   if (kind === "system" && system === null) return "Say what may come out: choose the file of the system.";
   if (at("spending").value !== "word" && at("by").value === "") return "A budget is for each person: choose the column that says whose word it is.";
   return null;
