@@ -36,7 +36,7 @@ def refused(*arguments: str, stdin: str | bytes = b"") -> str:
 
 
 def test_release_of_arguments() -> None:
-    done = run("release", "american control", "2019", "--alphabet", "a-z0-9 ", "--epsilon", "1")
+    done = run("release", "american control", "2019", "--alphabet", "a-z0-9 ", "--epsilon", "5")
     assert done.returncode == 0
     assert [len(line) for line in done.stdout.splitlines()] == [16, 4]
     assert done.stderr == ""

@@ -41,7 +41,7 @@ def test_files_with_a_summary_before_and_a_report_after(source: str, tmp_path: P
     assert "2 people have 3 words" in done.stderr
     assert "at most 400" in done.stderr
     assert "the receipt is in out.csv.receipt.json" in done.stderr
-    assert " rows/s" in done.stderr
+    assert "dpwords: 3 rows in " in done.stderr
     assert "gattaca" not in done.stderr
     assert all(line.startswith("dpwords: ") for line in done.stderr.splitlines())
     found = receipts.read(str(target))

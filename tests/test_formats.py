@@ -177,8 +177,8 @@ def test_forms_of_names() -> None:
     assert FileForm.of("routes.dat", "jsonl") == FileForm("jsonl")
     assert FileForm.of("-", "tsv") == FileForm("tsv")
     for path, named, message in (
-        ("routes.dat", None, "rename it"),
-        ("routes", None, "rename it"),
+        ("routes.dat", None, "convert it to CSV or Parquet"),
+        ("routes", None, "convert it to CSV or Parquet"),
         ("-", None, "--format"),
         ("t.parquet.gz", None, "compressed inside"),
     ):

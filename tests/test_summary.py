@@ -42,7 +42,7 @@ def test_free_words_by_hand() -> None:
         "promised: two words that differ in d places give any output with probabilities within a factor e^(4·d) of "
         "each other",
         "the nearest two words differ in 1 place: any output is at most e^4 = 54.6 times as likely for one as for the "
-        "other, so whoever held both equally likely is at most 98.2% sure afterwards which of them it was",
+        "other, so whoever held both equally likely is at most 98.3% sure afterwards which of them it was",
         "any two words of this length, which differ in up to 18 places: at most e^72 times as likely, so that one can "
         "be all but sure",
         "a word comes out unchanged with probability 38.2%, on average",
@@ -237,7 +237,7 @@ def test_explanations_in_words() -> None:
     assert str(promise.explain("ab", "ab")) == "the two words are the same: there is nothing to tell apart"
     assert str(promise.explain("abc", "acc")) == (
         "the two words differ in 1 place: any output is at most e^1 = 2.72 times as likely for one as for the other, "
-        "so whoever held both equally likely is at most 73.1% sure afterwards which of them it was"
+        "so whoever held both equally likely is at most 73.2% sure afterwards which of them it was"
     )
     edits = dw.EditChannel("ab", 6.0).guarantee.explain("kitten", ["s", "i", "t", "t", "i", "n", "g"])
     assert (edits.distance, edits.loss) == (3, 18.0)

@@ -72,11 +72,10 @@ def alphabet_symbols(text: str) -> list[str]:
         if first > last:
             raise InvalidValue(f"the range {first}-{last} of the alphabet runs backwards: write {last}-{first}")
         symbols.extend(map(chr, range(ord(first), ord(last) + 1)))
-    if len(set(symbols)) < len(symbols):
-        twice = next(symbol for symbol in symbols if symbols.count(symbol) > 1)
+    if any(symbols.count(separator) > 1 for separator in ", ;"):
         raise InvalidValue(
-            f"the alphabet has the character {twice!r} twice: write each character once; names go into a file, one on "
-            "each line, which is written @file"
+            "the alphabet looks like a list of names, but is read as single characters: write each character once, or "
+            "put the names into a file, one on each line, and write @file"
         )
     return symbols
 
