@@ -120,6 +120,32 @@ def test_how_often_the_most_frequent_letter_is_the_true_one() -> None:
     assert f"with probability {share['three']:.2f}, of ten\nwith {share['ten']:.3f}." in PAGES["faq"]
 
 
+def test_what_careers_come_to() -> None:
+    """The guide and the page on careers: each of four states is kept with probability e^ε/(e^ε + 3)."""
+    page, other = PAGES["cookbook_panels"], 1 / (math.exp(2) + 3)
+    kept = 1 - 3 * other
+    assert f"comes out true with probability {kept:.2f}." in page
+    assert f"is the true one with probability {_most_frequent(kept, 7):.2f}." in page
+    spells = 1 + 23 * (1 - kept**2 - 3 * other**2)  # a new one wherever a month differs from the one before
+    assert f"turns into {spells:.1f} spells on average" in page
+    wrong = {(epsilon, n): n * 3 / (math.exp(epsilon) + 3) for epsilon in (2, 4) for n in (4, 24)}
+    assert f"| one month | {wrong[2, 24]:.3g} of 24 | {wrong[4, 24]:.3g} of 24 |" in page
+    assert f"| {_least_wrong(2, 6, 24):.3g} of 24 | {_least_wrong(4, 6, 24):.3g} of 24 |" in page
+    assert f"| {wrong[2, 4]:.3g} of 4 | {wrong[4, 4]:.3g} of 4 |" in page
+    assert f"ε = 2, {wrong[2, 24]:.3g} of the 24 months are wrong" in PAGES["guide"]
+    assert f"ε = 4, {wrong[4, 24]:.3g} months are wrong" in PAGES["guide"]
+    assert f"at ε = 2 {wrong[2, 4]:.3g} of 4 places are wrong" in PAGES["guide"]
+
+
+def _least_wrong(epsilon: float, k: int, length: int) -> float:
+    """The least mean distance of a staircase e^(−ε·ceil((d − j)/k)) on words over four symbols, over all j."""
+    means = []
+    for j in range(k):
+        weights = [math.comb(length, d) * 3**d * math.exp(-epsilon * math.ceil((d - j) / k)) for d in range(length + 1)]
+        means.append(sum(d * weight for d, weight in enumerate(weights)) / sum(weights))
+    return min(means)
+
+
 def _most_frequent(kept: float, releases: int) -> float:
     right = 0.0
     for counts in product(range(releases + 1), repeat=4):

@@ -136,6 +136,15 @@ def sessions(place: Path) -> None:
         assert all(row["inputs"][0] == "CONNECT" and row["inputs"][-1] in ("RESET", "FINACK") for row in rows)
 
 
+def careers(place: Path) -> None:
+    """Everybody has the four months of the page, in states that are declared, and the region is left out."""
+    with (place / "private.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row.pop("person") for row in rows] == [str(person) for person in range(1, 301)]
+    assert all(list(row) == ["Jul.93", "Jan.94", "Jul.94", "Jan.95"] for row in rows)
+    assert {state for row in rows for state in row.values()} == {"school", "training", "work", "jobless"}
+
+
 def terminal(place: Path) -> None:
     """Words came through the pipe, and the audit of the paper's formula was kept."""
     assert [len(line) for line in (place / "private.txt").read_text().splitlines()] == [7, 4]
@@ -145,6 +154,7 @@ def terminal(place: Path) -> None:
 CHECKS: dict[str, Callable[[Path], None]] = {
     "command_line": terminal,
     "cookbook_mobility": routes,
+    "cookbook_panels": careers,
     "cookbook_process_mining": traces,
     "cookbook_protocols": sessions,
     "cookbook_robotics": robot_plans,

@@ -84,13 +84,14 @@ def test_the_table_of_expected_distances_is_true() -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "lines"), [("README.md", 1), ("docs/faq.md", 1), ("docs/promise.md", 3), ("docs/tutorial.md", 1)]
+    ("page", "lines"),
+    [("README.md", 1), ("docs/faq.md", 1), ("docs/guide.md", 1), ("docs/promise.md", 3), ("docs/tutorial.md", 1)],
 )
 def test_odds_of_100_are_true_and_rounded_up(page: str, lines: int) -> None:
     text = (ROOT / page).read_text("utf-8")
     epsilons = [float(found) for found in re.findall(r"(?<=\| )(?:ε = )?([\d.]+)(?= \|)", _row_with(text, "ε"))]
     rows = re.findall(r"^\| (?:at most … of 100 cases|(\d)) \|(.*)\|$", text, re.MULTILINE)
-    assert len(epsilons) == 5
+    assert len(epsilons) == 6
     assert len(rows) == lines
     for places, cells in rows:
         for epsilon, cell in zip(epsilons, cells.split("|"), strict=True):
