@@ -9,7 +9,8 @@ BIN    := $(VENV)/bin
 $(VENV)/user: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "dpwords needs Python 3.11 or newer: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable .
+	@echo 'Installing dpwords and what it needs into $(VENV): this takes about half a minute.'
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[frames]'
 	touch $@
 
 $(VENV)/developer: $(VENV)/user
