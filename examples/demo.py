@@ -91,7 +91,7 @@ def plan() -> None:
         "2. A robot's plan",
         "The robot goes from the upper left to the lower right corner; o is where it passes, # is a wall. In the",
         "private versions, x is where it passes elsewhere. It never enters a wall, and always arrives.",
-        "Two plans with the same goal differ in at least two moves, so ε is promised for plans that differ in two: -k 2.",
+        "Two plans with the same goal differ in at least two moves, so ε is promised for two moves: -k 2.",
     )
     command("release", PLAN, "--system", "examples/streets.txt", "--epsilon", "4", "-k", str(K))
     on_maps(world, PLAN, [PLAN])

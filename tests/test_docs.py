@@ -137,6 +137,18 @@ def test_what_careers_come_to() -> None:
     assert f"at ε = 2 {wrong[2, 4]:.3g} of 4 places are wrong" in PAGES["guide"]
 
 
+@pytest.mark.filterwarnings("ignore:.*ε")  # at ε = 4 little is left of 27 activities, and the channel says so
+@pytest.mark.parametrize("activities", [8, 27])
+def test_how_many_events_are_changed(activities: int) -> None:
+    """Over an alphabet of m, 6·(m − 1)/(e^ε + m − 1) of six events are."""
+    page, epsilons, others = PAGES["cookbook_process_mining"], (4, 6, 8), activities - 1
+    public = [f"{6 * others / (math.exp(epsilon) + others):.3g}" for epsilon in epsilons]
+    assert f"| {activities} activities, lengths public | {' | '.join(public)} |" in page
+    channels = [dw.EditChannel(range(activities), epsilon) for epsilon in epsilons]
+    edits = [f"{channel.expected_distance(length=6):.3g}" for channel in channels]
+    assert f"| {activities} activities, `--edits all` | {' | '.join(edits)} |" in page
+
+
 def _least_wrong(epsilon: float, k: int, length: int) -> float:
     """The least mean distance of a staircase e^(−ε·ceil((d − j)/k)) on words over four symbols, over all j."""
     means = []
