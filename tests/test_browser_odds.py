@@ -124,6 +124,7 @@ def test_routes_on_a_grid(odds: Any) -> None:
 def test_the_curves_can_be_cancelled(page: Any, address: str) -> None:
     """Words of cells on a large grid need proofs of seconds, so there is time to press the button."""
     page.goto(f"{address}#odds?kind=grid&rows=30&columns=30&symbols=states")
+    expect(page.locator("#odds-curve-cancel")).to_be_visible()  # a hidden button takes no key
     page.locator("#odds-curve-cancel").press("Enter")
     expect(page.locator("#odds-curve-busy")).to_be_hidden()
     assert page.locator("#odds-curve circle").count() < 4 * 11

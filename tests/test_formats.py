@@ -177,8 +177,8 @@ def test_forms_of_names() -> None:
     assert FileForm.of("routes.dat", "jsonl") == FileForm("jsonl")
     assert FileForm.of("-", "tsv") == FileForm("tsv")
     for path, named, message in (
-        ("routes.dat", None, "convert it to CSV or Parquet"),
-        ("routes", None, "convert it to CSV or Parquet"),
+        ("routes.dat", None, "convert or rename it"),
+        ("routes", None, "convert or rename it"),
         ("-", None, "--format"),
         ("t.parquet.gz", None, "compressed inside"),
     ):

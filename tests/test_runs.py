@@ -284,7 +284,7 @@ def test_an_input_that_changes_meanwhile(source: Path, target: Path) -> None:
         ("", "is a directory"),
         ("in.csv", "both input and output"),
         ("missing/out.csv", "there is no directory"),
-        ("out.dat", "rename it"),
+        ("out.dat", "convert or rename it"),
         ("out.txt", "one column"),
         ("a\0b.csv", "null character"),
     ],

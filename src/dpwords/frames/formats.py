@@ -76,8 +76,7 @@ class FileForm:
         if kind is None:
             known = ", ".join(f".{suffix}" for suffix in _SUFFIXES)
             raise InvalidValue(
-                f"the suffix of {Path(path).name} is not one of {known}: convert it to CSV or Parquet, or name the "
-                "format"
+                f"the suffix of {Path(path).name} is not one of {known}: convert or rename it, or name the format"
             )
         if packing is not None and kind not in _TEXT:
             raise InvalidValue(f"{kind} files are compressed inside: leave out .{packing} in {Path(path).name}")
