@@ -49,6 +49,9 @@ class Limits:
     averaged_distances: int = 2**24  # distances to the words of a list; beyond it the average is over fewer words
     averaged_counts: int = 8  # words, if each needs counts by Levenshtein distance
 
+    # Estimates
+    chain_edges: int = 2**21  # edges of a Markov chain that is fitted to releases
+
     # Public facts about the nearest two words of a language
     pair_steps: int = 2**23  # pairs of edges that are visited; about a second
 
