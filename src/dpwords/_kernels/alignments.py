@@ -7,14 +7,15 @@ the named tuple `Model` of dpwords.estimate.alignments:
     through[s, b]    the chances of getting from state s to symbol b over any number of symbols that leave nothing
     backward[b, s]   the same, transposed
     ending[s]        the chance that a word ends in state s
-    inserted[t]      ln of the probability that a gap is one given word of t symbols
     empty            the probability that a gap is empty
+    longer[t]        the probability that a gap is one given word of t + 1 symbols, divided by the same for t symbols
     deleted, kept, replaced
                      the probabilities that a symbol is deleted, kept, or replaced by one given other symbol
 
 Here a symbol *leaves nothing* if it is deleted and the gap behind it is empty. All rows of numbers are divided by their
-largest entry, whose logarithm is kept, so that long words do not underflow. Kernels release the GIL, so several threads
-may run at the same time.
+largest entry, whose logarithm is kept, so that long words do not underflow. The probabilities of long gaps come from
+those of shorter ones, divided in the same way: what then underflows is less than 1e-290 of the row it is added to.
+Kernels release the GIL, so several threads may run at the same time.
 """
 
 from __future__ import annotations
@@ -38,14 +39,15 @@ def forward(word: Array, model: Any, read: Array, written: Array, scale: Array) 
     Cost: states · (length² / 2 + length · symbols).
     """
     states, symbols = model.through.shape
-    moved, base = np.zeros(symbols), 0.0
-    for j in range(len(word) + 1):
+    moved, gap, base = np.zeros(symbols), np.empty(len(word) + 1), 0.0
+    for j in range(
+        len(word) + 1
+    ):  # gap[i]: the probability of a gap between rows i and j, scaled from one to the other
         here, after = read[j], written[j]
         after[:] = 0.0
-        for t in range(1, j + 1):
-            share = math.exp(model.inserted[t] + scale[j - t] - base)
+        for i in range(j):
             for s in range(states):
-                after[s] += share * read[j - t, s]
+                after[s] += gap[i] * read[i, s]
         here[0] = 1.0 if j == 0 else 0.0
         for b in range(symbols):  # moved[b]: b is the next true symbol after j − 1 released ones
             here[1 + b] = model.replaced * moved[b]
@@ -69,19 +71,20 @@ def forward(word: Array, model: Any, read: Array, written: Array, scale: Array) 
             after[s] /= top
         for b in range(symbols):
             moved[b] /= top
+        for i in range(j):
+            gap[i] *= model.longer[j - i] / top
+        gap[j] = model.longer[0] * model.empty
         base += math.log(top)
         scale[j] = base
 
 
 @compiled(nogil=True)
-def add_uses(
-    word: Array, times: float, model: Any, written: Array, scale: Array, rest: Array, behind: Array, uses: Array
-) -> float:
+def add_uses(word: Array, times: float, model: Any, written: Array, scale: Array, rest: Array, uses: Array) -> float:
     """Add the expected uses of the chain's steps in `times` copies of a released word, and return its ln-probability.
 
     `written` and `scale` come from `forward`. uses[s, b], with b = symbols for the end, still has to be multiplied by
-    the chance of that step. rest[j, s]·e^behind[j] is the probability that a chain in state s, after the gap, produces
-    the released symbols from the j-th on. Cost: states · (length² / 2 + 2 · length · symbols).
+    the chance of that step. rest[j, s] is the probability that a chain in state s, after the gap, produces the released
+    symbols from the j-th on, up to a factor for each j. Cost: states · (length² / 2 + 2 · length · symbols).
     """
     states, symbols = model.through.shape
     last = len(word)
@@ -93,14 +96,14 @@ def add_uses(
     log_prob = scale[last] + math.log(total)
     for s in range(states):
         uses[s, symbols] += times * written[last, s] / total
-    before, later, step, base = np.zeros(states), np.empty(states), np.empty(symbols), 0.0
+    before, later, step = np.zeros(states), np.empty(states), np.empty(symbols)
+    gap, base = np.empty(last + 1), 0.0
     for j in range(last, -1, -1):
         here = rest[j]
         later[:] = 0.0
-        for t in range(1, last - j + 1):
-            share = math.exp(model.inserted[t] + behind[j + t] - base)
+        for i in range(j + 1, last + 1):
             for s in range(states):
-                later[s] += share * rest[j + t, s]
+                later[s] += gap[i] * rest[i, s]
         for b in range(symbols):  # step[b]: b is the next true symbol, and everything behind it fits
             step[b] = model.deleted * later[1 + b] + model.replaced * before[1 + b]
         if j < last:
@@ -123,8 +126,10 @@ def add_uses(
         for s in range(states):
             here[s] /= top
             before[s] /= top
+        for i in range(j + 1, last + 1):
+            gap[i] *= model.longer[i - j] / top
+        gap[j] = model.longer[0] * model.empty
         base += math.log(top)
-        behind[j] = base
         factor = times * math.exp(scale[j] + base - log_prob) / top
         for s in range(states):
             mass = factor * written[j, s]
@@ -147,8 +152,8 @@ def add_uses_each(
         longest = max(longest, ends[i] - (ends[i - 1] if i > 0 else 0))
     shape = (longest + 1, model.through.shape[0])
     read, written, rest = np.empty(shape), np.empty(shape), np.empty(shape)
-    scale, behind = np.empty(longest + 1), np.empty(longest + 1)
+    scale = np.empty(longest + 1)
     for i in range(begin, end):
         word = values[ends[i - 1] if i > 0 else 0 : ends[i]]
         forward(word, model, read, written, scale)
-        logs[i] = add_uses(word, times[i], model, written, scale, rest, behind, uses[place[i]])
+        logs[i] = add_uses(word, times[i], model, written, scale, rest, uses[place[i]])

@@ -38,7 +38,7 @@ class Model(NamedTuple):
     through: Floats
     backward: Floats
     ending: Floats
-    inserted: Floats
+    longer: Floats
     empty: float
     deleted: float
     kept: float
@@ -67,8 +67,9 @@ class Alignments(Value):
         self._times, self._words = _distinct(words)
         self._check(self._words.sizes)
         self.groups = np.repeat(np.arange(self._states), self._states)
-        self._inserted = channel.log_insertions(int(self._words.sizes.max(initial=0)))
-        read_only(self.groups, self._times, self._words.values, self._words.ends, self._inserted)
+        inserted = channel.log_insertions(int(self._words.sizes.max(initial=0)) + 1)
+        self._empty, self._longer = math.exp(inserted[0]), np.exp(np.diff(inserted))
+        read_only(self.groups, self._times, self._words.values, self._words.ends, self._longer)
 
     def expected(self, chances: Floats) -> tuple[float, Floats]:
         """The log-likelihood of all words, and the expected number of uses of each parameter, summed over the words.
@@ -136,13 +137,13 @@ class Alignments(Value):
         """
         matrix = np.asarray(chances, dtype=np.float64).reshape(self._states, self._states)
         deleted, kept, replaced = np.exp(self._channel.log_operations()).tolist()
-        empty = math.exp(self._inserted[0])
+        empty = self._empty
         power, series = deleted * empty * matrix[1:, :-1], np.eye(self._states - 1)
         for _ in range(math.ceil(math.log2(self._states + _LOG_NEGLIGIBLE / math.log(deleted * empty)))):
             series, power = series + series @ power, power @ power
         through = matrix[:, :-1] @ series
         backward, ending = np.ascontiguousarray(through.T), np.ascontiguousarray(matrix[:, -1])
-        return Model(through, backward, ending, self._inserted, empty, deleted, kept, replaced)
+        return Model(through, backward, ending, self._longer, empty, deleted, kept, replaced)
 
     def _steps(self, sizes: Integers) -> float:
         """The number of steps that one pass over words of these lengths takes."""
