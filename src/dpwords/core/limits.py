@@ -39,6 +39,10 @@ class Limits:
     alignment_steps: int = 10**11  # steps for one probability of the edit channel; a few minutes
     listed_edits: int = 2**24  # largest number of edits in a distribution of the edit channel
 
+    # Estimates from released words
+    expected_steps: int = 10**12  # steps of one pass over all words of the edit channel; some minutes
+    length_steps: int = 10**11  # steps for the probabilities of all pairs of lengths; a few minutes
+
     # The ledger
     ledger_wait: float = 60.0  # seconds to wait for another process that is writing to it
 

@@ -1,0 +1,1 @@
+"""Statistics of a population, estimated from its private words."""
