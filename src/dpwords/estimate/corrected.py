@@ -1,7 +1,7 @@
 """Expectation–maximisation where the normaliser of the mechanism depends on the private word.
 
-A release tells about its run x through e^(−c·d(x,w))/Z(x). Sums over runs need Z(x) as a product over a run, which it is
-not. So ln Z(x) is approximated by a sum over *windows*, that is over pairs of consecutive steps, fitted where it
+A release tells about its run x through e^(−c·d(x,w))/Z(x). Sums over runs need Z(x) as a product over a run, which it
+is not. So ln Z(x) is approximated by a sum over *windows*, that is over pairs of consecutive steps, fitted where it
 matters: on runs drawn from their distribution given each release. What is left unexplained is then uncorrelated, within
 a release, with every window, and so with every count that the estimates are made of.
 """
@@ -40,7 +40,7 @@ class Windows:
     def weighted(self, words: SameLength) -> SameLength:
         """The same words, where runs have the weight 1/Z as it is approximated."""
         number = len(self.hidden.source)
-        ending = self.hidden.accepting * np.exp(-self.values[number:])
+        ending = np.where(self.hidden.accepting, np.exp(-self.values[number:]), 0.0)
         return replace(words, factor=np.exp(-self.values[:number]), ending=ending)
 
     def improve(self, words: SameLength, chance: Floats, round_number: int) -> float:
@@ -100,9 +100,9 @@ def _regressed(columns: Integers, values: Floats, release: Integers, number: int
 
     def applied(x: Floats) -> Floats:
         back = np.repeat(centred(x[columns].sum(axis=1)), width)
-        return np.bincount(columns.ravel(), back, number) + _RIDGE * x
+        return np.asarray(np.bincount(columns.ravel(), back, number) + _RIDGE * x)
 
-    rest = np.bincount(columns.ravel(), np.repeat(centred(values), width), number)
+    rest: Floats = np.bincount(columns.ravel(), np.repeat(centred(values), width), number).astype(np.float64)
     found, direction = np.zeros(number), rest
     size = float(rest @ rest)
     goal = 1e-10 * size

@@ -59,7 +59,7 @@ class RunEvidence:
         """The log-likelihood of all releases, and the expected number of uses of each parameter."""
         chance, likelihood, uses = chances[self.hidden.parameter], 0.0, np.zeros(len(self.hidden.source))
         for each in self.lengths:
-            one, used = each.passes.total(chance * each.factor, each.times, each.ending)
+            one, used = each.passes.total(chance * each.factor, each.ending, each.times)
             likelihood, uses = likelihood + one, uses + used
         return likelihood, self.by_parameter(uses)
 
@@ -68,7 +68,7 @@ class RunEvidence:
         chance = chances[self.hidden.parameter]
         for each in self.lengths:
             for part in each.passes.parts:
-                found = each.passes.expected(part, chance * each.factor, every_place, each.ending)
+                found = each.passes.expected(part, chance * each.factor, each.ending, every_place)
                 yield Part(each.length, each.times[part], found)
 
     def by_parameter(self, uses: Floats) -> Floats:
@@ -83,5 +83,5 @@ class RunEvidence:
 
 def _thinned(words: SameLength, share: int) -> SameLength:
     passes, kept = words.passes, slice(0, None, share)
-    seen = Seen(np.ascontiguousarray(passes.seen.rows[kept]), passes.seen.favoured)
+    seen = Seen(np.ascontiguousarray(passes.seen.rows[kept]), passes.seen.favours)
     return replace(words, passes=replace(passes, seen=seen), times=words.times[kept])

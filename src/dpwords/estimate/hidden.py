@@ -21,6 +21,7 @@ from dpwords.core.scaled import Floats, Integers
 from dpwords.core.symbols import Alphabet
 from dpwords.errors import TooLarge
 from dpwords.spaces.graph import Flags, Graph, edges_taken
+from dpwords.spaces.online_favours import SymbolFavours
 
 _PARTS = 64  # in which sums over words are made, so that they do not depend on the number of threads
 
@@ -50,6 +51,13 @@ class Incoming(NamedTuple):
     live: Flags
 
 
+class Detector(NamedTuple):
+    """An automaton that reads words over an alphabet, from state 0: step[state, symbol] is the next state."""
+
+    step: Integers
+    accepting: Flags
+
+
 class Favoured(NamedTuple):
     """For each row, the states whose weight is multiplied: those of row r are state[first[r]:first[r + 1]]."""
 
@@ -59,10 +67,10 @@ class Favoured(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """Released words of one length, as kernels take them: for each word and place a row of `favoured`."""
+    """Released words of one length: for each word and place a row, and the true symbols that each row favours."""
 
     rows: Integers
-    favoured: Favoured
+    favours: SymbolFavours
 
 
 class Expected(NamedTuple):
@@ -88,6 +96,7 @@ class Hidden:
     origin: Integers  # for each state the state of the language's graph
     accepting: Flags
     groups: Integers  # for each parameter, the number of its state: the parameters of a state sum to 1
+    marks: Flags | None = None  # states that a detector has marked
 
     @classmethod
     def of(cls, graph: Graph) -> Hidden:
@@ -185,6 +194,43 @@ class Hidden:
             self.groups,
         )
 
+    def detected(self, detector: Detector) -> tuple[Hidden, Integers, Integers]:
+        """The same runs, beside which a detector reads their symbols; states where it has accepted are marked.
+
+        Also, for each edge and for each state, the one that it was. Cost: edges of the result.
+        """
+        width, first = len(detector.accepting), np.searchsorted(self.source, np.arange(self.size + 1))
+        number = np.full(self.size * width, -1)
+        number[0], states, edges, targets, begin = 0, [0], [], [], 0  # pairs state · width + state of the detector
+        while begin < len(states):
+            state, at = divmod(states[begin], width)
+            begin += 1
+            for edge in range(first[state], first[state + 1]):
+                target = int(self.target[edge])
+                pair = target * width + int(detector.step[at, self.symbol[target]])
+                if number[pair] < 0:
+                    number[pair] = len(states)
+                    states.append(pair)
+                edges.append(edge)
+                targets.append(number[pair])
+        was, found = np.divmod(np.array(states), width)
+        edge_was = np.array(edges)
+        return (
+            Hidden(
+                self.alphabet,
+                np.repeat(np.arange(len(was)), np.diff(first)[was]),
+                np.array(targets),
+                self.parameter[edge_was],
+                self.symbol[was],
+                self.origin[was],
+                self.accepting[was],
+                self.groups,
+                detector.accepting[found],
+            ),
+            edge_was,
+            was,
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Pass:
@@ -199,10 +245,15 @@ class Pass:
         """The edges that can be taken at each place."""
         return self.hidden.layers(self.seen.rows.shape[1])
 
-    @property
-    def ending(self) -> Floats:
-        """The weight of each state where a run ends."""
-        return self.hidden.accepting.astype(np.float64)
+    @cached_property
+    def favoured(self) -> Favoured:
+        """The hidden states that each row favours."""
+        first, states = self.hidden.of_symbol
+        rows, symbols, times = self.seen.favours
+        sizes = np.diff(first)[symbols]
+        ends = np.concatenate([[0], np.cumsum(sizes)])
+        place = np.repeat(first[symbols] - ends[:-1], sizes) + np.arange(ends[-1])
+        return Favoured(ends[rows], states[place], np.repeat(times, sizes))
 
     @cached_property
     def parts(self) -> list[slice]:
@@ -212,21 +263,18 @@ class Pass:
         size = max(min(most, -(-number // _PARTS)), 1)
         return [slice(begin, min(begin + size, number)) for begin in range(0, number, size)]
 
-    def log_likelihoods(self, factor: Floats, ending: Floats | None = None) -> Floats:
+    def log_likelihoods(self, factor: Floats, ending: Floats) -> Floats:
         """For each word, ln of the sum of the weights of all hidden runs, times their favours."""
-        found = np.zeros(len(self.seen.rows))
-        ending, loops = self.ending if ending is None else ending, kernel("hidden")
+        found, loops = np.zeros(len(self.seen.rows)), kernel("hidden")
 
         def work(part: slice) -> None:
-            seen = self.seen.favoured, self.seen.rows[part], found[part]
+            seen = self.favoured, self.seen.rows[part], found[part]
             loops.log_likelihoods(self.hidden.steps, self.layers, factor, ending, *seen)
 
         threads.in_parts(work, len(found), cost=len(self.layers.order), most=self.limits.threads)
         return found
 
-    def expected(
-        self, part: slice, factor: Floats, every_place: bool = False, ending: Floats | None = None
-    ) -> Expected:
+    def expected(self, part: slice, factor: Floats, ending: Floats, every_place: bool = False) -> Expected:
         """What is expected of the hidden runs of some of the words."""
         rows = self.seen.rows[part]
         likelihood, uses = np.zeros(len(rows)), np.zeros((len(self.hidden.source), len(rows)))
@@ -235,8 +283,8 @@ class Pass:
             self.hidden.steps,
             self.layers,
             factor,
-            self.ending if ending is None else ending,
-            self.seen.favoured,
+            ending,
+            self.favoured,
             rows,
             likelihood,
             uses,
@@ -251,7 +299,7 @@ class Pass:
         taken = np.zeros((words, runs, length), dtype=np.int64)
 
         def work(part: slice) -> None:
-            weights = self.layers, self.incoming, factor, ending, self.seen.favoured
+            weights = self.layers, self.incoming, factor, ending, self.favoured
             kernel("hidden").sampled(self.hidden.steps, *weights, self.seen.rows[part], uniform[part], taken[part])
 
         threads.in_parts(work, words, cost=len(self.layers.order), most=self.limits.threads)
@@ -268,14 +316,14 @@ class Pass:
             live[place, reached] = True
         return Incoming(first, order, live)
 
-    def total(self, factor: Floats, times: Floats, ending: Floats | None = None) -> tuple[float, Floats]:
+    def total(self, factor: Floats, ending: Floats, times: Floats) -> tuple[float, Floats]:
         """The log-likelihood of all words, and the expected uses of each edge, where each word counts `times`."""
         found: list[tuple[float, Floats]] = [(0.0, np.zeros(0))] * len(self.parts)
 
         def work(numbers: slice) -> None:
             for number in range(numbers.start, numbers.stop):
                 part = self.parts[number]
-                one = self.expected(part, factor, ending=ending)
+                one = self.expected(part, factor, ending)
                 found[number] = float(times[part] @ one.log_likelihood), one.uses @ times[part]
 
         cost = len(self.layers.order) * (self.parts[0].stop if self.parts else 1)
@@ -283,7 +331,7 @@ class Pass:
         return float(sum(value for value, _ in found)), np.sum([uses for _, uses in found], axis=0)
 
 
-def favouring_own(hidden: Hidden, codes: Codes, ratio: float) -> Seen:
+def favouring_own(codes: Codes, symbols: int, ratio: float) -> Seen:
     """Words seen through a channel that weights the true symbol `ratio` times as much as each other one."""
-    first, states = hidden.of_symbol
-    return Seen(codes.astype(np.int64), Favoured(first, states, np.full(len(states), ratio)))
+    own = np.arange(symbols + 1)
+    return Seen(codes.astype(np.int64), SymbolFavours(own, own[:-1], np.full(symbols, ratio)))

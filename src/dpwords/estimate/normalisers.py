@@ -44,9 +44,10 @@ class Normalisers:
         if isinstance(base, WeightedWords):
             apart = np.count_nonzero(words[:, None, :] != base.rows[None], axis=2)
             weight = base.weight.relative_to(base.weight.exponent.max())
-            return np.log(ratio ** -apart.astype(np.float64) @ weight)
+            return np.asarray(np.log(ratio ** -apart.astype(np.float64) @ weight))
         hidden, factor, ending = self._measured
-        return Pass(hidden, favouring_own(hidden, words, ratio), self.limits).log_likelihoods(factor, ending)
+        seen = favouring_own(words, len(hidden.alphabet), ratio)
+        return Pass(hidden, seen, self.limits).log_likelihoods(factor, ending)
 
     def spread(self, space: Space, length: int) -> float:
         """The standard deviation of ln Z(x) over typical words of the language."""

@@ -7,6 +7,8 @@ import numpy as np
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue, TooLarge
+from dpwords.estimate.uncertainty import root_of_inverse
+from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.spaces.edit_channel import Channel
 
 _ENOUGH = 0.1  # distance from the largest log-likelihood at which the search ends; going on would fit the noise
@@ -72,3 +74,16 @@ def fit_lengths(counts: Floats, matrix: Floats) -> Floats:
         if counts.sum() * (ratios.max() - 1) < _ENOUGH:  # the log-likelihood is concave, so that its slope bounds it
             break
     return shares
+
+
+def fitted_lengths(counts: Floats, mechanism: EditChannel) -> tuple[Floats, Floats]:
+    """The shares of the true lengths up to the longest likely one, and their standard errors (observed information)."""
+    channel, longest = mechanism._channel, len(counts) - 1
+    spare = int(4 * np.sqrt(longest + 1) * channel.shares[0] ** 0.5) + 1  # symbols that the longest word may have lost
+    matrix = length_channel(channel, longest + spare, longest, mechanism.limits)
+    shares = fit_lengths(counts, matrix)
+    scores = matrix / np.maximum(shares @ matrix, 1e-300) - 1  # of each released length, for each true one
+    weighted = shares[:, None] * scores
+    root = root_of_inverse((weighted * counts) @ weighted.T)
+    along = counts.sum() * (np.diag(shares) - np.outer(shares, shares))
+    return shares, np.sqrt(((along @ root) ** 2).sum(axis=1)) / counts.sum()
