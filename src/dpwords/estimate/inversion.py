@@ -31,12 +31,12 @@ class Noise(NamedTuple):
         """The noise in words of this length."""
         shares, m = np.array(mechanism.distance_distribution(length=length)), len(mechanism.language.alphabet)
         changed = np.arange(len(shares))
-        others, places = max(m - 1, 1), max(length * (length - 1), 1)
+        others, places = max(m - 1, 1), length * (length - 1)
         wrong = float(shares @ changed) / length
         both, none = shares @ (changed * (changed - 1)), shares @ ((length - changed) * (length - changed - 1))
         either = shares @ (changed * (length - changed))
         two = none - 2 * either / others + both / others**2
-        return cls(1 - wrong - wrong / others, float(two) / places, m)
+        return cls(1 - wrong - wrong / others, float(two) / places if places else 1.0, m)
 
 
 @dataclass(frozen=True, eq=False)

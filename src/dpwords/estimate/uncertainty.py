@@ -19,7 +19,7 @@ from dpwords.estimate.evidence import Part, RunEvidence
 from dpwords.estimate.hidden import Hidden
 from dpwords.estimate.questions import NONE, Question
 
-_SMALL = 1e-9  # share of the largest information below which a direction counts as known
+_SMALL = 1e-6  # share of the largest information below which a direction counts as known
 
 
 @dataclass(frozen=True, eq=False)
