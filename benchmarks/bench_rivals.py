@@ -12,7 +12,8 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -44,7 +45,7 @@ Floats = NDArray[np.float64]
 Row = dict[str, float | str]
 
 EPSILONS, TOTAL_EPSILONS = (1, 2, 3, 4, 6), (2, 4, 10)
-SECRETS, DRAWS, REPEATS = 256, 8, 10
+SECRETS, DRAWS, REPEATS = 256, 32, 10
 FREE_WORDS = ((8, 4, 1, 2), (8, 4, 1, 4), (8, 4, 2, 8), (8, 4, 3, 8), (16, 4, 4, 12))  # length, symbols, k, ε
 
 
@@ -60,17 +61,21 @@ def sequence_rows(language: Language, length: int, epsilons: Sequence[float], li
     """The mean number of wrong places of every method, over the same secrets, with its standard error."""
     runs, words = Runs(language), secrets_of(language, length)
     rows, places, others = runs.codes(words), np.arange(length + 1), len(runs.symbols) - 1
-    again, coins = np.repeat(rows, DRAWS, axis=0), np.random.default_rng(16)
+    coins = np.random.default_rng(16)
     found: list[Row] = []
     for epsilon in epsilons:
         textbook = dw.Exponential(language, epsilon, calibration="textbook")
         ours = {"Exponential": dw.Exponential(language, epsilon, limits=limits), "Online": dw.Online(language, epsilon)}
+        grams, sharper = NGrams(language, epsilon), NGrams(language, epsilon, True)
+        drawn: dict[str, Callable[[], Floats]] = {
+            "k-RR, nearest run": partial(wrong_after_nearest, runs, rows, epsilon, coins),
+            "k-RR on possible symbols, nearest run": partial(wrong_after_nearest, runs, rows, epsilon, coins, True),
+            "n-grams": partial(grams.wrong_places, rows, coins),
+            "n-grams, sharpened": partial(sharper.wrong_places, rows, coins),
+        }
         wrong: dict[str, Floats] = {
             "k-RR (no run)": np.full(len(rows), length * others / (math.exp(epsilon) + others)),
-            "k-RR, nearest run": wrong_after_nearest(runs, again, epsilon, coins),
-            "k-RR on possible symbols, nearest run": wrong_after_nearest(runs, again, epsilon, coins, True),
-            "n-grams": NGrams(language, epsilon).wrong_places(again, coins),
-            "n-grams, sharpened": NGrams(language, epsilon, True).wrong_places(again, coins),
+            **{name: np.mean([draw() for _ in range(DRAWS)], axis=0) for name, draw in drawn.items()},
             "permute-and-flip at ε/2": np.array([permute_and_flip(textbook, word) @ places for word in words]),
             "online, UAI 2023": FeasibleOnly(language, epsilon).expected_distances(rows),
         } | {
@@ -78,9 +83,8 @@ def sequence_rows(language: Language, length: int, epsilons: Sequence[float], li
             for name, mechanism in ours.items()
         }
         for name, each in wrong.items():
-            by_secret = each.reshape(len(rows), -1).mean(axis=1)
-            error = round(float(by_secret.std(ddof=1)) / math.sqrt(len(rows)), 9)
-            found.append({"method": name, "ε": epsilon, "wrong": float(by_secret.mean()), "error": error})
+            error = round(float(each.std(ddof=1)) / math.sqrt(len(rows)), 9)
+            found.append({"method": name, "ε": epsilon, "wrong": float(each.mean()), "error": error})
     return found
 
 

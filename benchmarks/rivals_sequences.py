@@ -207,7 +207,7 @@ class NGrams:
         """The number of wrong places of each row, drawn once."""
         costs = np.zeros((*rows.shape, len(self.apart)))
         for grams, chances, own, place in self.pieces(rows):
-            below = chances.cumsum(axis=1)[own] <= coins.random(len(rows))[:, None]
+            below = chances[own].cumsum(axis=1) <= coins.random(len(rows))[:, None]
             self._add(costs, grams, below[:, :-1].sum(axis=1), place)
         return (self.runs.cheapest(costs, coins) != rows).sum(axis=1).astype(np.float64)
 
