@@ -28,6 +28,7 @@ from rivals_sequences import (
     published_neighbourhood,
     published_response,
     response_channel,
+    share_of_runs,
     symbol_distances,
     wrong_after_nearest,
 )
@@ -58,10 +59,14 @@ def secrets_of(language: Language, length: int) -> list[Symbols]:
 
 
 def sequence_rows(language: Language, length: int, epsilons: Sequence[float], limits: Limits) -> list[Row]:
-    """The mean number of wrong places of every method, over the same secrets, with its standard error."""
+    """The mean number of wrong places of every method, over the same secrets, with its standard error.
+
+    "runs" is the share of outputs that are runs; only randomised response by itself has others, too.
+    """
     runs, words = Runs(language), secrets_of(language, length)
     rows, places, others = runs.codes(words), np.arange(length + 1), len(runs.symbols) - 1
     coins = np.random.default_rng(16)
+    uniform = Uniform(language, k=1)
     found: list[Row] = []
     for epsilon in epsilons:
         textbook = dw.Exponential(language, epsilon, calibration="textbook")
@@ -82,9 +87,11 @@ def sequence_rows(language: Language, length: int, epsilons: Sequence[float], li
             f"dpwords: {name}": np.array([mechanism.expected_distance(word) for word in words])
             for name, mechanism in ours.items()
         }
+        wrong["no data: a uniform run"] = np.array([uniform.expected_distance(word) for word in words])
         for name, each in wrong.items():
             error = round(float(each.std(ddof=1)) / math.sqrt(len(rows)), 9)
-            found.append({"method": name, "ε": epsilon, "wrong": float(each.mean()), "error": error})
+            found.append({"method": name, "ε": epsilon, "wrong": float(each.mean()), "error": error, "runs": 1.0})
+        found[-len(wrong)]["runs"] = float(np.mean([share_of_runs(runs, rows, epsilon, coins) for _ in range(DRAWS)]))
     return found
 
 

@@ -108,6 +108,12 @@ def wrong_after_nearest(
     return (found != rows).sum(axis=1).astype(np.float64)
 
 
+def share_of_runs(runs: Runs, rows: Integers, epsilon: float, coins: np.random.Generator) -> float:
+    """How many of the words that randomised response draws, once for each row, are runs."""
+    drawn = randomised_response(rows, [np.arange(len(runs.symbols))] * rows.shape[1], epsilon, coins)
+    return float((nearest_runs(runs, drawn, coins) == drawn).all(axis=1).mean())
+
+
 class FeasibleOnly:
     """The online mechanism of UAI 2023: randomised response among the states that can follow the released one.
 
