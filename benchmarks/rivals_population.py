@@ -137,7 +137,7 @@ def one_place_unary(people: Population, epsilon: float, coins: np.random.Generat
     return Shares(visits, transitions)
 
 
-def report(people: Population, epsilon: float, coins: np.random.Generator) -> Shares:
+def one_place_subset(people: Population, epsilon: float, coins: np.random.Generator) -> Shares:
     """One random place of each run, with all of ε, by subset selection."""
     visits, transitions = (
         to_simplex(subset_shares(values, size, epsilon, coins)) for values, size in questions(people, coins)
@@ -145,9 +145,9 @@ def report(people: Population, epsilon: float, coins: np.random.Generator) -> Sh
     return Shares(visits, transitions)
 
 
-def report_of_transitions(people: Population, epsilon: float, coins: np.random.Generator) -> Shares:
+def transitions_subset(people: Population, epsilon: float, coins: np.random.Generator) -> Shares:
     """The same if only transitions are asked for: visits are read off them."""
-    transitions = report(people, epsilon, coins).transitions
+    transitions = one_place_subset(people, epsilon, coins).transitions
     return Shares(np.bincount(people.runs.target, transitions, len(people.runs.first) - 1), transitions)
 
 
@@ -195,8 +195,8 @@ ESTIMATES: dict[str, Estimate] = {
     "LDPTrace": ldptrace,
     "LDPTrace, start and length public": ldptrace_known_ends,
     "one random place, unary encoding": one_place_unary,
-    "dpwords: Report, a survey for each question": report,
-    "dpwords: Report, transitions only": report_of_transitions,
+    "one random place, subset selection": one_place_subset,
+    "one random place, subset selection, transitions only": transitions_subset,
     "one random place, no privacy": counted,
     "no data: every way equally likely": public_guess,
 }
