@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from bench_accuracy import logs_of_permute_and_flip, permute_and_flip
 from numpy.typing import NDArray
-from rivals_population import ESTIMATES, Population
+from rivals_population import ESTIMATES, Population, subset_table, unary_table
 from rivals_sequences import (
     Channel,
     FeasibleOnly,
@@ -150,6 +150,8 @@ def audit_rows(epsilon: float) -> list[Row]:
         ("online, UAI 2023, 4 steps", epsilon, word_loss(FeasibleOnly(language, epsilon), language, 4)),
         ("dpwords: Exponential, 4 steps", epsilon, word_loss(dw.Exponential(language, epsilon), language, 4)),
         ("dpwords: Online, 4 steps", epsilon, word_loss(dw.Online(language, epsilon), language, 4)),
+        ("unary encoding, one of 9 values", epsilon, symbol_loss(unary_table(9, epsilon))),
+        ("subset selection, one of 20 values", epsilon, symbol_loss(subset_table(20, epsilon))),
         ("weights without counts, 4 of 4 letters", 1.0, word_loss(dw.PaperLiteral(words, 1), words, 4)),
         ("n-gram baseline of an artifact, one of 9 cells", 1.0, symbol_loss(published_neighbourhood(apart, 1, 1))),
         ("k-RR of the same artifact, one of 6 sectors", 1.0, symbol_loss(published_response(6, 1))),

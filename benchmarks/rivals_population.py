@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
@@ -96,6 +97,13 @@ def unary_counts(counts: Integers, reports: int, epsilon: float, coins: np.rando
     return np.asarray((ones - reports * lie) / (0.5 - lie))
 
 
+def unary_table(size: int, epsilon: float) -> Floats:
+    """The probability of every unary report, a row for each true value."""
+    lie, bits = 1 / (math.exp(epsilon) + 1), np.array(list(product((0, 1), repeat=size)))
+    told = np.where(bits == 1, lie, 1 - lie)
+    return np.array([0.5 * np.delete(told, true, axis=1).prod(axis=1) for true in range(size)])
+
+
 def positive_counts(values: Integers, size: int, epsilon: float, coins: np.random.Generator) -> Floats:
     """The estimated number of times that each value was reported, 0 where the estimate is negative."""
     return np.maximum(unary_counts(np.bincount(values, minlength=size), values.size, epsilon, coins), 0)
@@ -159,7 +167,7 @@ def questions(people: Population, coins: np.random.Generator) -> list[tuple[Inte
 
 def subset_shares(values: Integers, size: int, epsilon: float, coins: np.random.Generator) -> Floats:
     """Unbiased shares from random sets of values, in which the true one is e^ε times likelier to be than not."""
-    chosen = max(1, round(size / (math.exp(epsilon) + 1)))
+    chosen = subset_size(size, epsilon)
     odds = math.exp(epsilon) * chosen
     has_own = odds / (odds + size - chosen)
     has_other = has_own * (chosen - 1) / (size - 1) + (1 - has_own) * chosen / (size - 1)
@@ -168,6 +176,18 @@ def subset_shares(values: Integers, size: int, epsilon: float, coins: np.random.
     members = np.argpartition(ranks, chosen - 1, axis=1)[:, :chosen]
     counted = np.bincount(members.ravel(), minlength=size) / len(values)
     return np.asarray((counted - has_other) / (has_own - has_other))
+
+
+def subset_size(size: int, epsilon: float) -> int:
+    """How many of the values are named."""
+    return max(1, round(size / (math.exp(epsilon) + 1)))
+
+
+def subset_table(size: int, epsilon: float) -> Floats:
+    """The probability of every set of values, a row for each true value."""
+    sets = np.array(list(combinations(range(size), subset_size(size, epsilon))))
+    weights = np.where((sets[None] == np.arange(size)[:, None, None]).any(axis=2), math.exp(epsilon), 1.0)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
 def to_simplex(shares: Floats) -> Floats:

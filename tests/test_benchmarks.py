@@ -85,7 +85,9 @@ def test_rivals(tmp_path: Path) -> None:
     assert measured.pop("k-RR of the same artifact, one of 6 sectors") == pytest.approx(math.log(6 * (math.e + 4)))
     assert measured.pop("n-gram baseline of an artifact, one of 9 cells") == "infinite"
     assert measured.pop("weights without counts, 4 of 4 letters") == pytest.approx(1 / 2 + math.log(12))
-    assert len(measured) == 8
+    for exact in ("k-RR, one of 9 cells", "unary encoding, one of 9 values", "subset selection, one of 20 values"):
+        assert measured[exact] == pytest.approx(2)
+    assert len(measured) == 10
     assert all(0 < epsilon < 2 * (1 + 1e-9) for epsilon in measured.values())
 
 
