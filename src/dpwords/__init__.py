@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dpwords import accuracy as accuracy
     from dpwords import audit as audit
+    from dpwords import estimate as estimate
     from dpwords import frames as frames
     from dpwords import plots as plots
     from dpwords import spark as spark
@@ -92,7 +93,9 @@ _HOMES = {
     "to_dot": "bridges.dot",
     "to_networkx": "bridges.networkx_graphs",
 }
-_MODULES = {"rules": "languages.rules"} | {name: name for name in ("accuracy", "audit", "frames", "plots", "spark")}
+_MODULES = {"rules": "languages.rules"} | {
+    name: name for name in ("accuracy", "audit", "estimate", "frames", "plots", "spark")
+}
 __all__ = [*_MODULES, *sorted(_HOMES)]  # noqa: PLE0604
 __version__ = "0.1.0"
 

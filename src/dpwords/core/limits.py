@@ -39,6 +39,10 @@ class Limits:
     alignment_steps: int = 10**11  # steps for one probability of the edit channel; a few minutes
     listed_edits: int = 2**24  # largest number of edits in a distribution of the edit channel
 
+    # Estimates from released words
+    expected_steps: int = 10**12  # steps of one pass over all words of the edit channel; some minutes
+    length_steps: int = 10**11  # steps for the probabilities of all pairs of lengths; a few minutes
+
     # The ledger
     ledger_wait: float = 60.0  # seconds to wait for another process that is writing to it
 
@@ -48,6 +52,9 @@ class Limits:
     averaged_steps: int = 2**23  # edges visited in all layers; beyond it the average is over fewer words
     averaged_distances: int = 2**24  # distances to the words of a list; beyond it the average is over fewer words
     averaged_counts: int = 8  # words, if each needs counts by Levenshtein distance
+
+    # Estimates
+    chain_edges: int = 2**21  # edges of a Markov chain that is fitted to releases
 
     # Public facts about the nearest two words of a language
     pair_steps: int = 2**23  # pairs of edges that are visited; about a second

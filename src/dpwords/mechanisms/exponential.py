@@ -16,7 +16,7 @@ from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
 from dpwords.privacy.utilities import Utility
 from dpwords.spaces.choice import space_of
-from dpwords.spaces.space import Distances, Law
+from dpwords.spaces.space import Distances, Law, Weights
 
 
 class Exponential(Private):
@@ -116,8 +116,15 @@ class Exponential(Private):
         epsilon, k = self.epsilon if epsilon is None else epsilon, self.k if k is None else k
         return type(self)(self.language, epsilon, k, *self._given, self.distance, limits=self.limits)
 
+    def weights(self, length: int) -> Weights:
+        """The weights of the outputs at words of this length: everything public that determines their probabilities.
+
+        Cost: on systems a certificate for the length, once.
+        """
+        return self._calibration.weights(length)
+
     def _drawing(self, length: int) -> Drawing:
-        weights = self._calibration.weights(length)
+        weights = self.weights(length)
         return Drawing(lambda rows, stream: self._space.draw_each(rows, weights, stream), lambda: weights.parameters)
 
     def _in_force(self, length: int) -> InForce:
@@ -138,7 +145,7 @@ class Exponential(Private):
         return InForce(text, calibration, c, proof)
 
     def _law(self, codes: Codes) -> Law:
-        return self._space.law(codes, self._calibration.weights(len(codes)))
+        return self._space.law(codes, self.weights(len(codes)))
 
     def _distances(self, rows: Rows, width: int | None) -> Distances:
-        return self._space.distances(rows, self._calibration.weights(len(next(iter(rows)))), width)
+        return self._space.distances(rows, self.weights(len(next(iter(rows)))), width)

@@ -79,20 +79,24 @@ class Online(Private):
         return InForce("online mechanism: each symbol is drawn with ε/k of its own, and nothing has to be calibrated")
 
     def _law(self, codes: Codes) -> Law:
-        return self._space.law(codes, _weights(self._rate, len(codes)))
+        return self._space.law(codes, self.weights(len(codes)))
 
     def like(self, *, epsilon: float | None = None, k: int | None = None) -> Self:
         epsilon, k = self.epsilon if epsilon is None else epsilon, self.k if k is None else k
         return type(self)(self.language, epsilon, k, limits=self.limits)
 
+    def weights(self, length: int) -> Weights:
+        """The weights of the outputs at words of this length, of which each place takes its share."""
+        return _weights(self._rate, length)
+
     def _drawing(self, length: int) -> Drawing:
-        weights = _weights(self._rate, length)
+        weights = self.weights(length)
         return Drawing(
             lambda rows, stream: self._space.draw_each(rows, weights, stream), lambda: ("online", *weights.parameters)
         )
 
     def _distances(self, rows: Rows, width: int | None) -> Distances:
-        return self._space.distances(rows, _weights(self._rate, len(next(iter(rows)))), width)
+        return self._space.distances(rows, self.weights(len(next(iter(rows)))), width)
 
 
 @lru_cache(maxsize=64)
@@ -110,7 +114,7 @@ class OnlineStream:
     def __init__(self, mechanism: Online, space: OnlineRuns, length: int | None) -> None:
         graph = space.graph
         self._alphabet, self._space = mechanism.language.alphabet, space
-        self._preferences = space.preferences(_weights(mechanism._rate, 1).z, length)
+        self._preferences = space.preferences(mechanism.weights(1).z, length)
         self._useful = np.ones((1, graph.size), dtype=np.bool_) if length is None else graph.useful(length)[1:]
         self._length, self._pushed, self._state = length, 0, graph.start
         self._source = mechanism._source

@@ -1,0 +1,210 @@
+"""Forward and backward passes over the hidden runs of many released words, several words side by side.
+
+Hidden runs are those of a graph with edges k from source[k] to target[k], each with a factor. A pass over words of n
+symbols has n layers. The edges that can be taken in layer t are order[begin[t]], …, order[begin[t + 1] − 1], and the
+states that they lead to are reached[since[t]], …, reached[since[t + 1] − 1]; numbers of other states are never read. A
+released symbol has a *row* of favoured states: its row r multiplies the weight of state state[j] by times[j], for j
+from first[r] to first[r + 1] − 1. All other states have weight 1.
+
+Words are treated LANES at a time: arrays have one column for each of them, so that the innermost loops run over
+consecutive numbers. Kernels release the GIL.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpwords._kernels.compiler import compiled
+
+Array = Any
+LANES = 16
+
+
+@compiled(nogil=True)
+def _favour(favoured: Any, rows: Array, begin: int, number: int, place: int, weights: Array) -> None:
+    """Multiply the weights of the states that are favoured by the released symbols at a place."""
+    for lane in range(number):
+        row = rows[begin + lane, place]
+        for j in range(favoured.first[row], favoured.first[row + 1]):
+            weights[favoured.state[j], lane] *= favoured.times[j]
+
+
+@compiled(nogil=True)
+def _forward(
+    edges: Any, layers: Any, factor: Array, favoured: Any, rows: Array, begin: int, number: int, ahead: Array
+) -> Array:
+    """Fill ahead[t, s]: the probability of state s after t symbols given the released ones up to there.
+
+    Returns the logarithms of the factors by which the layers were divided, summed over the layers, and these factors.
+    """
+    places = rows.shape[1]
+    scale = np.ones((places + 1, LANES))
+    ahead[0, 0] = 1.0
+    for place in range(places):
+        here, there = ahead[place], ahead[place + 1]
+        live = layers.reached[layers.since[place] : layers.since[place + 1]]
+        for s in live:
+            there[s] = 0.0
+        for i in range(layers.begin[place], layers.begin[place + 1]):
+            k = layers.order[i]
+            before, after, f = here[edges.source[k]], there[edges.target[k]], factor[k]
+            for lane in range(LANES):
+                after[lane] += before[lane] * f
+        _favour(favoured, rows, begin, number, place, there)
+        total = scale[place + 1]
+        total[:] = 0.0
+        for s in live:
+            for lane in range(LANES):
+                total[lane] += there[s, lane]
+        for lane in range(LANES):
+            if total[lane] == 0.0:
+                total[lane] = 1.0
+        for s in live:
+            for lane in range(LANES):
+                there[s, lane] /= total[lane]
+    return scale
+
+
+@compiled(nogil=True)
+def log_likelihoods(
+    edges: Any, layers: Any, factor: Array, ending: Array, favoured: Any, rows: Array, found: Array
+) -> None:
+    """found[i]: ln of the sum of the weights of all runs, for the released word in row i. Cost: words · edges of all
+    layers."""
+    places = rows.shape[1]
+    ahead = np.zeros((places + 1, len(ending), LANES))
+    final = layers.reached[layers.since[places - 1] :]
+    for begin in range(0, len(rows), LANES):
+        number = min(LANES, len(rows) - begin)
+        scale = _forward(edges, layers, factor, favoured, rows, begin, number, ahead)
+        for lane in range(number):
+            last = 0.0
+            for s in final:
+                last += ahead[places, s, lane] * ending[s]
+            found[begin + lane] = np.log(scale[:, lane]).sum() + (np.log(last) if last > 0.0 else -np.inf)
+
+
+@compiled(nogil=True)
+def expected(
+    edges: Any,
+    layers: Any,
+    factor: Array,
+    ending: Array,
+    favoured: Any,
+    rows: Array,
+    log_likelihood: Array,
+    uses: Array,
+    states: Array,
+) -> None:
+    """For each released word, what its hidden run is expected to be.
+
+    log_likelihood[i] is as in `log_likelihoods`. uses[k, i] is increased by the expected number of uses of edge k. If
+    `states` has one layer, states[0, s, i] is the probability that the run ends in state s, otherwise states[t, s, i]
+    that it is in s after t + 1 symbols. Words without any run get no uses. Cost: words · edges of all layers.
+    """
+    places, size = rows.shape[1], len(ending)
+    ahead = np.zeros((places + 1, size, LANES))
+    back, onward = np.zeros((size, LANES)), np.zeros((size, LANES))
+    used = np.zeros((len(edges.source), LANES))
+    for begin in range(0, len(rows), LANES):
+        number = min(LANES, len(rows) - begin)
+        scale = _forward(edges, layers, factor, favoured, rows, begin, number, ahead)
+        used[:] = 0.0
+        live = layers.reached[layers.since[places - 1] :]
+        last = np.zeros(LANES)
+        for s in live:
+            for lane in range(LANES):
+                last[lane] += ahead[places, s, lane] * ending[s]
+        for lane in range(LANES):
+            if lane < number:
+                found = np.log(last[lane]) if last[lane] > 0.0 else -np.inf
+                log_likelihood[begin + lane] = np.log(scale[:, lane]).sum() + found
+            last[lane] = 1.0 / last[lane] if last[lane] > 0.0 else 0.0
+        for s in live:
+            for lane in range(LANES):
+                back[s, lane] = ending[s] * last[lane]
+        for place in range(places - 1, -1, -1):
+            live = layers.reached[layers.since[place] : layers.since[place + 1]]
+            if place == places - 1 or len(states) > 1:
+                at = states[place if len(states) > 1 else 0]
+                for s in live:
+                    for lane in range(number):
+                        at[s, begin + lane] = ahead[place + 1, s, lane] * back[s, lane]
+            for s in live:
+                for lane in range(LANES):
+                    onward[s, lane] = back[s, lane] / scale[place + 1, lane]
+            _favour(favoured, rows, begin, number, place, onward)
+            if place > 0:
+                for s in layers.reached[layers.since[place - 1] : layers.since[place]]:
+                    back[s] = 0.0
+            here = ahead[place]
+            for i in range(layers.begin[place], layers.begin[place + 1]):
+                k = layers.order[i]
+                before, after = here[edges.source[k]], onward[edges.target[k]]
+                behind, taken, f = back[edges.source[k]], used[k], factor[k]
+                for lane in range(LANES):
+                    value = f * after[lane]
+                    behind[lane] += value
+                    taken[lane] += before[lane] * value
+        for k in range(len(used)):
+            for lane in range(number):
+                uses[k, begin + lane] += used[k, lane]
+
+
+@compiled(nogil=True)
+def sampled(
+    edges: Any,
+    layers: Any,
+    incoming: Any,
+    factor: Array,
+    ending: Array,
+    favoured: Any,
+    rows: Array,
+    uniform: Array,
+    taken: Array,
+) -> None:
+    """taken[i, r]: the edges of the r-th hidden run drawn for the released word in row i, from its distribution.
+
+    uniform[i, r] are numbers between 0 and 1, one more than the word has symbols. The edges into state s are
+    incoming.edge[incoming.first[s]:incoming.first[s + 1]]; incoming.live[t, s] tells whether a run can be in state s
+    after t symbols. Cost: that of `log_likelihoods`, and length · edges into a state for each run.
+    """
+    places = rows.shape[1]
+    ahead = np.zeros((places + 1, len(ending), LANES))
+    final = layers.reached[layers.since[places - 1] :]
+    for begin in range(0, len(rows), LANES):
+        number = min(LANES, len(rows) - begin)
+        _forward(edges, layers, factor, favoured, rows, begin, number, ahead)
+        for lane in range(number):
+            total = 0.0
+            for s in final:
+                total += ahead[places, s, lane] * ending[s]
+            for run in range(taken.shape[1]):
+                left, state = uniform[begin + lane, run, places] * total, 0
+                for s in final:
+                    weight = ahead[places, s, lane] * ending[s]
+                    if weight > 0.0:
+                        state = s
+                        left -= weight
+                        if left <= 0.0:
+                            break
+                for place in range(places - 1, -1, -1):
+                    mass = 0.0
+                    for j in range(incoming.first[state], incoming.first[state + 1]):
+                        k = incoming.edge[j]
+                        if incoming.live[place, edges.source[k]]:
+                            mass += ahead[place, edges.source[k], lane] * factor[k]
+                    left, chosen = uniform[begin + lane, run, place] * mass, -1
+                    for j in range(incoming.first[state], incoming.first[state + 1]):
+                        k = incoming.edge[j]
+                        if incoming.live[place, edges.source[k]]:
+                            weight = ahead[place, edges.source[k], lane] * factor[k]
+                            if weight > 0.0:
+                                chosen = k
+                                left -= weight
+                                if left <= 0.0:
+                                    break
+                    taken[begin + lane, run, place] = chosen
+                    state = edges.source[chosen]

@@ -1,0 +1,200 @@
+"""What a population of private words looks like, estimated from its releases.
+
+Each function takes releases, that is a list of words or a column of a table, and the mechanism that made them. It
+returns shares with confidence intervals, {label: Estimate(value, low, high)}. Only the releases are used, so no
+privacy is spent. The intervals are for the population from which the words come, and take the noise of the mechanism
+into account; releases of one person count as if they came from several.
+
+Options that all functions have:
+
+- `method`: "inverse" takes the noise off the counts, without bias (free words only); "em" fits a Markov chain on the
+  language by expectation–maximisation; "auto" chooses.
+- `confidence`: how often the intervals cover the true share.
+- `model`: what `model(releases, mechanism)` returned, so that it is not fitted again for each question.
+- `progress`: a function that is called with a line of text after each step.
+
+>>> import dpwords as dw
+>>> mechanism = dw.Exponential(dw.Words("ab"), epsilon=2)
+>>> releases = mechanism.seeded(1).release_all(["aab"] * 400 + ["abb"] * 600)
+>>> found = dw.estimate.frequencies(releases, mechanism)
+>>> found["a"].low < 7 / 15 < found["a"].high
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal, TypedDict, Unpack, overload
+
+from dpwords.estimate.asking import Asked, Method
+from dpwords.estimate.decoding import Decoded, decoded
+from dpwords.estimate.edits import EditModel, fitted_edits
+from dpwords.estimate.fitting import Progress
+from dpwords.estimate.model import Model, fitted
+from dpwords.estimate.releases import Releases
+from dpwords.estimate.results import Estimate, Estimates
+from dpwords.mechanisms.edit_channel import EditChannel
+from dpwords.mechanisms.private import Private
+
+__all__ = [
+    "Decoded",
+    "EditModel",
+    "Estimate",
+    "Estimates",
+    "Model",
+    "decode",
+    "dfg",
+    "ends",
+    "frequencies",
+    "lengths",
+    "model",
+    "patterns",
+    "starts",
+    "transitions",
+    "visits",
+]
+
+
+class Options(TypedDict, total=False):
+    """The options that all questions have."""
+
+    method: Method
+    confidence: float
+    model: Model | EditModel | None
+    progress: Progress | None
+
+
+@overload
+def frequencies(
+    releases: Any, mechanism: Private, *, per_place: Literal[False] = False, **options: Unpack[Options]
+) -> Estimates: ...
+
+
+@overload
+def frequencies(
+    releases: Any, mechanism: Private, *, per_place: Literal[True], **options: Unpack[Options]
+) -> list[Estimates]: ...
+
+
+def frequencies(
+    releases: Any, mechanism: Private, *, per_place: bool = False, **options: Unpack[Options]
+) -> Estimates | list[Estimates]:
+    """The share of each symbol among all symbols of the true words; with `per_place`, a table for each place.
+
+    Cost: the symbols of the releases for inversion; for a chain that of `model`.
+
+    >>> import dpwords as dw
+    >>> mechanism = dw.Exponential(dw.Words("ab"), epsilon=3)
+    >>> first, second = dw.estimate.frequencies(["ab"] * 90 + ["bb"] * 10, mechanism, per_place=True)
+    >>> first["a"].value > 0.9 and second["b"].value
+    1.0
+    """
+    asked = _asked("frequencies", releases, mechanism, options)
+    return asked.by_place() if per_place else asked.answer()
+
+
+def visits(releases: Any, mechanism: Private, **options: Unpack[Options]) -> Estimates:
+    """The share of each state of a system among all states that the true runs enter.
+
+    In words of states these are the frequencies of symbols. Cost: that of `model`.
+    """
+    return _asked("visits", releases, mechanism, options).answer()
+
+
+def transitions(releases: Any, mechanism: Private, **options: Unpack[Options]) -> Estimates:
+    """The share of each step (state, next state) among all steps of the true runs, the first from the start included.
+
+    On free words these are pairs of consecutive symbols, as in `dfg`. Cost: that of `model`.
+
+    >>> import dpwords as dw
+    >>> mechanism = dw.Online(dw.GridWorld(2, 2), epsilon=4)
+    >>> found = dw.estimate.transitions(mechanism.seeded(1).release_all(["ES"] * 100), mechanism)
+    >>> round(found[(0, 0), (0, 1)].value, 2)
+    0.5
+    """
+    return _asked("transitions", releases, mechanism, options).answer()
+
+
+def dfg(releases: Any, mechanism: Private, **options: Unpack[Options]) -> Estimates:
+    """The directly-follows graph: the share of each pair of consecutive symbols among all such pairs.
+
+    Cost: that of `model`.
+    """
+    return _asked("dfg", releases, mechanism, options).answer()
+
+
+def starts(releases: Any, mechanism: Private, **options: Unpack[Options]) -> Estimates:
+    """The share of true words that start with each symbol."""
+    return _asked("starts", releases, mechanism, options).answer()
+
+
+def ends(releases: Any, mechanism: Private, **options: Unpack[Options]) -> Estimates:
+    """The share of true words that end with each symbol."""
+    return _asked("ends", releases, mechanism, options).answer()
+
+
+def lengths(releases: Any, mechanism: Private, *, confidence: float = 0.95) -> Estimates:
+    """The share of true words of each length.
+
+    Under Hamming distance releases show the length, so it is counted; the intervals are those of a sample. For the edit
+    channel it is fitted by expectation–maximisation. Cost: that of `length_channel`, and of one round for each step.
+    """
+    return Asked("lengths", Releases.of(releases, mechanism), mechanism, confidence=confidence).lengths()
+
+
+def patterns(releases: Any, mechanism: Private, patterns: Iterable[Any], **options: Unpack[Options]) -> Estimates:
+    """The share of true words that have each of some patterns.
+
+    A pattern is a str, list or tuple of symbols that follow each other without a gap, or a rule or `Pattern`, which has
+    to hold for the whole word. Lists become tuples as labels. Cost: that of `model`, once, and for each pattern a pass
+    over the releases, on runs beside which the pattern is followed.
+
+    >>> import dpwords as dw
+    >>> mechanism = dw.Exponential(dw.Words("abc"), epsilon=4)
+    >>> releases = mechanism.seeded(1).release_all(["abc", "acb"] * 200)
+    >>> found = dw.estimate.patterns(releases, mechanism, ["bc", dw.rules.starts_in("a")])
+    >>> [round(share.value, 1) for share in found.values()]
+    [0.5, 1.0]
+    """
+    return _asked("patterns", releases, mechanism, options).patterns(patterns)
+
+
+def model(releases: Any, mechanism: Private, *, progress: Progress | None = None) -> Model | EditModel:
+    """A Markov chain on the language, fitted to the releases by expectation–maximisation.
+
+    Cost: some tens of passes over the releases, each releases · length · edges within reach on all cores, or for the
+    edit channel (n²·m + n·m²) for a release of n symbols out of m. Where the normaliser of the mechanism depends on the
+    private word, as at the textbook rate, some hundred passes over pairs of edges.
+
+    >>> import dpwords as dw
+    >>> mechanism = dw.Exponential(dw.Words("ab"), epsilon=4)
+    >>> chain = dw.estimate.model(mechanism.seeded(1).release_all(["abab"] * 200), mechanism)
+    >>> chain.transitions["a"]["b"] > 0.95
+    True
+    """
+    checked = Releases.of(releases, mechanism)
+    if isinstance(mechanism, EditChannel):
+        return fitted_edits(checked, mechanism, progress)
+    return fitted(checked, mechanism, progress)
+
+
+def decode(releases: Any, mechanism: Private, prior: Model | None = None) -> Decoded:
+    """For each release, the word of the language with the least expected distance from the true one.
+
+    This is a guess of the true word by whoever has the release: it costs no privacy, and it is not a release of its
+    own. `prior` is a model of the population; without one, all words of the language are equally likely, and little is
+    gained. The result is a list of words with `expected_distance`, how far they are from the true ones on average if
+    the prior is right, and `released_distance`, the same for the releases. Cost: a pass over the releases.
+
+    >>> import dpwords as dw
+    >>> mechanism = dw.Exponential(dw.Words("ab"), epsilon=1)
+    >>> releases = mechanism.seeded(1).release_all(["aaaa"] * 300)
+    >>> likely = dw.estimate.decode(releases, mechanism, dw.estimate.model(releases, mechanism))
+    >>> likely[0], likely.expected_distance < likely.released_distance
+    (('a', 'a', 'a', 'a'), True)
+    """
+    return decoded(Releases.of(releases, mechanism), mechanism, prior)
+
+
+def _asked(question: str, releases: Any, mechanism: Private, options: Options) -> Asked:
+    return Asked(question, Releases.of(releases, mechanism), mechanism, **options)

@@ -1,0 +1,177 @@
+"""The likelihood of released words of the edit channel, if the true words come from a Markov chain.
+
+It is a sum over all true words and all their alignments with the released ones, computed without approximation. The
+chain has one row of chances for the start and one for each symbol. A row holds the chance of each symbol to come next
+and, in its last place, the chance that the word ends; the end of the start's row is the chance of the empty word. All
+rows one behind the other are the parameters of the population.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from dpwords.core import threads
+from dpwords.core.compiled import kernel
+from dpwords.core.encoding import Ragged
+from dpwords.core.limits import DEFAULTS, Limits
+from dpwords.core.scaled import Floats, Integers
+from dpwords.core.values import Value, read_only
+from dpwords.errors import InvalidValue, TooLarge
+from dpwords.spaces.edit_channel import Channel
+from dpwords.spaces.space import batches
+
+_MOST_PARTS = 64  # sums over words are made in this many parts, whatever the number of threads
+_LOG_NEGLIGIBLE = -40.0  # ln of a factor that is lost to rounding anyway
+_TABLES = 3  # numbers for each released symbol and state that a thread holds
+_MATRICES = 8  # matrices of the parameters' size that are held at a time
+
+
+class Model(NamedTuple):
+    """A chain seen through a channel, in the form that kernels take; `_kernels/alignments.py` explains the fields."""
+
+    through: Floats
+    backward: Floats
+    ending: Floats
+    longer: Floats
+    empty: float
+    deleted: float
+    kept: float
+    replaced: float
+
+
+class Alignments(Value):
+    """Released words and the edit channel that they went through, for estimates of the chain of the true words.
+
+    Equal released words are computed once.
+
+    >>> import numpy as np
+    >>> from dpwords.core.encoding import Ragged
+    >>> from dpwords.privacy.channel_parameters import best_channel
+    >>> words = Ragged.of([np.array([0, 1]), np.array([0, 1]), np.array([], dtype=int)])
+    >>> alignments = Alignments(words, best_channel(symbols=2, rate=4))
+    >>> log_likelihood, uses = alignments.expected(np.full(9, 1 / 3))
+    >>> int(alignments.groups.max()), bool(uses.sum() > 3)
+    (2, True)
+    """
+
+    groups: Integers  # for each parameter, the number of the row that it belongs to
+
+    def __init__(self, words: Ragged, channel: Channel, limits: Limits = DEFAULTS) -> None:
+        self.limits, self._channel, self._states = limits, channel, channel.symbols + 1
+        self._times, self._words = _distinct(words)
+        self._check(self._words.sizes)
+        self.groups = np.repeat(np.arange(self._states), self._states)
+        inserted = channel.log_insertions(int(self._words.sizes.max(initial=0)) + 1)
+        self._empty, self._longer = math.exp(inserted[0]), np.exp(np.diff(inserted))
+        read_only(self.groups, self._times, self._words.values, self._words.ends, self._longer)
+
+    def expected(self, chances: Floats) -> tuple[float, Floats]:
+        """The log-likelihood of all words, and the expected number of uses of each parameter, summed over the words.
+
+        The numbers of uses are also the derivatives of the log-likelihood with respect to the logarithms of the
+        chances. They do not depend on the number of threads. Cost: for each distinct word of n released symbols,
+        n²·m + n·m², with m symbols in the alphabet.
+        """
+        model, number = self._model(chances), len(self._words)
+        parts = max(min(_MOST_PARTS, number, self.limits.batch // self._states**2), 1)
+        bounds = np.arange(parts + 1) * number // parts
+        place = np.repeat(np.arange(parts), np.diff(bounds))
+        uses, logs = np.zeros((parts, self._states, self._states)), np.zeros(number)
+
+        def add(part: slice) -> None:
+            self._add(int(bounds[part.start]), int(bounds[part.stop]), self._times, place, model, uses, logs)
+
+        threads.in_parts(add, parts, cost=int(self._steps(self._words.sizes)) // parts, most=self.limits.threads)
+        return float(self._times @ logs), self._counts(chances, uses.sum(axis=0), logs)
+
+    def each(self, chances: Floats) -> Iterator[tuple[Floats, Floats]]:
+        """Batches of distinct words: how often each was released, and a row of the expected uses for one copy of it.
+
+        Cost: that of `expected`, and the number of parameters for each distinct word.
+        """
+        model, number = self._model(chances), len(self._words)
+        ones, logs = np.ones(number), np.zeros(number)
+        read_only(ones)  # as the times are: the kernel is compiled once
+        cost = int(self._steps(self._words.sizes)) // max(number, 1)
+        for batch in batches(number, self._states**2, self.limits):
+            begin, size = batch.start, batch.stop - batch.start
+            place = np.arange(number) - begin
+            uses = np.zeros((size, self._states, self._states))
+
+            def add(part: slice) -> None:
+                span = begin + part.start, begin + part.stop  # noqa: B023
+                self._add(*span, ones, place, model, uses, logs)  # noqa: B023
+
+            threads.in_parts(add, size, cost=cost, most=self.limits.threads)
+            yield self._times[batch], self._counts(chances, uses, logs[batch])
+
+    def _add(
+        self, begin: int, end: int, times: Floats, place: Integers, model: Model, uses: Floats, logs: Floats
+    ) -> None:
+        """Add the uses of the chain's steps in words begin, …, end − 1 to the matrices that `place` names."""
+        job = (self._words.values, self._words.ends, begin, end, times, place, model, uses, logs)
+        kernel("alignments").add_uses_each(*job)
+
+    def _counts(self, chances: Floats, uses: Floats, logs: Floats) -> Floats:
+        """Expected uses of the parameters from what the kernel has summed, one row for each matrix."""
+        matrix = np.asarray(chances, dtype=np.float64).reshape(self._states, self._states)
+        counts = np.multiply(uses, matrix, out=np.zeros_like(uses), where=matrix > 0)
+        if not (np.isfinite(logs).all() and np.isfinite(counts).all()):
+            raise InvalidValue(
+                "under these chances a released word is less likely than floats can express: take chances that are "
+                "all positive"
+            )
+        return counts.reshape(*uses.shape[:-2], -1)
+
+    def _model(self, chances: Floats) -> Model:
+        """The chain in the form that kernels take.
+
+        Sums over symbols that leave nothing are a geometric series of matrices. Its terms are added up to a length that
+        reaches every symbol, by repeated squaring, without a subtraction: small entries are as accurate as large ones.
+        """
+        matrix = np.asarray(chances, dtype=np.float64).reshape(self._states, self._states)
+        deleted, kept, replaced = np.exp(self._channel.log_operations()).tolist()
+        empty = self._empty
+        power, series = deleted * empty * matrix[1:, :-1], np.eye(self._states - 1)
+        for _ in range(math.ceil(math.log2(self._states + _LOG_NEGLIGIBLE / math.log(deleted * empty)))):
+            series, power = series + series @ power, power @ power
+        through = matrix[:, :-1] @ series
+        backward, ending = np.ascontiguousarray(through.T), np.ascontiguousarray(matrix[:, -1])
+        return Model(through, backward, ending, self._longer, empty, deleted, kept, replaced)
+
+    def _steps(self, sizes: Integers) -> float:
+        """The number of steps that one pass over words of these lengths takes."""
+        lengths = sizes + 1.0
+        return float((self._states * lengths**2 + 3 * self._states**2 * lengths).sum())
+
+    def _check(self, sizes: Integers) -> None:
+        """Raise TooLarge if the words or the alphabet are beyond the limits."""
+        longest, steps = int(sizes.max(initial=0)), self._steps(sizes) + self._states**3
+        memory = 8 * (_TABLES * self.limits.threads * (longest + 1) * self._states + _MATRICES * self._states**2)
+        for need, limit, unit in [
+            (steps, self.limits.expected_steps, "steps"),
+            (memory, self.limits.memory, "bytes"),
+        ]:
+            if need > limit:
+                raise TooLarge(
+                    f"an estimate from {len(sizes)} words, the longest with {longest} symbols, over {self._states - 1} "
+                    f"symbols would take {need:.0e} {unit}, and the limit is {limit:.0e}: use fewer or shorter words"
+                )
+
+
+def _distinct(words: Ragged) -> tuple[Floats, Ragged]:
+    """How often each distinct word occurs, and these words, dealt out so that any stretch of them has all lengths."""
+    data, size = words.values.tobytes(), words.values.itemsize
+    times = Counter(data[size * begin : size * end] for begin, end in pairwise([0, *words.ends.tolist()]))
+    values = np.frombuffer(b"".join(times), dtype=words.values.dtype)
+    lengths = np.array([len(word) // size for word in times], dtype=np.int64)
+    order = np.argsort(lengths, kind="stable")
+    deal = order[np.argsort(np.arange(len(order)) % _MOST_PARTS, kind="stable")]
+    distinct = Ragged(values.astype(np.int64), np.cumsum(lengths)).chosen(deal)
+    return np.array(list(times.values()), dtype=np.float64)[deal], distinct

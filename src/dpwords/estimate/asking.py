@@ -1,0 +1,241 @@
+"""From releases to the answer of a question: which method applies to which mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from dpwords.core.encoding import Codes
+from dpwords.core.scaled import Floats
+from dpwords.errors import InvalidValue
+from dpwords.estimate import inversion
+from dpwords.estimate.edits import EditModel, EditQuestion, answered_edits, fitted_edits
+from dpwords.estimate.fitting import Progress
+from dpwords.estimate.hidden import Hidden
+from dpwords.estimate.model import Model, fitted
+from dpwords.estimate.patterns import answered_pattern, detector_of, share_detected
+from dpwords.estimate.questions import NONE, Question, of_states, of_symbols
+from dpwords.estimate.releases import Releases
+from dpwords.estimate.results import Estimates, estimates, interval_factor, on_simplex
+from dpwords.estimate.true_lengths import fitted_lengths
+from dpwords.estimate.uncertainty import answered
+from dpwords.estimate.views import population_of
+from dpwords.languages.language import Language
+from dpwords.mechanisms.edit_channel import EditChannel
+from dpwords.mechanisms.private import Private
+
+Method = Literal["auto", "inverse", "em"]
+METHODS = ("auto", "inverse", "em")
+KINDS: dict[str, Literal["each", "pair", "first", "last"]] = {
+    "frequencies": "each",
+    "visits": "each",
+    "transitions": "pair",
+    "dfg": "pair",
+    "starts": "first",
+    "ends": "last",
+}
+QUESTIONS = (*KINDS, "lengths", "patterns", "model")
+_OF_STATES = ("visits", "transitions")
+_BY_CHAIN = ("transitions", "dfg")  # better estimated by a chain than by inversion
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A question about the population behind some releases, and how it is to be answered."""
+
+    question: str
+    releases: Releases
+    mechanism: Private
+    method: Method = "auto"
+    confidence: float = 0.95
+    model: Model | EditModel | None = None
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        interval_factor(self.confidence)
+        if self.method not in METHODS:
+            raise InvalidValue("method is 'auto', 'inverse' (free words) or 'em'")
+        if self.question == "visits" and self.mechanism.language.system is None:
+            raise InvalidValue("only runs of a system visit states: ask for frequencies of symbols instead")
+
+    def answer(self) -> Estimates:
+        """The estimated shares."""
+        if isinstance(self.mechanism, EditChannel):
+            return self._of_edits(self.mechanism)
+        population = population_of(self.mechanism) if self._method() == "em" else None
+        if population is None:
+            return self._inverted()
+        question = self._of(population)
+        model = self._fitted()
+        found = answered(model.evidence, model.population, question, model.chances)
+        return self._estimates(question.labels, found.shares, found.shares, found.errors, model.method)
+
+    def by_place(self) -> list[Estimates]:
+        """The shares of the symbols at each place, a table for each place."""
+        if isinstance(self.mechanism, EditChannel):
+            raise InvalidValue("words of the edit channel have no fixed places: leave out per_place")
+        words, symbols = self.releases.by_length(), len(self.mechanism.language.alphabet)
+        places = max(words)
+        if self._method() == "inverse":
+            question = _symbols_of(self.mechanism, "place", places)
+            inverse = inversion.inverted(words, self.mechanism, question)
+            parts = np.split(inverse.shares, places), np.split(inverse.errors, places)
+            shares, method = [on_simplex(part) for part in parts[0]], "inverse"
+        else:
+            model = self._fitted()
+            found = answered(
+                model.evidence, model.population, of_symbols(model.population, "place", places), model.chances
+            )
+            parts = np.split(found.shares, places), np.split(found.errors, places)
+            shares, method = parts[0], model.method
+        counts = _counted_at(words, places, symbols)
+        names, tables = self.mechanism.language.alphabet.symbols, zip(shares, *parts, counts, strict=True)
+        return [self._estimates(names, share, raw, error, method, plain) for share, raw, error, plain in tables]
+
+    def patterns(self, patterns: Any) -> Estimates:
+        """The share of words that have each of some patterns."""
+        if isinstance(self.mechanism, EditChannel):
+            raise InvalidValue("patterns are estimated for words that keep their length, not for the edit channel")
+        if self.method == "inverse":
+            raise InvalidValue("patterns are estimated by a chain only: use method='em'")
+        if isinstance(patterns, (str, Language)) or not isinstance(patterns, Iterable):
+            raise InvalidValue("pass a list of patterns, as in ['ab', rules.contains('c')]")
+        wanted = [tuple(each) if isinstance(each, list) else each for each in patterns]
+        if not wanted:
+            raise InvalidValue("there is no pattern to look for: pass at least one")
+        model = self._fitted()
+        found = [answered_pattern(model, pattern) for pattern in wanted]
+        words = self.releases.by_length()
+        plain = [share_detected(words, detector_of(each, self.mechanism.language)) for each in wanted]
+        shares, errors = (np.array([float(getattr(one, name)[0]) for one in found]) for name in ("shares", "errors"))
+        return self._estimates(wanted, shares, shares, errors, model.method, np.array(plain))
+
+    def lengths(self) -> Estimates:
+        """The share of words of each length."""
+        sizes = self.releases.words.sizes
+        counts = np.bincount(sizes).astype(np.float64)
+        plain = counts / counts.sum()
+        if isinstance(self.mechanism, EditChannel):
+            shares, errors = fitted_lengths(counts, self.mechanism)
+            plain = np.append(plain, np.zeros(len(shares) - len(plain)))
+            return self._estimates(range(len(shares)), shares, shares, errors, "em", plain)
+        errors = np.sqrt(plain * (1 - plain) / counts.sum())
+        return self._estimates(range(len(plain)), plain, plain, errors, "counted", plain)
+
+    def _method(self) -> Literal["inverse", "em"]:
+        if not self.mechanism.language.alike:
+            if self.method == "inverse":
+                raise InvalidValue(
+                    "inversion is biased on a system, where a step depends on the one before: use method='em'"
+                )
+            return "em"
+        if self.method == "auto":
+            linear = self.mechanism.is_linear
+            return "em" if linear and (self.question in _BY_CHAIN or self.model is not None) else "inverse"
+        return self.method
+
+    def _fitted(self) -> Model:
+        if isinstance(self.model, Model):
+            return self.model
+        if self.model is not None:
+            raise InvalidValue("this model was fitted to releases of another mechanism: leave it out")
+        return fitted(self.releases, self.mechanism, self.progress)
+
+    def _of(self, population: Hidden) -> Question:
+        """The question about hidden runs."""
+        kind = KINDS[self.question]
+        if self.question in _OF_STATES and self.mechanism.language.system is not None:
+            return of_states(population, self.mechanism.language, "pair" if kind == "pair" else "each")
+        return of_symbols(population, kind)
+
+    def _inverted(self) -> Estimates:
+        question = _symbols_of(self.mechanism, KINDS[self.question])
+        raw = inversion.inverted(self.releases.by_length(), self.mechanism, question)
+        shares = on_simplex(raw.shares)
+        return self._estimates(question.labels, shares, raw.shares, raw.errors, "inverse", raw.counted)
+
+    def _of_edits(self, mechanism: EditChannel) -> Estimates:
+        if self.method == "inverse":
+            raise InvalidValue("the edit channel has no inverse that is known: use method='em'")
+        kind: EditQuestion = KINDS[self.question]
+        model = self.model if isinstance(self.model, EditModel) else None
+        model = model or fitted_edits(self.releases, mechanism, self.progress)
+        found, symbols = answered_edits(model, kind), mechanism.language.alphabet.symbols
+        labels = [(a, b) for a in symbols for b in symbols] if kind == "pair" else list(symbols)
+        return self._estimates(
+            labels, found.shares, found.shares, found.errors, model.method, _counted_edits(self.releases, kind, labels)
+        )
+
+    def _estimates(
+        self, labels: Any, shares: Floats, raw: Floats, errors: Floats, method: str, counted: Floats | None = None
+    ) -> Estimates:
+        return estimates(
+            labels,
+            shares,
+            raw,
+            errors,
+            confidence=self.confidence,
+            counted=self._counted() if counted is None else counted,
+            releases=len(self.releases),
+            question=self.question,
+            method=method,
+        )
+
+    def _counted(self) -> Floats:
+        """The shares among the releases as they are."""
+        population = population_of(self.mechanism)
+        question = self._of(population)
+        return counted(self.releases.by_length(), population, question)
+
+
+def counted(words: dict[int, Codes], population: Hidden, question: Question) -> Floats:
+    """The answers of words as they are. Cost: their symbols."""
+    total, whole = np.zeros(question.number), np.zeros(question.number)
+    edges = None if question.by_place else question.edges(population)
+    for length, rows in words.items():
+        taken = population.taken(rows)
+        if edges is None:
+            numbers = question.states(population, length - 1, length)[population.target[taken[:, -1]]]
+        else:
+            numbers = edges[taken].ravel()
+        total += np.bincount(numbers[numbers != NONE], minlength=question.number)
+        whole += question.sizes(length) * len(rows)
+    return np.divide(total, whole, out=np.zeros_like(total), where=whole > 0)
+
+
+def _symbols_of(
+    mechanism: Private, kind: Literal["each", "pair", "first", "last", "place"], places: int = 1
+) -> Question:
+    """A question about the symbols of free words, without a chain, whose size grows with the square of the alphabet."""
+    symbols = mechanism.language.alphabet.symbols
+    number = len(symbols) ** 2 if kind == "pair" else len(symbols)
+    labels = tuple((a, b) for a in symbols for b in symbols) if kind == "pair" else symbols
+    return Question(kind, labels, lambda hidden: hidden.symbol, np.arange(number), len(symbols), False, places)
+
+
+def _counted_at(words: dict[int, Codes], places: int, symbols: int) -> list[Floats]:
+    """The shares of the symbols at each place of the releases as they are."""
+    found = np.zeros((places, symbols))
+    for length, rows in words.items():
+        for place in range(length):
+            found[place] += np.bincount(rows[:, place], minlength=symbols)
+    return list(found / found.sum(axis=1, keepdims=True))
+
+
+def _counted_edits(releases: Releases, kind: EditQuestion, labels: list[Any]) -> Floats:
+    words = releases.words
+    values, full = words.values.astype(np.int64), words.sizes > 0
+    ends = words.ends[full]
+    starts = ends - words.sizes[full]
+    if kind == "pair":
+        inner = np.ones(len(values), dtype=np.bool_)
+        inner[starts] = False
+        after = np.flatnonzero(inner)
+        numbers = values[after - 1] * round(len(labels) ** 0.5) + values[after]
+    else:
+        numbers = {"each": values, "first": values[starts], "last": values[ends - 1]}[kind]
+    found = np.bincount(numbers, minlength=len(labels)).astype(np.float64)
+    return np.asarray(found / max(found.sum(), 1.0))

@@ -1,0 +1,107 @@
+"""Likely true words, given their releases: post-processing, never a release of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dpwords.core.compiled import kernel
+from dpwords.core.encoding import Codes
+from dpwords.errors import InvalidValue
+from dpwords.estimate.corrected import Windows
+from dpwords.estimate.evidence import RunEvidence, SameLength
+from dpwords.estimate.hidden import Hidden
+from dpwords.estimate.model import Model
+from dpwords.estimate.releases import Releases
+from dpwords.estimate.views import evidence_of, population_of, uneven_normalisers
+from dpwords.mechanisms.edit_channel import EditChannel
+from dpwords.mechanisms.private import Private
+from dpwords.spaces.choice import space_of
+
+
+class Decoded(list[Any]):
+    """Likely true words, in the order of the releases.
+
+    `expected_distance` is the number of places in which such a word is expected to differ from the true one, on
+    average, if the prior is right; `released_distance` is the same for the releases themselves.
+    """
+
+    def __init__(self, words: Iterable[Any], expected_distance: float, released_distance: float) -> None:
+        super().__init__(words)
+        self.expected_distance, self.released_distance = expected_distance, released_distance
+
+
+def decoded(releases: Releases, mechanism: Private, prior: Model | None) -> Decoded:
+    """For each release the word of the language with the least expected distance from the true one.
+
+    Cost: a pass over the releases, and one search for the best run for each.
+    """
+    if isinstance(mechanism, EditChannel):
+        raise InvalidValue("only words that keep their length are decoded, and the edit channel changes it")
+    words, numbers = releases.by_length(), releases.words.by_length()
+    evidence, chances = _evidence(mechanism, words, prior)
+    found: list[Any] = [None] * len(releases)
+    wrong, released_wrong = 0.0, 0.0
+    for each, rows, places in zip(evidence.lengths, words.values(), numbers, strict=True):
+        codes, apart, released_apart = _best(each, rows, evidence.hidden, chances)
+        wrong, released_wrong = wrong + float(apart.sum()), released_wrong + float(released_apart.sum())
+        for number, word in zip(places.tolist(), releases.encoder.words(codes, tuple), strict=True):
+            found[number] = word
+    return Decoded(found, wrong / len(releases), released_wrong / len(releases))
+
+
+def _evidence(mechanism: Private, words: dict[int, Codes], prior: Model | None) -> tuple[RunEvidence, Any]:
+    """The releases as evidence, one by one, and the weights of the steps of a run."""
+    if prior is not None and not isinstance(prior, Model):
+        raise InvalidValue("the prior is a model of the language: pass what estimate.model returns, or leave it out")
+    uneven = uneven_normalisers(mechanism, list(words))
+    population = population_of(mechanism)
+    hidden = population if uneven is None else population.paired(mechanism.limits)
+    evidence = evidence_of(mechanism, words, hidden, distinct=False)
+    if uneven is not None:
+        space = space_of(mechanism.language, "hamming", mechanism.limits)
+        known = {} if prior is None else {each.length: each for each in prior.evidence.lengths}
+        lengths = []
+        for each, normaliser in zip(evidence.lengths, uneven, strict=True):
+            like = known.get(each.length)
+            usable = like is not None and len(like.factor) == len(each.factor)
+            if usable and like is not None:
+                lengths.append(replace(each, factor=like.factor, ending=like.ending))
+            else:
+                lengths.append(Windows(each, normaliser, space).weighted(each))
+        evidence = RunEvidence(hidden, tuple(lengths))
+    if prior is None:
+        return evidence, np.ones(len(hidden.groups))
+    if len(prior.chances) != len(hidden.groups):
+        raise InvalidValue("the prior was fitted on another language: pass a model of the mechanism's language")
+    return evidence, np.maximum(prior.chances, 1e-12)  # a prior of 0 would exclude words that were possible
+
+
+def _best(each: SameLength, rows: Codes, hidden: Hidden, chances: Any) -> tuple[Codes, Any, Any]:
+    """The codes of the best words, their expected distances, and those of the releases."""
+    length, passes = each.length, each.passes
+    found = np.zeros(rows.shape, dtype=np.int64)
+    gained, kept = np.zeros(len(rows)), np.zeros(len(rows))
+    factor = chances[hidden.parameter] * each.factor
+    by_symbol = hidden.symbol[None, :, None]
+    for part in passes.parts:
+        states = passes.expected(part, factor, each.ending, every_place=True).states
+        own = rows[part].T[:, None, :] == by_symbol
+        kept[part] = np.where(own, states, 0.0).sum(axis=(0, 1))
+        gains = _by_symbol(states, hidden)
+        kernel("decoding").best_runs(hidden.steps, passes.layers, each.ending, gains, found[part], gained[part])
+    return hidden.symbol[found], length - gained, length - kept
+
+
+def _by_symbol(states: Any, hidden: Hidden) -> Any:
+    """For each state, the probability of its symbol, which other states may have, too."""
+    first, order = hidden.of_symbol
+    if len(order) == len(np.unique(hidden.symbol[order])):
+        return states
+    entered = np.flatnonzero(np.diff(first))
+    sums = np.zeros((states.shape[0], len(hidden.alphabet), states.shape[2]))
+    sums[:, entered] = np.add.reduceat(states[:, order], first[entered], axis=1)
+    return np.ascontiguousarray(sums[:, np.maximum(hidden.symbol, 0)])

@@ -1,0 +1,148 @@
+"""Estimates from releases of the edit channel, whose words may have become longer or shorter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from dpwords.core.encoding import Ragged
+from dpwords.core.scaled import Floats, Integers
+from dpwords.errors import InvalidValue
+from dpwords.estimate.alignments import Alignments
+from dpwords.estimate.fitting import Fit, Progress, fit, normalised
+from dpwords.estimate.releases import Releases
+from dpwords.estimate.uncertainty import Answers, root_of_inverse
+from dpwords.mechanisms.edit_channel import EditChannel
+
+EditQuestion = Literal["each", "pair", "first", "last"]
+_END = 0.1  # share of words that end after each symbol, where a fit starts
+
+
+@dataclass(frozen=True, eq=False)
+class EditModel:
+    """A Markov chain over an alphabet whose words end at some time, fitted to releases of the edit channel."""
+
+    mechanism: EditChannel
+    alignments: Alignments
+    found: Fit
+    releases: int
+
+    method = "em"
+
+    @property
+    def matrix(self) -> Floats:
+        """Row 0: the first symbol, and last the empty word; row 1 + a: the symbol after a, and last the end."""
+        size = len(self.mechanism.language.alphabet) + 1
+        return self.found.chances.reshape(size, size)
+
+    @property
+    def converged(self) -> bool:
+        """Whether the search ended because the likelihood no longer rose."""
+        return self.found.converged
+
+    @property
+    def log_likelihood(self) -> float:
+        """The logarithm of the likelihood of the releases."""
+        return self.found.log_likelihood
+
+    @property
+    def transitions(self) -> dict[Any, dict[Any, float]]:
+        """{symbol: {next symbol: probability}}; None is the start, and as a next symbol the end of a word."""
+        names = [*self.mechanism.language.alphabet.symbols, None]
+        rows = zip([None, *names[:-1]], self.matrix.tolist(), strict=True)
+        return {name: dict(zip(names, row, strict=True)) for name, row in rows}
+
+
+def fitted_edits(releases: Releases, mechanism: EditChannel, progress: Progress | None = None) -> EditModel:
+    """The population of words that makes the releases most likely. Cost: some tens of times that of `Alignments`."""
+    if mechanism.onto is not None:
+        raise InvalidValue(
+            "releases that were projected onto a language have no likelihood that can be computed: estimate from "
+            "releases of the channel without onto="
+        )
+    alignments = Alignments(releases.words, mechanism._channel, mechanism.limits)
+    found = fit(alignments, _start(releases.words, len(mechanism.language.alphabet)), progress)
+    return EditModel(mechanism, alignments, found, len(releases))
+
+
+def _start(words: Ragged, symbols: int) -> Floats:
+    """Parameters to start from: the uses in the releases as they are, with something added to each."""
+    size = symbols + 1
+    uses = np.full((size, size), 1.0)
+    ends = words.ends[words.sizes > 0]
+    starts = (words.ends - words.sizes)[words.sizes > 0]
+    inner = np.ones(len(words.values), dtype=np.bool_)
+    inner[starts] = False
+    after = np.flatnonzero(inner)
+    np.add.at(uses, (1 + words.values[after - 1].astype(np.int64), words.values[after]), 1.0)
+    uses[0, :-1] += np.bincount(words.values[starts], minlength=symbols)
+    uses[1:, -1] += np.bincount(words.values[ends - 1], minlength=symbols)
+    uses[0, -1] += np.count_nonzero(words.sizes == 0)
+    uses += 0.1 * uses.sum(axis=1, keepdims=True) / size
+    return normalised(uses.ravel(), np.repeat(np.arange(size), size))
+
+
+def answered_edits(model: EditModel, kind: EditQuestion) -> Answers:
+    """The answers to a question about symbols, with standard errors.
+
+    A share is what is expected of an answer, divided by what is expected of all of them. Cost: that of `Alignments` and
+    the square of the number of parameters for each release.
+    """
+    matrix, numbers = model.matrix, _answers(len(model.matrix) - 1, kind)
+    answers = int(numbers.max()) + 1
+    gather = np.zeros((answers, numbers.size))
+    counted = numbers.ravel() >= 0
+    gather[numbers.ravel()[counted], np.flatnonzero(counted)] = 1.0
+    groups, chances = model.alignments.groups, model.found.chances
+    size = len(matrix)
+    total, own, cross = np.zeros(answers), np.zeros(answers), np.zeros((answers, numbers.size))
+    information = np.zeros((numbers.size, numbers.size))
+    for times, uses in model.alignments.each(chances):
+        total += times @ uses @ gather.T
+    shares = total / total.sum()
+    centring = gather - np.outer(shares, gather.sum(axis=0))
+    for times, uses in model.alignments.each(chances):
+        of_row = uses.reshape(-1, size, size).sum(axis=2)
+        scores = uses - chances * of_row[:, groups]
+        apart = uses @ centring.T
+        own += times @ apart**2
+        cross += (apart * times[:, None]).T @ scores
+        information += (scores * times[:, None]).T @ scores
+    along = model.releases * _model_covariance(matrix, centring.reshape(answers, size, size))
+    root = root_of_inverse(information)
+    variance = own - ((cross @ root) ** 2).sum(axis=1) + ((along @ root) ** 2).sum(axis=1)
+    return Answers(shares, np.sqrt(np.maximum(variance, 0.0)) / total.sum())
+
+
+def _answers(symbols: int, kind: EditQuestion) -> Integers:
+    """For each parameter, the number of its answer, −1 for none."""
+    numbers = np.full((symbols + 1, symbols + 1), -1)
+    if kind == "each":
+        numbers[:, :-1] = np.arange(symbols)
+    elif kind == "pair":
+        numbers[1:, :-1] = np.arange(symbols**2).reshape(symbols, symbols)
+    elif kind == "first":
+        numbers[0, :-1] = np.arange(symbols)
+    else:
+        numbers[1:, -1] = np.arange(symbols)
+    return numbers
+
+
+def _model_covariance(matrix: Floats, stats: Floats) -> Floats:
+    """The covariance of statistics of a true word with the scores of the chain.
+
+    stats[q, a, b] is what a step from row a to symbol b adds to statistic q. Scores of later steps do not depend on
+    what came before, so only the future of each step counts: its own statistic, and what is expected after it.
+    """
+    size = len(matrix)
+    onward = matrix[1:, :-1]
+    visits = np.linalg.inv(np.eye(size - 1) - onward)  # expected number of visits to a symbol after another
+    arrivals = np.concatenate([[1.0], matrix[0, :-1] @ visits])
+    gained = np.einsum("ab,qab->qa", matrix, stats)  # by the next step from each row
+    future = np.zeros((len(stats), size))
+    future[:, :-1] = gained[:, 1:] @ visits.T
+    value = stats + future[:, None, :]
+    mean = np.einsum("ab,qab->qa", matrix, value)
+    return np.asarray((arrivals[:, None] * matrix * (value - mean[:, :, None])).reshape(len(stats), -1))

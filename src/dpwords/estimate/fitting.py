@@ -1,0 +1,86 @@
+"""Expectation–maximisation: the population that makes the releases most likely.
+
+A step computes how often each parameter is expected to have been used, given the releases, and takes these numbers,
+divided by their sum in each state, as the new parameters. The likelihood never falls. Steps are extrapolated (SQUAREM);
+an extrapolation that lowers the likelihood is dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from dpwords.core.scaled import Floats, Integers
+
+_LEAST = 1e-9  # expected uses that are added to each parameter, since a parameter of 0 would remain 0
+_ENOUGH = 0.02  # gain of the log-likelihood in three steps at which they end
+_MOST_STEPS = 300
+
+Progress = Callable[[str], None]
+
+
+class Evidence(Protocol):
+    """Releases, and what they tell about the parameters of a population."""
+
+    @property
+    def groups(self) -> Integers:
+        """For each parameter, the number of its group: the parameters of a group sum to 1."""
+
+    def expected(self, chances: Floats) -> tuple[float, Floats]:
+        """The log-likelihood of all releases, and the expected number of uses of each parameter."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A population fitted to releases."""
+
+    chances: Floats
+    log_likelihood: float
+    steps: int
+    converged: bool
+
+
+def normalised(uses: Floats, groups: Integers) -> Floats:
+    """The uses of each parameter, divided by those of its group."""
+    positive = uses + _LEAST
+    return np.asarray(positive / np.bincount(groups, positive)[groups])
+
+
+def fit(
+    evidence: Evidence,
+    start: Floats,
+    progress: Progress | None = None,
+    most: int = _MOST_STEPS,
+    enough: float = _ENOUGH,
+) -> Fit:
+    """The parameters with the largest likelihood that steps from `start` lead to. Cost: a pass for each step."""
+    groups, chances, before, steps = evidence.groups, start, -np.inf, 0
+    found, uses = evidence.expected(chances)
+    while steps < most:
+        first = normalised(uses, groups)
+        _, uses_first = evidence.expected(first)
+        second = normalised(uses_first, groups)
+        change, bend = first - chances, second - 2 * first + chances
+        length = float(np.sqrt((change @ change) / max(float(bend @ bend), 1e-300)))
+        steps += 1
+        best = second
+        if length > 1:
+            leap = normalised(np.maximum(chances + 2 * length * change + length**2 * bend, 0.0), groups)
+            reached, uses_leap = evidence.expected(leap)
+            steps += 1
+            if reached >= found:
+                best = normalised(uses_leap, groups)
+        value, uses = evidence.expected(best)
+        steps += 1
+        if value < found:  # the leap went up, the step after it may not go down
+            value, uses = evidence.expected(second)
+            best, steps = second, steps + 1
+        chances, before, found = best, found, value
+        if progress is not None:
+            progress(f"step {steps}: log-likelihood {found:.2f}")
+        if found - before < enough:
+            return Fit(chances, found, steps, True)
+    return Fit(chances, found, steps, False)

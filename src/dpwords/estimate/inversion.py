@@ -1,0 +1,99 @@
+"""Unbiased estimates for free words: counts in the releases, with the noise taken off.
+
+A release differs from its word in D places, all sets of D places equally likely and each symbol there a uniform other
+one. So a symbol is kept with probability p = 1 − E[D]/n and becomes a given other one with q = E[D]/(n(m−1)), and the
+mean of ([w_i = s] − q)/(p − q) is the share of s among the true symbols. Pairs of places are inverted likewise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from dpwords.core.encoding import Codes
+from dpwords.core.scaled import Floats
+from dpwords.estimate.questions import Question
+from dpwords.mechanisms.mechanism import Mechanism
+from dpwords.spaces.space import batches
+
+
+class Noise(NamedTuple):
+    """What the noise leaves of differences between symbols, and of those between pairs of symbols."""
+
+    one: float  # p − q
+    two: float
+    symbols: int
+
+    @classmethod
+    def at(cls, mechanism: Mechanism, length: int) -> Noise:
+        """The noise in words of this length."""
+        shares, m = np.array(mechanism.distance_distribution(length=length)), len(mechanism.language.alphabet)
+        changed = np.arange(len(shares))
+        others, places = max(m - 1, 1), max(length * (length - 1), 1)
+        wrong = float(shares @ changed) / length
+        both, none = shares @ (changed * (changed - 1)), shares @ ((length - changed) * (length - changed - 1))
+        either = shares @ (changed * (length - changed))
+        two = none - 2 * either / others + both / others**2
+        return cls(1 - wrong - wrong / others, float(two) / places, m)
+
+
+@dataclass(frozen=True, eq=False)
+class Inverted:
+    """Unbiased estimates, their standard errors, and what plain counting would give."""
+
+    shares: Floats
+    errors: Floats
+    counted: Floats
+
+
+def inverted(words: dict[int, Codes], mechanism: Mechanism, question: Question) -> Inverted:
+    """The answers to a question about symbols. Cost: symbols of all words, and their answers."""
+    number = question.number
+    total, plain, whole, kept = (np.zeros(number) for _ in range(4))
+    moments = np.zeros((3, number))  # of each word's answer and size: squares, products, squares of the size
+    for length, rows in words.items():
+        sizes, noise = question.sizes(length), Noise.at(mechanism, length)
+        whole += sizes * len(rows)
+        for part in batches(len(rows), number, mechanism.limits):
+            counts = _counts(rows[part], question, length)
+            plain += counts.sum(axis=0)
+            unbiased = _unbiased(counts, sizes, noise, question)
+            total += unbiased.sum(axis=0)
+            moments += [
+                (unbiased**2).sum(axis=0),
+                (unbiased * sizes).sum(axis=0),
+                sizes**2 * len(unbiased),
+            ]
+    seen = whole > 0
+    for sums, found in ((total, kept), (plain, plain)):
+        np.divide(sums, whole, out=found, where=seen)
+    spread = moments[0] - 2 * kept * moments[1] + kept**2 * moments[2]
+    errors = np.sqrt(np.maximum(spread, 0.0))
+    return Inverted(kept, np.divide(errors, whole, out=np.zeros(number), where=seen), plain)
+
+
+def _counts(rows: Codes, question: Question, length: int) -> Floats:
+    """How often each word gives each answer."""
+    symbols, number = question.size, question.number
+    words = np.arange(len(rows))[:, None]
+    if question.kind == "pair":
+        answers = rows[:, :-1].astype(np.int64) * symbols + rows[:, 1:]
+    elif question.kind == "place":
+        answers = rows + symbols * np.arange(length)
+    else:
+        answers = rows[:, {"each": slice(None), "first": slice(1), "last": slice(-1, None)}[question.kind]]
+    flat = words * number + answers.astype(np.int64)
+    return np.bincount(flat.ravel(), minlength=len(rows) * number).reshape(-1, number).astype(np.float64)
+
+
+def _unbiased(counts: Floats, sizes: Floats, noise: Noise, question: Question) -> Floats:
+    """Answers whose expectation is that of the true word."""
+    if question.kind != "pair":
+        return np.asarray((counts - sizes / noise.symbols) / noise.one + sizes / noise.symbols)
+    pairs = counts.reshape(-1, noise.symbols, noise.symbols)
+    rows, columns = pairs.mean(axis=2, keepdims=True), pairs.mean(axis=1, keepdims=True)
+    mean = pairs.mean(axis=(1, 2), keepdims=True)
+    found = mean + (rows + columns - 2 * mean) / noise.one + (pairs - rows - columns + mean) / noise.two
+    return np.asarray(found.reshape(counts.shape))

@@ -1,0 +1,96 @@
+"""Which words have a pattern: detectors that read a word and accept it if it has."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dpwords.core.encoding import Codes
+from dpwords.core.scaled import Integers
+from dpwords.core.symbols import Alphabet, symbols_of
+from dpwords.errors import InvalidValue
+from dpwords.estimate.evidence import RunEvidence
+from dpwords.estimate.hidden import Detector, Hidden
+from dpwords.estimate.model import Model
+from dpwords.estimate.questions import Question
+from dpwords.estimate.uncertainty import Answers, answered
+from dpwords.languages.language import Language
+from dpwords.spaces.graph import Graph
+
+
+def detector_of(pattern: Any, language: Language) -> Detector:
+    """A detector of a pattern: of symbols that follow each other without a gap, or of the words of a rule or Pattern.
+
+    Cost: the states of the pattern, times the symbols of the alphabet.
+    """
+    if isinstance(pattern, Language):
+        return _of_language(pattern.bound_to(language), language.alphabet)
+    if not isinstance(pattern, (str, list, tuple)) or not len(pattern):
+        raise InvalidValue(
+            "a pattern is some symbols in a row, as in 'ab' or ['pay', 'ship'], or a rule or Pattern for whole words"
+        )
+    symbols = symbols_of(pattern)
+    for place, symbol in enumerate(symbols, start=1):
+        if symbol not in language.alphabet:
+            raise InvalidValue(f"symbol {place} of the pattern is not in the alphabet: use symbols of the alphabet")
+    return _of_symbols([language.alphabet.codes[symbol] for symbol in symbols], len(language.alphabet))
+
+
+def _of_symbols(codes: list[int], symbols: int) -> Detector:
+    """State i: the longest suffix read that begins the pattern has i symbols. The last state is never left."""
+    step = np.zeros((len(codes) + 1, symbols), dtype=np.int64)
+    step[0, codes[0]] = 1
+    fallback = 0
+    for state in range(1, len(codes)):
+        step[state] = step[fallback]
+        step[state, codes[state]] = state + 1
+        fallback = int(step[fallback, codes[state]])
+    step[len(codes)] = len(codes)
+    return Detector(step, np.arange(len(codes) + 1) == len(codes))
+
+
+def _of_language(pattern: Language, alphabet: Alphabet) -> Detector:
+    """The automaton of a language, with a state for what does not belong to it."""
+    graph = Graph.of(pattern)
+    lost = graph.size
+    step = np.full((graph.size + 1, len(alphabet)), lost)
+    code = np.array([alphabet.codes.get(symbol, -1) for symbol in graph.alphabet.symbols])[graph.symbol]
+    known = code >= 0
+    step[graph.sources[known], code[known]] = graph.target[known]
+    return Detector(step, np.append(graph.accepting, False))
+
+
+def answered_pattern(model: Model, pattern: Any) -> Answers:
+    """The share of true words that have a pattern. Cost: that of `answered`, on states beside those of the detector."""
+    detector = detector_of(pattern, model.language)
+    hidden, edge_was, was = model.evidence.hidden.detected(detector)
+    lengths = tuple(
+        replace(
+            each,
+            passes=replace(each.passes, hidden=hidden),
+            factor=each.factor[edge_was],
+            ending=each.ending[was],
+        )
+        for each in model.evidence.lengths
+    )
+    population = model.population.detected(detector)[0]
+    question = Question("last", (pattern,), _marks, np.array([1]), 2)
+    return answered(RunEvidence(hidden, lengths), population, question, model.chances)
+
+
+def _marks(hidden: Hidden) -> Integers:
+    assert hidden.marks is not None
+    return hidden.marks.astype(np.int64)
+
+
+def share_detected(words: dict[int, Codes], detector: Detector) -> float:
+    """The share of words, as they are, that have the pattern."""
+    found = 0
+    for rows in words.values():
+        state = np.zeros(len(rows), dtype=np.int64)
+        for place in range(rows.shape[1]):
+            state = detector.step[state, rows[:, place]]
+        found += int(detector.accepting[state].sum())
+    return found / sum(map(len, words.values()))

@@ -1,0 +1,96 @@
+"""Released words as they are given to an estimate: checked, encoded and grouped by length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpwords.core.encoding import Codes, Encoder, Ragged
+from dpwords.core.symbols import is_hashable
+from dpwords.errors import InvalidValue, NotInLanguage
+from dpwords.languages.language import Language
+from dpwords.mechanisms.private import Private
+from dpwords.spaces.choice import space_of
+
+
+@dataclass(frozen=True, eq=False)
+class Releases:
+    """Released words as symbol codes."""
+
+    words: Ragged
+    encoder: Encoder
+
+    @classmethod
+    def of(cls, releases: Any, mechanism: Private) -> Releases:
+        """Check that these can be releases of the mechanism. Cost: their symbols.
+
+        `releases` is a list of words, an array of symbol codes (a word in each row), a `Ragged`, or a column of words
+        of a pyarrow, pandas or Polars table.
+        """
+        encoder = Encoder(mechanism.language.alphabet)
+        if isinstance(releases, Ragged):
+            words = releases
+        elif isinstance(releases, np.ndarray) and releases.ndim == 2 and releases.dtype.kind in "iu":
+            words = Ragged.even(releases)
+        else:
+            words = _encoded(_listed(releases), mechanism.language, encoder)
+        if not len(words):
+            raise InvalidValue("there are no releases to estimate from: pass at least one")
+        if len(words.values) and (words.values.min() < 0 or words.values.max() >= len(mechanism.language.alphabet)):
+            raise NotInLanguage("a code is outside the alphabet: pass releases of this mechanism")
+        _check(words, mechanism)
+        return cls(words, encoder)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def by_length(self) -> dict[int, Codes]:
+        """The words of each length, a row of codes each."""
+        groups = [self.words.rows(numbers) for numbers in self.words.by_length()]
+        return {rows.shape[1]: rows for rows in groups}
+
+
+def _listed(releases: Any) -> list[Any]:
+    """The words of a list or a column."""
+    for name in ("to_pylist", "to_list", "tolist"):  # pyarrow; Polars and pandas; NumPy
+        convert = getattr(releases, name, None)
+        if convert is not None:
+            return list(convert())
+    if isinstance(releases, str) or not isinstance(releases, Iterable):
+        raise InvalidValue("releases are a list of words, or a column of a table: pass the releases of many words")
+    return list(releases)
+
+
+def _encoded(words: list[Any], language: Language, encoder: Encoder) -> Ragged:
+    """The codes of words of any lengths; raises an error that names the first word that has none."""
+    codes, found = language.alphabet.codes, []
+    for number, word in enumerate(words, start=1):
+        given = word.tolist() if isinstance(word, np.ndarray) else word
+        if not isinstance(given, (str, list, tuple)):
+            raise InvalidValue(f"release {number} is no word: pass words, each a str, a list or a tuple of symbols")
+        symbols = [tuple(symbol) if isinstance(symbol, list) else symbol for symbol in given]
+        if not all(is_hashable(symbol) and symbol in codes for symbol in symbols):
+            raise NotInLanguage(
+                f"release {number} has a symbol that is not in the alphabet of the mechanism: pass releases of this "
+                "mechanism"
+            )
+        found.append(np.array([codes[symbol] for symbol in symbols], dtype=np.int64))
+    return Ragged.of(found)
+
+
+def _check(words: Ragged, mechanism: Private) -> None:
+    """Raise if a word cannot have been released by the mechanism."""
+    if mechanism.distance != "hamming":
+        return
+    space = space_of(mechanism.language, "hamming", mechanism.limits)
+    for numbers in words.by_length():
+        rows = words.rows(numbers)
+        wrong = ~space.accepts(rows) if rows.shape[1] else np.ones(len(rows), dtype=np.bool_)
+        if wrong.any():
+            raise NotInLanguage(
+                f"release {int(numbers[np.flatnonzero(wrong)[0]]) + 1} is no word of the mechanism's language: pass "
+                "releases of this mechanism"
+            )

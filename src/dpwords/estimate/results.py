@@ -1,0 +1,134 @@
+"""What estimates are: a value with an interval, and a table of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpwords.core.scaled import Floats
+from dpwords.errors import InvalidValue
+
+_AT_ZERO = 1e-6  # shares below it lie on the boundary
+_ROUGH = 0.5  # expected total error of all shares from which on they are called rough
+_HOPELESS = 2.0  # the largest total error that shares can have
+_MEAN_ERROR = 0.8  # the mean absolute error of a normal variable, in standard errors
+
+
+class Estimate(NamedTuple):
+    """An estimated share, and the ends of its confidence interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.4g} ({self.low:.4g} to {self.high:.4g})"
+
+
+class Estimates(dict[Any, Estimate]):
+    """Estimated shares by label, in the order of the alphabet or the system.
+
+    `method` says how they were made, `releases` from how many releases, `counted` what the releases themselves would
+    give if they were counted as they are, and `notes` what to beware of.
+
+    >>> from dpwords import Exponential, Words, estimate
+    >>> mechanism = Exponential(Words("ab"), epsilon=2)
+    >>> found = estimate.frequencies(mechanism.seeded(1).release_all(["abba"] * 500), mechanism)
+    >>> found.method, abs(found["a"].value - 0.5) < 0.1
+    ('inverse', True)
+    """
+
+    def __init__(
+        self,
+        items: Iterable[tuple[Any, Estimate]],
+        *,
+        question: str,
+        method: str,
+        confidence: float,
+        releases: int,
+        counted: Mapping[Any, float],
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(items)
+        self.question, self.method, self.confidence, self.releases = question, method, confidence, releases
+        self.counted, self.notes = dict(counted), notes
+
+    @property
+    def total_error(self) -> float:
+        """The sum of the absolute errors to expect of all shares, by their intervals."""
+        wide = 2 * NormalDist().inv_cdf((1 + self.confidence) / 2)
+        return _MEAN_ERROR * sum(each.high - each.low for each in self.values()) / wide
+
+
+def interval_factor(confidence: object) -> float:
+    """The half-width of an interval, in standard errors."""
+    if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
+        raise InvalidValue("confidence is a share between 0 and 1: pass for example confidence=0.95")
+    return NormalDist().inv_cdf((1 + confidence) / 2)
+
+
+def estimates(
+    labels: Iterable[Any],
+    shares: Floats,
+    raw: Floats,
+    errors: Floats,
+    *,
+    confidence: float,
+    counted: Floats,
+    releases: int,
+    **about: Any,
+) -> Estimates:
+    """A table of estimates. `raw` are the estimates before they were made shares; intervals are around these.
+
+    Raises `InvalidValue` if the errors are as large as they can be.
+    """
+    half = interval_factor(confidence) * errors
+    low = np.clip(np.minimum(raw - half, shares), 0.0, 1.0)
+    high = np.clip(np.maximum(raw + half, shares), 0.0, 1.0)
+    names = list(labels)
+    expected = float(np.nansum(_MEAN_ERROR * errors))
+    notes = []
+    if expected >= _HOPELESS:
+        times = max(2, int((expected / _ROUGH) ** 2) + 1)
+        raise InvalidValue(
+            f"nothing can be estimated from {releases} releases at this ε: the errors would be as large as the shares; "
+            f"collect about {times} times as many releases, or release with a larger ε"
+        )
+    if expected > _ROUGH:
+        notes.append(
+            f"the estimates are rough: {releases} releases are few for this ε, and all shares together are off by "
+            f"about {expected:.1f} (of at most 2)"
+        )
+    at_zero = int(np.count_nonzero(shares < _AT_ZERO))
+    if 0 < at_zero < len(names):
+        notes.append(
+            f"{at_zero} of {len(names)} shares are estimated as 0, the least possible value: intervals near it can be "
+            "too short"
+        )
+    for note in notes[:1] if expected > _ROUGH else ():
+        warnings.warn(note, stacklevel=4)
+    found = (Estimate(float(v), float(a), float(b)) for v, a, b in zip(shares, low, high, strict=True))
+    return Estimates(
+        zip(names, found, strict=True),
+        confidence=confidence,
+        releases=releases,
+        counted=dict(zip(names, counted.tolist(), strict=True)),
+        notes=tuple(notes),
+        **about,
+    )
+
+
+def on_simplex(values: Floats) -> Floats:
+    """The nearest numbers, in the sum of squares, that are at least 0 and sum to 1. Cost: n log n.
+
+    >>> on_simplex(np.array([0.7, 0.5, -0.2])).tolist()
+    [0.6, 0.4, 0.0]
+    """
+    ordered = np.sort(values)[::-1]
+    excess = (np.cumsum(ordered) - 1) / np.arange(1, len(values) + 1)
+    last = int(np.flatnonzero(ordered > excess)[-1])
+    return np.asarray(np.maximum(values - excess[last], 0.0)).round(15)

@@ -1,0 +1,186 @@
+"""How uncertain an estimate is: standard errors from the observed information.
+
+An answer is the mean, over the releases, of what is expected of the hidden run at the fitted parameters T. The score of
+a release w has, for each parameter p, the entry ψ(w) = E[n_p|w] − T_p·E[n|w], where n_p counts the uses of p, and n
+those of all parameters of its state. S = Σ ψψ′ is the observed information. The variance of an answer is the part of
+its own variation that the scores do not explain, plus K·S⁻¹·K′, where K are the covariances of the answers with the
+scores under the fitted population (docs/theory.md, section 16).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpwords.core.scaled import Floats, Integers
+from dpwords.estimate.evidence import Part, RunEvidence
+from dpwords.estimate.hidden import Hidden
+from dpwords.estimate.questions import NONE, Question
+
+_SMALL = 1e-9  # share of the largest information below which a direction counts as known
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Estimated shares, and their standard errors."""
+
+    shares: Floats
+    errors: Floats
+
+
+def shares_of(evidence: RunEvidence, question: Question, chances: Floats) -> tuple[Floats, Floats, dict[int, float]]:
+    """The shares, the number of answers that each is a share of, and the number of words of each length.
+
+    Cost: a pass over the releases.
+    """
+    total, whole = np.zeros(question.number), np.zeros(question.number)
+    lengths: dict[int, float] = {}
+    for part in evidence.each(chances, question.kind == "place"):
+        words = float(part.times.sum())
+        total += _found(part, evidence.hidden, question) @ part.times
+        whole += question.sizes(part.length) * words
+        lengths[part.length] = lengths.get(part.length, 0.0) + words
+    return np.divide(total, whole, out=np.zeros_like(total), where=whole > 0), whole, lengths
+
+
+def answered(evidence: RunEvidence, population: Hidden, question: Question, chances: Floats) -> Answers:
+    """The answers to a question, with standard errors.
+
+    Cost: two passes over the releases, (parameters + answers) · parameters for each release, and
+    `model_covariance`.
+    """
+    shares, whole, lengths = shares_of(evidence, question, chances)
+    number, parameters = question.number, len(evidence.groups)
+    own, cross = np.zeros(number), np.zeros((number, parameters))
+    information = np.zeros((parameters, parameters))
+    for part in evidence.each(chances, question.kind == "place"):
+        sizes = question.sizes(part.length)
+        apart = _found(part, evidence.hidden, question) - (shares * sizes)[:, None]
+        scores = scores_of(part, evidence, chances)
+        own += (apart**2) @ part.times
+        cross += (apart * part.times) @ scores.T
+        information += (scores * part.times) @ scores.T
+    along = model_covariance(population, question, chances, lengths)
+    root = root_of_inverse(information)
+    variance = own - ((cross @ root) ** 2).sum(axis=1) + ((along @ root) ** 2).sum(axis=1)
+    errors = np.sqrt(np.maximum(variance, 0.0))
+    return Answers(shares, np.divide(errors, whole, out=np.zeros_like(errors), where=whole > 0))
+
+
+def scores_of(part: Part, evidence: RunEvidence, chances: Floats) -> Floats:
+    """The scores of some releases, a column for each."""
+    uses = _summed(part.found.uses, evidence.hidden.parameter, len(evidence.groups))
+    of_state = _summed(uses, evidence.groups, int(evidence.groups.max()) + 1)
+    return np.asarray(uses - chances[:, None] * of_state[evidence.groups])
+
+
+def _found(part: Part, hidden: Hidden, question: Question) -> Floats:
+    """What is expected of each release: for each answer, how often its run gives it."""
+    if not question.by_place:
+        return _summed(part.found.uses, question.edges(hidden), question.number)
+    if question.kind == "last":
+        return _summed(part.found.states[0], question.states(hidden, part.length - 1, part.length), question.number)
+    found = np.zeros((question.number, part.found.states.shape[2]))
+    for place, states in enumerate(part.found.states):
+        found += _summed(states, question.states(hidden, place, part.length), question.number)
+    return found
+
+
+def _summed(rows: Floats, numbers: Integers, size: int) -> Floats:
+    """The sums of the rows with each number from 0 to size − 1."""
+    kept = np.flatnonzero(numbers != NONE)
+    order = kept[np.argsort(numbers[kept], kind="stable")]
+    found = np.zeros((size, rows.shape[1]))
+    if len(order):
+        present, begin = np.unique(numbers[order], return_index=True)
+        found[present] = np.add.reduceat(rows[order], begin, axis=0)
+    return found
+
+
+def model_covariance(population: Hidden, question: Question, chances: Floats, lengths: Mapping[int, float]) -> Floats:
+    """The covariance of each answer with each score under the fitted population, summed over words of these lengths.
+
+    Cost: longest length · states · (states + answers) · parameters, for each length where runs can get stuck or must
+    end in some states, otherwise once.
+    """
+    found = np.zeros((question.number, len(population.groups)))
+    prefixes = bool(population.accepting.all()) and question.kind != "last"
+    prefixes = prefixes and len(np.unique(population.source)) == population.size
+    for longest in [max(lengths)] if prefixes else lengths:
+        walk = _Walk(population, question, chances, longest)
+        for length in range(1, longest + 1):
+            walk.step()
+            if length == longest or (prefixes and length in lengths):
+                found += lengths[length] * walk.covariance()
+    return found
+
+
+class _Walk:
+    """A walk through the places of words of one length that keeps the joint moments of answers and uses."""
+
+    def __init__(self, population: Hidden, question: Question, chances: Floats, length: int) -> None:
+        self.hidden, self.question, self.chances, self.length, self.place = population, question, chances, length, 0
+        size, parameters = population.size, len(population.groups)
+        self.begin = np.eye(1, size)[0]
+        self.uses, self.answers = np.zeros((parameters, size)), np.zeros((question.number, size))  # by state reached
+        self.mean_uses, self.mean_answers = np.zeros(parameters), np.zeros(question.number)
+        self.joint = np.zeros((question.number, parameters))
+        chance, layers = chances[population.parameter], population.layers(length)
+        self.taken = np.split(layers.order, layers.begin[1:-1])
+        left = [population.accepting.astype(np.float64)]
+        for taken in reversed(self.taken):
+            ahead = chance[taken] * left[-1][population.target[taken]]
+            left.append(np.bincount(population.source[taken], ahead, size).astype(np.float64))
+            left[-1] /= left[-1].max()
+        self.left, self.chance = left[::-1], chance
+
+    def step(self) -> None:
+        """Go on to the next place."""
+        hidden, taken, size = self.hidden, self.taken[self.place], self.hidden.size
+        source, target, parameter = hidden.source[taken], hidden.target[taken], hidden.parameter[taken]
+        weight = self.chance[taken] * self.left[self.place + 1][target]
+        share = weight / np.bincount(source, weight, size)[source]
+        mass = self.begin[source] * share
+        numbers = self._numbers(taken, target)
+        counted = numbers != NONE
+        to_state = _matrix(source, target, share, size, size)
+        to_answer = _matrix(source[counted], numbers[counted], share[counted], size, self.question.number)
+        to_use = _matrix(source, parameter, share, size, len(self.chances))
+        self.joint += (self.uses @ to_answer).T + self.answers @ to_use
+        np.add.at(self.joint, (numbers[counted], parameter[counted]), mass[counted])
+        self.mean_uses += np.bincount(parameter, mass, len(self.chances))
+        self.mean_answers += np.bincount(numbers[counted], mass[counted], self.question.number)
+        self.uses, self.answers = self.uses @ to_state, self.answers @ to_state
+        np.add.at(self.uses, (parameter, target), mass)
+        np.add.at(self.answers, (numbers[counted], target[counted]), mass[counted])
+        self.begin = self.begin @ to_state
+        self.place += 1
+
+    def _numbers(self, taken: Integers, target: Integers) -> Integers:
+        if self.question.by_place:
+            return self.question.states(self.hidden, self.place, self.length)[target]
+        return self.question.edges(self.hidden)[taken]
+
+    def covariance(self) -> Floats:
+        """The covariance of answers and scores of runs up to this place."""
+        groups = self.hidden.groups
+        centred = self.joint - np.outer(self.mean_answers, self.mean_uses)
+        by_group = _summed(np.ascontiguousarray(centred.T), groups, int(groups.max()) + 1)
+        return np.asarray(centred - (self.chances[:, None] * by_group[groups]).T)
+
+
+def _matrix(rows: Integers, columns: Integers, values: Floats, height: int, width: int) -> Floats:
+    found = np.bincount(rows * width + columns, values, height * width).reshape(height, width)
+    return np.asarray(found, dtype=np.float64)
+
+
+def root_of_inverse(information: Floats) -> Floats:
+    """A matrix R with R·R′ = the inverse of the information, without directions about which there is none."""
+    scale = np.sqrt(np.maximum(np.diagonal(information), 0.0))
+    known = scale > _SMALL * scale.max(initial=0.0)
+    scale = np.where(known, scale, np.inf)
+    values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
+    keep = values > _SMALL * values.max(initial=0.0)
+    return np.asarray(vectors[:, keep] / np.sqrt(values[keep]) / scale[:, None])

@@ -1,0 +1,88 @@
+"""How each mechanism shows a word: what its releases tell about hidden runs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpwords.core.encoding import Codes
+from dpwords.errors import InvalidValue
+from dpwords.estimate.evidence import RunEvidence, SameLength
+from dpwords.estimate.hidden import Hidden, Pass, Seen, favouring_own
+from dpwords.estimate.normalisers import Normalisers, ratio_of
+from dpwords.mechanisms.by_length import ByLength
+from dpwords.mechanisms.exponential import Exponential
+from dpwords.mechanisms.online import Online
+from dpwords.mechanisms.private import Private
+from dpwords.spaces.choice import space_of
+from dpwords.spaces.graph import Graph
+from dpwords.spaces.online import OnlineRuns
+from dpwords.spaces.online_favours import favours
+
+_EVEN = 0.03  # standard deviation of ln Z up to which the normaliser counts as the same for all words
+
+
+def population_of(mechanism: Private) -> Hidden:
+    """The hidden runs of a mechanism's language."""
+    language = mechanism.language
+    if language.alike:
+        return Hidden.of_free_words(language.alphabet, mechanism.limits)
+    space = space_of(language, "hamming", mechanism.limits)
+    return Hidden.of(getattr(space, "graph", None) or Graph.of(language))
+
+
+def evidence_of(mechanism: Private, words: dict[int, Codes], hidden: Hidden, distinct: bool = True) -> RunEvidence:
+    """The releases as evidence, with normalisers taken as constant, each distinct one once, or one by one.
+
+    Cost: the symbols of the releases.
+    """
+    return RunEvidence(hidden, tuple(_same_length(mechanism, rows, hidden, distinct) for rows in words.values()))
+
+
+def _same_length(mechanism: Private, rows: Codes, hidden: Hidden, distinct: bool) -> SameLength:
+    number = np.ones(len(rows), dtype=np.int64)
+    if distinct:
+        rows, number = np.unique(rows, axis=0, return_counts=True)
+    passes = Pass(hidden, seen(at_length(mechanism, rows.shape[1]), rows), mechanism.limits)
+    ending = hidden.accepting.astype(np.float64)
+    return SameLength(passes, number.astype(np.float64), np.ones(len(hidden.source)), ending)
+
+
+def at_length(mechanism: Private, length: int) -> Private:
+    """The mechanism that words of this length go through."""
+    return mechanism.at(length) if isinstance(mechanism, ByLength) else mechanism
+
+
+def seen(mechanism: Private, rows: Codes) -> Seen:
+    """What released words of one length tell about each place of their true words."""
+    length = rows.shape[1]
+    if isinstance(mechanism, Online):
+        weights = mechanism.weights(length)
+        if isinstance(mechanism._space, OnlineRuns):
+            return Seen(*favours(mechanism._space, weights, rows))
+        return favouring_own(rows, len(mechanism.language.alphabet), ratio_of(weights))
+    if isinstance(mechanism, Exponential) and mechanism.distance == "hamming":
+        weights = mechanism.weights(length)
+        if weights.rate is None:
+            raise InvalidValue(
+                "expectation–maximisation needs weights that fall linearly in the exponent, and these releases have a "
+                f"{mechanism.utility}: use method='inverse' (free words only), or release with utility=Linear()"
+            )
+        return favouring_own(rows, len(mechanism.language.alphabet), ratio_of(weights))
+    raise InvalidValue(
+        f"estimates are not available for {mechanism!r}: release with Exponential under Hamming distance, Online, "
+        "EditChannel without onto=, or Report"
+    )
+
+
+def uneven_normalisers(mechanism: Private, lengths: list[int]) -> list[Normalisers] | None:
+    """The normalisers of each length, if they vary too much to be taken as constant; otherwise None."""
+    found, spread = [], 0.0
+    for length in lengths:
+        one = at_length(mechanism, length)
+        if not isinstance(one, Exponential) or one.language.alike:
+            return None
+        space = space_of(one.language, "hamming", one.limits)
+        graph = getattr(space, "graph", None) or Graph.of(one.language)
+        found.append(Normalisers(graph, one.weights(length), one.limits))
+        spread = max(spread, found[-1].spread(space, length))
+    return found if spread > _EVEN else None
