@@ -47,6 +47,7 @@ fuzz: $(VENV)/developer
 bench: $(VENV)/developer
 	$(BIN)/python benchmarks/bench_speed.py --output bench_speed.json
 	$(BIN)/python benchmarks/bench_accuracy.py --output bench_accuracy.json
+	$(BIN)/python benchmarks/bench_rivals.py --output bench_rivals.json
 	$(BIN)/python benchmarks/bench_edits.py --output bench_edits.json
 	$(BIN)/python benchmarks/bench_certificates.py --output bench_certificates.json
 	$(BIN)/python benchmarks/bench_averages.py --output bench_averages.json

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from dpwords.core.symbols import levenshtein
@@ -55,6 +56,56 @@ def test_edits(tmp_path: Path) -> None:
         assert row["tight"] < row["textbook"]
         assert row["channel"] > 0
         assert row["alignments: total variation"] > 0.1
+
+
+def test_rivals(tmp_path: Path) -> None:
+    """Numbers of the notes and closed forms, on a 3×3 grid; no method that is measured breaks the common promise."""
+    file = tmp_path / "found.json"
+    command = [sys.executable, str(BENCHMARKS / "bench_rivals.py"), "--quick", "--output", str(file)]
+    subprocess.run(command, check=True, capture_output=True)
+    states, moves, free, people, audits = json.loads(file.read_text("utf-8")).values()
+    wrong = {(row["method"], row["ε"]): row for row in states}
+    for epsilon, flipped, online, optimum in ((2, 1.4856, 0.9435, 0.6611), (4, 0.4954, 0.1643, 0.0941)):
+        assert wrong["permute-and-flip at ε/2", epsilon]["wrong"] == pytest.approx(flipped, abs=6e-5)
+        assert wrong["online, UAI 2023", epsilon]["wrong"] == pytest.approx(online, abs=6e-5)
+        assert wrong["k-RR (no run)", epsilon]["wrong"] == pytest.approx(4 * 8 / (math.exp(epsilon) + 8))
+        assert optimum - 1e-4 < wrong["dpwords: Exponential", epsilon]["wrong"] < 1.001 * optimum
+        drawn = wrong["k-RR, nearest run", epsilon]
+        assert abs(drawn["wrong"] - _wrong_after_nearest(epsilon)) < 4 * drawn["error"]
+    by_moves = {(row["method"], row["ε"]): row["wrong"] for row in moves}
+    for epsilon, online, optimum in ((2, 0.954, 0.662), (4, 0.170, 0.0846)):
+        assert by_moves["online, UAI 2023", epsilon] == pytest.approx(online, abs=6e-4)
+        assert optimum - 6e-4 < by_moves["dpwords: Exponential", epsilon] < 1.001 * optimum
+    assert [row["optimum"] for row in free] == pytest.approx([24 / (math.exp(row["ε"]) + 3) for row in free])
+    assert [row["dpwords"] for row in free] == pytest.approx([row["optimum"] for row in free])
+    visits = {(row["method"], row["total ε"]): row["visits"] for row in people}
+    for total in (4, 10):
+        assert visits["one random place, subset selection", total] < visits["LDPTrace", total] / 2
+    measured = {row["audited"]: row["measured"] for row in audits}
+    assert measured.pop("k-RR of the same artifact, one of 6 sectors") == pytest.approx(math.log(6 * (math.e + 4)))
+    assert measured.pop("n-gram baseline of an artifact, one of 9 cells") == "infinite"
+    assert measured.pop("weights without counts, 4 of 4 letters") == pytest.approx(1 / 2 + math.log(12))
+    for exact in ("k-RR, one of 9 cells", "unary encoding, one of 9 values", "subset selection, one of 20 values"):
+        assert measured[exact] == pytest.approx(2)
+    assert len(measured) == 10
+    assert all(0 < epsilon < 2 * (1 + 1e-9) for epsilon in measured.values())
+
+
+def _wrong_after_nearest(epsilon: float) -> float:
+    """3×3 grid, 4 steps: the mean over all runs, all words that may come out, and all runs nearest to them."""
+    cells = list(itertools.product(range(3), repeat=2))
+    steps = {a: [b for b in cells if abs(a[0] - b[0]) + abs(a[1] - b[1]) == 1] for a in cells}
+    runs = [((0, 0),)]
+    for _ in range(4):
+        runs = [(*run, cell) for run in runs for cell in steps[run[-1]]]
+    codes = np.array([[3 * row + column for row, column in run[1:]] for run in runs])
+    apart = (codes[:, None] != codes).sum(axis=2)
+    total = 0.0
+    for word in itertools.product(range(9), repeat=4):
+        away = (codes != np.array(word)).sum(axis=1)
+        nearest = away == away.min()
+        total += float(np.exp(epsilon * (4 - away)) @ apart[:, nearest].mean(axis=1))
+    return total / (math.exp(epsilon) + 8) ** 4 / len(runs)
 
 
 def test_averages(tmp_path: Path) -> None:

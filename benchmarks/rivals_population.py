@@ -1,0 +1,222 @@
+"""What many people's runs tell if each person spends a total ε on the whole run: visits and transitions.
+
+The promise is |ln p(w; x)/p(w; x′)| ≤ ε for any two runs x and x′, however many places differ.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import combinations, product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from rivals_sequences import Runs
+
+import dpwords as dw
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+class Shares(NamedTuple):
+    """Of all steps, the share that enters each cell, and the share of each transition."""
+
+    visits: Floats
+    transitions: Floats
+
+    def error(self, truth: Shares) -> tuple[float, float]:
+        """The L1 distances from the true shares."""
+        return float(np.abs(self.visits - truth.visits).sum()), float(
+            np.abs(self.transitions - truth.transitions).sum()
+        )
+
+
+class Population:
+    """Runs of a Markov chain on a grid that drifts to the south-east, drawn from a seed; each is a row of edges."""
+
+    def __init__(self, side: int, people: int, steps: int, seed: int) -> None:
+        grid = dw.GridWorld(side, side).by_states()
+        self.runs, coins = Runs(grid), np.random.default_rng(seed)
+        cells = np.array([self.runs.symbols[code] for code in self.cell_of_state])
+        ahead = (cells[self.runs.target] - cells[self.runs.source]).sum(axis=1) > 0
+        self.chain = self.normalised(coins.gamma(np.where(ahead, 2.1, 0.7)) + 0.02)
+        self.edges = np.empty((people, steps), dtype=np.int64)
+        states = np.full(people, self.runs.start)
+        upper = np.cumsum(self.chain)
+        for step in range(steps):
+            first = self.runs.first[states]
+            below = np.where(first > 0, upper[first - 1], 0.0)
+            found = np.searchsorted(upper, below + coins.random(people), side="right")
+            self.edges[:, step] = np.minimum(found, self.runs.first[states + 1] - 1)
+            states = self.runs.target[self.edges[:, step]]
+        self.truth = self.shares(self.edges.ravel())
+
+    @property
+    def cell_of_state(self) -> Integers:
+        """The code of the cell that each state is; the start is one of the cells."""
+        codes = np.zeros(len(self.runs.first) - 1, dtype=np.int64)
+        codes[self.runs.target] = self.runs.symbol
+        return codes
+
+    def normalised(self, weights: Floats) -> Floats:
+        """Weights of edges, as probabilities in each state; equal ones where all weights are 0."""
+        totals = np.bincount(self.runs.source, weights, len(self.runs.first) - 1)[self.runs.source]
+        ways = np.diff(self.runs.first)[self.runs.source]
+        return np.where(totals > 0, weights / np.where(totals > 0, totals, 1), 1 / ways)
+
+    def shares(self, edges: Integers) -> Shares:
+        """The shares of a list of transitions."""
+        transitions = np.bincount(edges, minlength=len(self.runs.target)) / len(edges)
+        return Shares(np.bincount(self.runs.target, transitions, len(self.runs.first) - 1), transitions)
+
+    def expected_shares(self, chain: Floats, starts: Floats | None = None, ends: Floats | None = None) -> Shares:
+        """The exact shares of infinitely many runs of a chain, of at most the public length.
+
+        They begin at the start, or with these probabilities in each state. In a state in which a run may end, it does
+        with this probability, times 0.3 in its first cell, 0.5 in its second, … up to 1.
+        """
+        states, transitions = np.zeros(len(self.runs.first) - 1), np.zeros(len(chain))
+        states[self.runs.start] = 1
+        states = states if starts is None else starts
+        stopping = np.zeros(len(states)) if ends is None else ends
+        for step in range(self.edges.shape[1]):
+            goes_on = states * (1 - min(1.0, 0.3 + 0.2 * step) * stopping)
+            flow = goes_on[self.runs.source] * chain
+            transitions += flow
+            states = np.bincount(self.runs.target, flow, len(states))
+        transitions /= transitions.sum()
+        return Shares(np.bincount(self.runs.target, transitions, len(states)), transitions)
+
+
+def unary_counts(counts: Integers, reports: int, epsilon: float, coins: np.random.Generator) -> Floats:
+    """Optimised unary encoding: unbiased estimates of how many of the reports name each value."""
+    lie = 1 / (math.exp(epsilon) + 1)
+    ones = coins.binomial(counts, 0.5) + coins.binomial(reports - counts, lie)
+    return np.asarray((ones - reports * lie) / (0.5 - lie))
+
+
+def unary_table(size: int, epsilon: float) -> Floats:
+    """The probability of every unary report, a row for each true value."""
+    lie, bits = 1 / (math.exp(epsilon) + 1), np.array(list(product((0, 1), repeat=size)))
+    told = np.where(bits == 1, lie, 1 - lie)
+    return np.array([0.5 * np.delete(told, true, axis=1).prod(axis=1) for true in range(size)])
+
+
+def positive_counts(values: Integers, size: int, epsilon: float, coins: np.random.Generator) -> Floats:
+    """The estimated number of times that each value was reported, 0 where the estimate is negative."""
+    return np.maximum(unary_counts(np.bincount(values, minlength=size), values.size, epsilon, coins), 0)
+
+
+def ldptrace(people: Population, epsilon: float, coins: np.random.Generator) -> Shares:
+    """As published: a tenth of ε for the length; the rest in equal parts for first cell, transitions and last cell.
+
+    Only the length is taken as known, because it is public here: what is spent on it buys nothing.
+    """
+    runs, cells, each = people.runs, len(people.runs.first) - 1, 0.9 * epsilon / (people.edges.shape[1] + 2)
+    taken = positive_counts(people.edges.ravel(), len(runs.target), each, coins)
+    starts = positive_counts(np.full(len(people.edges), runs.start), cells, each, coins)
+    ends = positive_counts(runs.target[people.edges[:, -1]], cells, each, coins)
+    leaving = np.bincount(runs.source, taken, cells)
+    stopping = ends / np.maximum(ends + leaving, 1e-9)
+    return people.expected_shares(people.normalised(taken), starts / starts.sum(), stopping)
+
+
+def ldptrace_known_ends(people: Population, epsilon: float, coins: np.random.Generator) -> Shares:
+    """The same if start and length are public: all of ε for the transitions, in equal parts."""
+    each = epsilon / people.edges.shape[1]
+    return people.expected_shares(
+        people.normalised(positive_counts(people.edges.ravel(), len(people.runs.target), each, coins))
+    )
+
+
+def one_place(people: Population, coins: np.random.Generator) -> Integers:
+    """One transition of each person, at a random place."""
+    return people.edges[np.arange(len(people.edges)), coins.integers(0, people.edges.shape[1], len(people.edges))]
+
+
+def one_place_unary(people: Population, epsilon: float, coins: np.random.Generator) -> Shares:
+    """One random place of each run, with all of ε, by unary encoding."""
+    visits, transitions = (
+        to_simplex(unary_counts(np.bincount(values, minlength=size), len(values), epsilon, coins) / len(values))
+        for values, size in questions(people, coins)
+    )
+    return Shares(visits, transitions)
+
+
+def one_place_subset(people: Population, epsilon: float, coins: np.random.Generator) -> Shares:
+    """One random place of each run, with all of ε, by subset selection."""
+    visits, transitions = (
+        to_simplex(subset_shares(values, size, epsilon, coins)) for values, size in questions(people, coins)
+    )
+    return Shares(visits, transitions)
+
+
+def transitions_subset(people: Population, epsilon: float, coins: np.random.Generator) -> Shares:
+    """The same if only transitions are asked for: visits are read off them."""
+    transitions = one_place_subset(people, epsilon, coins).transitions
+    return Shares(np.bincount(people.runs.target, transitions, len(people.runs.first) - 1), transitions)
+
+
+def questions(people: Population, coins: np.random.Generator) -> list[tuple[Integers, int]]:
+    """The values that people report, and how many there are: of a visit, and in another survey of a transition."""
+    visited = people.runs.target[one_place(people, coins)]
+    return [(visited, len(people.runs.first) - 1), (one_place(people, coins), len(people.runs.target))]
+
+
+def subset_shares(values: Integers, size: int, epsilon: float, coins: np.random.Generator) -> Floats:
+    """Unbiased shares from random sets of values, in which the true one is e^ε times likelier to be than not."""
+    chosen = subset_size(size, epsilon)
+    odds = math.exp(epsilon) * chosen
+    has_own = odds / (odds + size - chosen)
+    has_other = has_own * (chosen - 1) / (size - 1) + (1 - has_own) * chosen / (size - 1)
+    ranks = coins.random((len(values), size))
+    ranks[np.arange(len(values)), values] = np.where(coins.random(len(values)) < has_own, -1, 2)
+    members = np.argpartition(ranks, chosen - 1, axis=1)[:, :chosen]
+    counted = np.bincount(members.ravel(), minlength=size) / len(values)
+    return np.asarray((counted - has_other) / (has_own - has_other))
+
+
+def subset_size(size: int, epsilon: float) -> int:
+    """How many of the values are named."""
+    return max(1, round(size / (math.exp(epsilon) + 1)))
+
+
+def subset_table(size: int, epsilon: float) -> Floats:
+    """The probability of every set of values, a row for each true value."""
+    sets = np.array(list(combinations(range(size), subset_size(size, epsilon))))
+    weights = np.where((sets[None] == np.arange(size)[:, None, None]).any(axis=2), math.exp(epsilon), 1.0)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+def to_simplex(shares: Floats) -> Floats:
+    """The nearest shares that are not negative and sum to 1."""
+    falling = np.sort(shares)[::-1]
+    excess = (falling.cumsum() - 1) / np.arange(1, len(shares) + 1)
+    return np.maximum(shares - excess[np.nonzero(falling > excess)[0][-1]], 0)
+
+
+def public_guess(people: Population, epsilon: float, coins: np.random.Generator) -> Shares:
+    """No data at all: a run that takes each way with equal probability."""
+    return people.expected_shares(people.normalised(np.zeros(len(people.chain))))
+
+
+def counted(people: Population, epsilon: float, coins: np.random.Generator) -> Shares:
+    """No privacy: one random place of each run, told as it is."""
+    visits, transitions = (
+        np.bincount(values, minlength=size) / len(values) for values, size in questions(people, coins)
+    )
+    return Shares(visits, transitions)
+
+
+Estimate = Callable[[Population, float, np.random.Generator], Shares]
+ESTIMATES: dict[str, Estimate] = {
+    "LDPTrace": ldptrace,
+    "LDPTrace, start and length public": ldptrace_known_ends,
+    "one random place, unary encoding": one_place_unary,
+    "one random place, subset selection": one_place_subset,
+    "one random place, subset selection, transitions only": transitions_subset,
+    "one random place, no privacy": counted,
+    "no data: every way equally likely": public_guess,
+}
