@@ -13,7 +13,7 @@ from dpwords.errors import InvalidValue
 from dpwords.estimate.alignments import Alignments
 from dpwords.estimate.fitting import Fit, Progress, fit, normalised
 from dpwords.estimate.releases import Releases
-from dpwords.estimate.uncertainty import Answers, root_of_inverse
+from dpwords.estimate.uncertainty import FEWEST_USES, Answers, root_of_inverse
 from dpwords.mechanisms.edit_channel import EditChannel
 
 EditQuestion = Literal["each", "pair", "first", "last"]
@@ -99,8 +99,8 @@ def answered_edits(model: EditModel, kind: EditQuestion) -> Answers:
     size = len(matrix)
     total, own, cross = np.zeros(answers), np.zeros(answers), np.zeros((answers, numbers.size))
     information = np.zeros((numbers.size, numbers.size))
-    for times, uses in model.alignments.each(chances):
-        total += times @ uses @ gather.T
+    _, sums = model.alignments.expected(chances)
+    total += gather @ sums
     shares = total / total.sum()
     centring = gather - np.outer(shares, gather.sum(axis=0))
     for times, uses in model.alignments.each(chances):
@@ -111,7 +111,7 @@ def answered_edits(model: EditModel, kind: EditQuestion) -> Answers:
         cross += (apart * times[:, None]).T @ scores
         information += (scores * times[:, None]).T @ scores
     along = model.releases * _model_covariance(matrix, centring.reshape(answers, size, size))
-    root = root_of_inverse(information)
+    root = root_of_inverse(information, sums >= FEWEST_USES)
     variance = own - ((cross @ root) ** 2).sum(axis=1) + ((along @ root) ** 2).sum(axis=1)
     return Answers(shares, np.sqrt(np.maximum(variance, 0.0)) / total.sum())
 

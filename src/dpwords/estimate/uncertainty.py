@@ -18,8 +18,10 @@ from dpwords.core.scaled import Floats, Integers
 from dpwords.estimate.evidence import Part, RunEvidence
 from dpwords.estimate.hidden import Hidden
 from dpwords.estimate.questions import NONE, Question
+from dpwords.spaces.graph import Flags
 
 _SMALL = 1e-6  # share of the largest information below which a direction counts as known
+FEWEST_USES = 1.0  # expected uses below which a parameter lies on the boundary, at 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +56,7 @@ def answered(evidence: RunEvidence, population: Hidden, question: Question, chan
     shares, whole, lengths = shares_of(evidence, question, chances)
     number, parameters = question.number, len(evidence.groups)
     own, cross = np.zeros(number), np.zeros((number, parameters))
-    information = np.zeros((parameters, parameters))
+    information, uses = np.zeros((parameters, parameters)), evidence.expected(chances)[1]
     for part in evidence.each(chances, question.kind == "place"):
         sizes = question.sizes(part.length)
         apart = _found(part, evidence.hidden, question) - (shares * sizes)[:, None]
@@ -63,7 +65,7 @@ def answered(evidence: RunEvidence, population: Hidden, question: Question, chan
         cross += (apart * part.times) @ scores.T
         information += (scores * part.times) @ scores.T
     along = model_covariance(population, question, chances, lengths)
-    root = root_of_inverse(information)
+    root = root_of_inverse(information, uses >= FEWEST_USES)
     variance = own - ((cross @ root) ** 2).sum(axis=1) + ((along @ root) ** 2).sum(axis=1)
     errors = np.sqrt(np.maximum(variance, 0.0))
     return Answers(shares, np.divide(errors, whole, out=np.zeros_like(errors), where=whole > 0))
@@ -176,11 +178,13 @@ def _matrix(rows: Integers, columns: Integers, values: Floats, height: int, widt
     return np.asarray(found, dtype=np.float64)
 
 
-def root_of_inverse(information: Floats) -> Floats:
-    """A matrix R with R·R′ = the inverse of the information, without directions about which there is none."""
-    scale = np.sqrt(np.maximum(np.diagonal(information), 0.0))
-    known = scale > _SMALL * scale.max(initial=0.0)
-    scale = np.where(known, scale, np.inf)
+def root_of_inverse(information: Floats, used: Flags) -> Floats:
+    """A matrix R with R·R′ = the inverse of the information about the parameters that are used.
+
+    All others lie on the boundary, and count as known. Directions about which there is no information are left out.
+    """
+    scale = np.sqrt(np.where(used, np.diagonal(information), 0.0))
+    scale[scale == 0.0] = np.inf
     values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
     keep = values > _SMALL * values.max(initial=0.0)
     return np.asarray(vectors[:, keep] / np.sqrt(values[keep]) / scale[:, None])
