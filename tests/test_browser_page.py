@@ -63,7 +63,11 @@ def test_a_late_answer_does_not_change_the_address_of_another_view(page: Any, ad
 
 def test_the_page_says_when_an_answer_takes_long(page: Any, address: str) -> None:
     held: list[Any] = []
-    page.route("**/ask/words/release", lambda route: held.append(route))
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    page.route("**/ask/words/release", hold)
     page.goto(address)
     page.locator("#slow").wait_for()
     found = Axe().run(page)

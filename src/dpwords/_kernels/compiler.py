@@ -37,7 +37,7 @@ def after_compiling(call: Callable[[], None]) -> None:
     """Call a function whenever Numba has compiled something in this process. Cost: importing Numba."""
     from numba.core import event
 
-    class Compiled(event.Listener):  # type: ignore[misc]
+    class Compiled(event.Listener):
         """Compilations are nested, so that this is called every few seconds."""
 
         def on_start(self, event: Any) -> None:
@@ -46,7 +46,7 @@ def after_compiling(call: Callable[[], None]) -> None:
         def on_end(self, event: Any) -> None:
             call()
 
-    event.register("numba:compile", Compiled())
+    event.register("numba:compile", Compiled())  # type: ignore[no-untyped-call]
 
 
 class _ForgivingCache:
