@@ -32,19 +32,20 @@ UNCHANGED, GAP = "(unchanged)", "·"
 WITHOUT_RULE = 200  # draws
 K = 2  # two plans to one goal differ in at least two moves
 
-# Foreground and background are set together, so that the text can be read on light and on dark terminals.
-CHANGED = f"bold {COLOURS['changed'].light} on {COLOURS['mark'].light}"
+console = Console(highlight=False, soft_wrap=True)
+# Foreground and background are set together, so that the text can be read on light and on dark terminals. The nearest
+# ones of sixteen colours would be yellow and white.
+SIXTEEN = "black on yellow" if console.color_system == "standard" else None
+CHANGED = SIXTEEN or f"bold {COLOURS['changed'].light} on {COLOURS['mark'].light}"
 CELLS = {
     "#": (" #", f"{COLOURS['wall'].light} on {COLOURS['wall'].light}"),
     ".": (" .", "dim"),
     "private": (" o", "bold reverse"),
     "released": (" o", f"bold #ffffff on {COLOURS['released'].light}"),
-    "changed": (" x", f"bold #ffffff on {COLOURS['changed'].light}"),
+    "changed": (" x", SIXTEEN or f"bold #ffffff on {COLOURS['changed'].light}"),
 }
 Cell = tuple[int, int]
 Marked = Sequence[tuple[str, str]]  # symbols, each with the mark below it: a space, or what happened to it
-
-console = Console(highlight=False, soft_wrap=True)
 
 
 def main() -> None:

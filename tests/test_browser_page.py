@@ -61,6 +61,22 @@ def test_a_late_answer_does_not_change_the_address_of_another_view(page: Any, ad
     assert page.evaluate("location.hash").startswith("#odds?")
 
 
+def test_the_page_says_when_an_answer_takes_long(page: Any, address: str) -> None:
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    page.route("**/ask/words/release", hold)
+    page.goto(address)
+    page.locator("#slow").wait_for()
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    held[0].continue_()
+    page.locator("#slow").wait_for(state="hidden")
+    page.locator("#words-releases li").nth(11).wait_for()
+
+
 def test_the_skip_link_leads_to_the_content(page: Any, address: str) -> None:
     page.goto(address)
     page.locator("#view-words").wait_for()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -158,6 +159,21 @@ def test_the_chart_can_be_saved(words: Any) -> None:
     assert lines[0] == "changes,this mechanism,the paper's formula (not private)"
     assert len(lines) == 1 + 28
     assert sum(float(line.split(",")[1]) for line in lines[1:]) == pytest.approx(1)
+
+
+def test_a_saved_picture_says_what_it_shows(words: Any) -> None:
+    buttons = words.locator("#words-distribution").get_by_role("group", name="Save changes")
+    with words.expect_download() as caught:
+        buttons.get_by_role("button", name="SVG").click()
+    picture = ElementTree.parse(caught.value.path()).getroot()
+    said = [each.text for each in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert said[:3] == ["How many symbols change", "this mechanism", "the paper's formula (not private)"]
+    assert {"changes", "probability"} <= set(said)
+    with words.expect_download() as caught:
+        buttons.get_by_role("button", name="PNG").click()
+    header = caught.value.path().read_bytes()[:24]  # a PNG file has its width and height there
+    sides = [int.from_bytes(header[place : place + 4]) for place in (16, 20)]
+    assert sides == [2 * int(picture.attrib[side]) for side in ("width", "height")]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

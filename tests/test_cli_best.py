@@ -113,6 +113,20 @@ def test_accuracy_marks_the_best_and_shows_probabilities() -> None:
     assert public.startswith("(averaged over words drawn uniformly")
 
 
+def test_accuracy_marks_the_best_on_free_words_too() -> None:
+    done = run("accuracy", "--alphabet", "ab", "--length", "3", "-e", "1,4", "--target-distance", "0.5")
+    _title, _header, small, large, _aim, least, legend = done.stdout.splitlines()
+    for row in (small, large):
+        assert [mark for _, _, mark in cells(row)] == [True, False, False]
+    assert [cell.endswith("*") for cell in least.split()] == [True, False, False]
+    assert legend == "(* the best of the row)"
+
+
+def test_edits_made_are_not_compared() -> None:
+    done = run("accuracy", "--alphabet", "ab", "--length", "3", "-e", "4", "--edits", "all")
+    assert (done.returncode, "*" in done.stdout) == (0, False)
+
+
 def test_accuracy_finds_epsilon_for_a_probability() -> None:
     options = ("--system", "grid:3x3", "--length", "4", "--at-most", "0", "--target-probability", "0.8")
     done = run("accuracy", *options)

@@ -121,16 +121,27 @@ def test_accuracy_and_audit_are_shown(parts: list[list[str]]) -> None:
     assert "6.67" in " ".join(parts[6])  # the true ε of the paper's formula, as in docs/studies.md
 
 
-@pytest.mark.parametrize(("settings", "has_colour"), [({}, True), ({"NO_COLOR": "1"}, False)])
-def test_colour_on_terminals_unless_it_is_unwanted(settings: dict[str, str], has_colour: bool) -> None:
-    rest = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
-    terminal = {"FORCE_COLOR": "1", "COLORTERM": "truecolor", "TERM": "xterm", "PYTHONIOENCODING": "utf-8"}
+def shown(**settings: str) -> str:
+    """What is written on a terminal with these settings about a word and its release, which has a c instead of a b."""
+    rest = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLORTERM")}
+    terminal = {"FORCE_COLOR": "1", "TERM": "xterm", "PYTHONIOENCODING": "utf-8"}
     command = [sys.executable, "-c", "import demo; demo.show('ε = 1', demo.by_place('abba', 'abca'))"]
     environment = {**rest, **terminal, **settings}
     done = subprocess.run(
         command, capture_output=True, text=True, encoding="utf-8", check=True, env=environment, cwd=EXAMPLES
     )
-    styled = re.findall(r"\x1b\[([\d;]+)m(.*?)\x1b\[0m", done.stdout)
+    return done.stdout
+
+
+@pytest.mark.parametrize(("settings", "has_colour"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_colour_on_terminals_unless_it_is_unwanted(settings: dict[str, str], has_colour: bool) -> None:
+    text = shown(COLORTERM="truecolor", **settings)
+    styled = re.findall(r"\x1b\[([\d;]+)m(.*?)\x1b\[0m", text)
     assert [text for codes, text in styled if codes.startswith("1")] == ["c"]
-    assert ("38;2" in done.stdout) == has_colour
-    assert re.sub(r"\x1b\[[\d;]*m", "", done.stdout).splitlines()[1] == " " * 14 + "^"
+    assert ("38;2" in text) == has_colour
+    assert re.sub(r"\x1b\[[\d;]*m", "", text).splitlines()[1] == " " * 14 + "^"
+
+
+def test_changes_can_be_read_where_there_are_sixteen_colours() -> None:
+    """Black on yellow; the nearest ones of the usual colours would be yellow on white."""
+    assert "\x1b[30;43mc\x1b[0m" in shown()

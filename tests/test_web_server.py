@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import itertools
 import json
 import os
 import signal
@@ -203,6 +204,26 @@ def test_a_task_that_takes_too_long_is_ended_and_the_next_one_is_answered() -> N
     assert next(event for event in events if event is not None) == ("progress", 0.5)
     events.close()  # as if the browser went away
     assert answer_of(worker, Message({})) not in (first, second)
+    worker.stop()
+
+
+def compiling(_task: str, question: Message, _progress: ShowProgress) -> Message:
+    """A task for which Numba compiles so many loops."""
+    from numba.core import event
+
+    for _ in range(question.values["loops"]):
+        with event.trigger_event("numba:compile"):
+            pass
+    return Message({"process": os.getpid()})
+
+
+def test_compiling_loops_does_not_count_as_time_of_a_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = Worker(compiling)
+    answer_of(worker, Message({"loops": 0}))
+    clock = itertools.count()
+    monkeypatch.setattr("time.monotonic", lambda: float(next(clock)))  # a second goes by at each look at the clock
+    answer_of(worker, Message({"loops": 200}), seconds=60.0)
+    assert next(clock) > 200
     worker.stop()
 
 

@@ -33,6 +33,22 @@ def compiled(**options: Any) -> Callable[[Loop], Loop]:
     return decorate
 
 
+def after_compiling(call: Callable[[], None]) -> None:
+    """Call a function whenever Numba has compiled something in this process. Cost: importing Numba."""
+    from numba.core import event
+
+    class Compiled(event.Listener):
+        """Compilations are nested, so that this is called every few seconds."""
+
+        def on_start(self, event: Any) -> None:
+            pass
+
+        def on_end(self, event: Any) -> None:
+            call()
+
+    event.register("numba:compile", Compiled())  # type: ignore[no-untyped-call]
+
+
 class _ForgivingCache:
     """Numba's cache of one function, except that a damaged cache or a full disk leads to compilation, not to an error.
 

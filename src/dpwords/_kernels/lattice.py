@@ -296,7 +296,8 @@ def distances_each(
     for row in range(len(rows)):
         codes = rows[row]
         begin, end = table.offset[length], table.offset[length] + len(ends[0])
-        table.mantissa[begin:end], table.exponent[begin:end] = ends[0], ends[1]
+        for s in range(len(ends[0])):  # element by element: an assignment of arrays takes longer to compile
+            table.mantissa[begin + s], table.exponent[begin + s] = ends[0][s], ends[1][s]
         mean[begin:end] = 0.0
         chance[begin:end] = 0.0
         chance[begin:end, :1] = 1.0

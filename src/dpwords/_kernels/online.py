@@ -79,4 +79,6 @@ def distances_each(
                     means[row] += share * mass * differs
                     for d in range(1, columns - differs):
                         there[target, d + differs] += share * here[s, d]
-            here[:] = there
+            for s in range(size):
+                for d in range(columns):  # element by element: an assignment of arrays takes seconds to compile
+                    here[s, d] = there[s, d]

@@ -27,7 +27,7 @@ from dpwords.core.checks import positive_number, whole_number
 from dpwords.errors import InvalidValue
 
 if TYPE_CHECKING:
-    from dpwords.accuracy import Figures
+    from dpwords.accuracy import Figures, Target
     from dpwords.mechanisms.choice import Maker
     from dpwords.mechanisms.private import Private
 
@@ -126,7 +126,8 @@ def accuracy(
         measured.checked_makers(makers.values(), one)
     title = f"expected distance for words of length {length}, k = {k}"
     changes = f"at most {at_most} change{'' if at_most == 1 else 's'}"
-    table = AccuracyTable(tuple(makers), frozenset(contest), Terminal.of_output())
+    compared = frozenset(contest if len(contest) > 1 or edits == "all" else makers)  # edits made are not distances
+    table = AccuracyTable(tuple(makers), compared, Terminal.of_output())
     waiting = [f"{title} (and probability of {changes})" if epsilon else title, *table.head()]
     curves: dict[str, list[float]] = {name: [] for name in makers}
     for one in epsilon:
@@ -137,21 +138,19 @@ def accuracy(
             curves[name].append(found[name].distance)
         emit([*waiting, *table.distances(one, found)])  # the title comes with the first row: bad use writes nothing
         waiting = []
+    least: dict[str, float] = {}
     if target is not None:
-        least: dict[str, float] = {}
         lowest = measured.lowest_epsilon(k, edits)
         for name, make in makers.items():
             with status(f"searching for the least ε: {name}") as say:
                 told = _told(make, name, say)
                 found_least = measured.least_epsilon(told, target, length, lowest)
                 least[name] = 0.0 if found_least == lowest and edits == "substitutions" else found_least
-        aims = [] if target_distance is None else [f"an expected distance of {target_distance:g}"]
-        aims += [] if target_probability is None else [f"a probability of {target_probability:g} of {changes}"]
-        waiting += [f"least ε for {' and '.join(aims)}", *table.epsilons(least)]
+        waiting += [_aim(target, changes), *table.epsilons(least)]
         if 0.0 in least.values():
             waiting.append("(any: even an output that does not depend on the word reaches it)")
-    if len(contest) > 1:
-        waiting.append(f"({MARK} the best of the row; at a given ε it is what --mechanism best takes)")
+    if len(compared) > 1 and (epsilon or 0.0 not in least.values()):
+        waiting.append(_legend(len(contest) > 1))
     if not public.alike:
         waiting.append("(averaged over words drawn uniformly from the language; the figure for one word is private)")
     contents = {}
@@ -159,6 +158,18 @@ def accuracy(
         contents[plot] = plots.content_for(plots.curves(epsilon, curves, title), plot)
     with staged(contents):
         emit(waiting)
+
+
+def _aim(target: Target, changes: str) -> str:
+    """The line above the least ε, in words."""
+    aims = [] if target.distance is None else [f"an expected distance of {target.distance:g}"]
+    aims += [] if target.probability is None else [f"a probability of {target.probability:g} of {changes}"]
+    return f"least ε for {' and '.join(aims)}"
+
+
+def _legend(chosen: bool) -> str:
+    """What the mark means, and whether `--mechanism best` has several mechanisms to choose from."""
+    return f"({MARK} the best of the row{'; at a given ε it is what --mechanism best takes' if chosen else ''})"
 
 
 def _check_plot(path: Path, epsilon: list[float]) -> None:

@@ -50,9 +50,9 @@ class AccuracyTable:
         return self._cells(f"{epsilon:g}", {name: _figures(each) for name, each in found.items()}, best)
 
     def epsilons(self, found: Mapping[str, float]) -> list[str]:
-        """A row with an ε for each mechanism, the least of them marked; 0 stands for any ε."""
+        """A row with an ε for each mechanism, the least of them marked; 0 stands for any ε, which is no distinction."""
         texts = {name: _number(each) if each else "any" for name, each in found.items()}
-        return self._cells("", texts, self._least(found))
+        return self._cells("", texts, None if 0.0 in found.values() else self._least(found))
 
     def _least(self, values: Mapping[str, float]) -> str | None:
         """The name with the least number, if there are several to compare."""

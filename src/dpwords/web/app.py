@@ -36,6 +36,7 @@ def create_app(port: int, token: str) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        workers["quick"].start()  # while the browser opens
         yield
         for worker in workers.values():
             worker.stop()

@@ -6,6 +6,7 @@ written down: the error of a task that fails unexpectedly is reported by its typ
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import signal
 import threading
@@ -18,6 +19,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Literal
 
+from dpwords._kernels.compiler import after_compiling
 from dpwords.errors import DPWordsError, TooLarge
 from dpwords.web.messages import Message
 
@@ -27,7 +29,7 @@ _STEP = 0.1  # seconds between looks at whether somebody still waits for the ans
 
 
 class Worker:
-    """A process that answers questions, started when the first one comes and again after one had to be ended.
+    """A process that answers questions, started by `start` or the first one, and again after one had to be ended.
 
     `answer` is imported there by its name, so it has to be a function of a module.
     """
@@ -37,21 +39,24 @@ class Worker:
         self._turn = threading.Lock()
         self._process: Any = None
         self._pipe: Connection | None = None
+        self._compiled = -math.inf  # when the process last compiled something
 
     def ask(self, task: str, question: Message, seconds: float) -> Generator[tuple[Event, Any] | None]:
         """Shares of progress, and then the answer or the reason of a refusal; None while there is nothing new.
 
         Closing the iterator before the answer ends the process. Raises `TooLarge` after `seconds`, or if other
-        questions keep the process busy for so long.
+        questions keep the process busy for so long. Compiling loops, which the first questions after an installation
+        need, does not count: the time starts again whenever something has been compiled.
         """
         end = time.monotonic() + seconds
         while not self._turn.acquire(timeout=_STEP):
+            end = max(end, self._compiled + seconds)
             if time.monotonic() > end:
                 raise TooLarge("an earlier question is still being computed: wait for it, or cancel it")
             yield None
         answered = False
         try:
-            pipe = self._started()
+            pipe = self.start()
             pipe.send((task, question))
             while not answered:
                 if time.monotonic() > end:
@@ -63,6 +68,10 @@ class Worker:
                     yield None
                     continue
                 kind, value = pipe.recv()
+                if kind == "compiled":
+                    self._compiled = time.monotonic()
+                    end = self._compiled + seconds
+                    continue
                 answered = kind != "progress"
                 yield kind, value
         except (EOFError, OSError):
@@ -83,7 +92,8 @@ class Worker:
             self._pipe.close()
             self._pipe = None
 
-    def _started(self) -> Connection:
+    def start(self) -> Connection:
+        """Start the process unless it is running. It is ready for questions after about a second."""
         if self._process is None or not self._process.is_alive() or self._pipe is None:
             self.stop()
             context = multiprocessing.get_context("spawn")
@@ -98,13 +108,16 @@ def _work(pipe: Connection, answer: Callable[[str, Message, ShowProgress], Messa
     """Answer questions until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then ends this process
     warnings.simplefilter("ignore")  # what is worth knowing is part of the answers
+    turn = threading.Lock()  # several threads may compile
 
-    def progress(share: float) -> None:
-        pipe.send(("progress", share))
+    def send(kind: str, value: Any) -> None:
+        with turn:
+            pipe.send((kind, value))
 
+    after_compiling(lambda: send("compiled", None))
     with suppress(EOFError, OSError):
         while True:
-            pipe.send(_answered(answer, pipe.recv(), progress))  # and forget the question
+            send(*_answered(answer, pipe.recv(), lambda share: send("progress", share)))  # and forget the question
 
 
 def _answered(

@@ -1,6 +1,7 @@
 // Questions to the server on this machine. A question and its answer are a line of JSON, and after it the bytes of a
 // file, if there is one. Answers to long questions begin with lines that tell the progress.
 
+const SLOW = 1000; // milliseconds after which the page says that it is still computing
 const TOKEN = document.querySelector('meta[name="dpwords-token"]').content;
 
 /** A refusal by the server, with a text for the user: the rule, and what to do. */
@@ -62,6 +63,21 @@ function joined(parts) {
   return all;
 }
 
+let slow = 0; // questions that take longer than usual
+
+/** The same promise; while it takes long, the page says so. */
+async function noticed(answer) {
+  let late = 0;
+  const count = (change) => { late += change; slow += change; document.getElementById("slow").hidden = slow === 0; };
+  const timer = setTimeout(() => count(1), SLOW);
+  try {
+    return await answer;
+  } finally {
+    clearTimeout(timer);
+    count(-late);
+  }
+}
+
 /**
  * A function that asks again whenever it is called, but never twice at the same time: while an answer is under way, only
  * the last call waits. `question` returns the arguments of `ask`, `answered` takes the answer, `refused` a text. A
@@ -76,7 +92,7 @@ export function latest(question, answered, refused) {
     do {
       waiting = false;
       try {
-        const answer = await ask(...question());
+        const answer = await noticed(ask(...question()));
         if (!waiting) { refused(""); answered(answer.values); }
       } catch (error) {
         if (!(error instanceof Refusal) && error.name !== "AbortError") { running = false; throw error; }

@@ -48,8 +48,8 @@ export function certifying(question, found) {
   return {
     /** The answer to what is asked now, if there was one before. */
     known: () => kept.get(now()),
-    /** Search once nothing changes for a moment. */
-    wanted: () => { clearTimeout(timer); timer = setTimeout(search, REST); },
+    /** Search once nothing changes for a moment; not for a view that was left, as others need the same worker. */
+    wanted: () => { clearTimeout(timer); if (!at("certifying").closest(".view").hidden) timer = setTimeout(search, REST); },
     /** End the search: something has changed. */
     stop,
     /** Draw anew the next time. */
