@@ -15,6 +15,7 @@ from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.symbols import is_hashable
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.language import Language, checked_language
+from dpwords.languages.systems import written
 from dpwords.mechanisms.private import Drawing, Private
 from dpwords.mechanisms.summary import Averages, InForce
 from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
@@ -73,6 +74,20 @@ class Report(Private):
     def items(self) -> tuple[Any, ...]:
         """All answers that are possible, in a fixed order: symbols, states, or pairs of them. They are public."""
         return self._answers.items
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The items as text, in the same order: the cell (0, 1) is written 0,1, and a transition 0,0>0,1."""
+        if self.question != "transitions":
+            return tuple(map(written, self.items))
+        return tuple(f"{written(one)}>{written(other)}" for one, other in self.items)
+
+    def written(self, answer: Collection[Any], separator: str = " ") -> str:
+        """An answer as text: the names of its items, in their order."""
+        codes = self._outputs.codes(answer, 0)
+        if codes is None:
+            raise InvalidValue("this is no answer of the report: pass what its release returned")
+        return separator.join(self.names[code] for code in codes)
 
     @property
     def size(self) -> int:
