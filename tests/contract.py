@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import pickle
 from collections import Counter
@@ -32,9 +33,23 @@ Symbols = tuple[Any, ...]
 
 
 def words_of(mechanism: Mechanism, length: int) -> list[Symbols]:
-    """What can go in and come out: words of one length, or, under Levenshtein distance, up to that of the longest."""
+    """What can go in: words of one length, or, if words of several lengths are compared, up to that of the longest."""
     listed = exhaustive.words if mechanism.distance == "hamming" else exhaustive.words_up_to
-    return listed(mechanism.language, length)
+    return [word for word in listed(mechanism.language, length) if len(word) >= mechanism.least_length]
+
+
+def outputs_of(mechanism: Mechanism, length: int) -> list[Any]:
+    """What can come out: the same words, or the sets that a report can name."""
+    if isinstance(mechanism, dw.Report):
+        return [frozenset(some) for some in itertools.combinations(mechanism.items, mechanism.size)]
+    return words_of(mechanism, length)
+
+
+def decoded(mechanism: Mechanism, row: Any) -> Any:
+    """The output that a row of codes stands for."""
+    if isinstance(mechanism, dw.Report):
+        return frozenset(mechanism.items[code] for code in row.tolist())
+    return tuple(mechanism.language.alphabet.symbols[code] for code in row.tolist())
 
 
 def apart(mechanism: Mechanism, one: Symbols, other: Symbols) -> int:
@@ -129,9 +144,9 @@ def shell_law(mechanism: Mechanism, word: Symbols, weight: Weight) -> dict[Symbo
 
 def check_draws(mechanism: Mechanism, length: int, draws: int = 4000) -> None:
     """The sampler agrees with `log_prob` (chi-square; seeds are fixed, so the verdict is too)."""
-    words = words_of(mechanism, length)
+    words, outputs = words_of(mechanism, length), outputs_of(mechanism, length)
     given = mechanism.seeded(7).given(words[len(words) // 2])
-    check_counts(Counter(given.simulate(draws)), {word: math.exp(given.log_prob(word)) for word in words})
+    check_counts(Counter(given.simulate(draws)), {output: math.exp(given.log_prob(output)) for output in outputs})
 
 
 def check_promise(mechanism: Mechanism, length: int) -> None:
@@ -254,7 +269,7 @@ def check_value(mechanism: Mechanism, length: int) -> None:
             setattr(mechanism, name, getattr(mechanism, name))
         with pytest.raises(AttributeError):
             delattr(mechanism, name)
-    words = words_of(mechanism, length)
+    words, outputs = words_of(mechanism, length), outputs_of(mechanism, length)
     word = words[len(words) // 2]
     fresh = pickle.loads(pickle.dumps(mechanism))
     before = mechanism.given(word)
@@ -263,7 +278,7 @@ def check_value(mechanism: Mechanism, length: int) -> None:
         assert repr(copy) == repr(mechanism)
         assert copy.seeded(3).simulate(word, 20) == mechanism.seeded(3).simulate(word, 20)
         if not getattr(mechanism, "onto", None):
-            assert [copy.given(word).log_prob(w) for w in words] == [before.log_prob(w) for w in words]
+            assert [copy.given(word).log_prob(w) for w in outputs] == [before.log_prob(w) for w in outputs]
     seeded = mechanism.seeded(4)
     seeded.simulate(word, 1)
     assert pickle.loads(pickle.dumps(seeded)).simulate(word, 20) == seeded.simulate(word, 20)
@@ -274,17 +289,17 @@ def check_release(mechanism: Private, length: int) -> None:
     words = words_of(mechanism, length)
     word = words[len(words) // 2]
     language, given = mechanism.language, mechanism.given(word)
-    assert type(mechanism.release(word)) is tuple
-    assert type(mechanism.release(list(word))) is list
+    kinds = [frozenset, frozenset] if isinstance(mechanism, dw.Report) else [tuple, list]
+    assert [type(mechanism.release(word)), type(mechanism.release(list(word)))] == kinds
     codes, draws = codes_of(language, word), 1500
     by_list = mechanism.seeded(1).release_all([word] * draws)
     by_codes = mechanism.seeded(2).release_codes(np.tile(codes, (draws, 1)))
-    decoded = [tuple(language.alphabet.symbols[code] for code in row.tolist()) for row in by_codes]
+    from_codes = [decoded(mechanism, row) for row in by_codes]
     mixed = mechanism.seeded(3).release_all([list(word) if i % 2 else word for i in range(draws)])
-    assert [type(w) for w in mixed[:4]] == [tuple, list, tuple, list]
+    assert [type(w) for w in mixed[:4]] == kinds * 2
     apart_one_by_one = [mechanism.seeded(i).release(word) for i in range(draws // 5)]
-    outputs = words if not getattr(mechanism, "onto", None) and not isinstance(mechanism, dw.EditChannel) else None
-    for drawn in (by_list, decoded, list(map(tuple, mixed)), apart_one_by_one):
+    outputs = outputs_of(mechanism, length) if not isinstance(mechanism, dw.EditChannel) else None
+    for drawn in (by_list, from_codes, [tuple(w) if isinstance(w, list) else w for w in mixed], apart_one_by_one):
         if outputs is not None:
             check_counts(Counter(drawn), {w: math.exp(given.log_prob(w)) for w in outputs})
         else:
@@ -304,7 +319,7 @@ def check_keyed(mechanism: Private, length: int, draws: int = 1500) -> None:
     word, given = words[len(words) // 2], mechanism.given(words[len(words) // 2])
     drawn = mechanism.release_all([word] * draws, key=key)
     if not isinstance(mechanism, dw.EditChannel):
-        check_counts(Counter(drawn), {w: math.exp(given.log_prob(w)) for w in words})
+        check_counts(Counter(drawn), {w: math.exp(given.log_prob(w)) for w in outputs_of(mechanism, length)})
     else:
         own = sum(w == word for w in drawn) / draws
         expected = sum(w == word for w in mechanism.seeded(9).simulate(word, 6000)) / 6000
@@ -314,9 +329,8 @@ def check_keyed(mechanism: Private, length: int, draws: int = 1500) -> None:
     assert together == [mechanism.release_all([w], [i], key)[0] for w, i in zip(some, ids, strict=True)]
     assert together[::-1] == mechanism.release_all(some[::-1], ids[::-1], key)
     ragged = Ragged.of([codes_of(mechanism.language, w) for w in some])
-    symbols = mechanism.language.alphabet.symbols
     released = mechanism.release_codes(ragged, ids, key)
-    assert [tuple(symbols[code] for code in row) for row in released] == together
+    assert [decoded(mechanism, row) for row in released] == together
     copy = pickle.loads(pickle.dumps(mechanism))
     assert copy.release_all(some, ids, key) == together
     if mechanism.epsilon:

@@ -68,6 +68,13 @@ MECHANISMS: dict[str, tuple[Private, int]] = {
     "best by length": (best_by_length(ALL["walls"][0], 2.0), 4),
     "best by length, k = 2": (best_by_length(ALL["grid by states"][0], 2.0, 2), 4),
     "uniform": (Uniform(ALL["grid"][0]), 3),
+    "report, symbols": (dw.Report(dw.Words("abcd"), 1.0, "symbols"), 3),
+    "report, pairs of symbols": (dw.Report(dw.Words("abc"), 1.5, "transitions"), 3),
+    "report, visits": (dw.Report(ALL["states under a rule"][0], 1.2, "visits"), 4),
+    "report, visits of moves": (dw.Report(ALL["walls"][0], 0.8, "visits"), 4),
+    "report, transitions of moves": (dw.Report(ALL["parallel actions"][0], 0.5, "transitions"), 3),
+    "report, transitions from anywhere": (dw.Report(ALL["any start"][0], 2.0, "transitions"), 3),
+    "report, lexicon": (dw.Report(ALL["lexicon"][0], 3.0, "symbols"), 4),
 }
 LINEAR = Fraction(7, 5)
 BY_DISTANCE = (Fraction(0), Fraction(1, 3), Fraction(2), Fraction(2), Fraction(7, 2), Fraction(5), Fraction(6))

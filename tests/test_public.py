@@ -30,6 +30,7 @@ PUBLIC = [
     "PaperLiteral",
     "Pattern",
     "PureDP",
+    "Report",
     "Staircase",
     "TooLarge",
     "TransitionSystem",

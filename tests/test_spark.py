@@ -204,6 +204,8 @@ def test_frames_that_are_refused(session: SparkSession) -> None:
     for table, message in refused:
         with pytest.raises(dw.InvalidValue, match=message):
             dw.spark.release(table, ABC, "word", id="id")
+    with pytest.raises(dw.InvalidValue, match="a report is not released on a cluster"):
+        dw.spark.release(frame, dw.Report(FREE, 1.0, "symbols"), "word", id="id")
     stable = frame.withColumn("id", F.expr("uuid()")).localCheckpoint()
     private = dw.spark.release(stable, ABC, "word", id="id")
     assert in_order(private, "id") == in_order(private, "id")

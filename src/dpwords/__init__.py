@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from dpwords.mechanisms.exponential import Exponential as Exponential
     from dpwords.mechanisms.online import Online as Online
     from dpwords.mechanisms.paper_literal import PaperLiteral as PaperLiteral
+    from dpwords.mechanisms.report import Report as Report
     from dpwords.privacy.guarantees import NotPrivate as NotPrivate
     from dpwords.privacy.guarantees import PureDP as PureDP
     from dpwords.privacy.utilities import Inverse as Inverse
@@ -74,6 +75,7 @@ _HOMES = {
     "PaperLiteral": "mechanisms.paper_literal",
     "Pattern": "languages.patterns",
     "PureDP": "privacy.guarantees",
+    "Report": "mechanisms.report",
     "Staircase": "privacy.utilities",
     "TooLarge": "errors",
     "TransitionSystem": "languages.systems",

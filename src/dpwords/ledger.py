@@ -104,7 +104,8 @@ class Ledger(Value):
     no budget was ever given, the ledger only counts. An id is a text, bytes, or a whole number; 1 and "1" are two ids.
 
     ε is added up whatever k and distance it was spent at. The sum is what is promised for a change that is within k of
-    every charge: substitutions in at most the smallest of these k places of each word.
+    every charge: substitutions in at most the smallest of these k places of each word. Reports hide any change, so
+    their k does not count.
 
     >>> import dpwords as dw, tempfile
     >>> promise = dw.Exponential(dw.Words("acgt"), epsilon=4).guarantee

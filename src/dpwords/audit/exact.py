@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -11,9 +11,10 @@ import numpy as np
 
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.limits import DEFAULTS
-from dpwords.core.symbols import Distance
+from dpwords.core.symbols import PromisedDistance
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.language import Language
+from dpwords.mechanisms.report import Report
 from dpwords.privacy.guarantees import NotPrivate
 from dpwords.spaces import exhaustive
 from dpwords.spaces.exhaustive import HasLogProb, Symbols
@@ -33,7 +34,7 @@ class Worst(NamedTuple):
 
     word: Symbols
     neighbour: Symbols
-    output: Symbols
+    output: Any  # a word, or a set of answers
     distance: int
     loss: float
 
@@ -65,7 +66,8 @@ def exact(
     """Measure ε over every pair of words of one length and every output.
 
     Under Levenshtein distance, the words are all those of at most this length, and the outputs all those of at most
-    `outputs_up_to` symbols, by default up to two more than `length` if they can be listed.
+    `outputs_up_to` symbols, by default up to two more than `length` if they can be listed. Of a `Report`, the words are
+    all those of at most this length, too, and the outputs all sets of answers that it can name.
 
     The measured ε is the largest `|ln p(w;x)/p(w;x′)|` / ceil(d(x, x′)/k) over all pairs, not only over neighbours. The
     claim holds if the measured ε is not larger; for a `NotPrivate` mechanism, the claim is its nominal ε. By default,
@@ -85,11 +87,16 @@ def exact(
     if not isinstance(language, Language):
         raise InvalidValue("the language must be a Words, a TransitionSystem, …: pass for example Words('abc')")
     claimed = positive_number(claimed, "claimed", "claimed=1.0", zero_allowed=True)
-    distance: Distance = getattr(mechanism, "distance", "hamming")
-    if distance == "hamming" and outputs_up_to is not None:
-        raise InvalidValue("outputs keep their length under Hamming distance: leave out outputs_up_to")
+    distance: PromisedDistance = getattr(mechanism, "distance", "hamming")
+    if distance != "levenshtein" and outputs_up_to is not None:
+        raise InvalidValue("only under Levenshtein distance outputs have other lengths: leave out outputs_up_to")
+    outputs: Sequence[Any]
     if distance == "hamming":
         words = outputs = exhaustive.words(language, length, limit=DEFAULTS.compared_words)
+    elif isinstance(mechanism, Report):
+        listed = exhaustive.words_up_to(language, length, limit=DEFAULTS.compared_words)
+        words = [word for word in listed if len(word) >= mechanism.least_length]
+        outputs = mechanism.every_output()
     else:
         words = exhaustive.words_up_to(language, length, limit=DEFAULTS.compared_words)
         outputs = words if outputs_up_to is None else exhaustive.words_up_to(language, outputs_up_to)
@@ -102,7 +109,7 @@ def exact(
         raise InvalidValue("there is only one word of length 0, and nothing to compare it with: use a longer length")
     laws = [_law(mechanism, word) for word in words]
     apart = exhaustive.distances(words, distance)
-    logs = exhaustive.log_probs(laws, outputs, complete=distance == "hamming")
+    logs = exhaustive.log_probs(laws, outputs, complete=distance != "levenshtein")
     losses = exhaustive.pair_losses(logs)
     rates = losses / np.maximum(np.ceil(apart / k), 1)
     measured = float(rates.max())

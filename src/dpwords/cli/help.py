@@ -7,8 +7,8 @@ import click
 _SECTIONS = {
     "What may be released (public)": "alphabet system words lexicon start action dot_symbols walls goal rules "
     "separator",
-    "Privacy and accuracy": "epsilon k edits mechanism utility alpha calibration any_word certificate_time no_cache "
-    "certificates",
+    "Privacy and accuracy": "epsilon report k edits mechanism utility alpha calibration any_word certificate_time "
+    "no_cache certificates",
     "Tables of words": "input output format output_format column columns case symbol order id by budget split ledger "
     "resume invalid drop_others key_file",
 }

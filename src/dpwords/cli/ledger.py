@@ -78,7 +78,7 @@ def _accounts(found: Ledger, limit: int) -> list[str]:
         lines.append(f"({count - len(accounts)} more have spent no more than these: --limit shows them)")
     neighbours = found.neighbours()
     if len(neighbours) > 1:
-        least = min(k for _, k in neighbours)
+        least = min(k for distance, k in neighbours if distance != "any")  # a report hides any change
         lines.append(
             f"(charged at several k or distances: the sums hold for substitutions in at most k = {least} places)"
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
+import dpwords as dw
 from dpwords.cli import completing
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.kept import VARIABLE
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
     from dpwords.languages.language import Language
     from dpwords.mechanisms.choice import Edits
     from dpwords.mechanisms.private import Private
+    from dpwords.spaces.questions import Question
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+_NOT_FOR_REPORTS = ("edits", "mechanism", "k", "utility", "alpha", "calibration", "certificate_time", "any_word")
 _NO_PROOF = "long proofs are for tight calibration on words of states that keep their length, which is not in use here"
 
 
@@ -150,6 +153,15 @@ _MECHANISM = (
 )
 
 
+_REPORT = click.option(
+    "--report",
+    type=click.Choice(choice.QUESTIONS),
+    help="Instead of words, release answers about one random place of each whole word: which state the run enters "
+    "there (visits), which state or symbol comes after which (transitions), or which symbol is there. ε is then "
+    "promised for any two words, whatever their lengths.",
+)
+
+
 def language_options(command: Command) -> Command:
     """Add --alphabet, --system, --lexicon, --rule, and the options that belong to a --system."""
     return with_options(command, _LANGUAGE)
@@ -158,6 +170,11 @@ def language_options(command: Command) -> Command:
 def mechanism_options(command: Command) -> Command:
     """Add --edits, --mechanism, -k, --utility, --alpha and --calibration."""
     return with_options(command, _MECHANISM)
+
+
+def report_option(command: Command) -> Command:
+    """Add --report."""
+    return with_options(command, (_REPORT,))
 
 
 def certificate_options(command: Command) -> Command:
@@ -194,10 +211,14 @@ def described(
     alpha: float,
     calibration: Any,
     certificate_time: float | None = None,
+    report: Question | None = None,
     **_other: Any,
 ) -> Private:
     """The mechanism that the options describe."""
     positive_number(epsilon, "--epsilon", "--epsilon 1")
+    if report is not None:
+        refuse("--report is a mechanism of its own, for whole words", *_NOT_FOR_REPORTS)
+        return dw.Report(language, epsilon, report)
     name = mechanism or choice.default_name(language, edits, utility, calibration)
     if name != "exponential":
         refuse(f"--mechanism {name} leaves no utility to choose", "utility", "alpha", "calibration")

@@ -19,6 +19,7 @@ from dpwords.cli.options import (
     mechanism_options,
     public_language,
     refuse,
+    report_option,
 )
 from dpwords.cli.release_files import file_options, refuse_file_options, release_file
 from dpwords.cli.terminal import emit, lines_of_stdin, note, shown
@@ -49,6 +50,7 @@ def _silence(_context: click.Context, _parameter: click.Parameter, chosen: bool)
     type=float,
     help="The privacy budget that each word spends. It may be left out where a --budget is shared equally.",
 )
+@report_option
 @mechanism_options
 @click.option("--separator", help="What separates symbols.  [default: nothing, or a space if symbols are longer]")
 @certificate_options
@@ -86,6 +88,10 @@ def release(
     derive it from the data. On a system, words of each length use the mechanism with the least public expected distance
     at that length; a line on standard error names it. --mechanism fixes one instead.
 
+    With --report, what is released are not words: each line, or each row of the column of words, has the answers that
+    are named, the true one perhaps among them. Words in --columns are answered in one column, answer, and events in one
+    row for each --case.
+
     \b
     Examples:
       dpwords release "american control conference 2019" --alphabet "a-z0-9 " --epsilon 6
@@ -96,6 +102,7 @@ def release(
       dpwords release "meet me at noon" --alphabet "a-z " --epsilon 8 --edits all
       dpwords release bern --lexicon cities.txt --epsilon 6 --edits all
       dpwords release --alphabet @activities.txt --separator ";" --epsilon 3 < traces.txt
+      dpwords release EESS SSEE --system grid:15x15 --report visits --epsilon 4
     \b
       # routes in Parquet on a road network
       dpwords release --input routes.parquet --column route --system roads.csv --epsilon 5 \\
@@ -111,13 +118,16 @@ def release(
           --output private.csv
       dpwords release --input log.csv --case case:concept:name --symbol concept:name --order time:timestamp \\
           --alphabet @activities.txt --epsilon 3 --output private.csv
+      # one answer of each person about a run that is secret as a whole
+      dpwords release --input runs.jsonl --column run --system grid:15x15 --words states --report visits \\
+          --epsilon 4 --output answers.parquet
       # from standard input to standard output
       zcat words.csv.gz | dpwords release --input - --format csv --column word --alphabet a-z --epsilon 6 \\
           > private.csv
     """
     from dpwords.bridges.notation import Notation
     from dpwords.core.files import check_output
-    from dpwords.mechanisms.by_length import ByLength
+    from dpwords.mechanisms.report import Report
 
     language = public_language(**options)
     epsilon = _epsilon(epsilon, options)
@@ -149,13 +159,25 @@ def release(
         raise NotInLanguage(f"{error}; words are read {notation.manner}") from None
     if certificates is not None and exponential is not None:
         exponential.certificate.save(certificates)
-    emit([notation.write(word) for word in released])
-    if quiet:
-        return
-    lengths = sorted({len(word) for word in words if word})
-    if isinstance(mechanism, ByLength) and words:
+    if isinstance(mechanism, Report):
+        emit([mechanism.written(answer, separator or " ") for answer in released])
+    else:
+        emit([notation.write(word) for word in released])
+    if not quiet and words:
+        _tell(mechanism, sorted({len(word) for word in words if word}), options["calibration"] == "tight")
+
+
+def _tell(mechanism: Private, lengths: list[int], tight: bool) -> None:
+    """How words of these lengths were released, and what is to be said about the promise."""
+    from dpwords.mechanisms.by_length import ByLength
+    from dpwords.mechanisms.report import Report
+
+    exponential = certified(mechanism)
+    if isinstance(mechanism, Report):
+        note(mechanism.in_force(lengths[0]).text)
+    elif isinstance(mechanism, ByLength):
         note(_chosen(mechanism, lengths))
-    elif exponential is not None and options["calibration"] == "tight":
+    elif exponential is not None and tight:
         _note_textbook(exponential, lengths)
     for length in lengths[-_WARNED:]:
         for text in mechanism.summary(length).warnings:

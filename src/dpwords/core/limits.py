@@ -20,6 +20,7 @@ class Limits:
     file: int = 2**28  # size of a text file, which is read as a whole
     read_edges: int = 2**24  # edges of a graph in a text file; in DOT, a short text can stand for many
     converted_states: int = 10**6  # states of a language that is converted for another package
+    answers: int = 10**6  # possible answers to the question of a report
     listed_length: int = 4096  # length of words that are enumerated one by one
 
     # Combinations of languages, and patterns
@@ -60,6 +61,7 @@ class Limits:
     pair_steps: int = 2**23  # pairs of edges that are visited; about a second
 
     # Certificates: proofs of how much of ε the weights may use
+    listed_outputs: int = 4096  # sets of answers that an exact audit of a report lists
     compared_words: int = 1024  # words of one length that are compared pair by pair, at every output
     automatic_words: int = 2_000  # words of a list that is certified without a request, in about a second
     certificate_memory: int = 2**31  # tables of all layers; beyond it a smaller radius is tried, then another method

@@ -12,6 +12,7 @@ from dpwords.errors import InvalidValue
 Symbol = Hashable
 Word = str | Sequence[Any]
 Distance = Literal["hamming", "levenshtein"]
+PromisedDistance = Literal["hamming", "levenshtein", "any"]  # of a promise; with "any", all different words are 1 apart
 AnyWord = TypeVar("AnyWord", bound=str | list[Any] | tuple[Any, ...])
 
 

@@ -46,6 +46,10 @@ def release(
       2000-01-01 on. The original times would tell which events are true. A case that is released as the empty word has
       no rows.
 
+    A `Report` does not release words: its answers, the items that it names for each word, take their place. They are in
+    the column of the words, as lists of items, or as text if the words are; in a new column "answer", which replaces
+    all `columns`; or in one row for each `case`.
+
     All other columns stay as they are, and are not protected; `drop_others` leaves only those that are named here.
     Where categories are listed with a column, they are those of the alphabet afterwards. A word shorter than k is
     released with its length as k. Rows whose word is missing or not in the language raise NotInLanguage before anything

@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from dpwords.core.encoding import Ragged, code_type
 from dpwords.core.scaled import Floats, Integers
-from dpwords.frames.coders import rows_of
+from dpwords.frames.coders import rows_of, schema_with
 from dpwords.frames.faults import WordRule
 from dpwords.frames.ids import checked_ids, ids_of
-from dpwords.frames.shapes import Fault, Found, Shape
+from dpwords.frames.shapes import Fault, Found, Shape, released_names
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
 
@@ -39,7 +39,7 @@ class BatchRelease:
     id: str | None = None
     invalid: Invalid = "fail"
     inside: Language | None = None  # a language in which words have to be beyond that of the mechanism
-    kept: tuple[str, ...] | None = None  # the columns that come out; if it is None, all of them
+    kept: tuple[str, ...] | None = None  # the columns that come out, changed or not; if it is None, all of them
     row: str = "row"  # what messages call a row
     named: bool = False  # whether messages know a row by its id, because rows have no numbers
     _kin: dict[tuple[float, int], Private] = field(default_factory=dict, init=False, repr=False)
@@ -53,14 +53,13 @@ class BatchRelease:
         found = self.read(batch, first_row)
         rows = self.rows(found, epsilons)
         words = self.draw(found, rows, self.ids(batch, first_row), epsilons)
-        names = batch.schema.names if self.kept is None else list(self.kept)
-        columns = dict(zip(self.shape.columns, self.shape.write(words), strict=True))
+        names = released_names(batch.schema.names if self.kept is None else self.kept, self.shape)
+        columns = dict(zip(self.shape.released, self.shape.write(words), strict=True))
         for name in names:
             if name not in columns:
                 column = batch.column(name)
                 columns[name] = column if len(rows) == len(batch) else rows_of(column, rows)
-        fields = [batch.schema.field(name).with_type(columns[name].type) for name in names]
-        schema = pa.schema(fields, metadata=batch.schema.metadata)
+        schema = schema_with(batch.schema, {name: columns[name].type for name in names})
         return pa.RecordBatch.from_arrays([columns[name] for name in names], schema=schema)
 
     def read(self, batch: Any, first_row: int = 0) -> Found:
@@ -100,7 +99,7 @@ class BatchRelease:
             groups.append((some, self._drawn(self.like(epsilon, k), found.words, rows[some], ids)))
         if len(groups) == 1:
             return groups[0][1]
-        return Ragged.gathered(groups, len(rows), code_type(len(self.mechanism.language.alphabet)))
+        return Ragged.gathered(groups, len(rows), self.mechanism._outputs.kind)
 
     def _drawn(self, mechanism: Private, words: Ragged, rows: Integers, ids: Any) -> Ragged:
         if len(rows) < len(words):

@@ -8,7 +8,7 @@ checked when the coder is made, so that it never depends on a draw.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -71,6 +71,15 @@ def contents_of(texts: Any) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     offsets = np.frombuffer(places, dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
     marks = np.zeros(0, dtype=np.uint8) if data is None else np.frombuffer(data, dtype=np.uint8)
     return offsets, marks[offsets[0] : offsets[-1]]
+
+
+def schema_with(schema: Any, kinds: Mapping[str, Any]) -> Any:
+    """The schema of some columns with these types, as it was otherwise; those that it does not have are new."""
+    fields = [
+        schema.field(name).with_type(kind) if name in schema.names else pa.field(name, kind)
+        for name, kind in kinds.items()
+    ]
+    return pa.schema(fields, metadata=schema.metadata)
 
 
 def rows_of(column: Any, rows: NDArray[np.int64]) -> Any:

@@ -37,8 +37,9 @@ class WordRule:
         if words.values.max(initial=0) == size:
             places = np.flatnonzero(words.values == size)
             _mark(faults, np.unique(np.searchsorted(words.ends, places, side="right")), Fault.UNKNOWN)
-        if mechanism.distance == "hamming":
+        if mechanism.least_length:
             _mark(faults, np.flatnonzero(words.sizes == 0), Fault.EMPTY)
+            _mark(faults, np.flatnonzero(words.sizes < mechanism.least_length), Fault.SHORT)
         if mechanism.language.every_word and self.inside is None:
             return faults
         good = np.flatnonzero(faults == Fault.NONE)
@@ -71,6 +72,8 @@ class WordRule:
             return InvalidValue(f"{row} has a null before its last symbol: {remedy}")
         if fault is Fault.EMPTY:
             return InvalidValue(f"{row} has the empty word, which has nothing to hide: {remedy}")
+        if fault is Fault.SHORT:
+            return InvalidValue(f"{row} has a word of one symbol, which has no transition to report: {remedy}")
         symbols = self.mechanism.language.alphabet.symbols
         unknown = object()  # which is in no alphabet
         word = tuple(symbols[code] if code < len(symbols) else unknown for code in codes.tolist())

@@ -29,6 +29,7 @@ from dpwords.frames.streams import Input
 from dpwords.frames.survey import Plan
 from dpwords.frames.whole import batches_of
 from dpwords.mechanisms.private import Private
+from dpwords.mechanisms.report import Report
 
 RowsDone = Callable[[int], None]
 DrawBatch = Callable[[int, Callable[[], pa.RecordBatch]], pa.RecordBatch]
@@ -53,7 +54,7 @@ class Passes:
         self._mechanism, self._source, self._target, self._key = mechanism, source, target, key
         self.lengths: Counter[int] = Counter()  # how many words have each length, once they are surveyed
         try:
-            self._words = _words_of(source.reader, request, target)
+            self._words = _words_of(source.reader, request, target, answers=isinstance(mechanism, Report))
             release = self._words.request.survey(self._words.schema, mechanism, key).release
         except NoColumn as error:
             if source.form.kind in ("csv", "tsv"):  # without a header, the first line has private words
@@ -61,13 +62,14 @@ class Passes:
                 raise InvalidValue(f"{error.fault}: see that {where} has the names of the columns") from None
             raise
         empty = pa.RecordBatch.from_pylist([], schema=self._words.schema)
-        self._schema, self._changed = self._words.written(release(empty)).schema, release.shape.columns
+        self._schema, self._changed = self._words.written(release(empty)).schema, release.shape.released
+        self._read = release.shape.columns
         self._writer(io.BytesIO(), self._schema).close()  # raises if the output's format cannot hold what will come
 
     @property
     def word_columns(self) -> tuple[str, ...]:
         """The columns that have the words; that of the symbols, if they are in an event log."""
-        return self._changed if self._words.log is None else (self._words.log.symbol,)
+        return self._read if self._words.log is None else (self._words.log.symbol,)
 
     @property
     def copied_columns(self) -> tuple[str, ...]:
@@ -171,15 +173,20 @@ class _Words:
     log: LongWords | None = None
 
 
-def _words_of(reader: TableReader, request: Request, target: FileForm) -> _Words:
-    """The words of a file. The events of a log can be anywhere in it, so they are read into memory at once."""
+def _words_of(reader: TableReader, request: Request, target: FileForm, answers: bool) -> _Words:
+    """The words of a file. The events of a log can be anywhere in it, so they are read into memory at once.
+
+    `answers` says that a report is released, of which each case of a log keeps one row.
+    """
     used = request.needed(reader.schema.names)
     log = request.log(reader.schema.names)
     if log is None:
         kept = tuple(used if request.drop_others else reader.schema.names)
         if not request.drop_others:
-            used = [*used, REST if target.kind == "jsonl" else ALL]
+            whole_lines = target.kind == "jsonl" and not (answers and request.columns is not None)
+            used = [*used, REST if whole_lines else ALL]  # whole lines would keep columns that answers replace
         return _Words(request, reader.read_schema(used), lambda: reader.batches(used), lambda batch: batch, kept)
     events = pa.Table.from_batches(reader.batches(used), reader.read_schema(used)).select(used)
     cases, rebuilt = log.gathered(events, request.by)
-    return _Words(request.of_cases(log), cases.schema, lambda: batches_of(cases), rebuilt, (log.case,), log)
+    written = log.answered if answers else rebuilt
+    return _Words(request.of_cases(log), cases.schema, lambda: batches_of(cases), written, (log.case,), log)

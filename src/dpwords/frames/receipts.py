@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 METADATA = b"dpwords"
 _FORMAT = 1
 OPTIONS = (  # of a release, by their names on the command line; all of them are public
-    *("alphabet", "system", "words", "start", "lexicon", "epsilon", "k", "edits", "mechanism", "utility", "alpha"),
-    *("calibration", "certificate_time", "any_word", "action", "dot_symbols", "walls", "goal", "rules"),
+    *("alphabet", "system", "words", "start", "lexicon", "epsilon", "k", "edits", "mechanism", "report", "utility"),
+    *("alpha", "calibration", "certificate_time", "any_word", "action", "dot_symbols", "walls", "goal", "rules"),
     *("column", "columns", "case", "symbol", "order", "separator", "id", "by"),
     *("budget", "split", "invalid", "drop_others"),
 )

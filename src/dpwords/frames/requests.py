@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpwords.errors import InvalidValue
+from dpwords.frames.answers import answer_column
 from dpwords.frames.batches import BatchRelease
 from dpwords.frames.long import CASE, SYMBOL, LongWords
 from dpwords.frames.people import Division
@@ -14,6 +15,7 @@ from dpwords.frames.shapes import checked_column, named_columns, shape_of
 from dpwords.frames.survey import Survey
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
+from dpwords.mechanisms.report import Report
 
 
 @dataclass(frozen=True)
@@ -74,8 +76,10 @@ class Request:
         if self.invalid not in ("fail", "skip"):
             raise InvalidValue("invalid is 'fail', to stop at rows that are no words, or 'skip', to leave them out")
         division = Division.of(mechanism.epsilon, self.budget, self.split)
-        same_length = mechanism.distance == "hamming"
-        shape = shape_of(schema, mechanism.language, self.column, self.columns, self.separator, same_length=same_length)
+        fixed = mechanism.distance != "levenshtein"
+        shape = shape_of(schema, mechanism.language, self.column, self.columns, self.separator, same_length=fixed)
+        if isinstance(mechanism, Report):
+            shape = answer_column(schema, shape, mechanism)
         named = [checked_column(schema.names, name) for name in (self.id, self.by) if name is not None]
         if set(named) & set(shape.columns):
             raise InvalidValue("a column of words cannot be the id or the person as well: name another column")

@@ -36,6 +36,7 @@ class Fault(IntEnum):
     UNKNOWN = 3
     EMPTY = 4
     OUTSIDE = 5
+    SHORT = 6
 
 
 class NoColumn(InvalidValue):
@@ -62,11 +63,15 @@ class Shape(Protocol):
     def columns(self) -> tuple[str, ...]:
         """The names of the columns that hold the words."""
 
+    @property
+    def released(self) -> tuple[str, ...]:
+        """The names of the columns that hold what is released."""
+
     def read(self, batch: Any) -> Found:
         """The words of an Arrow record batch. Cost: their symbols, at the speed of arrays."""
 
     def write(self, words: Ragged) -> list[Any]:
-        """The columns that hold these words, with the types of those that were read."""
+        """The columns that hold these words, or what was released instead of them."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,10 @@ class ListWords:
     @property
     def columns(self) -> tuple[str, ...]:
         return (self.column,)
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        return self.columns
 
     @cached_property
     def _coder(self) -> Coder:
@@ -117,6 +126,10 @@ class TextWords:
     @property
     def columns(self) -> tuple[str, ...]:
         return (self.column,)
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        return self.columns
 
     @property
     def _plain(self) -> Any:
@@ -202,6 +215,10 @@ class WideWords:
     columns: tuple[str, ...]
     kinds: tuple[Any, ...]
     alphabet: Alphabet
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        return self.columns
 
     @cached_property
     def _coders(self) -> list[Coder]:
@@ -316,6 +333,21 @@ def _named(names: Sequence[str], text: str) -> Sequence[str]:
     if not matching:
         raise NoColumn(f"no column is called {text}, and none matches it", names)
     return matching
+
+
+def released_names(names: Sequence[str], shape: Shape) -> list[str]:
+    """The columns of a table with columns of these names once its words are released.
+
+    If what is released has a column of its own, it stands where the first column of the words was.
+    """
+    if shape.released == shape.columns:
+        return list(names)
+    place = names.index(shape.columns[0])
+    before, after = ([name for name in some if name not in shape.columns] for some in (names[:place], names[place:]))
+    for name in shape.released:
+        if name in before or name in after:
+            raise InvalidValue(f"what is released goes into a new column, {name}, and there is one already: rename it")
+    return [*before, *shape.released, *after]
 
 
 def checked_column(names: Sequence[str], name: str) -> str:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from dpwords.core.scaled import Integers
 from dpwords.core.symbols import Alphabet
 from dpwords.errors import InvalidValue
-from dpwords.frames.coders import names_of, rows_of
+from dpwords.frames.coders import names_of, rows_of, schema_with
 
 _KINDS = "a pyarrow Table, a pandas DataFrame or a Polars DataFrame"
 
@@ -58,8 +58,7 @@ class ArrowTable(TableAdapter):
             if name not in arrays:
                 column = self.table.column(name)
                 arrays[name] = column if rows is None else rows_of(column, rows)
-        fields = [self.table.schema.field(name).with_type(arrays[name].type) for name in names]
-        schema = pa.schema(fields, metadata=self.table.schema.metadata)
+        schema = schema_with(self.table.schema, {name: arrays[name].type for name in names})
         return pa.Table.from_arrays([arrays[name] for name in names], schema=schema)
 
     def made(self, columns: Mapping[str, Any]) -> Any:
@@ -103,8 +102,8 @@ class PolarsFrame(TableAdapter):
         return self.frame.select(list(names)).to_arrow()
 
     def replaced(self, rows: Integers | None, names: Sequence[str], columns: Mapping[str, Any]) -> Any:
-        frame = self.frame.select(list(names))
-        return (frame if rows is None else frame[rows]).with_columns(self._series(columns))
+        frame = self.frame.select([name for name in names if name in self.names])
+        return (frame if rows is None else frame[rows]).with_columns(self._series(columns)).select(list(names))
 
     def made(self, columns: Mapping[str, Any]) -> Any:
         return type(self.frame)(self._series(columns))
@@ -127,7 +126,7 @@ class PolarsFrame(TableAdapter):
         found = []
         for name, column in columns.items():
             series = pl.Series(name, column)
-            same = self.arrow([name]).schema.field(0).type == column.type
+            same = name in self.names and self.arrow([name]).schema.field(0).type == column.type
             found.append(series.cast(self.frame.schema[name]) if same else series)
         return found
 
@@ -162,11 +161,14 @@ class PandasFrame(TableAdapter):
             raise InvalidValue(f"column {name} has values of several kinds: give all of them one type") from None
 
     def replaced(self, rows: Integers | None, names: Sequence[str], columns: Mapping[str, Any]) -> Any:
-        frame = self.frame[[self._labels[name] for name in names]]
+        frame = self.frame[[self._labels[name] for name in names if name in self._labels]]
         frame = frame.copy() if rows is None else frame.take(rows)
         for name, column in columns.items():
-            label = self._labels[name]
-            frame[label] = self._values(name, column, frame[label])
+            label = self._labels.get(name)
+            if label is None:
+                frame.insert(names.index(name), name, column.to_pandas().set_axis(frame.index))
+            else:
+                frame[label] = self._values(name, column, frame[label])
         return frame
 
     def made(self, columns: Mapping[str, Any]) -> Any:
@@ -187,7 +189,8 @@ class PandasFrame(TableAdapter):
         if isinstance(old.dtype, pd.CategoricalDtype):
             return pd.Series(pd.Categorical(column.to_pandas()), index=index)
         if old.dtype != object:
-            return pd.Series(pd.arrays.ArrowExtensionArray(column), index=index).astype(old.dtype)
+            series = pd.Series(pd.arrays.ArrowExtensionArray(column), index=index)
+            return series.astype(old.dtype) if column.type == self._array(name).type else series
         words = column.to_pylist()
         values = np.empty(len(words), dtype=object)
         values[:] = words if index is None else [_as_came(word, was) for word, was in zip(words, old, strict=True)]
@@ -252,7 +255,12 @@ def _as_came(word: Any, was: Any) -> Any:
         return word
     first = was[0] if len(was) else None
     if isinstance(first, tuple):
-        word = [tuple(symbol) for symbol in word]
+        word = [_tuples(symbol) for symbol in word]
     if isinstance(was, np.ndarray):
         return np.array(word, dtype=None if was.dtype.kind in "US" else was.dtype)  # text must not be cut off
     return tuple(word) if isinstance(was, tuple) else word
+
+
+def _tuples(value: Any) -> Any:
+    """Lists, and those inside them, as tuples."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value

@@ -13,9 +13,11 @@ from dpwords.errors import InvalidValue
 from dpwords.frames.long import Events
 from dpwords.frames.people import PeopleFacts
 from dpwords.frames.requests import Request
+from dpwords.frames.shapes import released_names
 from dpwords.frames.survey import Survey
 from dpwords.frames.tables import ArrowTable, TableAdapter, empty_batch, opened
 from dpwords.mechanisms.private import Private
+from dpwords.mechanisms.report import Report
 
 _ROWS = 2**17  # of a batch
 _BYTES = 2**26  # of a batch
@@ -26,14 +28,17 @@ def release(mechanism: Private, table: Any, request: Request, key: bytes | None,
     if (key is not None or ledger is not None) and opened(table).bare:
         raise _bare()
     whole = _Whole.of(mechanism, table, request, key, charged=ledger is not None)
+    kept = whole.survey.release.kept
+    names = released_names(whole.source.names if kept is None else kept, whole.survey.release.shape)
     rows, words = _drawn(whole.survey, whole.words, ledger)
     if whole.events is None:
-        kept = whole.survey.release.kept
-        names = whole.source.names if kept is None else kept
         return whole.source.replaced(None if len(rows) == len(whole.words) else rows, names, words)
-    cases = ArrowTable(whole.words).replaced(rows, whole.words.schema.names, words)
-    rebuilt = pa.Table.from_batches([whole.events(batch) for batch in batches_of(cases)])
-    return whole.source.made(dict(zip(rebuilt.schema.names, rebuilt.columns, strict=True)))
+    out = ArrowTable(whole.words).replaced(rows, whole.words.schema.names, words)
+    if isinstance(mechanism, Report):
+        out = whole.events.log.answered(out)
+    else:
+        out = pa.Table.from_batches([whole.events(batch) for batch in batches_of(out)])
+    return whole.source.made(dict(zip(out.schema.names, out.columns, strict=True)))
 
 
 def facts(mechanism: Private, table: Any, request: Request) -> PeopleFacts:
@@ -95,7 +100,7 @@ def _drawn(survey: Survey, table: Any, ledger: Any) -> tuple[Integers, dict[str,
         numbers.append(first + rows)
         first += len(batch)
     columns = {
-        name: pa.chunked_array([part[place] for part in parts]) for place, name in enumerate(release.shape.columns)
+        name: pa.chunked_array([part[place] for part in parts]) for place, name in enumerate(release.shape.released)
     }
     return np.concatenate(numbers), columns
 

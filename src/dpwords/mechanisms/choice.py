@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from dpwords.languages.language import Language
     from dpwords.mechanisms.private import Private
     from dpwords.privacy.utilities import Utility
+    from dpwords.spaces.questions import Question
 
 Edits = Literal["substitutions", "all"]
 Maker = Callable[[float], "Private"]  # from ε
 EDITS: tuple[Edits, ...] = ("substitutions", "all")
 MECHANISMS = ("best", "exponential", "online", "channel")
 CALIBRATIONS: tuple[Literal["tight", "textbook"], ...] = ("tight", "textbook")
+QUESTIONS: tuple[Question, ...] = ("visits", "transitions", "symbols")
 UTILITIES: dict[str, Callable[[float], Utility | None]] = {  # by name; made from the constant alpha
     "best": lambda alpha: None,
     "linear": lambda alpha: dw.Linear(),

@@ -114,7 +114,7 @@ class Exponential(Private):
 
     def like(self, *, epsilon: float | None = None, k: int | None = None) -> Self:
         epsilon, k = self.epsilon if epsilon is None else epsilon, self.k if k is None else k
-        return type(self)(self.language, epsilon, k, *self._given, self.distance, limits=self.limits)
+        return type(self)(self.language, epsilon, k, *self._given, self._space.distance, limits=self.limits)
 
     def weights(self, length: int) -> Weights:
         """The weights of the outputs at words of this length: everything public that determines their probabilities.

@@ -6,7 +6,7 @@ import copy
 import math
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import Any, Generic, Self
+from typing import Any, Generic, Protocol, Self
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from dpwords.core.checks import whole_number
 from dpwords.core.encoding import Codes, Encoder, Rows
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import SeededSource, Source, SystemSource
-from dpwords.core.symbols import AnyWord, Distance, Word, symbols_of
+from dpwords.core.symbols import AnyWord, PromisedDistance, Word, symbols_of
 from dpwords.core.values import Value
 from dpwords.errors import InvalidValue, NotInLanguage, TooLarge
 from dpwords.languages.language import Language
@@ -23,7 +23,7 @@ from dpwords.spaces.space import Distances, Law, Space, distances_of
 
 
 class Mechanism(Value, ABC):
-    """A randomised map from words of a public language to words of the same language.
+    """A randomised map from words of a public language to words of the same language, or to answers about them.
 
     Under Hamming distance words keep their length; under Levenshtein distance they need not. A mechanism is a value:
     nothing about it changes once it is built, it can be pickled, and threads may share it.
@@ -31,13 +31,18 @@ class Mechanism(Value, ABC):
 
     language: Language
     k: int
-    distance: Distance
+    distance: PromisedDistance
     limits: Limits
     _space: Space
     _source: Source
 
     def __init__(
-        self, language: Language, space: Space, k: int, distance: Distance = "hamming", limits: Limits = DEFAULTS
+        self,
+        language: Language,
+        space: Space,
+        k: int,
+        distance: PromisedDistance = "hamming",
+        limits: Limits = DEFAULTS,
     ) -> None:
         self.language, self.distance, self.limits = language, distance, limits
         self.k = whole_number(k, "k", 1)
@@ -55,8 +60,7 @@ class Mechanism(Value, ABC):
 
     def given(self, word: AnyWord) -> Distribution[AnyWord]:
         """The exact output distribution at a word, prepared once. It is for the owner of the word, not for release."""
-        law, same_length = self._law(self._codes(word)), self.distance == "hamming"
-        return Distribution(word, law, self._encoder, self.language, self._source, same_length)
+        return Distribution(word, self._law(self._codes(word)), self._outputs, self._source)
 
     def simulate(self, word: AnyWord, draws: int) -> list[AnyWord]:
         """Independent draws for studies. Publishing r of them spends r·ε."""
@@ -136,6 +140,16 @@ class Mechanism(Value, ABC):
     def _encoder(self) -> Encoder:
         return Encoder(self.language.alphabet)
 
+    @cached_property
+    def _outputs(self) -> Outputs:
+        """What comes out: words of the language, unless a mechanism says otherwise."""
+        return OutputWords(self.language, self._encoder, same_length=self.distance == "hamming")
+
+    @property
+    def least_length(self) -> int:
+        """The length of the shortest words that may go in."""
+        return 0 if self.distance == "levenshtein" else 1
+
     def _codes(self, word: Word) -> Codes:
         """The codes of a word; raises before any draw if the word may not go in."""
         symbols = symbols_of(word)
@@ -155,7 +169,7 @@ class Mechanism(Value, ABC):
         return self._checked_length(whole_number(length, "length", 1))
 
     def _checked_length(self, length: int) -> int:
-        if length == 0 and self.distance == "hamming":
+        if length == 0 < self.least_length:
             raise InvalidValue("the empty word has nothing to hide: pass a word of at least one symbol")
         if length > self.limits.word:
             raise TooLarge(f"a word may have at most {self.limits.word} symbols: split it into shorter ones")
@@ -167,31 +181,55 @@ class Mechanism(Value, ABC):
         return length
 
 
+class Outputs(Protocol):
+    """The outputs of a mechanism, between symbol codes and the form in which users see them."""
+
+    @property
+    def kind(self) -> type[np.unsignedinteger[Any]]:
+        """The smallest kind of number that holds their codes."""
+
+    def codes(self, output: Any, length: int) -> Codes | None:
+        """The codes of an output; None if it is impossible for words of this length."""
+
+    def words(self, rows: Rows, kind: type) -> list[Any]:
+        """The outputs of rows of codes; a word is a str, a list or a tuple, as `kind` says."""
+
+
+class OutputWords:
+    """Outputs that are words of a language."""
+
+    def __init__(self, language: Language, encoder: Encoder, same_length: bool) -> None:
+        self.kind, self.words = encoder.kind, encoder.words
+        self._language, self._same_length = language, same_length
+
+    def codes(self, output: Word, length: int) -> Codes | None:
+        symbols = symbols_of(output)
+        if (self._same_length and len(symbols) != length) or self._language.fault(symbols) is not None:
+            return None
+        codes = self._language.alphabet.codes
+        return np.array([codes[symbol] for symbol in symbols], dtype=np.int64)
+
+
 class Distribution(Generic[AnyWord]):
     """The output distribution at one private word. Everything here depends on the word, so it is for its owner only."""
 
-    def __init__(
-        self, word: AnyWord, law: Law, encoder: Encoder, language: Language, source: Source, same_length: bool
-    ) -> None:
-        self.law, self._same_length = law, same_length
+    def __init__(self, word: AnyWord, law: Law, outputs: Outputs, source: Source) -> None:
+        self.law = law
         self._kind = kind_of(word)  # not the word itself: its owner may change it
-        self._length, self._encoder, self._language, self._source = len(word), encoder, language, source
+        self._length, self._outputs, self._source = len(word), outputs, source
 
     def __repr__(self) -> str:
         return f"<Distribution at a word of {self._length} symbols>"
 
     def log_prob(self, output: Word) -> float:
         """The natural logarithm of the probability of an output; −inf if it is impossible. Cost: mostly its length."""
-        symbols = symbols_of(output)
-        if (self._same_length and len(symbols) != self._length) or self._language.fault(symbols) is not None:
-            return -math.inf
-        codes = self._language.alphabet.codes
-        return self.law.log_prob(np.array([codes[symbol] for symbol in symbols], dtype=np.int64))
+        codes = self._outputs.codes(output, self._length)
+        return -math.inf if codes is None else self.law.log_prob(codes)
 
     def simulate(self, draws: int) -> list[AnyWord]:
         """Independent words of the same kind as the one given. Cost: draws · length · branching."""
         count = whole_number(draws, "draws", 0)
-        return self._encoder.words(self.law.draw(count, self._source.open()), self._kind) if count else []
+        return self._outputs.words(self.law.draw(count, self._source.open()), self._kind) if count else []
 
     def distance_distribution(self) -> list[float]:
         """The probability of each distance 0, 1, 2, …. Cost: length² · edges on systems, length² / 64 on free words."""

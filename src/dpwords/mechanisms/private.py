@@ -15,7 +15,7 @@ from dpwords import __version__
 from dpwords.core.encoding import Codes, Ragged, Rows, code_type
 from dpwords.core.keyed import Ids, Key, distinct
 from dpwords.core.randomness import Stream
-from dpwords.core.symbols import AnyWord, Word, same_kind
+from dpwords.core.symbols import AnyWord, Word
 from dpwords.errors import DPWordsError, InvalidValue, NotInLanguage
 from dpwords.mechanisms.mechanism import kind_of
 from dpwords.mechanisms.summary import Summarised
@@ -56,9 +56,9 @@ class Private(Summarised):
         6
         """
         codes = self._codes(word)
-        (released,) = self._drawing(len(codes)).draw(codes.reshape(1, -1), self._source.open())
-        symbols = self.language.alphabet.symbols
-        return same_kind(word, [symbols[code] for code in released.tolist()])
+        drawn = self._drawing(len(codes)).draw(codes.reshape(1, -1), self._source.open())
+        released: list[AnyWord] = self._outputs.words(drawn, kind_of(word))
+        return released[0]
 
     def release_all(
         self,
@@ -103,7 +103,7 @@ class Private(Summarised):
         order: list[int] = []
         for kind, numbers, rows in progress(groups):
             drawn = draws.each(rows, numbers)
-            released += self._encoder.words(drawn, kind) if kind is not np.ndarray else list(drawn)
+            released += self._outputs.words(drawn, kind) if kind is not np.ndarray else list(drawn)
             order += numbers
         if len(released) != len(given):
             raise InvalidValue("progress must yield every group that it receives: correct it, or leave it out")
@@ -152,7 +152,7 @@ class Private(Summarised):
     def _release_ragged(self, words: Ragged, draws: _Draws) -> Ragged:
         groups = [(numbers, self._checked_rows(words.rows(numbers))) for numbers in words.by_length()]
         drawn = [(numbers, draws.each(rows, numbers)) for numbers, rows in groups]
-        return Ragged.gathered(drawn, len(words), code_type(len(self.language.alphabet)))
+        return Ragged.gathered(drawn, len(words), self._outputs.kind)
 
     def parameters(self, length: int) -> str:
         """A text with everything public that determines the draws at words of this length, given key, id and word.

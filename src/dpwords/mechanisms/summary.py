@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
-from dpwords.core.symbols import Distance
+from dpwords.core.symbols import PromisedDistance
 from dpwords.errors import TooLarge
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.privacy.certificates.certificate import Method
@@ -54,7 +54,7 @@ class Summary:
 
     length: int
     guarantee: Guarantee
-    distance: Distance
+    distance: PromisedDistance
     averages: Averages
     in_force: InForce | None
     least: LeastDistance
@@ -88,7 +88,7 @@ class Summary:
 
     @property
     def whole(self) -> Odds | None:
-        return self._odds(self.length)
+        return self._odds(1 if self.distance == "any" else self.length)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -112,7 +112,8 @@ class Summary:
         return tuple(found)
 
     def __str__(self) -> str:
-        lines = [f"words of length {self.length}, ε = {self.epsilon:g}, k = {self.guarantee.k}"]
+        k = "" if self.distance == "any" else f", k = {self.guarantee.k}"
+        lines = [f"words of length {self.length}, ε = {self.epsilon:g}{k}"]
         lines += self._promise()
         lines += self._figures()
         lines += [] if self.in_force is None else [f"in force: {self.in_force.text}"]
@@ -125,6 +126,8 @@ class Summary:
         nearest, within, whole = self.nearest, self.within_k, self.whole
         if nearest is None or within is None or whole is None:
             return lines
+        if self.distance == "any":
+            return [*lines, f"any two words: {whole.in_words}"]
         if self.nearest_is_exact:
             lines.append(f"the nearest two words {nearest.apart()}: {nearest.in_words}")
         else:

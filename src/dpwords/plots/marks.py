@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
-from dpwords.core.symbols import Distance
+from dpwords.core.symbols import PromisedDistance
 
 MarkKind = Literal["same", "changed", "inserted", "deleted"]
 _CHANGES: dict[str, MarkKind] = {"equal": "same", "replace": "changed", "insert": "inserted"}
@@ -20,7 +20,9 @@ class Mark(NamedTuple):
     change: MarkKind
 
 
-def marks(private: Sequence[Hashable], released: Sequence[Hashable], distance: Distance = "hamming") -> list[Mark]:
+def marks(
+    private: Sequence[Hashable], released: Sequence[Hashable], distance: PromisedDistance = "hamming"
+) -> list[Mark]:
     """The symbols of the released word with their changes; under Levenshtein distance, those of a shortest edit script.
 
     Cost: the length; under Levenshtein distance, its square.

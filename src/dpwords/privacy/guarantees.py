@@ -13,14 +13,18 @@ import numpy as np
 
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.scaled import Floats
-from dpwords.core.symbols import Distance, Word, hamming, is_hashable, levenshtein, symbols_of
+from dpwords.core.symbols import PromisedDistance, Word, hamming, is_hashable, levenshtein, symbols_of
 from dpwords.errors import InvalidValue
 
 LARGEST_EPSILON = 1e6
 _LARGEST_RATIO = 1e6  # larger ones are written as powers of e only
 _CERTAIN = 0.999  # larger probabilities would be written as 100.0%
 _METHODS = {"certified": "certified for each length"}  # how they are called where the name does not say it
-_APART = {"hamming": "that differ in d places", "levenshtein": "d edits apart (insertions, deletions, substitutions)"}
+_APART = {
+    "hamming": "two words that differ in d places",
+    "levenshtein": "two words d edits apart (insertions, deletions, substitutions)",
+    "any": "any two words, whatever their lengths,",
+}
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ class Odds:
     """
 
     distance: int
-    measure: Distance
+    measure: PromisedDistance
     loss: float
 
     @property
@@ -69,6 +73,8 @@ class Odds:
 
     def apart(self, about: str = "") -> str:
         """The distance in words, as in "differ in 2 places", or, with `about`, "differ in up to 2 places"."""
+        if self.measure == "any":
+            return "are different"
         number, plural = f"{about}{self.distance}", "" if self.distance == 1 else "s"
         return f"differ in {number} place{plural}" if self.measure == "hamming" else f"are {number} edit{plural} apart"
 
@@ -121,16 +127,19 @@ class Odds:
 class PureDP:
     """For every pair of words x, x′ of the language and every output: `|ln p(w;x)/p(w;x′)|` ≤ ε · ceil(d(x, x′)/k).
 
+    d is the Hamming or the Levenshtein distance. A report promises ε for any two words, whatever their lengths: its
+    distance is "any", by which two different words are always 1 apart, and its k is 1.
+
     The claim holds for the program as it runs, with all its rounding. `slack` is what rounding may cost for each symbol
-    of the word (under Levenshtein distance, of the longest word); slack · length is subtracted from ε before the
-    weights are chosen, so it is part of the claimed ε and not an addition to it.
+    of the word (under Levenshtein distance, of the longest word; for a report, in all); it is subtracted from ε before
+    the weights are chosen, so it is part of the claimed ε and not an addition to it.
     """
 
     epsilon: float
-    distance: Distance
+    distance: PromisedDistance
     k: int
     slack: float
-    method: Literal["tight", "certified", "textbook", "online", "channel", "best"]
+    method: Literal["tight", "certified", "textbook", "online", "channel", "best", "report"]
 
     def loss(self, distance: int) -> float:
         """The largest privacy loss `|ln p(w;x)/p(w;x′)|` for two words at this distance."""
@@ -144,7 +153,8 @@ class PureDP:
         """What is promised about two words of the caller's choice: their distance, the loss and the odds.
 
         Under Hamming distance both must have the same length, because releases show the length. Whether the words
-        belong to the language is not checked. Cost: their length; under Levenshtein distance its square.
+        belong to the language is not checked. Cost: their length; under Levenshtein distance its square. Of a report,
+        the distance of two different words is 1.
 
         >>> from dpwords import Exponential, Words
         >>> found = Exponential(Words("abc"), epsilon=4).guarantee.explain("abba", "abca")
@@ -157,15 +167,16 @@ class PureDP:
     def in_words(self) -> str:
         """The promise, without the names of ε and k."""
         steps = "d" if self.k == 1 else f"ceil(d/{self.k})"
-        return (
-            f"two words {_APART[self.distance]} give any output with probabilities within a factor "
-            f"e^({self.epsilon:g}·{steps}) of each other"
-        )
+        factor = f"e^{self.epsilon:g}" if self.distance == "any" else f"e^({self.epsilon:g}·{steps})"
+        return f"{_APART[self.distance]} give any output with probabilities within a factor {factor} of each other"
 
     def __str__(self) -> str:
+        chosen, factor = f"ε = {self.epsilon:g}, k = {self.k}", "e^(ε·ceil(d/k))"
+        if self.distance == "any":
+            chosen, factor = f"ε = {self.epsilon:g}", "e^ε"
         return (
-            f"ε = {self.epsilon:g}, k = {self.k}: two words {_APART[self.distance]} give any output with "
-            f"probabilities within a factor e^(ε·ceil(d/k)) ({_METHODS.get(self.method, self.method)})"
+            f"{chosen}: {_APART[self.distance]} give any output with probabilities within a factor {factor} "
+            f"({_METHODS.get(self.method, self.method)})"
         )
 
 
@@ -189,7 +200,7 @@ class NotPrivate:
 
     def explain(self, one: Word, other: Word) -> Odds:
         """Of two words of the caller's choice nothing is promised: the loss is infinite, unless they are the same."""
-        kind: Distance = "hamming" if len(symbols_of(one)) == len(symbols_of(other)) else "levenshtein"
+        kind: PromisedDistance = "hamming" if len(symbols_of(one)) == len(symbols_of(other)) else "levenshtein"
         distance = distance_between(one, other, kind)
         return Odds(distance, kind, math.inf if distance else 0.0)
 
@@ -200,11 +211,13 @@ class NotPrivate:
 Guarantee = PureDP | NotPrivate
 
 
-def distance_between(one: Word, other: Word, distance: Distance) -> int:
+def distance_between(one: Word, other: Word, distance: PromisedDistance) -> int:
     """The distance of two words in the form that users pass; raises `InvalidValue` where they have none."""
     words = symbols_of(one), symbols_of(other)
     if not all(is_hashable(symbol) for word in words for symbol in word):
         raise InvalidValue("a symbol is a hashable value, such as a str, a number or a tuple: pass words of symbols")
+    if distance == "any":
+        return int(words[0] != words[1])
     if distance == "levenshtein":
         return levenshtein(*words)
     if len(words[0]) != len(words[1]):

@@ -21,7 +21,7 @@ from dpwords.core.encoding import Codes, Ragged, Rows
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Floats, Integers
-from dpwords.core.symbols import Distance, hamming, levenshtein
+from dpwords.core.symbols import Distance, PromisedDistance, hamming, levenshtein
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.language import Language
 from dpwords.spaces.least_distance import LeastDistance
@@ -36,7 +36,7 @@ _DIGITS = Context(prec=60, Emin=-(10**9), Emax=10**9)
 class HasLogProb(Protocol):
     """An output distribution."""
 
-    def log_prob(self, output: Symbols) -> float: ...
+    def log_prob(self, output: Any) -> float: ...
 
 
 class EveryWord(Space):
@@ -194,8 +194,10 @@ def distance_counts(language: Language, word: Symbols) -> list[int]:
     return counts
 
 
-def distances(listed: Sequence[Symbols], distance: Distance = "hamming") -> NDArray[np.int64]:
+def distances(listed: Sequence[Symbols], distance: PromisedDistance = "hamming") -> NDArray[np.int64]:
     """The distance between any two of the words, which must have the same length for Hamming distance."""
+    if distance == "any":
+        return np.array([[int(one != other) for other in listed] for one in listed])
     if distance == "levenshtein":
         return np.array([[levenshtein(one, other) for other in listed] for one in listed])
     codes: dict[Any, int] = {}
@@ -203,7 +205,7 @@ def distances(listed: Sequence[Symbols], distance: Distance = "hamming") -> NDAr
     return np.array([(table != row).sum(axis=1) for row in table])
 
 
-def log_probs(laws: Sequence[HasLogProb], outputs: Sequence[Symbols], complete: bool = True) -> NDArray[np.float64]:
+def log_probs(laws: Sequence[HasLogProb], outputs: Sequence[Any], complete: bool = True) -> NDArray[np.float64]:
     """ln p(w) for each distribution (row) and output (column).
 
     With `complete`, raises `InvalidValue` if the probabilities of a row do not sum to 1.

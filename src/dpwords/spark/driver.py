@@ -19,6 +19,7 @@ from dpwords.frames.long import Events, Form, LongWords
 from dpwords.frames.requests import Request
 from dpwords.frames.tables import empty_batch
 from dpwords.mechanisms.private import Private
+from dpwords.mechanisms.report import Report
 from dpwords.spark.workers import SURVEY, OnWorkers, Shipment, raise_fault
 
 _SAME = (kinds.IntegerType, kinds.LongType, kinds.FloatType, kinds.DoubleType)  # numbers that an order column keeps
@@ -29,6 +30,10 @@ _TIMES = (kinds.TimestampType, kinds.TimestampNTZType)
 def release(dataframe: Any, mechanism: Private, request: Request, key: bytes | None, check_ids: bool) -> Any:
     """A DataFrame with released words; see `dpwords.spark.release`."""
     frame = _checked(dataframe)
+    if isinstance(mechanism, Report):
+        raise InvalidValue(
+            "a report is not released on a cluster yet: use dw.frames.release, or dpwords release --report"
+        )
     secret = Key.fresh() if key is None else Key(key)
     log = request.log(frame.columns)
     if log is not None:

@@ -1,0 +1,199 @@
+"""Reports: one answer about one place of the whole word, for promises that cover whole words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+
+import numpy as np
+
+from dpwords.core.encoding import Codes, Rows, code_type
+from dpwords.core.limits import DEFAULTS, Limits
+from dpwords.core.symbols import is_hashable
+from dpwords.errors import InvalidValue, TooLarge
+from dpwords.languages.language import Language, checked_language
+from dpwords.languages.systems import written
+from dpwords.mechanisms.private import Drawing, Private
+from dpwords.mechanisms.summary import Averages, InForce
+from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
+from dpwords.privacy.subset_selection import SLACK, best_selection
+from dpwords.spaces.choice import space_of
+from dpwords.spaces.least_distance import LeastDistance
+from dpwords.spaces.questions import Question, answers_of
+from dpwords.spaces.space import Law
+from dpwords.spaces.subset_selection import NO_DISTANCE, SelectedLaw, draw_each
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dpwords.core.symbols import Word
+    from dpwords.mechanisms.private import Progress
+
+_STEP = {"visits": "states", "transitions": "transitions", "symbols": "symbols"}
+
+
+class Report(Private):
+    """Release one answer about one place of the word, chosen uniformly at random, with all of ε.
+
+    The promise is ε for any two words of the language, however far apart and however long they are. No released word
+    could keep such a promise and still be of use; an answer from each of many people can, because shares are estimated
+    from all of them. The question is about "visits" (which state does the run enter?), "transitions" (which state comes
+    after which? on words without states, which symbol comes directly after which?) or "symbols".
+
+    An answer is a frozenset of `size` of the `items`, all answers that are possible. The true one is among them with
+    probability `share_if_true`, any other with `share_if_not`; `size` is the one with which estimated shares have the
+    least variance. Which place was chosen is not told. A word of one symbol has no transition where the first symbol is
+    not a step from a start: it is refused. Cost: the length of the word, and a random number for each item.
+
+    >>> from dpwords import GridWorld, Report
+    >>> report = Report(GridWorld(15, 15).by_states(), epsilon=4, question="visits")
+    >>> len(report.items), report.size, round(report.share_if_true, 2), round(report.share_if_not, 3)
+    (225, 4, 0.5, 0.016)
+    >>> len(report.release([(0, 1), (0, 2), (1, 2)]))
+    4
+    """
+
+    epsilon: float
+    question: Question
+
+    def __init__(
+        self, language: Language, epsilon: float, question: Question = "visits", *, limits: Limits = DEFAULTS
+    ) -> None:
+        super().__init__(language, space_of(checked_language(language), "hamming", limits), 1, "any", limits)
+        self.epsilon, self.question = checked_epsilon(epsilon), question
+        self._answers = answers_of(language, question, limits)
+        self._selection = best_selection(len(self._answers.items), self.epsilon)
+
+    def __repr__(self) -> str:
+        return f"Report({self.language!r}, epsilon={self.epsilon:g}, question={self.question!r})"
+
+    @property
+    def items(self) -> tuple[Any, ...]:
+        """All answers that are possible, in a fixed order: symbols, states, or pairs of them. They are public."""
+        return self._answers.items
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The items as text, in the same order: the cell (0, 1) is written 0,1, and a transition 0,0>0,1."""
+        if self.question != "transitions":
+            return tuple(map(written, self.items))
+        return tuple(f"{written(one)}>{written(other)}" for one, other in self.items)
+
+    def written(self, answer: Collection[Any], separator: str = " ") -> str:
+        """An answer as text: the names of its items, in their order."""
+        codes = self._outputs.codes(answer, 0)
+        if codes is None:
+            raise InvalidValue("this is no answer of the report: pass what its release returned")
+        return separator.join(self.names[code] for code in codes)
+
+    @property
+    def size(self) -> int:
+        """How many items each answer names."""
+        return self._selection.size
+
+    @property
+    def share_if_true(self) -> float:
+        """The probability that an item is named if it is the one at the chosen place."""
+        return self._selection.share_if_true
+
+    @property
+    def share_if_not(self) -> float:
+        """The probability that an item is named if it is not the one at the chosen place."""
+        return self._selection.share_if_not
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self._unless_seeded(PureDP(self.epsilon, "any", self.k, SLACK, "report"))
+
+    @property
+    def least_length(self) -> int:
+        return self._answers.least_length
+
+    def every_output(self, most: int = DEFAULTS.listed_outputs) -> list[frozenset[Any]]:
+        """All answers that can come out; raises `TooLarge` if there are more than `most`. Cost: their number."""
+        number = math.comb(len(self.items), self.size)
+        if number > most:
+            raise TooLarge(f"more than {most} sets of {self.size} items can be named: use a smaller language")
+        return [frozenset(some) for some in combinations(self.items, self.size)]
+
+    def like(self, *, epsilon: float | None = None, k: int | None = None) -> Self:
+        if k not in (None, self.k):
+            raise InvalidValue("a report hides whole words, whatever they differ in: leave out k")
+        return type(self)(
+            self.language, self.epsilon if epsilon is None else epsilon, self.question, limits=self.limits
+        )
+
+    if TYPE_CHECKING:  # what comes out is no word; the functions are those of `Private`
+
+        def release(self, word: Word) -> frozenset[Any]: ...  # type: ignore[override]
+
+        def release_all(  # type: ignore[override]
+            self,
+            words: Iterable[Word | Codes],
+            ids: Iterable[Any] | None = None,
+            key: bytes | None = None,
+            *,
+            progress: Progress = iter,
+        ) -> list[frozenset[Any]]: ...
+
+    @cached_property
+    def _outputs(self) -> NamedItems:
+        return NamedItems(self.items, self.size)
+
+    def _checked_length(self, length: int) -> int:
+        if 0 < length < self.least_length:
+            raise InvalidValue("a word of one symbol has no transition to report: pass a longer one")
+        return super()._checked_length(length)
+
+    def _in_force(self, length: int) -> InForce:
+        return InForce(
+            f"report: one place of the word, chosen at random, is answered by naming {self.size} of {len(self.items)} "
+            f"{_STEP[self.question]}; the true one is named with probability {self.share_if_true:.3g}, any other with "
+            f"{self.share_if_not:.3g}"
+        )
+
+    def _law(self, codes: Codes) -> Law:
+        return SelectedLaw(codes, self._answers, self._selection, self.limits)
+
+    def _drawing(self, length: int) -> Drawing:
+        return Drawing(
+            lambda rows, stream: draw_each(rows, self._answers, self._selection, stream, self.limits),
+            lambda: ("report", self._answers.identity, *self._selection.parameters),
+        )
+
+    def _least_distance(self, length: int) -> LeastDistance:
+        return LeastDistance(1, True)
+
+    def _public_averages(self, length: int) -> Averages:
+        return Averages()
+
+    def _average(self, length: int | None, width: int | None) -> NoReturn:
+        raise InvalidValue(NO_DISTANCE)
+
+
+class NamedItems:
+    """Outputs that are sets of items; their codes are in ascending order."""
+
+    def __init__(self, items: tuple[Any, ...], size: int) -> None:
+        self.kind = code_type(len(items))
+        self._size, self._items = size, np.empty(len(items), dtype=object)
+        self._items[:] = items
+        self._code_of = {item: code for code, item in enumerate(items)}
+
+    def codes(self, output: Any, length: int) -> Codes | None:
+        """The codes of a set of items; None if it is not one that can be named."""
+        if isinstance(output, str) or not isinstance(output, Collection):
+            raise InvalidValue(
+                "an output of a report is a set of items: pass for example the set that release returned"
+            )
+        found = {self._code_of.get(item, -1) if is_hashable(item) else -1 for item in output}
+        if len(output) != self._size or len(found) != self._size or -1 in found:
+            return None
+        return np.array(sorted(found), dtype=np.int64)
+
+    def words(self, rows: Rows, kind: type) -> list[frozenset[Any]]:
+        """The sets of rows of codes."""
+        return [frozenset(self._items[codes].tolist()) for codes in rows]

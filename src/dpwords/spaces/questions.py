@@ -1,0 +1,172 @@
+"""What can be asked about one place of a word: all answers that are possible, and the answer at each place.
+
+A question is asked of one place: which symbol is there, which state the run enters, or which transition it takes. All
+possible answers follow from the language, so they are public.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from dpwords.core.encoding import Codes
+from dpwords.core.limits import DEFAULTS, Limits
+from dpwords.core.scaled import Integers
+from dpwords.core.values import read_only
+from dpwords.errors import InvalidValue, TooLarge
+from dpwords.languages.free_words import Words
+from dpwords.languages.language import Language, why_empty
+from dpwords.languages.systems import ANY_START
+
+Question = Literal["visits", "transitions", "symbols"]
+QUESTIONS: tuple[Question, ...] = get_args(Question)
+ItemSteps = Sequence[tuple[int, int, int, Any]]  # state, symbol, next state, and the item that the step is about
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """The possible answers to a question, and a deterministic automaton that finds the true one at each place.
+
+    Reading a symbol takes an edge, and the edge knows the item. If `first_has_none`, the first symbol of a word is only
+    the beginning of a step.
+    """
+
+    items: tuple[Any, ...]
+    symbols: int  # in the alphabet
+    keys: Integers  # state · symbols + symbol of each edge, in ascending order
+    target: Integers  # the state that each edge leads to; the start is state 0
+    item: Integers  # the number of the item that each edge is about, −1 for none
+    first_has_none: bool
+
+    def __post_init__(self) -> None:
+        read_only(self.keys, self.target, self.item)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.__post_init__()  # a pickle does not keep arrays read-only
+
+    @classmethod
+    def of(cls, edges: ItemSteps, symbols: int, order: Iterable[Any], first_has_none: bool = False) -> Answers:
+        """From edges; `order` has all items that can occur, and perhaps others, each once."""
+        found = {item for *_, item in edges if item is not None}
+        items = tuple(item for item in order if item in found)
+        number = {item: place for place, item in enumerate(items)}
+        ordered = sorted(
+            (state * symbols + symbol, target, number.get(item, -1)) for state, symbol, target, item in edges
+        )
+        columns = np.array(ordered, dtype=np.int64).reshape(-1, 3).T.copy()
+        return cls(items, symbols, columns[0], columns[1], columns[2], first_has_none)
+
+    @property
+    def least_length(self) -> int:
+        """The length of the shortest words that have an answer."""
+        return 2 if self.first_has_none else 1
+
+    @cached_property
+    def identity(self) -> str:
+        """A hash of the items and of the automaton that finds them."""
+        parts = [repr(self.items).encode("utf-8", "surrogatepass")]
+        parts += [np.asarray(part, dtype="<i8").tobytes() for part in (self.keys, self.target, self.item)]
+        return hashlib.sha256(b"|".join(parts)).hexdigest()
+
+    def at_places(self, rows: Codes) -> Integers:
+        """For each row of symbol codes, a word of the language, the numbers of its items, one for each place.
+
+        Cost: one search in a sorted array for each symbol.
+        """
+        length, skipped = rows.shape[1], int(self.first_has_none)
+        found = np.empty((len(rows), length - skipped), dtype=np.int64)
+        state = np.zeros(len(rows), dtype=np.int64)
+        for place in range(length):
+            edge = np.searchsorted(self.keys, state * self.symbols + rows[:, place].astype(np.int64))
+            if place >= skipped:
+                found[:, place - skipped] = self.item[edge]
+            state = self.target[edge]
+        return found
+
+
+def answers_of(language: Language, question: Question, limits: Limits = DEFAULTS) -> Answers:
+    """The possible answers to a question about the words of a language. Cost: the edges of the language."""
+    if question not in QUESTIONS:
+        raise InvalidValue(f"question is one of {', '.join(map(repr, QUESTIONS))}: choose one of them")
+    if question == "visits" and language.system is None:
+        raise InvalidValue("visits are of the states of a system, and this language has none: ask for 'symbols'")
+    if question == "symbols" or (question == "visits" and language.symbols_are == "states"):
+        found = _of_symbols(language)
+    elif language.system is None:
+        found = _of_pairs(language, limits)
+    else:
+        found = _of_runs(language, question)
+    if len(found.items) > limits.answers:
+        raise _too_many(limits)
+    if len(found.items) < 2:
+        raise InvalidValue(
+            f"the question {question!r} has fewer than two possible answers here, so there is nothing to ask: choose "
+            "another question"
+        )
+    return found
+
+
+def _edges(language: Language) -> list[tuple[int, int, int, Any, Any]]:
+    """The edges of a language: state, symbol and next state as numbers, then the two places that it goes between.
+
+    Free words have one state only, whatever their greatest length is.
+    """
+    found = (Words(language.alphabet.symbols) if language.alike else language).explored()
+    if not found.label:
+        raise InvalidValue(why_empty(language))
+    codes, places = language.alphabet.codes, [language.place(state) for state in found.states]
+    steps = zip(found.sources.tolist(), found.label, found.target.tolist(), strict=True)
+    return [(source, codes[label], target, places[source], places[target]) for source, label, target in steps]
+
+
+def _of_symbols(language: Language) -> Answers:
+    """Each symbol is an item, if it can occur."""
+    used = sorted({symbol for _, symbol, *_ in _edges(language)})
+    symbols = language.alphabet.symbols
+    return Answers.of([(0, code, 0, symbols[code]) for code in used], len(symbols), symbols)
+
+
+def _of_pairs(language: Language, limits: Limits) -> Answers:
+    """Each pair of symbols is an item, if one can come directly after the other; the state is the last symbol."""
+    before: dict[int, set[int]] = {}
+    after: dict[int, set[int]] = {}
+    for source, symbol, target, *_ in _edges(language):
+        after.setdefault(source, set()).add(symbol)
+        before.setdefault(target, set()).add(symbol)
+    pairs: set[tuple[int, int]] = set()
+    for state, ahead in after.items():
+        for last in before.get(state, ()):
+            pairs.update((last, symbol) for symbol in ahead)
+            if len(pairs) > limits.answers:
+                raise _too_many(limits)
+    symbols = language.alphabet.symbols
+    named = {pair: (symbols[pair[0]], symbols[pair[1]]) for pair in sorted(pairs)}
+    first: list[tuple[int, int, int, Any]] = [(0, symbol, symbol + 1, None) for symbol in range(len(symbols))]
+    steps = [(last + 1, symbol, symbol + 1, item) for (last, symbol), item in named.items()]
+    return Answers.of([*first, *steps], len(symbols), named.values(), first_has_none=True)
+
+
+def _of_runs(language: Language, question: Question) -> Answers:
+    """Each state of the system that a run can enter is an item, or each transition that it can take."""
+    place = {state: number for number, state in enumerate(language.system.states)}
+    anywhere = question == "transitions" and language.system.start is None
+    edges: list[tuple[int, int, int, Any]] = []
+    for source, symbol, target, here, there in _edges(language):
+        moved = there if question == "visits" else None if here is ANY_START else (here, there)
+        edges.append((source, symbol, target, moved))
+    found = {item for *_, item in edges if item is not None}
+    if question == "visits":
+        order = sorted(found, key=place.__getitem__)
+    else:
+        order = sorted(found, key=lambda pair: (place[pair[0]], place[pair[1]]))
+    return Answers.of(edges, len(language.alphabet), order, first_has_none=anywhere)
+
+
+def _too_many(limits: Limits) -> TooLarge:
+    return TooLarge(f"a question may have at most {limits.answers} possible answers: ask about a smaller language")
