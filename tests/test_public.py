@@ -37,6 +37,7 @@ PUBLIC = [
     "Words",
     "accuracy",
     "audit",
+    "estimate",
     "best",
     "frames",
     "from_dfa",

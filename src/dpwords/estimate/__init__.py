@@ -32,9 +32,11 @@ from dpwords.estimate.edits import EditModel, fitted_edits
 from dpwords.estimate.fitting import Progress
 from dpwords.estimate.model import Model, fitted
 from dpwords.estimate.releases import Releases
+from dpwords.estimate.reports import answered_report
 from dpwords.estimate.results import Estimate, Estimates
 from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.private import Private
+from dpwords.mechanisms.report import Report
 
 __all__ = [
     "Decoded",
@@ -89,16 +91,24 @@ def frequencies(
     >>> first["a"].value > 0.9 and second["b"].value
     1.0
     """
-    asked = _asked("frequencies", releases, mechanism, options)
-    return asked.by_place() if per_place else asked.answer()
+    if not per_place:
+        return _answer("frequencies", releases, mechanism, options)
+    return _asked("frequencies", releases, mechanism, options).by_place()
 
 
 def visits(releases: Any, mechanism: Private, **options: Unpack[Options]) -> Estimates:
     """The share of each state of a system among all states that the true runs enter.
 
-    In words of states these are the frequencies of symbols. Cost: that of `model`.
+    In words of states these are the frequencies of symbols. From reports, `visits`, `transitions` and `frequencies` are
+    means over people: each person's word counts equally, whatever its length. Cost: that of `model`.
+
+    >>> import dpwords as dw
+    >>> report = dw.Report(dw.GridWorld(2, 2).by_states(), epsilon=4, question="visits")
+    >>> answers = report.seeded(1).release_all([[(0, 1), (1, 1)]] * 1000)
+    >>> round(dw.estimate.visits(answers, report)[1, 1].value, 1)
+    0.5
     """
-    return _asked("visits", releases, mechanism, options).answer()
+    return _answer("visits", releases, mechanism, options)
 
 
 def transitions(releases: Any, mechanism: Private, **options: Unpack[Options]) -> Estimates:
@@ -112,7 +122,7 @@ def transitions(releases: Any, mechanism: Private, **options: Unpack[Options]) -
     >>> round(found[(0, 0), (0, 1)].value, 2)
     0.5
     """
-    return _asked("transitions", releases, mechanism, options).answer()
+    return _answer("transitions", releases, mechanism, options)
 
 
 def dfg(releases: Any, mechanism: Private, **options: Unpack[Options]) -> Estimates:
@@ -120,17 +130,17 @@ def dfg(releases: Any, mechanism: Private, **options: Unpack[Options]) -> Estima
 
     Cost: that of `model`.
     """
-    return _asked("dfg", releases, mechanism, options).answer()
+    return _answer("dfg", releases, mechanism, options)
 
 
 def starts(releases: Any, mechanism: Private, **options: Unpack[Options]) -> Estimates:
     """The share of true words that start with each symbol."""
-    return _asked("starts", releases, mechanism, options).answer()
+    return _answer("starts", releases, mechanism, options)
 
 
 def ends(releases: Any, mechanism: Private, **options: Unpack[Options]) -> Estimates:
     """The share of true words that end with each symbol."""
-    return _asked("ends", releases, mechanism, options).answer()
+    return _answer("ends", releases, mechanism, options)
 
 
 def lengths(releases: Any, mechanism: Private, *, confidence: float = 0.95) -> Estimates:
@@ -194,6 +204,12 @@ def decode(releases: Any, mechanism: Private, prior: Model | None = None) -> Dec
     (('a', 'a', 'a', 'a'), True)
     """
     return decoded(Releases.of(releases, mechanism), mechanism, prior)
+
+
+def _answer(question: str, releases: Any, mechanism: Private, options: Options) -> Estimates:
+    if isinstance(mechanism, Report):
+        return answered_report(releases, mechanism, question, options.get("confidence", 0.95))
+    return _asked(question, releases, mechanism, options).answer()
 
 
 def _asked(question: str, releases: Any, mechanism: Private, options: Options) -> Asked:

@@ -32,7 +32,7 @@ _TABLES = 3  # numbers for each released symbol and state that a thread holds
 _MATRICES = 8  # matrices of the parameters' size that are held at a time
 
 
-class Model(NamedTuple):
+class SeenChain(NamedTuple):
     """A chain seen through a channel, in the form that kernels take; `_kernels/alignments.py` explains the fields."""
 
     through: Floats
@@ -112,7 +112,7 @@ class Alignments(Value):
             yield self._times[batch], self._counts(chances, uses, logs[batch])
 
     def _add(
-        self, begin: int, end: int, times: Floats, place: Integers, model: Model, uses: Floats, logs: Floats
+        self, begin: int, end: int, times: Floats, place: Integers, model: SeenChain, uses: Floats, logs: Floats
     ) -> None:
         """Add the uses of the chain's steps in words begin, …, end − 1 to the matrices that `place` names."""
         job = (self._words.values, self._words.ends, begin, end, times, place, model, uses, logs)
@@ -129,7 +129,7 @@ class Alignments(Value):
             )
         return counts.reshape(*uses.shape[:-2], -1)
 
-    def _model(self, chances: Floats) -> Model:
+    def _model(self, chances: Floats) -> SeenChain:
         """The chain in the form that kernels take.
 
         Sums over symbols that leave nothing are a geometric series of matrices. Its terms are added up to a length that
@@ -143,7 +143,7 @@ class Alignments(Value):
             series, power = series + series @ power, power @ power
         through = matrix[:, :-1] @ series
         backward, ending = np.ascontiguousarray(through.T), np.ascontiguousarray(matrix[:, -1])
-        return Model(through, backward, ending, self._longer, empty, deleted, kept, replaced)
+        return SeenChain(through, backward, ending, self._longer, empty, deleted, kept, replaced)
 
     def _steps(self, sizes: Integers) -> float:
         """The number of steps that one pass over words of these lengths takes."""

@@ -17,7 +17,7 @@ from dpwords.estimate.fitting import Progress
 from dpwords.estimate.hidden import Hidden
 from dpwords.estimate.model import Model, fitted
 from dpwords.estimate.patterns import answered_pattern, detector_of, share_detected
-from dpwords.estimate.questions import NONE, Question, of_states, of_symbols
+from dpwords.estimate.questions import NONE, RunQuestion, of_states, of_symbols
 from dpwords.estimate.releases import Releases
 from dpwords.estimate.results import Estimates, estimates, interval_factor, on_simplex
 from dpwords.estimate.true_lengths import fitted_lengths
@@ -144,7 +144,7 @@ class Asked:
             raise InvalidValue("this model was fitted to releases of another mechanism: leave it out")
         return fitted(self.releases, self.mechanism, self.progress)
 
-    def _of(self, population: Hidden) -> Question:
+    def _of(self, population: Hidden) -> RunQuestion:
         """The question about hidden runs."""
         kind = KINDS[self.question]
         if self.question in _OF_STATES and self.mechanism.language.system is not None:
@@ -191,7 +191,7 @@ class Asked:
         return counted(self.releases.by_length(), population, question)
 
 
-def counted(words: dict[int, Codes], population: Hidden, question: Question) -> Floats:
+def counted(words: dict[int, Codes], population: Hidden, question: RunQuestion) -> Floats:
     """The answers of words as they are. Cost: their symbols."""
     total, whole = np.zeros(question.number), np.zeros(question.number)
     edges = None if question.by_place else question.edges(population)
@@ -208,12 +208,12 @@ def counted(words: dict[int, Codes], population: Hidden, question: Question) -> 
 
 def _symbols_of(
     mechanism: Private, kind: Literal["each", "pair", "first", "last", "place"], places: int = 1
-) -> Question:
+) -> RunQuestion:
     """A question about the symbols of free words, without a chain, whose size grows with the square of the alphabet."""
     symbols = mechanism.language.alphabet.symbols
     number = len(symbols) ** 2 if kind == "pair" else len(symbols)
     labels = tuple((a, b) for a in symbols for b in symbols) if kind == "pair" else symbols
-    return Question(kind, labels, lambda hidden: hidden.symbol, np.arange(number), len(symbols), False, places)
+    return RunQuestion(kind, labels, lambda hidden: hidden.symbol, np.arange(number), len(symbols), False, places)
 
 
 def _counted_at(words: dict[int, Codes], places: int, symbols: int) -> list[Floats]:

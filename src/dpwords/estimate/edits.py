@@ -13,7 +13,7 @@ from dpwords.errors import InvalidValue
 from dpwords.estimate.alignments import Alignments
 from dpwords.estimate.fitting import Fit, Progress, fit, normalised
 from dpwords.estimate.releases import Releases
-from dpwords.estimate.uncertainty import FEWEST_USES, Answers, root_of_inverse
+from dpwords.estimate.uncertainty import FEWEST_USES, Answered, root_of_inverse
 from dpwords.mechanisms.edit_channel import EditChannel
 
 EditQuestion = Literal["each", "pair", "first", "last"]
@@ -84,7 +84,7 @@ def _start(words: Ragged, symbols: int) -> Floats:
     return normalised(uses.ravel(), np.repeat(np.arange(size), size))
 
 
-def answered_edits(model: EditModel, kind: EditQuestion) -> Answers:
+def answered_edits(model: EditModel, kind: EditQuestion) -> Answered:
     """The answers to a question about symbols, with standard errors.
 
     A share is what is expected of an answer, divided by what is expected of all of them. Cost: that of `Alignments` and
@@ -113,7 +113,7 @@ def answered_edits(model: EditModel, kind: EditQuestion) -> Answers:
     along = model.releases * _model_covariance(matrix, centring.reshape(answers, size, size))
     root = root_of_inverse(information, sums >= FEWEST_USES)
     variance = own - ((cross @ root) ** 2).sum(axis=1) + ((along @ root) ** 2).sum(axis=1)
-    return Answers(shares, np.sqrt(np.maximum(variance, 0.0)) / total.sum())
+    return Answered(shares, np.sqrt(np.maximum(variance, 0.0)) / total.sum())
 
 
 def _answers(symbols: int, kind: EditQuestion) -> Integers:

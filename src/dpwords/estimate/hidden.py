@@ -26,7 +26,7 @@ from dpwords.spaces.online_favours import SymbolFavours
 _PARTS = 64  # in which sums over words are made, so that they do not depend on the number of threads
 
 
-class Steps(NamedTuple):
+class HiddenEdges(NamedTuple):
     """The edges of hidden runs, in the form that kernels take."""
 
     source: Integers
@@ -136,9 +136,9 @@ class Hidden:
         return len(self.symbol)
 
     @cached_property
-    def steps(self) -> Steps:
+    def steps(self) -> HiddenEdges:
         """The edges, in the form that kernels take."""
-        return Steps(self.source.astype(np.int64), self.target.astype(np.int64))
+        return HiddenEdges(self.source.astype(np.int64), self.target.astype(np.int64))
 
     @cached_property
     def of_symbol(self) -> tuple[Integers, Integers]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Floats
-from dpwords.estimate.questions import Question
+from dpwords.estimate.questions import RunQuestion
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.spaces.space import batches
 
@@ -48,7 +48,7 @@ class Inverted:
     counted: Floats
 
 
-def inverted(words: dict[int, Codes], mechanism: Mechanism, question: Question) -> Inverted:
+def inverted(words: dict[int, Codes], mechanism: Mechanism, question: RunQuestion) -> Inverted:
     """The answers to a question about symbols. Cost: symbols of all words, and their answers."""
     number = question.number
     total, plain, whole, kept = (np.zeros(number) for _ in range(4))
@@ -74,7 +74,7 @@ def inverted(words: dict[int, Codes], mechanism: Mechanism, question: Question) 
     return Inverted(kept, np.divide(errors, whole, out=np.zeros(number), where=seen), plain)
 
 
-def _counts(rows: Codes, question: Question, length: int) -> Floats:
+def _counts(rows: Codes, question: RunQuestion, length: int) -> Floats:
     """How often each word gives each answer."""
     symbols, number = question.size, question.number
     words = np.arange(len(rows))[:, None]
@@ -88,7 +88,7 @@ def _counts(rows: Codes, question: Question, length: int) -> Floats:
     return np.bincount(flat.ravel(), minlength=len(rows) * number).reshape(-1, number).astype(np.float64)
 
 
-def _unbiased(counts: Floats, sizes: Floats, noise: Noise, question: Question) -> Floats:
+def _unbiased(counts: Floats, sizes: Floats, noise: Noise, question: RunQuestion) -> Floats:
     """Answers whose expectation is that of the true word."""
     if question.kind != "pair":
         return np.asarray((counts - sizes / noise.symbols) / noise.one + sizes / noise.symbols)

@@ -14,8 +14,8 @@ from dpwords.errors import InvalidValue
 from dpwords.estimate.evidence import RunEvidence
 from dpwords.estimate.hidden import Detector, Hidden
 from dpwords.estimate.model import Model
-from dpwords.estimate.questions import Question
-from dpwords.estimate.uncertainty import Answers, answered
+from dpwords.estimate.questions import RunQuestion
+from dpwords.estimate.uncertainty import Answered, answered
 from dpwords.languages.language import Language
 from dpwords.spaces.graph import Graph
 
@@ -62,7 +62,7 @@ def _of_language(pattern: Language, alphabet: Alphabet) -> Detector:
     return Detector(step, np.append(graph.accepting, False))
 
 
-def answered_pattern(model: Model, pattern: Any) -> Answers:
+def answered_pattern(model: Model, pattern: Any) -> Answered:
     """The share of true words that have a pattern. Cost: that of `answered`, on states beside those of the detector."""
     detector = detector_of(pattern, model.language)
     hidden, edge_was, was = model.evidence.hidden.detected(detector)
@@ -76,7 +76,7 @@ def answered_pattern(model: Model, pattern: Any) -> Answers:
         for each in model.evidence.lengths
     )
     population = model.population.detected(detector)[0]
-    question = Question("last", (pattern,), _marks, np.array([1]), 2)
+    question = RunQuestion("last", (pattern,), _marks, np.array([1]), 2)
     return answered(RunEvidence(hidden, lengths), population, question, model.chances)
 
 

@@ -20,7 +20,7 @@ NONE = -1  # the number of a step or a state that is no answer
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
+class RunQuestion:
     """What is asked about a run, each state of which has a *key*: a symbol or a state of a system, as a number.
 
     The answers are keys that a run enters ("each"), pairs of consecutive keys ("pair"), the first key or the last one
@@ -80,7 +80,7 @@ class Question:
 
 def of_symbols(
     population: Hidden, kind: Literal["each", "pair", "first", "last", "place"], places: int = 1
-) -> Question:
+) -> RunQuestion:
     """A question about the symbols of words."""
     symbols = population.alphabet.symbols
 
@@ -90,7 +90,7 @@ def of_symbols(
     return _question(kind, symbols, keys, population, False, places)
 
 
-def of_states(population: Hidden, language: Language, kind: Literal["each", "pair"]) -> Question:
+def of_states(population: Hidden, language: Language, kind: Literal["each", "pair"]) -> RunQuestion:
     """A question about the states that runs of a system enter, or the steps between them."""
     names = [language.place(state) for state in language.explored().states]
     labels = tuple(dict.fromkeys(name for name in names if name is not ANY_START))
@@ -105,12 +105,12 @@ def of_states(population: Hidden, language: Language, kind: Literal["each", "pai
 
 def _question(
     kind: Any, labels: tuple[Any, ...], keys: Callable[[Hidden], Integers], population: Hidden, first: bool, places: int
-) -> Question:
+) -> RunQuestion:
     size = len(labels)
     if kind != "pair":
-        return Question(kind, labels, keys, np.arange(size), size, first, places)
+        return RunQuestion(kind, labels, keys, np.arange(size), size, first, places)
     counted = (population.source != 0) | first
     one, other = keys(population)[population.source[counted]], keys(population)[population.target[counted]]
     known = np.unique(one * size + other)
     pairs = tuple((labels[pair // size], labels[pair % size]) for pair in known.tolist())
-    return Question(kind, pairs, keys, known, size, first)
+    return RunQuestion(kind, pairs, keys, known, size, first)

@@ -13,6 +13,7 @@ from dpwords.core.symbols import is_hashable
 from dpwords.errors import InvalidValue, NotInLanguage
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
+from dpwords.mechanisms.report import Report
 from dpwords.spaces.choice import space_of
 
 
@@ -30,13 +31,18 @@ class Releases:
         `releases` is a list of words, an array of symbol codes (a word in each row), a `Ragged`, or a column of words
         of a pyarrow, pandas or Polars table.
         """
+        if isinstance(mechanism, Report) or not isinstance(mechanism, Private):
+            raise InvalidValue(
+                "this question is answered by releases of words: pass releases of Exponential, Online, EditChannel or "
+                "what best returns, and the mechanism itself"
+            )
         encoder = Encoder(mechanism.language.alphabet)
         if isinstance(releases, Ragged):
             words = releases
         elif isinstance(releases, np.ndarray) and releases.ndim == 2 and releases.dtype.kind in "iu":
             words = Ragged.even(releases)
         else:
-            words = _encoded(_listed(releases), mechanism.language, encoder)
+            words = _encoded(listed(releases), mechanism.language, encoder)
         if not len(words):
             raise InvalidValue("there are no releases to estimate from: pass at least one")
         if len(words.values) and (words.values.min() < 0 or words.values.max() >= len(mechanism.language.alphabet)):
@@ -53,8 +59,8 @@ class Releases:
         return {rows.shape[1]: rows for rows in groups}
 
 
-def _listed(releases: Any) -> list[Any]:
-    """The words of a list or a column."""
+def listed(releases: Any) -> list[Any]:
+    """The words, or other releases, of a list or a column."""
     for name in ("to_pylist", "to_list", "tolist"):  # pyarrow; Polars and pandas; NumPy
         convert = getattr(releases, name, None)
         if convert is not None:

@@ -17,22 +17,22 @@ import numpy as np
 from dpwords.core.scaled import Floats, Integers
 from dpwords.estimate.evidence import Part, RunEvidence
 from dpwords.estimate.hidden import Hidden
-from dpwords.estimate.questions import NONE, Question
+from dpwords.estimate.questions import NONE, RunQuestion
 from dpwords.spaces.graph import Flags
 
-_SMALL = 1e-6  # share of the largest information below which a direction counts as known
+_SMALL = 1e-3  # share of the largest information below which a direction counts as known
 FEWEST_USES = 1.0  # expected uses below which a parameter lies on the boundary, at 0
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class Answered:
     """Estimated shares, and their standard errors."""
 
     shares: Floats
     errors: Floats
 
 
-def shares_of(evidence: RunEvidence, question: Question, chances: Floats) -> tuple[Floats, Floats, dict[int, float]]:
+def shares_of(evidence: RunEvidence, question: RunQuestion, chances: Floats) -> tuple[Floats, Floats, dict[int, float]]:
     """The shares, the number of answers that each is a share of, and the number of words of each length.
 
     Cost: a pass over the releases.
@@ -47,7 +47,7 @@ def shares_of(evidence: RunEvidence, question: Question, chances: Floats) -> tup
     return np.divide(total, whole, out=np.zeros_like(total), where=whole > 0), whole, lengths
 
 
-def answered(evidence: RunEvidence, population: Hidden, question: Question, chances: Floats) -> Answers:
+def answered(evidence: RunEvidence, population: Hidden, question: RunQuestion, chances: Floats) -> Answered:
     """The answers to a question, with standard errors.
 
     Cost: two passes over the releases, (parameters + answers) · parameters for each release, and
@@ -68,7 +68,7 @@ def answered(evidence: RunEvidence, population: Hidden, question: Question, chan
     root = root_of_inverse(information, uses >= FEWEST_USES)
     variance = own - ((cross @ root) ** 2).sum(axis=1) + ((along @ root) ** 2).sum(axis=1)
     errors = np.sqrt(np.maximum(variance, 0.0))
-    return Answers(shares, np.divide(errors, whole, out=np.zeros_like(errors), where=whole > 0))
+    return Answered(shares, np.divide(errors, whole, out=np.zeros_like(errors), where=whole > 0))
 
 
 def scores_of(part: Part, evidence: RunEvidence, chances: Floats) -> Floats:
@@ -78,7 +78,7 @@ def scores_of(part: Part, evidence: RunEvidence, chances: Floats) -> Floats:
     return np.asarray(uses - chances[:, None] * of_state[evidence.groups])
 
 
-def _found(part: Part, hidden: Hidden, question: Question) -> Floats:
+def _found(part: Part, hidden: Hidden, question: RunQuestion) -> Floats:
     """What is expected of each release: for each answer, how often its run gives it."""
     if not question.by_place:
         return _summed(part.found.uses, question.edges(hidden), question.number)
@@ -101,7 +101,9 @@ def _summed(rows: Floats, numbers: Integers, size: int) -> Floats:
     return found
 
 
-def model_covariance(population: Hidden, question: Question, chances: Floats, lengths: Mapping[int, float]) -> Floats:
+def model_covariance(
+    population: Hidden, question: RunQuestion, chances: Floats, lengths: Mapping[int, float]
+) -> Floats:
     """The covariance of each answer with each score under the fitted population, summed over words of these lengths.
 
     Cost: longest length · states · (states + answers) · parameters, for each length where runs can get stuck or must
@@ -122,7 +124,7 @@ def model_covariance(population: Hidden, question: Question, chances: Floats, le
 class _Walk:
     """A walk through the places of words of one length that keeps the joint moments of answers and uses."""
 
-    def __init__(self, population: Hidden, question: Question, chances: Floats, length: int) -> None:
+    def __init__(self, population: Hidden, question: RunQuestion, chances: Floats, length: int) -> None:
         self.hidden, self.question, self.chances, self.length, self.place = population, question, chances, length, 0
         size, parameters = population.size, len(population.groups)
         self.begin = np.eye(1, size)[0]

@@ -1,0 +1,75 @@
+"""Estimates from reports: each person has named some items, the true one more often than the others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpwords.core.scaled import Integers
+from dpwords.core.symbols import is_hashable
+from dpwords.errors import InvalidValue, NotInLanguage
+from dpwords.estimate.releases import listed
+from dpwords.estimate.results import Estimates, estimates, interval_factor, on_simplex
+from dpwords.mechanisms.report import Report
+
+ASKED = {"symbols": "frequencies", "visits": "visits", "transitions": "transitions"}  # by which function
+
+
+def answered_report(releases: Any, report: Report, question: str, confidence: float) -> Estimates:
+    """The mean, over people, of the share of each item in a person's word. Cost: the items named by all of them.
+
+    An item is named with probability p if it is at the chosen place and q if it is not, so (named − q)/(p − q) is an
+    unbiased estimate of its share; all of them are then projected to shares.
+    """
+    interval_factor(confidence)
+    if ASKED[report.question] != question:
+        raise InvalidValue(
+            f"these people were asked about {report.question}: use estimate.{ASKED[report.question]}, or reports with "
+            "another question"
+        )
+    answers = _numbers(releases, report)
+    named = np.bincount(answers.ravel(), minlength=len(report.items)) / len(answers)
+    rate = report.share_if_true - report.share_if_not
+    raw = (named - report.share_if_not) / rate
+    errors = np.sqrt(named * (1 - named) / len(answers)) / rate
+    counted = named / report.size
+    return estimates(
+        report.items,
+        on_simplex(raw),
+        raw,
+        errors,
+        confidence=confidence,
+        counted=counted,
+        releases=len(answers),
+        question=question,
+        method="inverse",
+    )
+
+
+def _numbers(releases: Any, report: Report) -> Integers:
+    """The numbers of the items that each person has named, a row for each person."""
+    if isinstance(releases, np.ndarray) and releases.ndim == 2 and releases.dtype.kind in "iu":
+        found = releases.astype(np.int64)
+        if found.shape[1] != report.size or found.min(initial=0) < 0 or found.max(initial=0) >= len(report.items):
+            raise NotInLanguage(f"each row has {report.size} numbers of items: pass what release_codes returned")
+    else:
+        number = {item: index for index, item in enumerate(report.items)}
+        rows = []
+        for place, answer in enumerate(listed(releases), start=1):
+            items = [_item(item) for item in answer] if isinstance(answer, (set, frozenset, list, tuple)) else []
+            known = all(is_hashable(item) and item in number for item in items)
+            if len(set(items) if known else ()) != report.size:
+                raise NotInLanguage(
+                    f"answer {place} does not name {report.size} items of the report: pass what its release returned"
+                )
+            rows.append([number[item] for item in items])
+        found = np.array(rows, dtype=np.int64).reshape(-1, report.size)
+    if not len(found):
+        raise InvalidValue("there are no answers to estimate from: pass at least one")
+    return found
+
+
+def _item(item: Any) -> Any:
+    """An item as it was before a table made lists of its tuples."""
+    return tuple(map(_item, item)) if isinstance(item, list) else item
