@@ -29,7 +29,7 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 from dpwords.estimate.asking import Asked, Method
 from dpwords.estimate.decoding import Decoded, decoded
 from dpwords.estimate.edits import EditModel, fitted_edits
-from dpwords.estimate.fitting import Progress
+from dpwords.estimate.fitting import ProgressLine
 from dpwords.estimate.model import Model, fitted
 from dpwords.estimate.releases import Releases
 from dpwords.estimate.reports import answered_report
@@ -63,7 +63,7 @@ class Options(TypedDict, total=False):
     method: Method
     confidence: float
     model: Model | EditModel | None
-    progress: Progress | None
+    progress: ProgressLine | None
 
 
 @overload
@@ -169,7 +169,7 @@ def patterns(releases: Any, mechanism: Private, patterns: Iterable[Any], **optio
     return _asked("patterns", releases, mechanism, options).patterns(patterns)
 
 
-def model(releases: Any, mechanism: Private, *, progress: Progress | None = None) -> Model | EditModel:
+def model(releases: Any, mechanism: Private, *, progress: ProgressLine | None = None) -> Model | EditModel:
     """A Markov chain on the language, fitted to the releases by expectation–maximisation.
 
     Cost: some tens of passes over the releases, each releases · length · edges within reach on all cores, or for the

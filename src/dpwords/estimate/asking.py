@@ -13,7 +13,7 @@ from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue
 from dpwords.estimate import inversion
 from dpwords.estimate.edits import EditModel, EditQuestion, answered_edits, fitted_edits
-from dpwords.estimate.fitting import Progress
+from dpwords.estimate.fitting import ProgressLine
 from dpwords.estimate.hidden import Hidden
 from dpwords.estimate.model import Model, fitted
 from dpwords.estimate.patterns import answered_pattern, detector_of, share_detected
@@ -52,7 +52,7 @@ class Asked:
     method: Method = "auto"
     confidence: float = 0.95
     model: Model | EditModel | None = None
-    progress: Progress | None = None
+    progress: ProgressLine | None = None
 
     def __post_init__(self) -> None:
         interval_factor(self.confidence)

@@ -15,7 +15,7 @@ import numpy as np
 from dpwords.core.randomness import SeededSource
 from dpwords.core.scaled import Floats, Integers
 from dpwords.estimate.evidence import RunEvidence, SameLength
-from dpwords.estimate.fitting import Fit, Progress, fit
+from dpwords.estimate.fitting import Fit, ProgressLine, fit
 from dpwords.estimate.normalisers import Normalisers
 from dpwords.spaces.space import Space
 
@@ -64,7 +64,7 @@ class Windows:
 
 
 def fit_corrected(
-    evidence: RunEvidence, normalisers: list[Normalisers], space: Space, start: Floats, progress: Progress | None
+    evidence: RunEvidence, normalisers: list[Normalisers], space: Space, start: Floats, progress: ProgressLine | None
 ) -> tuple[RunEvidence, Fit]:
     """The fit, and the evidence with the approximated normalisers. The evidence must be of pairs of steps.
 

@@ -11,7 +11,7 @@ from dpwords.core.encoding import Ragged
 from dpwords.core.scaled import Floats, Integers
 from dpwords.errors import InvalidValue
 from dpwords.estimate.alignments import Alignments
-from dpwords.estimate.fitting import Fit, Progress, fit, normalised
+from dpwords.estimate.fitting import Fit, ProgressLine, fit, normalised
 from dpwords.estimate.releases import Releases
 from dpwords.estimate.uncertainty import FEWEST_USES, Answered, root_of_inverse
 from dpwords.mechanisms.edit_channel import EditChannel
@@ -55,7 +55,7 @@ class EditModel:
         return {name: dict(zip(names, row, strict=True)) for name, row in rows}
 
 
-def fitted_edits(releases: Releases, mechanism: EditChannel, progress: Progress | None = None) -> EditModel:
+def fitted_edits(releases: Releases, mechanism: EditChannel, progress: ProgressLine | None = None) -> EditModel:
     """The population of words that makes the releases most likely. Cost: some tens of times that of `Alignments`."""
     if mechanism.onto is not None:
         raise InvalidValue(

@@ -19,7 +19,7 @@ _LEAST = 1e-9  # expected uses that are added to each parameter, since a paramet
 _ENOUGH = 0.02  # gain of the log-likelihood in three steps at which they end
 _MOST_STEPS = 300
 
-Progress = Callable[[str], None]
+ProgressLine = Callable[[str], None]
 
 
 class Evidence(Protocol):
@@ -52,7 +52,7 @@ def normalised(uses: Floats, groups: Integers) -> Floats:
 def fit(
     evidence: Evidence,
     start: Floats,
-    progress: Progress | None = None,
+    progress: ProgressLine | None = None,
     most: int = _MOST_STEPS,
     enough: float = _ENOUGH,
 ) -> Fit:

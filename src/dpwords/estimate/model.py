@@ -14,7 +14,7 @@ from dpwords.core.symbols import Word, symbols_of
 from dpwords.errors import InvalidValue
 from dpwords.estimate.corrected import fit_corrected
 from dpwords.estimate.evidence import RunEvidence
-from dpwords.estimate.fitting import Fit, Progress, fit, normalised
+from dpwords.estimate.fitting import Fit, ProgressLine, fit, normalised
 from dpwords.estimate.hidden import Hidden
 from dpwords.estimate.releases import Releases
 from dpwords.estimate.views import evidence_of, population_of, uneven_normalisers
@@ -131,7 +131,7 @@ class Model:
         return steps
 
 
-def fitted(releases: Releases, mechanism: Private, progress: Progress | None = None) -> Model:
+def fitted(releases: Releases, mechanism: Private, progress: ProgressLine | None = None) -> Model:
     """The population that makes the releases most likely. Cost: some tens of passes; see `Pass`."""
     words, population = releases.by_length(), population_of(mechanism)
     start = _counted(words, population)
