@@ -27,7 +27,7 @@ from dpwords.languages.language import Language
 from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.private import Private
 
-Method = Literal["auto", "inverse", "em"]
+EstimateMethod = Literal["auto", "inverse", "em"]
 METHODS = ("auto", "inverse", "em")
 KINDS: dict[str, Literal["each", "pair", "first", "last"]] = {
     "frequencies": "each",
@@ -49,7 +49,7 @@ class Asked:
     question: str
     releases: Releases
     mechanism: Private
-    method: Method = "auto"
+    method: EstimateMethod = "auto"
     confidence: float = 0.95
     model: Model | EditModel | None = None
     progress: ProgressLine | None = None

@@ -13,7 +13,7 @@ from dpwords.errors import InvalidValue
 from dpwords.estimate.alignments import Alignments
 from dpwords.estimate.fitting import Fit, ProgressLine, fit, normalised
 from dpwords.estimate.releases import Releases
-from dpwords.estimate.uncertainty import FEWEST_USES, Answered, root_of_inverse
+from dpwords.estimate.uncertainty import FEWEST_USES, Answered, least_seen, root_of_inverse
 from dpwords.mechanisms.edit_channel import EditChannel
 
 EditQuestion = Literal["each", "pair", "first", "last"]
@@ -98,7 +98,7 @@ def answered_edits(model: EditModel, kind: EditQuestion) -> Answered:
     groups, chances = model.alignments.groups, model.found.chances
     size = len(matrix)
     total, own, cross = np.zeros(answers), np.zeros(answers), np.zeros((answers, numbers.size))
-    information = np.zeros((numbers.size, numbers.size))
+    information, slopes = np.zeros((numbers.size, numbers.size)), np.zeros(numbers.size)
     _, sums = model.alignments.expected(chances)
     total += gather @ sums
     shares = total / total.sum()
@@ -110,10 +110,14 @@ def answered_edits(model: EditModel, kind: EditQuestion) -> Answered:
         own += times @ apart**2
         cross += (apart * times[:, None]).T @ scores
         information += (scores * times[:, None]).T @ scores
+        slopes += times @ scores
     along = model.releases * _model_covariance(matrix, centring.reshape(answers, size, size))
     root = root_of_inverse(information, sums >= FEWEST_USES)
     variance = own - ((cross @ root) ** 2).sum(axis=1) + ((along @ root) ** 2).sum(axis=1)
-    return Answered(shares, np.sqrt(np.maximum(variance, 0.0)) / total.sum())
+    errors = np.sqrt(np.maximum(variance, 0.0))
+    if kind == "pair":
+        errors = np.maximum(errors, gather @ least_seen(information, slopes, sums, groups, chances))
+    return Answered(shares, errors / total.sum())
 
 
 def _answers(symbols: int, kind: EditQuestion) -> Integers:

@@ -59,9 +59,9 @@ class Estimates(dict[Any, Estimate]):
 
     @property
     def total_error(self) -> float:
-        """The sum of the absolute errors to expect of all shares, by their intervals."""
+        """The sum of the absolute errors to expect of the shares that are not estimated as 0, by their intervals."""
         wide = 2 * NormalDist().inv_cdf((1 + self.confidence) / 2)
-        return _MEAN_ERROR * sum(each.high - each.low for each in self.values()) / wide
+        return _MEAN_ERROR * sum(each.high - each.low for each in self.values() if each.value >= _AT_ZERO) / wide
 
 
 def interval_factor(confidence: object) -> float:
@@ -90,7 +90,7 @@ def estimates(
     low = np.clip(np.minimum(raw - half, shares), 0.0, 1.0)
     high = np.clip(np.maximum(raw + half, shares), 0.0, 1.0)
     names = list(labels)
-    expected = float(np.nansum(_MEAN_ERROR * errors))
+    expected = _MEAN_ERROR * float(np.nansum(errors[shares >= _AT_ZERO]))
     notes = []
     if expected >= _HOPELESS:
         times = max(2, int((expected / _ROUGH) ** 2) + 1)

@@ -21,6 +21,7 @@ from dpwords.estimate.questions import NONE, RunQuestion
 from dpwords.spaces.graph import Flags
 
 _SMALL = 1e-3  # share of the largest information below which a direction counts as known
+_TWO_SIDED = 1.96  # standard errors at which a chance on the boundary counts as rejected
 FEWEST_USES = 1.0  # expected uses below which a parameter lies on the boundary, at 0
 
 
@@ -56,7 +57,8 @@ def answered(evidence: RunEvidence, population: Hidden, question: RunQuestion, c
     shares, whole, lengths = shares_of(evidence, question, chances)
     number, parameters = question.number, len(evidence.groups)
     own, cross = np.zeros(number), np.zeros((number, parameters))
-    information, uses = np.zeros((parameters, parameters)), evidence.expected(chances)[1]
+    information, slopes = np.zeros((parameters, parameters)), np.zeros(parameters)
+    uses = evidence.expected(chances)[1]
     for part in evidence.each(chances, question.kind == "place"):
         sizes = question.sizes(part.length)
         apart = _found(part, evidence.hidden, question) - (shares * sizes)[:, None]
@@ -64,11 +66,29 @@ def answered(evidence: RunEvidence, population: Hidden, question: RunQuestion, c
         own += (apart**2) @ part.times
         cross += (apart * part.times) @ scores.T
         information += (scores * part.times) @ scores.T
+        slopes += scores @ part.times
     along = model_covariance(population, question, chances, lengths)
     root = root_of_inverse(information, uses >= FEWEST_USES)
     variance = own - ((cross @ root) ** 2).sum(axis=1) + ((along @ root) ** 2).sum(axis=1)
     errors = np.sqrt(np.maximum(variance, 0.0))
+    if question.kind == "pair":
+        numbers, parameter = question.edges(evidence.hidden), evidence.hidden.parameter
+        least = least_seen(information, slopes, uses, evidence.groups, chances)
+        counts = numbers != NONE
+        np.maximum.at(errors, numbers[counts], least[parameter[counts]])
     return Answered(shares, np.divide(errors, whole, out=np.zeros_like(errors), where=whole > 0))
+
+
+def least_seen(information: Floats, slopes: Floats, uses: Floats, groups: Integers, chances: Floats) -> Floats:
+    """For each parameter on the boundary a standard error of its number of uses; 0 for all others.
+
+    Along a chance t the log-likelihood is about slope·t − curvature·t²/2, which bounds the chances that it rejects.
+    """
+    curvature, slope = np.diagonal(information) / chances**2, np.minimum(slopes / chances, 0.0)
+    root = np.sqrt(slope**2 + _TWO_SIDED**2 * curvature)
+    bound = _TWO_SIDED**2 / np.maximum(root - slope, 1e-300)  # (slope + root)/curvature, without cancellation
+    most = np.minimum(bound, 1.0) * np.bincount(groups, uses)[groups]
+    return np.where(uses < FEWEST_USES, most / _TWO_SIDED, 0.0)
 
 
 def scores_of(part: Part, evidence: RunEvidence, chances: Floats) -> Floats:
