@@ -30,7 +30,7 @@ from dpwords.estimate.asking import Asked, EstimateMethod
 from dpwords.estimate.decoding import Decoded, decoded
 from dpwords.estimate.edits import EditModel, fitted_edits
 from dpwords.estimate.fitting import ProgressLine
-from dpwords.estimate.model import Model, fitted
+from dpwords.estimate.population import Model, fitted
 from dpwords.estimate.releases import Releases
 from dpwords.estimate.reports import answered_report
 from dpwords.estimate.results import Estimate, Estimates

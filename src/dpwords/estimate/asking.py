@@ -15,8 +15,8 @@ from dpwords.estimate import inversion
 from dpwords.estimate.edits import EditModel, EditQuestion, answered_edits, fitted_edits
 from dpwords.estimate.fitting import ProgressLine
 from dpwords.estimate.hidden import Hidden
-from dpwords.estimate.model import Model, fitted
 from dpwords.estimate.patterns import answered_pattern, detector_of, share_detected
+from dpwords.estimate.population import Model, fitted
 from dpwords.estimate.questions import NONE, RunQuestion, of_states, of_symbols
 from dpwords.estimate.releases import Releases
 from dpwords.estimate.results import Estimates, estimates, interval_factor, on_simplex

@@ -14,7 +14,7 @@ from dpwords.errors import InvalidValue
 from dpwords.estimate.corrected import Windows
 from dpwords.estimate.evidence import RunEvidence, SameLength
 from dpwords.estimate.hidden import Hidden
-from dpwords.estimate.model import Model
+from dpwords.estimate.population import Model
 from dpwords.estimate.releases import Releases
 from dpwords.estimate.views import evidence_of, population_of, uneven_normalisers
 from dpwords.mechanisms.edit_channel import EditChannel
