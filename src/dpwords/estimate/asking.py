@@ -80,7 +80,7 @@ class Asked:
         words, symbols = self.releases.by_length(), len(self.mechanism.language.alphabet)
         places = max(words)
         if self._method() == "inverse":
-            question = _symbols_of(self.mechanism, "place", places)
+            question = symbols_of(self.mechanism, "place", places)
             inverse = inversion.inverted(words, self.mechanism, question)
             parts = np.split(inverse.shares, places), np.split(inverse.errors, places)
             shares, method = [on_simplex(part) for part in parts[0]], "inverse"
@@ -152,7 +152,7 @@ class Asked:
         return of_symbols(population, kind)
 
     def _inverted(self) -> Estimates:
-        question = _symbols_of(self.mechanism, KINDS[self.question])
+        question = symbols_of(self.mechanism, KINDS[self.question])
         raw = inversion.inverted(self.releases.by_length(), self.mechanism, question)
         shares = on_simplex(raw.shares)
         return self._estimates(question.labels, shares, raw.shares, raw.errors, "inverse", raw.counted)
@@ -206,7 +206,7 @@ def counted(words: dict[int, Codes], population: Hidden, question: RunQuestion) 
     return np.divide(total, whole, out=np.zeros_like(total), where=whole > 0)
 
 
-def _symbols_of(
+def symbols_of(
     mechanism: Private, kind: Literal["each", "pair", "first", "last", "place"], places: int = 1
 ) -> RunQuestion:
     """A question about the symbols of free words, without a chain, whose size grows with the square of the alphabet."""

@@ -111,7 +111,7 @@ def answered_edits(model: EditModel, kind: EditQuestion) -> Answered:
         cross += (apart * times[:, None]).T @ scores
         information += (scores * times[:, None]).T @ scores
         slopes += times @ scores
-    along = model.releases * _model_covariance(matrix, centring.reshape(answers, size, size))
+    along = model.releases * model_covariance(matrix, centring.reshape(answers, size, size))
     root = root_of_inverse(information, sums >= FEWEST_USES)
     variance = own - ((cross @ root) ** 2).sum(axis=1) + ((along @ root) ** 2).sum(axis=1)
     errors = np.sqrt(np.maximum(variance, 0.0))
@@ -134,7 +134,7 @@ def _answers(symbols: int, kind: EditQuestion) -> Integers:
     return numbers
 
 
-def _model_covariance(matrix: Floats, stats: Floats) -> Floats:
+def model_covariance(matrix: Floats, stats: Floats) -> Floats:
     """The covariance of statistics of a true word with the scores of the chain.
 
     stats[q, a, b] is what a step from row a to symbol b adds to statistic q. Scores of later steps do not depend on
