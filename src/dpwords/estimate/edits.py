@@ -13,7 +13,7 @@ from dpwords.errors import InvalidValue
 from dpwords.estimate.alignments import Alignments
 from dpwords.estimate.fitting import Fit, ProgressLine, fit, normalised
 from dpwords.estimate.releases import Releases
-from dpwords.estimate.uncertainty import FEWEST_USES, Answered, least_seen, root_of_inverse
+from dpwords.estimate.uncertainty import Answered, inside, least_seen, root_of_inverse
 from dpwords.mechanisms.edit_channel import EditChannel
 
 EditQuestion = Literal["each", "pair", "first", "last"]
@@ -91,7 +91,7 @@ def answered_edits(model: EditModel, kind: EditQuestion) -> Answered:
     the square of the number of parameters for each release.
     """
     matrix, numbers = model.matrix, _answers(len(model.matrix) - 1, kind)
-    answers = int(numbers.max()) + 1
+    answers, too_many = int(numbers.max()) + 1, numbers.size > model.mechanism.limits.interval_parameters
     gather = np.zeros((answers, numbers.size))
     counted = numbers.ravel() >= 0
     gather[numbers.ravel()[counted], np.flatnonzero(counted)] = 1.0
@@ -102,6 +102,8 @@ def answered_edits(model: EditModel, kind: EditQuestion) -> Answered:
     _, sums = model.alignments.expected(chances)
     total += gather @ sums
     shares = total / total.sum()
+    if too_many:
+        return Answered(shares, np.full(answers, np.nan))
     centring = gather - np.outer(shares, gather.sum(axis=0))
     for times, uses in model.alignments.each(chances):
         of_row = uses.reshape(-1, size, size).sum(axis=2)
@@ -112,7 +114,7 @@ def answered_edits(model: EditModel, kind: EditQuestion) -> Answered:
         information += (scores * times[:, None]).T @ scores
         slopes += times @ scores
     along = model.releases * model_covariance(matrix, centring.reshape(answers, size, size))
-    root = root_of_inverse(information, sums >= FEWEST_USES)
+    root = root_of_inverse(information, inside(sums, groups))
     variance = own - ((cross @ root) ** 2).sum(axis=1) + ((along @ root) ** 2).sum(axis=1)
     errors = np.sqrt(np.maximum(variance, 0.0))
     if kind == "pair":

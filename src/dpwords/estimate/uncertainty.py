@@ -22,7 +22,7 @@ from dpwords.spaces.graph import Flags
 
 _SMALL = 1e-3  # share of the largest information below which a direction counts as known
 _TWO_SIDED = 1.96  # standard errors at which a chance on the boundary counts as rejected
-FEWEST_USES = 1.0  # expected uses below which a parameter lies on the boundary, at 0
+_FEWEST_USES = 1.0  # expected uses below which a parameter lies on the boundary, at 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +49,15 @@ def shares_of(evidence: RunEvidence, question: RunQuestion, chances: Floats) -> 
 
 
 def answered(evidence: RunEvidence, population: Hidden, question: RunQuestion, chances: Floats) -> Answered:
-    """The answers to a question, with standard errors.
+    """The answers to a question, with standard errors, which are NaN for a chain with too many parameters.
 
     Cost: two passes over the releases, (parameters + answers) · parameters for each release, and
     `model_covariance`.
     """
     shares, whole, lengths = shares_of(evidence, question, chances)
     number, parameters = question.number, len(evidence.groups)
+    if parameters > evidence.limits.interval_parameters:
+        return Answered(shares, np.full(number, np.nan))
     own, cross = np.zeros(number), np.zeros((number, parameters))
     information, slopes = np.zeros((parameters, parameters)), np.zeros(parameters)
     uses = evidence.expected(chances)[1]
@@ -68,7 +70,7 @@ def answered(evidence: RunEvidence, population: Hidden, question: RunQuestion, c
         information += (scores * part.times) @ scores.T
         slopes += scores @ part.times
     along = model_covariance(population, question, chances, lengths)
-    root = root_of_inverse(information, uses >= FEWEST_USES)
+    root = root_of_inverse(information, inside(uses, evidence.groups))
     variance = own - ((cross @ root) ** 2).sum(axis=1) + ((along @ root) ** 2).sum(axis=1)
     errors = np.sqrt(np.maximum(variance, 0.0))
     if question.kind == "pair":
@@ -88,7 +90,7 @@ def least_seen(information: Floats, slopes: Floats, uses: Floats, groups: Intege
     root = np.sqrt(slope**2 + _TWO_SIDED**2 * curvature)
     bound = _TWO_SIDED**2 / np.maximum(root - slope, 1e-300)  # (slope + root)/curvature, without cancellation
     most = np.minimum(bound, 1.0) * np.bincount(groups, uses)[groups]
-    return np.where(uses < FEWEST_USES, most / _TWO_SIDED, 0.0)
+    return np.where(uses < _FEWEST_USES, most / _TWO_SIDED, 0.0)
 
 
 def scores_of(part: Part, evidence: RunEvidence, chances: Floats) -> Floats:
@@ -200,12 +202,18 @@ def _matrix(rows: Integers, columns: Integers, values: Floats, height: int, widt
     return np.asarray(found, dtype=np.float64)
 
 
-def root_of_inverse(information: Floats, used: Flags) -> Floats:
-    """A matrix R with R·R′ = the inverse of the information about the parameters that are used.
+def inside(uses: Floats, groups: Integers) -> Flags:
+    """Which parameters do not lie on the boundary: those that are used, but not alone among those of their state."""
+    others = np.bincount(groups, uses)[groups] - uses
+    return np.asarray(np.minimum(uses, others) >= _FEWEST_USES)
 
-    All others lie on the boundary, and count as known. Directions about which there is no information are left out.
+
+def root_of_inverse(information: Floats, free: Flags) -> Floats:
+    """A matrix R with R·R′ = the inverse of the information about the parameters that do not lie on the boundary.
+
+    All others count as known. Directions about which there is no information are left out.
     """
-    scale = np.sqrt(np.where(used, np.diagonal(information), 0.0))
+    scale = np.sqrt(np.where(free, np.diagonal(information), 0.0))
     scale[scale == 0.0] = np.inf
     values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
     keep = values > _SMALL * values.max(initial=0.0)
