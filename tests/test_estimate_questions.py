@@ -327,3 +327,11 @@ def test_chains_with_too_many_parameters_have_no_intervals() -> None:
         found = dw.estimate.dfg(words, mechanism)
         assert all(np.isnan(each.low) and not np.isnan(each.value) for each in found.values())
         assert any("intervals are not computed" in note for note in found.notes)
+
+
+def test_models_of_other_releases_are_refused() -> None:
+    chain = dw.estimate.model(ROUTES, RUNS)
+    refuse("fitted to other releases", lambda: dw.estimate.visits(ROUTES[:5], RUNS, model=chain))
+    refuse("fitted to other releases", lambda: dw.estimate.dfg(WORDS, dw.EditChannel("abc", 5.0), model=chain))
+    edits = dw.estimate.model(WORDS, dw.EditChannel("abc", 5.0))
+    refuse("fitted to other releases", lambda: dw.estimate.visits(ROUTES, RUNS, model=edits))

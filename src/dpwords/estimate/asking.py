@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -22,11 +22,11 @@ from dpwords.estimate.releases import Releases
 from dpwords.estimate.results import Estimates, estimates, interval_factor, on_simplex
 from dpwords.estimate.true_lengths import fitted_lengths
 from dpwords.estimate.uncertainty import answered
-from dpwords.estimate.views import population_of
 from dpwords.languages.language import Language
 from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.private import Private
 
+AnyModel = TypeVar("AnyModel", Model, EditModel)
 EstimateMethod = Literal["auto", "inverse", "em"]
 METHODS = ("auto", "inverse", "em")
 KINDS: dict[str, Literal["each", "pair", "first", "last"]] = {
@@ -65,13 +65,13 @@ class Asked:
         """The estimated shares."""
         if isinstance(self.mechanism, EditChannel):
             return self._of_edits(self.mechanism)
-        population = population_of(self.mechanism) if self._method() == "em" else None
-        if population is None:
+        if self._method() == "inverse":
             return self._inverted()
-        question = self._of(population)
         model = self._fitted()
+        question = self._of(model.population)
         found = answered(model.evidence, model.population, question, model.chances)
-        return self._estimates(question.labels, found.shares, found.shares, found.errors, model.method)
+        plain = counted(self.releases.by_length(), model.population, question)
+        return self._estimates(question.labels, found.shares, found.shares, found.errors, model.method, plain)
 
     def by_place(self) -> list[Estimates]:
         """The shares of the symbols at each place, a table for each place."""
@@ -138,11 +138,15 @@ class Asked:
         return self.method
 
     def _fitted(self) -> Model:
-        if isinstance(self.model, Model):
-            return self.model
-        if self.model is not None:
-            raise InvalidValue("this model was fitted to releases of another mechanism: leave it out")
-        return fitted(self.releases, self.mechanism, self.progress)
+        if self.model is None:
+            return fitted(self.releases, self.mechanism, self.progress)
+        return self._known(self.model, Model)
+
+    def _known(self, model: Any, kind: type[AnyModel]) -> AnyModel:
+        """A model that was passed, if it can have been fitted to these releases."""
+        if not isinstance(model, kind) or model.releases != len(self.releases):
+            raise InvalidValue("this model was fitted to other releases: leave it out, or fit one to these releases")
+        return model
 
     def _of(self, population: Hidden) -> RunQuestion:
         """The question about hidden runs."""
@@ -161,8 +165,8 @@ class Asked:
         if self.method == "inverse":
             raise InvalidValue("the edit channel has no inverse that is known: use method='em'")
         kind: EditQuestion = KINDS[self.question]
-        model = self.model if isinstance(self.model, EditModel) else None
-        model = model or fitted_edits(self.releases, mechanism, self.progress)
+        model = fitted_edits(self.releases, mechanism, self.progress) if self.model is None else None
+        model = model or self._known(self.model, EditModel)
         found, symbols = answered_edits(model, kind), mechanism.language.alphabet.symbols
         labels = [(a, b) for a in symbols for b in symbols] if kind == "pair" else list(symbols)
         return self._estimates(
@@ -170,7 +174,7 @@ class Asked:
         )
 
     def _estimates(
-        self, labels: Any, shares: Floats, raw: Floats, errors: Floats, method: str, counted: Floats | None = None
+        self, labels: Any, shares: Floats, raw: Floats, errors: Floats, method: str, counted: Floats
     ) -> Estimates:
         return estimates(
             labels,
@@ -178,17 +182,11 @@ class Asked:
             raw,
             errors,
             confidence=self.confidence,
-            counted=self._counted() if counted is None else counted,
+            counted=counted,
             releases=len(self.releases),
             question=self.question,
             method=method,
         )
-
-    def _counted(self) -> Floats:
-        """The shares among the releases as they are."""
-        population = population_of(self.mechanism)
-        question = self._of(population)
-        return counted(self.releases.by_length(), population, question)
 
 
 def counted(words: dict[int, Codes], population: Hidden, question: RunQuestion) -> Floats:

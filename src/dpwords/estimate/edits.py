@@ -17,7 +17,6 @@ from dpwords.estimate.uncertainty import Answered, inside, least_seen, root_of_i
 from dpwords.mechanisms.edit_channel import EditChannel
 
 EditQuestion = Literal["each", "pair", "first", "last"]
-_END = 0.1  # share of words that end after each symbol, where a fit starts
 
 
 @dataclass(frozen=True, eq=False)

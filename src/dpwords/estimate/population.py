@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -158,8 +158,3 @@ def _counted(words: dict[int, Any], population: Hidden) -> Floats:
     outgoing = np.bincount(population.groups)[population.groups]
     total = np.bincount(population.groups, uses)[population.groups]
     return normalised(uses + (1 + 0.1 * total) / outgoing, population.groups)
-
-
-def replaced_evidence(model: Model, evidence: RunEvidence, population: Hidden) -> Model:
-    """The same fit, with runs that are followed in more detail."""
-    return replace(model, evidence=evidence, population=population)
