@@ -13,7 +13,7 @@ from dpwords.errors import InvalidValue
 from dpwords.estimate.alignments import Alignments
 from dpwords.estimate.fitting import Fit, ProgressLine, fit, normalised
 from dpwords.estimate.releases import Releases
-from dpwords.estimate.uncertainty import FEWEST_USES, Answered, root_of_inverse
+from dpwords.estimate.uncertainty import Answered, root_of_inverse
 from dpwords.mechanisms.edit_channel import EditChannel
 
 EditQuestion = Literal["each", "pair", "first", "last"]
@@ -111,7 +111,7 @@ def answered_edits(model: EditModel, kind: EditQuestion) -> Answered:
         cross += (apart * times[:, None]).T @ scores
         information += (scores * times[:, None]).T @ scores
     along = model.releases * _model_covariance(matrix, centring.reshape(answers, size, size))
-    root = root_of_inverse(information, sums >= FEWEST_USES)
+    root = root_of_inverse(information, sums, groups)
     variance = own - ((cross @ root) ** 2).sum(axis=1) + ((along @ root) ** 2).sum(axis=1)
     return Answered(shares, np.sqrt(np.maximum(variance, 0.0)) / total.sum())
 

@@ -4,7 +4,7 @@ An answer is the mean, over the releases, of what is expected of the hidden run 
 a release w has, for each parameter p, the entry ψ(w) = E[n_p|w] − T_p·E[n|w], where n_p counts the uses of p, and n
 those of all parameters of its state. S = Σ ψψ′ is the observed information. The variance of an answer is the part of
 its own variation that the scores do not explain, plus K·S⁻¹·K′, where K are the covariances of the answers with the
-scores under the fitted population (docs/theory.md, section 16).
+scores under the fitted population (docs/theory.md, section 15).
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from dpwords.core.scaled import Floats, Integers
 from dpwords.estimate.evidence import Part, RunEvidence
 from dpwords.estimate.hidden import Hidden
 from dpwords.estimate.questions import NONE, RunQuestion
-from dpwords.spaces.graph import Flags
 
 _SMALL = 1e-3  # share of the largest information below which a direction counts as known
-FEWEST_USES = 1.0  # expected uses below which a parameter lies on the boundary, at 0
+_UNSEEN = 1e-6  # share of the information that the true words would give
+_FEWEST_USES = 1.0  # expected uses below which a parameter lies on the boundary, at 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ def answered(evidence: RunEvidence, population: Hidden, question: RunQuestion, c
         cross += (apart * part.times) @ scores.T
         information += (scores * part.times) @ scores.T
     along = model_covariance(population, question, chances, lengths)
-    root = root_of_inverse(information, uses >= FEWEST_USES)
+    root = root_of_inverse(information, uses, evidence.groups)
     variance = own - ((cross @ root) ** 2).sum(axis=1) + ((along @ root) ** 2).sum(axis=1)
     errors = np.sqrt(np.maximum(variance, 0.0))
     return Answered(shares, np.divide(errors, whole, out=np.zeros_like(errors), where=whole > 0))
@@ -180,12 +180,18 @@ def _matrix(rows: Integers, columns: Integers, values: Floats, height: int, widt
     return np.asarray(found, dtype=np.float64)
 
 
-def root_of_inverse(information: Floats, used: Flags) -> Floats:
-    """A matrix R with R·R′ = the inverse of the information about the parameters that are used.
+def root_of_inverse(information: Floats, uses: Floats, groups: Integers) -> Floats:
+    """A matrix R with R·R′ = the inverse of the information about the parameters that are free.
 
-    All others lie on the boundary, and count as known. Directions about which there is no information are left out.
+    A parameter lies on the boundary, and counts as known, if it is not used, or if no other of its state is: then it is
+    1 because the others are 0. So does one about which the releases show next to none of the information that the true
+    words would. Directions about which there is no information are left out.
     """
-    scale = np.sqrt(np.where(used, np.diagonal(information), 0.0))
+    others = np.bincount(groups, uses)[groups] - uses
+    known_words = uses * others / np.maximum(uses + others, 1e-300)  # the information if the true words were known
+    seen = np.diagonal(information)
+    free = (np.minimum(uses, others) >= _FEWEST_USES) & (seen > _UNSEEN * known_words)
+    scale = np.sqrt(np.where(free, seen, 0.0))
     scale[scale == 0.0] = np.inf
     values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
     keep = values > _SMALL * values.max(initial=0.0)
