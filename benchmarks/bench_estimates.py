@@ -30,7 +30,7 @@ from dpwords.core.scaled import Floats, Integers
 from dpwords.errors import InvalidValue
 from dpwords.estimate.edits import EditModel
 from dpwords.estimate.evidence import RunEvidence
-from dpwords.estimate.model import Model
+from dpwords.estimate.population import Model
 from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.private import Private
 from dpwords.mechanisms.uniform import Uniform

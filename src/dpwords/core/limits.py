@@ -56,6 +56,7 @@ class Limits:
 
     # Estimates
     chain_edges: int = 2**21  # edges of a Markov chain that is fitted to releases
+    interval_parameters: int = 4096  # parameters of such a chain; beyond it estimates have no intervals
 
     # Public facts about the nearest two words of a language
     pair_steps: int = 2**23  # pairs of edges that are visited; about a second

@@ -26,11 +26,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Literal, TypedDict, Unpack, overload
 
-from dpwords.estimate.asking import Asked, Method
+from dpwords.estimate.asking import Asked, EstimateMethod
 from dpwords.estimate.decoding import Decoded, decoded
 from dpwords.estimate.edits import EditModel, fitted_edits
 from dpwords.estimate.fitting import ProgressLine
-from dpwords.estimate.model import Model, fitted
+from dpwords.estimate.population import Model, fitted
 from dpwords.estimate.releases import Releases
 from dpwords.estimate.reports import answered_report
 from dpwords.estimate.results import Estimate, Estimates
@@ -60,7 +60,7 @@ __all__ = [
 class Options(TypedDict, total=False):
     """The options that all questions have."""
 
-    method: Method
+    method: EstimateMethod
     confidence: float
     model: Model | EditModel | None
     progress: ProgressLine | None

@@ -15,8 +15,8 @@ from dpwords.estimate import inversion
 from dpwords.estimate.edits import EditModel, EditQuestion, answered_edits, fitted_edits
 from dpwords.estimate.fitting import ProgressLine
 from dpwords.estimate.hidden import Hidden
-from dpwords.estimate.model import Model, fitted
 from dpwords.estimate.patterns import answered_pattern, detector_of, share_detected
+from dpwords.estimate.population import Model, fitted
 from dpwords.estimate.questions import NONE, RunQuestion, of_states, of_symbols
 from dpwords.estimate.releases import Releases
 from dpwords.estimate.results import Estimates, estimates, interval_factor, on_simplex
@@ -27,7 +27,7 @@ from dpwords.languages.language import Language
 from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.private import Private
 
-Method = Literal["auto", "inverse", "em"]
+EstimateMethod = Literal["auto", "inverse", "em"]
 METHODS = ("auto", "inverse", "em")
 KINDS: dict[str, Literal["each", "pair", "first", "last"]] = {
     "frequencies": "each",
@@ -49,7 +49,7 @@ class Asked:
     question: str
     releases: Releases
     mechanism: Private
-    method: Method = "auto"
+    method: EstimateMethod = "auto"
     confidence: float = 0.95
     model: Model | EditModel | None = None
     progress: ProgressLine | None = None
@@ -80,7 +80,7 @@ class Asked:
         words, symbols = self.releases.by_length(), len(self.mechanism.language.alphabet)
         places = max(words)
         if self._method() == "inverse":
-            question = _symbols_of(self.mechanism, "place", places)
+            question = symbols_of(self.mechanism, "place", places)
             inverse = inversion.inverted(words, self.mechanism, question)
             parts = np.split(inverse.shares, places), np.split(inverse.errors, places)
             shares, method = [on_simplex(part) for part in parts[0]], "inverse"
@@ -152,7 +152,7 @@ class Asked:
         return of_symbols(population, kind)
 
     def _inverted(self) -> Estimates:
-        question = _symbols_of(self.mechanism, KINDS[self.question])
+        question = symbols_of(self.mechanism, KINDS[self.question])
         raw = inversion.inverted(self.releases.by_length(), self.mechanism, question)
         shares = on_simplex(raw.shares)
         return self._estimates(question.labels, shares, raw.shares, raw.errors, "inverse", raw.counted)
@@ -206,7 +206,7 @@ def counted(words: dict[int, Codes], population: Hidden, question: RunQuestion) 
     return np.divide(total, whole, out=np.zeros_like(total), where=whole > 0)
 
 
-def _symbols_of(
+def symbols_of(
     mechanism: Private, kind: Literal["each", "pair", "first", "last", "place"], places: int = 1
 ) -> RunQuestion:
     """A question about the symbols of free words, without a chain, whose size grows with the square of the alphabet."""

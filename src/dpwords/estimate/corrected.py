@@ -24,6 +24,7 @@ _STEPS = 12  # of expectation–maximisation in each round
 _RUNS = 4  # drawn for each release
 _RELEASES = 2500  # for which runs are drawn
 _UNIFORM = 20_000  # runs on which the first approximation is fitted
+_STILL = 0.02  # share of all steps that the last round may move
 _RIDGE = 1.0
 _SOLVER_STEPS = 200
 
@@ -64,23 +65,34 @@ class Windows:
 
 
 def fit_corrected(
-    evidence: RunEvidence, normalisers: list[Normalisers], space: Space, start: Floats, progress: ProgressLine | None
+    evidence: RunEvidence,
+    normalisers: list[Normalisers | None],
+    space: Space,
+    start: Floats,
+    progress: ProgressLine | None,
 ) -> tuple[RunEvidence, Fit]:
     """The fit, and the evidence with the approximated normalisers. The evidence must be of pairs of steps.
 
+    There is None instead of normalisers for lengths at which they are the same for all words.
     Cost: some hundred passes.
     """
     pairs = zip(evidence.lengths, normalisers, strict=True)
-    windows = [Windows(words, normaliser, space) for words, normaliser in pairs]
-    found = Fit(start, -np.inf, 0, False)
+    windows = [None if each is None else Windows(words, each, space) for words, each in pairs]
+    found, before = Fit(start, -np.inf, 0, False), np.zeros(0)
     for number in range(_ROUNDS):
-        weighted = tuple(each.weighted(words) for each, words in zip(windows, evidence.lengths, strict=True))
-        evidence = replace(evidence, lengths=weighted)
+        weighted = zip(windows, evidence.lengths, strict=True)
+        lengths = tuple(words if each is None else each.weighted(words) for each, words in weighted)
+        evidence = replace(evidence, lengths=lengths)
         found = fit(evidence, found.chances, most=_STEPS)
+        uses = evidence.expected(found.chances)[1]
+        moved = float(np.abs(uses - before).sum() / uses.sum()) if number else 1.0
+        found, before = replace(found, converged=moved < _STILL), uses
         chance = found.chances[evidence.hidden.parameter]
-        left = [each.improve(words, chance, number) for each, words in zip(windows, evidence.lengths, strict=True)]
+        drawn = [(each, words) for each, words in zip(windows, lengths, strict=True) if each is not None]
+        left = [each.improve(words, chance, number) for each, words in drawn]
         if progress is not None:
-            progress(f"round {number + 1} of {_ROUNDS}: {max(left):.3f} of the normalisers' logarithm unexplained")
+            unexplained = f"{max(left):.3f} of the normalisers' logarithm unexplained"
+            progress(f"round {number + 1} of {_ROUNDS}: {unexplained}, {moved:.1%} of all steps moved")
     return evidence, found
 
 

@@ -14,7 +14,7 @@ from dpwords.errors import InvalidValue
 from dpwords.estimate.corrected import Windows
 from dpwords.estimate.evidence import RunEvidence, SameLength
 from dpwords.estimate.hidden import Hidden
-from dpwords.estimate.model import Model
+from dpwords.estimate.population import Model
 from dpwords.estimate.releases import Releases
 from dpwords.estimate.views import evidence_of, population_of, uneven_normalisers
 from dpwords.mechanisms.edit_channel import EditChannel
@@ -68,7 +68,9 @@ def _evidence(mechanism: Private, words: dict[int, Codes], prior: Model | None) 
         for each, normaliser in zip(evidence.lengths, uneven, strict=True):
             like = known.get(each.length)
             usable = like is not None and len(like.factor) == len(each.factor)
-            if usable and like is not None:
+            if normaliser is None:
+                lengths.append(each)
+            elif usable and like is not None:
                 lengths.append(replace(each, factor=like.factor, ending=like.ending))
             else:
                 lengths.append(Windows(each, normaliser, space).weighted(each))

@@ -13,7 +13,7 @@ from dpwords.errors import InvalidValue
 from dpwords.estimate.alignments import Alignments
 from dpwords.estimate.fitting import Fit, ProgressLine, fit, normalised
 from dpwords.estimate.releases import Releases
-from dpwords.estimate.uncertainty import Answered, root_of_inverse
+from dpwords.estimate.uncertainty import Answered, inside, least_seen, root_of_inverse
 from dpwords.mechanisms.edit_channel import EditChannel
 
 EditQuestion = Literal["each", "pair", "first", "last"]
@@ -91,17 +91,19 @@ def answered_edits(model: EditModel, kind: EditQuestion) -> Answered:
     the square of the number of parameters for each release.
     """
     matrix, numbers = model.matrix, _answers(len(model.matrix) - 1, kind)
-    answers = int(numbers.max()) + 1
+    answers, too_many = int(numbers.max()) + 1, numbers.size > model.mechanism.limits.interval_parameters
     gather = np.zeros((answers, numbers.size))
     counted = numbers.ravel() >= 0
     gather[numbers.ravel()[counted], np.flatnonzero(counted)] = 1.0
     groups, chances = model.alignments.groups, model.found.chances
     size = len(matrix)
     total, own, cross = np.zeros(answers), np.zeros(answers), np.zeros((answers, numbers.size))
-    information = np.zeros((numbers.size, numbers.size))
+    information, slopes = np.zeros((numbers.size, numbers.size)), np.zeros(numbers.size)
     _, sums = model.alignments.expected(chances)
     total += gather @ sums
     shares = total / total.sum()
+    if too_many:
+        return Answered(shares, np.full(answers, np.nan))
     centring = gather - np.outer(shares, gather.sum(axis=0))
     for times, uses in model.alignments.each(chances):
         of_row = uses.reshape(-1, size, size).sum(axis=2)
@@ -110,10 +112,14 @@ def answered_edits(model: EditModel, kind: EditQuestion) -> Answered:
         own += times @ apart**2
         cross += (apart * times[:, None]).T @ scores
         information += (scores * times[:, None]).T @ scores
-    along = model.releases * _model_covariance(matrix, centring.reshape(answers, size, size))
-    root = root_of_inverse(information, sums, groups)
+        slopes += times @ scores
+    along = model.releases * model_covariance(matrix, centring.reshape(answers, size, size))
+    root = root_of_inverse(information, inside(information, sums, groups))
     variance = own - ((cross @ root) ** 2).sum(axis=1) + ((along @ root) ** 2).sum(axis=1)
-    return Answered(shares, np.sqrt(np.maximum(variance, 0.0)) / total.sum())
+    errors = np.sqrt(np.maximum(variance, 0.0))
+    if kind == "pair":
+        errors = np.maximum(errors, gather @ least_seen(information, slopes, sums, groups, chances))
+    return Answered(shares, errors / total.sum())
 
 
 def _answers(symbols: int, kind: EditQuestion) -> Integers:
@@ -130,7 +136,7 @@ def _answers(symbols: int, kind: EditQuestion) -> Integers:
     return numbers
 
 
-def _model_covariance(matrix: Floats, stats: Floats) -> Floats:
+def model_covariance(matrix: Floats, stats: Floats) -> Floats:
     """The covariance of statistics of a true word with the scores of the chain.
 
     stats[q, a, b] is what a step from row a to symbol b adds to statistic q. Scores of later steps do not depend on

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpwords.core.limits import Limits
 from dpwords.core.scaled import Floats, Integers
 from dpwords.estimate.hidden import Expected, Hidden, Pass, Seen
 
@@ -51,9 +52,9 @@ class RunEvidence:
         return self.hidden.groups
 
     @property
-    def number(self) -> float:
-        """The number of released words."""
-        return float(sum(each.times.sum() for each in self.lengths))
+    def limits(self) -> Limits:
+        """The limits of the computation."""
+        return self.lengths[0].passes.limits
 
     def expected(self, chances: Floats) -> tuple[float, Floats]:
         """The log-likelihood of all releases, and the expected number of uses of each parameter."""

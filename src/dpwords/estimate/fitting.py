@@ -16,7 +16,7 @@ import numpy as np
 from dpwords.core.scaled import Floats, Integers
 
 _LEAST = 1e-9  # expected uses that are added to each parameter, since a parameter of 0 would remain 0
-_ENOUGH = 0.02  # gain of the log-likelihood in three steps at which they end
+_ENOUGH = 0.2  # gain of the log-likelihood in three steps at which they end
 _MOST_STEPS = 300
 
 ProgressLine = Callable[[str], None]

@@ -23,7 +23,8 @@ from dpwords.errors import TooLarge
 from dpwords.spaces.graph import Flags, Graph, edges_taken
 from dpwords.spaces.online_favours import SymbolFavours
 
-_PARTS = 64  # in which sums over words are made, so that they do not depend on the number of threads
+_PARTS = 64  # in which sums over many words are made, so that they do not depend on the number of threads
+_LEAST_PART = 256  # words
 
 
 class HiddenEdges(NamedTuple):
@@ -259,8 +260,8 @@ class Pass:
     def parts(self) -> list[slice]:
         """The parts in which words are treated, whatever the number of threads."""
         number = len(self.seen.rows)
-        most = max(self.limits.batch // max(len(self.hidden.source), 1), 16)
-        size = max(min(most, -(-number // _PARTS)), 1)
+        most = max(self.limits.batch // len(self.hidden.source), 1)
+        size = min(most, max(_LEAST_PART, -(-number // _PARTS)))
         return [slice(begin, min(begin + size, number)) for begin in range(0, number, size)]
 
     def log_likelihoods(self, factor: Floats, ending: Floats) -> Floats:

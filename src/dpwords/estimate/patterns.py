@@ -13,7 +13,7 @@ from dpwords.core.symbols import Alphabet, symbols_of
 from dpwords.errors import InvalidValue
 from dpwords.estimate.evidence import RunEvidence
 from dpwords.estimate.hidden import Detector, Hidden
-from dpwords.estimate.model import Model
+from dpwords.estimate.population import Model
 from dpwords.estimate.questions import RunQuestion
 from dpwords.estimate.uncertainty import Answered, answered
 from dpwords.languages.language import Language

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -42,7 +44,7 @@ class Releases:
         elif isinstance(releases, np.ndarray) and releases.ndim == 2 and releases.dtype.kind in "iu":
             words = Ragged.even(releases)
         else:
-            words = _encoded(listed(releases), mechanism.language, encoder)
+            words = _encoded(listed(releases), mechanism.language)
         if not len(words):
             raise InvalidValue("there are no releases to estimate from: pass at least one")
         if len(words.values) and (words.values.min() < 0 or words.values.max() >= len(mechanism.language.alphabet)):
@@ -70,9 +72,13 @@ def listed(releases: Any) -> list[Any]:
     return list(releases)
 
 
-def _encoded(words: list[Any], language: Language, encoder: Encoder) -> Ragged:
+def _encoded(words: list[Any], language: Language) -> Ragged:
     """The codes of words of any lengths; raises an error that names the first word that has none."""
     codes, found = language.alphabet.codes, []
+    if all(isinstance(word, (str, list, tuple)) for word in words):
+        with suppress(KeyError, TypeError):  # something is wrong with a word, or cells are lists
+            flat = np.fromiter(map(codes.__getitem__, chain.from_iterable(words)), dtype=np.int64)
+            return Ragged(flat, np.cumsum([len(word) for word in words], dtype=np.int64))
     for number, word in enumerate(words, start=1):
         given = word.tolist() if isinstance(word, np.ndarray) else word
         if not isinstance(given, (str, list, tuple)):

@@ -12,6 +12,7 @@ import numpy as np
 from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue
 
+CORRECTED = "em, corrected"  # the method where the normaliser depends on the private word
 _AT_ZERO = 1e-6  # shares below it lie on the boundary
 _ROUGH = 0.5  # expected total error of all shares from which on they are called rough
 _HOPELESS = 2.0  # the largest total error that shares can have
@@ -59,9 +60,9 @@ class Estimates(dict[Any, Estimate]):
 
     @property
     def total_error(self) -> float:
-        """The sum of the absolute errors to expect of all shares, by their intervals."""
+        """The sum of the absolute errors to expect of the shares that are not estimated as 0, by their intervals."""
         wide = 2 * NormalDist().inv_cdf((1 + self.confidence) / 2)
-        return _MEAN_ERROR * sum(each.high - each.low for each in self.values()) / wide
+        return _MEAN_ERROR * sum(each.high - each.low for each in self.values() if each.value >= _AT_ZERO) / wide
 
 
 def interval_factor(confidence: object) -> float:
@@ -90,7 +91,7 @@ def estimates(
     low = np.clip(np.minimum(raw - half, shares), 0.0, 1.0)
     high = np.clip(np.maximum(raw + half, shares), 0.0, 1.0)
     names = list(labels)
-    expected = float(np.nansum(_MEAN_ERROR * errors))
+    expected = _MEAN_ERROR * float(np.nansum(errors[(shares >= _AT_ZERO) | (raw != shares)]))
     notes = []
     if expected >= _HOPELESS:
         times = max(2, int((expected / _ROUGH) ** 2) + 1)
@@ -98,11 +99,19 @@ def estimates(
             f"nothing can be estimated from {releases} releases at this ε: the errors would be as large as the shares; "
             f"collect about {times} times as many releases, or release with a larger ε"
         )
+    if expected > _ROUGH and about["method"] == CORRECTED:
+        raise InvalidValue(
+            f"nothing reliable can be estimated from {releases} releases at this ε: the mechanism's normaliser depends "
+            "on the private word, and the releases tell too little to correct for it; release with a larger ε, or with "
+            "Online"
+        )
     if expected > _ROUGH:
         notes.append(
             f"the estimates are rough: {releases} releases are few for this ε, and all shares together are off by "
             f"about {expected:.1f} (of at most 2)"
         )
+    if np.isnan(errors).any():
+        notes.append("intervals are not computed for so many parameters: merge symbols or states, or use fewer")
     at_zero = int(np.count_nonzero(shares < _AT_ZERO))
     if 0 < at_zero < len(names):
         notes.append(

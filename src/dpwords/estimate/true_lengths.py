@@ -7,7 +7,7 @@ import numpy as np
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue, TooLarge
-from dpwords.estimate.uncertainty import root_of_inverse
+from dpwords.estimate.uncertainty import inside, root_of_inverse
 from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.spaces.edit_channel import Channel
 
@@ -84,7 +84,7 @@ def fitted_lengths(counts: Floats, mechanism: EditChannel) -> tuple[Floats, Floa
     shares = fit_lengths(counts, matrix)
     scores = matrix / np.maximum(shares @ matrix, 1e-300) - 1  # of each released length, for each true one
     weighted = shares[:, None] * scores
-    one_group = np.zeros(len(shares), dtype=np.int64)
-    root = root_of_inverse((weighted * counts) @ weighted.T, counts.sum() * shares, one_group)
+    information, groups = (weighted * counts) @ weighted.T, np.zeros(len(shares), dtype=np.int64)
+    root = root_of_inverse(information, inside(information, counts.sum() * shares, groups))
     along = counts.sum() * (np.diag(shares) - np.outer(shares, shares))
     return shares, np.sqrt(((along @ root) ** 2).sum(axis=1)) / counts.sum()

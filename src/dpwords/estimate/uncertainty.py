@@ -18,9 +18,11 @@ from dpwords.core.scaled import Floats, Integers
 from dpwords.estimate.evidence import Part, RunEvidence
 from dpwords.estimate.hidden import Hidden
 from dpwords.estimate.questions import NONE, RunQuestion
+from dpwords.spaces.graph import Flags
 
 _SMALL = 1e-3  # share of the largest information below which a direction counts as known
-_UNSEEN = 1e-6  # share of the information that the true words would give
+_TWO_SIDED = 1.96  # standard errors at which a chance on the boundary counts as rejected
+_UNSEEN = 1e-6  # share of the information in true words below which releases show nothing about a parameter
 _FEWEST_USES = 1.0  # expected uses below which a parameter lies on the boundary, at 0
 
 
@@ -48,15 +50,18 @@ def shares_of(evidence: RunEvidence, question: RunQuestion, chances: Floats) -> 
 
 
 def answered(evidence: RunEvidence, population: Hidden, question: RunQuestion, chances: Floats) -> Answered:
-    """The answers to a question, with standard errors.
+    """The answers to a question, with standard errors, which are NaN for a chain with too many parameters.
 
     Cost: two passes over the releases, (parameters + answers) · parameters for each release, and
     `model_covariance`.
     """
     shares, whole, lengths = shares_of(evidence, question, chances)
     number, parameters = question.number, len(evidence.groups)
+    if parameters > evidence.limits.interval_parameters:
+        return Answered(shares, np.full(number, np.nan))
     own, cross = np.zeros(number), np.zeros((number, parameters))
-    information, uses = np.zeros((parameters, parameters)), evidence.expected(chances)[1]
+    information, slopes = np.zeros((parameters, parameters)), np.zeros(parameters)
+    uses = evidence.expected(chances)[1]
     for part in evidence.each(chances, question.kind == "place"):
         sizes = question.sizes(part.length)
         apart = _found(part, evidence.hidden, question) - (shares * sizes)[:, None]
@@ -64,11 +69,29 @@ def answered(evidence: RunEvidence, population: Hidden, question: RunQuestion, c
         own += (apart**2) @ part.times
         cross += (apart * part.times) @ scores.T
         information += (scores * part.times) @ scores.T
+        slopes += scores @ part.times
     along = model_covariance(population, question, chances, lengths)
-    root = root_of_inverse(information, uses, evidence.groups)
+    root = root_of_inverse(information, inside(information, uses, evidence.groups))
     variance = own - ((cross @ root) ** 2).sum(axis=1) + ((along @ root) ** 2).sum(axis=1)
     errors = np.sqrt(np.maximum(variance, 0.0))
+    if question.kind == "pair":
+        numbers, parameter = question.edges(evidence.hidden), evidence.hidden.parameter
+        least = least_seen(information, slopes, uses, evidence.groups, chances)
+        counts = numbers != NONE
+        np.maximum.at(errors, numbers[counts], least[parameter[counts]])
     return Answered(shares, np.divide(errors, whole, out=np.zeros_like(errors), where=whole > 0))
+
+
+def least_seen(information: Floats, slopes: Floats, uses: Floats, groups: Integers, chances: Floats) -> Floats:
+    """For each parameter on the boundary a standard error of its number of uses; 0 for all others.
+
+    Along a chance t the log-likelihood is about slope·t − curvature·t²/2, which bounds the chances that it rejects.
+    """
+    curvature, slope = np.diagonal(information) / chances**2, np.minimum(slopes / chances, 0.0)
+    root = np.sqrt(slope**2 + _TWO_SIDED**2 * curvature)
+    bound = _TWO_SIDED**2 / np.maximum(root - slope, 1e-300)  # (slope + root)/curvature, without cancellation
+    most = np.minimum(bound, 1.0) * np.bincount(groups, uses)[groups]
+    return np.where(uses < _FEWEST_USES, most / _TWO_SIDED, 0.0)
 
 
 def scores_of(part: Part, evidence: RunEvidence, chances: Floats) -> Floats:
@@ -180,18 +203,23 @@ def _matrix(rows: Integers, columns: Integers, values: Floats, height: int, widt
     return np.asarray(found, dtype=np.float64)
 
 
-def root_of_inverse(information: Floats, uses: Floats, groups: Integers) -> Floats:
-    """A matrix R with R·R′ = the inverse of the information about the parameters that are free.
+def inside(information: Floats, uses: Floats, groups: Integers) -> Flags:
+    """Which parameters do not lie on the boundary: those that are used, but not alone among those of their state.
 
-    A parameter lies on the boundary, and counts as known, if it is not used, or if no other of its state is: then it is
-    1 because the others are 0. So does one about which the releases show next to none of the information that the true
-    words would. Directions about which there is no information are left out.
+    Those whose scores are all next to 0 are left out, too: a run that takes both ways once each has a score of 0.
     """
     others = np.bincount(groups, uses)[groups] - uses
-    known_words = uses * others / np.maximum(uses + others, 1e-300)  # the information if the true words were known
-    seen = np.diagonal(information)
-    free = (np.minimum(uses, others) >= _FEWEST_USES) & (seen > _UNSEEN * known_words)
-    scale = np.sqrt(np.where(free, seen, 0.0))
+    in_true_words = uses * others / np.maximum(uses + others, _FEWEST_USES)
+    shown = np.diagonal(information) > _UNSEEN * in_true_words
+    return np.asarray((np.minimum(uses, others) >= _FEWEST_USES) & shown)
+
+
+def root_of_inverse(information: Floats, free: Flags) -> Floats:
+    """A matrix R with R·R′ = the inverse of the information about the parameters that do not lie on the boundary.
+
+    All others count as known. Directions about which there is no information are left out.
+    """
+    scale = np.sqrt(np.where(free, np.diagonal(information), 0.0))
     scale[scale == 0.0] = np.inf
     values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
     keep = values > _SMALL * values.max(initial=0.0)

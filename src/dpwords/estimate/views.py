@@ -17,6 +17,7 @@ from dpwords.spaces.choice import space_of
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.online import OnlineRuns
 from dpwords.spaces.online_favours import favours
+from dpwords.spaces.space import Weights
 
 _EVEN = 0.03  # standard deviation of ln Z up to which the normaliser counts as the same for all words
 
@@ -61,28 +62,34 @@ def seen(mechanism: Private, rows: Codes) -> Seen:
             return Seen(*favours(mechanism._space, weights, rows))
         return favouring_own(rows, len(mechanism.language.alphabet), ratio_of(weights))
     if isinstance(mechanism, Exponential) and mechanism.distance == "hamming":
-        weights = mechanism.weights(length)
-        if weights.rate is None:
-            raise InvalidValue(
-                "expectation–maximisation needs weights that fall linearly in the exponent, and these releases have a "
-                f"{mechanism.utility}: use method='inverse' (free words only), or release with utility=Linear()"
-            )
-        return favouring_own(rows, len(mechanism.language.alphabet), ratio_of(weights))
+        return favouring_own(rows, len(mechanism.language.alphabet), ratio_of(_linear(mechanism, length)))
     raise InvalidValue(
         f"estimates are not available for {mechanism!r}: release with Exponential under Hamming distance, Online, "
         "EditChannel without onto=, or Report"
     )
 
 
-def uneven_normalisers(mechanism: Private, lengths: list[int]) -> list[Normalisers] | None:
-    """The normalisers of each length, if they vary too much to be taken as constant; otherwise None."""
-    found, spread = [], 0.0
+def _linear(mechanism: Exponential, length: int) -> Weights:
+    """The weights of a mechanism, if they fall linearly in the exponent."""
+    weights = mechanism.weights(length)
+    if weights.rate is None:
+        raise InvalidValue(
+            "expectation–maximisation needs weights that fall linearly in the exponent, and those of these releases do "
+            "not: use method='inverse' (free words only), or release with utility=Linear()"
+        )
+    return weights
+
+
+def uneven_normalisers(mechanism: Private, lengths: list[int]) -> list[Normalisers | None] | None:
+    """The normalisers of each length, or None where they are the same for all words; None if that is so everywhere."""
+    found: list[Normalisers | None] = []
     for length in lengths:
         one = at_length(mechanism, length)
         if not isinstance(one, Exponential) or one.language.alike:
-            return None
+            found.append(None)
+            continue
         space = space_of(one.language, "hamming", one.limits)
         graph = getattr(space, "graph", None) or Graph.of(one.language)
-        found.append(Normalisers(graph, one.weights(length), one.limits))
-        spread = max(spread, found[-1].spread(space, length))
-    return found if spread > _EVEN else None
+        normalisers = Normalisers(graph, _linear(one, length), one.limits)
+        found.append(normalisers if normalisers.spread(space, length) > _EVEN else None)
+    return None if all(each is None for each in found) else found

@@ -17,6 +17,7 @@ from dpwords.estimate.evidence import RunEvidence
 from dpwords.estimate.fitting import Fit, ProgressLine, fit, normalised
 from dpwords.estimate.hidden import Hidden
 from dpwords.estimate.releases import Releases
+from dpwords.estimate.results import CORRECTED
 from dpwords.estimate.views import evidence_of, population_of, uneven_normalisers
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
@@ -141,7 +142,7 @@ def fitted(releases: Releases, mechanism: Private, progress: ProgressLine | None
         space = space_of(mechanism.language, "hamming", mechanism.limits)
         first = evidence_of(mechanism, words, paired)
         evidence, found = fit_corrected(first, uneven, space, start, progress)
-        return Model(mechanism.language, population, evidence, found, "em, corrected", len(releases))
+        return Model(mechanism.language, population, evidence, found, CORRECTED, len(releases))
     evidence = evidence_of(mechanism, words, population)
     if len(releases) > 4 * _FIRST:
         start = fit(evidence.sample(_FIRST), start, progress).chances

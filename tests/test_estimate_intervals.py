@@ -1,0 +1,170 @@
+"""Standard errors: covariances against sums over all words, and how often intervals cover the truth."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpwords as dw
+from dpwords.estimate.edits import model_covariance as edit_covariance
+from dpwords.estimate.questions import of_states, of_symbols
+from dpwords.estimate.uncertainty import model_covariance
+from dpwords.estimate.views import population_of
+from populations import LANGUAGES, listed, prior, random_chances
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+@pytest.mark.parametrize("kind", ["each", "pair", "first", "last", "place"])
+def test_covariances_are_those_of_all_words(name: str, kind: Any) -> None:
+    language, length = LANGUAGES[name]
+    hidden = population_of(dw.Online(language, 1.0))
+    chances, expected = random_chances(hidden, 3), 0
+    question = of_symbols(hidden, kind, length if kind == "place" else 1)
+    lengths = {length: 2.0, length - 1: 3.0} if len(listed(language, length - 1)[0]) else {length: 2.0}
+    for each, number in lengths.items():
+        _, codes = listed(language, each)
+        shares = prior(hidden, chances, codes)
+        taken = hidden.taken(codes)
+        uses = np.array([np.bincount(hidden.parameter[row], minlength=len(chances)) for row in taken])
+        of_group = np.array([np.bincount(hidden.groups, row)[hidden.groups] for row in uses])
+        scores = uses - chances * of_group
+        found = np.array([answers(row, hidden, question, each) for row in taken])
+        centred = found - shares @ found
+        expected = expected + number * (centred * shares[:, None]).T @ scores
+    assert model_covariance(hidden, question, chances, lengths) == pytest.approx(expected, abs=1e-10)
+
+
+def answers(taken: Any, hidden: Any, question: Any, length: int) -> Any:
+    """What one word answers, place by place."""
+    found = np.zeros(question.number)
+    for place, edge in enumerate(taken.tolist()):
+        symbol, before = hidden.symbol[hidden.target[edge]], hidden.symbol[hidden.source[edge]]
+        symbols = hidden.alphabet.symbols
+        if question.kind == "each" or (question.kind, place) in (("first", 0), ("last", length - 1)):
+            found[question.labels.index(symbols[symbol])] += 1
+        elif question.kind == "place":
+            found[place * len(symbols) + symbol] += 1
+        elif question.kind == "pair" and place > 0:
+            found[question.labels.index((symbols[before], symbols[symbol]))] += 1
+    return found
+
+
+def test_covariances_of_a_chain_whose_words_end() -> None:
+    """Two symbols, in order: there are five words, and every moment is a sum over them."""
+    matrix = np.array([[0.5, 0.3, 0.2], [0.0, 0.6, 0.4], [0.0, 0.0, 1.0]])
+    words = {"ab": 0.5 * 0.6, "a": 0.5 * 0.4, "b": 0.3, "": 0.2}
+    stats = np.zeros((2, 3, 3))
+    stats[0, :, 0], stats[1, 1, 1] = 1, 1  # how many a, how many ab
+    expected = np.zeros((2, 9))
+    mean = [sum(p * (w.count("a"), w.count("ab"))[q] for w, p in words.items()) for q in range(2)]
+    for word, chance in words.items():
+        rows = [0, *("ab".index(symbol) + 1 for symbol in word)]
+        columns = [*("ab".index(symbol) for symbol in word), 2]
+        uses = np.zeros((3, 3))
+        for row, column in zip(rows, columns, strict=True):
+            uses[row, column] += 1
+        scores = (uses - matrix * uses.sum(axis=1, keepdims=True)).ravel()
+        for q, value in enumerate((word.count("a"), word.count("ab"))):
+            expected[q] += chance * (value - mean[q]) * scores
+    assert edit_covariance(matrix, stats) == pytest.approx(expected, abs=1e-12)
+
+
+CHAIN = {(0, 0): 0.8, (0, 1): 0.7, (1, 0): 0.3, (1, 1): 0.6}  # the probability of the first of the moves
+
+
+def population(number: int, length: int, rng: Any) -> list[list[tuple[int, int]]]:
+    """Runs on a grid of 3 × 3 cells that prefer some moves."""
+    world = dw.GridWorld(3, 3).by_states().transitions
+    words = []
+    for _ in range(number):
+        state, word = (0, 0), []
+        for _ in range(length):
+            ahead = sorted(world[state])
+            first = CHAIN.get((state[0] % 2, state[1] % 2), 0.5)
+            rest = (1 - first) / (len(ahead) - 1)
+            state = ahead[rng.choice(len(ahead), p=[first] + [rest] * (len(ahead) - 1))]
+            word.append(state)
+        words.append(word)
+    return words
+
+
+def truth(length: int) -> tuple[Counter[Any], Counter[Any]]:
+    """The expected shares of visits and of steps, by following the chain."""
+    world = dw.GridWorld(3, 3).by_states().transitions
+    at, visits, steps = {(0, 0): 1.0}, Counter[Any](), Counter[Any]()
+    for _ in range(length):
+        ahead: Counter[Any] = Counter()
+        for state, mass in at.items():
+            targets = sorted(world[state])
+            first = CHAIN.get((state[0] % 2, state[1] % 2), 0.5)
+            for number, target in enumerate(targets):
+                share = mass * (first if number == 0 else (1 - first) / (len(targets) - 1))
+                ahead[target] += share
+                steps[state, target] += share / length
+        at = ahead
+        for state, mass in at.items():
+            visits[state] += mass / length
+    return visits, steps
+
+
+@pytest.mark.parametrize(
+    ("make", "least"),
+    [
+        (lambda cells: dw.Online(cells, 2.0), 0.92),
+        (lambda cells: dw.Exponential(cells, 2.0), 0.92),
+        (lambda cells: dw.Exponential(cells, 3.0, utility=dw.Linear(), calibration="textbook"), 0.90),
+    ],
+    ids=["online", "certified", "textbook"],
+)
+def test_intervals_of_95_percent_cover_about_that_share(make: Any, least: float) -> None:
+    """30 samples of 600 runs of 6 steps; seeds are fixed, so the verdict is too."""
+    mechanism = make(dw.GridWorld(3, 3).by_states())
+    visits, steps = truth(6)
+    covered, errors, told = [], [], []
+    for seed in range(30):
+        words = population(600, 6, np.random.default_rng(seed))
+        releases = mechanism.seeded(seed).release_all(words)
+        model = dw.estimate.model(releases, mechanism)
+        for true, found in (
+            (visits, dw.estimate.visits(releases, mechanism, model=model)),
+            (steps, dw.estimate.transitions(releases, mechanism, model=model)),
+        ):
+            covered += [found[label].low <= share <= found[label].high for label, share in true.items()]
+            errors.append(sum(abs(found[label].value - share) for label, share in true.items()))
+            told.append(found.total_error)
+    assert least < np.mean(covered) < 0.98
+    assert np.mean(told) == pytest.approx(np.mean(errors), rel=0.15)
+
+
+def test_intervals_for_the_edit_channel_cover_too() -> None:
+    """Words over two symbols that change their symbol with probability 0.3, of random lengths."""
+    mechanism, covered = dw.EditChannel("ab", 3.0), []
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        words = []
+        for _ in range(500):
+            word = ["ab"[rng.random() < 0.25]]
+            while rng.random() < 0.8:
+                word.append(word[-1] if rng.random() < 0.7 else {"a": "b", "b": "a"}[word[-1]])
+            words.append(word)
+        releases = mechanism.seeded(seed).release_all(words)
+        found = dw.estimate.dfg(releases, mechanism)
+        # after a first symbol a (0.75), pairs are 4 for each word, and the symbol before them follows the chain
+        a = sum((0.75 - 0.5) * 0.4**place * 0.8**place for place in range(200)) / sum(0.8**p for p in range(200)) + 0.5
+        true = {("a", "a"): a * 0.7, ("a", "b"): a * 0.3, ("b", "a"): (1 - a) * 0.3, ("b", "b"): (1 - a) * 0.7}
+        covered += [found[pair].low <= share <= found[pair].high for pair, share in true.items()]
+        assert sum(each.value for each in found.values()) == pytest.approx(1)
+        assert set(found) == set(pairwise("aabba")) | {("b", "a")}
+    assert 0.88 < np.mean(covered) < 0.99
+
+
+def test_states_of_products_are_places_of_the_system() -> None:
+    language = LANGUAGES["with a rule"][0]
+    hidden = population_of(dw.Online(language, 1.0))
+    question = of_states(hidden, language, "pair")
+    assert ((0, 0), (0, 1)) in question.labels
+    assert len(set(question.labels)) == len(question.labels)
