@@ -108,6 +108,27 @@ def _wrong_after_nearest(epsilon: float) -> float:
     return total / (math.exp(epsilon) + 8) ** 4 / len(runs)
 
 
+def test_estimates(tmp_path: Path) -> None:
+    """Estimates are nearer than counts where these are biased, and a pass agrees with plain NumPy."""
+    file = tmp_path / "found.json"
+    command = [sys.executable, str(BENCHMARKS / "bench_estimates.py"), "--quick", "--output", str(file)]
+    subprocess.run(command, check=True, capture_output=True)
+    found = json.loads(file.read_text("utf-8"))
+    rows = {(row["data"], row["mechanism"], row["ε"], row["people"], row["question"]): row for row in found["errors"]}
+    assert len(rows) == len(found["errors"])
+    months = rows["6 states, 24 months", "Exponential", 1, 200, "dfg"]
+    assert months["estimated"] < months["counted"] / 4
+    grid = rows["3×3 grid", "Exponential", 3, 200, "transitions"]
+    assert grid["estimated"] < grid["counted"]
+    for row in (months, grid):  # the error that intervals tell is about the one that is there
+        assert 0.5 < row["told"] / row["from the population"] < 2
+    for row in found["whole runs"]:
+        assert row["released"] < row["no data"]
+    for row in found["decoding"]:
+        assert row["uniform prior"] > 0.97 * row["released"]
+    assert found["speed"]["difference"] < 1e-9
+
+
 def test_averages(tmp_path: Path) -> None:
     """A batch gives what single words give."""
     file = tmp_path / "found.json"

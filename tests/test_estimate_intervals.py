@@ -12,7 +12,7 @@ import pytest
 import dpwords as dw
 from dpwords.estimate.edits import model_covariance as edit_covariance
 from dpwords.estimate.questions import of_states, of_symbols
-from dpwords.estimate.uncertainty import model_covariance
+from dpwords.estimate.uncertainty import inside, model_covariance
 from dpwords.estimate.views import population_of
 from populations import LANGUAGES, listed, prior, random_chances
 
@@ -168,3 +168,10 @@ def test_states_of_products_are_places_of_the_system() -> None:
     question = of_states(hidden, language, "pair")
     assert ((0, 0), (0, 1)) in question.labels
     assert len(set(question.labels)) == len(question.labels)
+
+
+def test_a_run_that_takes_both_ways_once_tells_nothing_about_their_chances() -> None:
+    """Its score is 1 − 2/2 = 0 up to rounding; divided by so little information, errors would have no bound."""
+    information = np.diag([1e-16, 1e-16, 0.5, 0.5])
+    free = inside(information, np.array([1.0, 1.0, 1.2, 3.0]), np.array([0, 0, 1, 1]))
+    assert free.tolist() == [False, False, True, True]

@@ -4,7 +4,7 @@ An answer is the mean, over the releases, of what is expected of the hidden run 
 a release w has, for each parameter p, the entry ψ(w) = E[n_p|w] − T_p·E[n|w], where n_p counts the uses of p, and n
 those of all parameters of its state. S = Σ ψψ′ is the observed information. The variance of an answer is the part of
 its own variation that the scores do not explain, plus K·S⁻¹·K′, where K are the covariances of the answers with the
-scores under the fitted population (docs/theory.md, section 16).
+scores under the fitted population (docs/theory.md, section 15).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from dpwords.spaces.graph import Flags
 
 _SMALL = 1e-3  # share of the largest information below which a direction counts as known
 _TWO_SIDED = 1.96  # standard errors at which a chance on the boundary counts as rejected
+_UNSEEN = 1e-6  # share of the information in true words below which releases show nothing about a parameter
 _FEWEST_USES = 1.0  # expected uses below which a parameter lies on the boundary, at 0
 
 
@@ -70,7 +71,7 @@ def answered(evidence: RunEvidence, population: Hidden, question: RunQuestion, c
         information += (scores * part.times) @ scores.T
         slopes += scores @ part.times
     along = model_covariance(population, question, chances, lengths)
-    root = root_of_inverse(information, inside(uses, evidence.groups))
+    root = root_of_inverse(information, inside(information, uses, evidence.groups))
     variance = own - ((cross @ root) ** 2).sum(axis=1) + ((along @ root) ** 2).sum(axis=1)
     errors = np.sqrt(np.maximum(variance, 0.0))
     if question.kind == "pair":
@@ -202,10 +203,15 @@ def _matrix(rows: Integers, columns: Integers, values: Floats, height: int, widt
     return np.asarray(found, dtype=np.float64)
 
 
-def inside(uses: Floats, groups: Integers) -> Flags:
-    """Which parameters do not lie on the boundary: those that are used, but not alone among those of their state."""
+def inside(information: Floats, uses: Floats, groups: Integers) -> Flags:
+    """Which parameters do not lie on the boundary: those that are used, but not alone among those of their state.
+
+    Those whose scores are all next to 0 are left out, too: a run that takes both ways once each has a score of 0.
+    """
     others = np.bincount(groups, uses)[groups] - uses
-    return np.asarray(np.minimum(uses, others) >= _FEWEST_USES)
+    in_true_words = uses * others / np.maximum(uses + others, _FEWEST_USES)
+    shown = np.diagonal(information) > _UNSEEN * in_true_words
+    return np.asarray((np.minimum(uses, others) >= _FEWEST_USES) & shown)
 
 
 def root_of_inverse(information: Floats, free: Flags) -> Floats:
