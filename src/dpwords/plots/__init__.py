@@ -1,8 +1,8 @@
 """Pictures of automata, policies, products and systems, of words and of runs, and of estimates.
 
 `diagram`, `runs`, `words`, `distances`, `curves` and `estimates` return matplotlib figures (extra `plot`), `dot`
-returns text for Graphviz, and `save` writes either; Graphviz itself is not needed. A picture of a private word's automaton, or
-of its distances, reveals the word: only its owner may see it.
+returns text for Graphviz, and `save` writes either; Graphviz itself is not needed. A picture of a private word's
+automaton, or of its distances, reveals the word: only its owner may see it.
 """
 
 from __future__ import annotations

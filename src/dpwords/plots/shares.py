@@ -31,7 +31,7 @@ _PAIRS = ("transitions", "dfg")
 _PANEL = 4.4  # inches
 _WIDEST = 4.5  # points, of an arrow
 _NAME = 16  # characters on a line of a node
-_LANE, _WEDGE = 0.14, 0.24  # in cells: how far from the middle steps are drawn, and how wide the widest one is
+_LANE, _WEDGE = 0.2, 0.4  # in cells: how far from the middle steps are drawn, and how wide the widest one is
 
 
 class Shares(Protocol):
@@ -100,35 +100,35 @@ def _on_ground(found: Shares, ground: Ground, pairs: bool, title: str) -> Figure
     from matplotlib.colors import Normalize
     from matplotlib.figure import Figure
 
-    colours = _colours()
     values = {label: found[label][0] for label in found}
     most = max(*values.values(), *found.counted.values(), 1e-9)
-    high = _PANEL * ground.aspect + 1.0
-    figure = Figure(figsize=(2 * _PANEL + 1.2, high), layout="constrained")
+    figure = Figure(figsize=(2 * _PANEL + (0.2 if pairs else 1.2), _PANEL * ground.aspect + 1.0), layout="constrained")
     panels = figure.subplots(1, 2)
     for axes, shown, said in zip(panels, (values, found.counted), ("estimated", "counted as released"), strict=True):
         axes.set(xlim=ground.x, ylim=ground.y, aspect="equal")
         axes.set_axis_off()
         axes.set_title(said, fontsize=9, color=INK)
         ground.paint(axes, _PANEL)
-        (_steps if pairs else _places)(axes, ground, shown, most, colours)
-    if not pairs:
-        unsure = [ground.spots[label] for label in found if found[label][1] <= 0 < found[label][0]]
-        for x, y in unsure:
-            panels[0].plot(x, y, marker=".", color=WALL, markersize=2.5, gid="unsure")
-    figure.suptitle(drawable(_titled(title, found)), fontsize=10, parse_math=False)
-    bar = figure.colorbar(ScalarMappable(Normalize(0, most), colours), ax=list(panels), shrink=0.8)
-    bar.set_label("share of the steps" if pairs else "share of the visits", fontsize=8)
-    bar.ax.tick_params(labelsize=8)
-    said = "a wedge points where the step leads; the wider, the larger the share" if pairs else ""
-    if not pairs and unsure:
-        said = f"grey dot: the interval of {found.confidence:.4g} reaches 0"
-    notes = "; ".join(filter(None, [said, *ground.notes]))
-    figure.supxlabel(notes, fontsize=8, color=INK)
+        (_steps if pairs else _places)(axes, ground, shown, most)
+    figure.suptitle(_titled(title, found), fontsize=10, parse_math=False)
+    if pairs:
+        notes = ["a wedge points where the step leads", f"the widest is {_percent(most)} of all steps"]
+    elif isinstance(ground, Grid):
+        notes = []
+        bar = figure.colorbar(ScalarMappable(Normalize(0, most), _colours()), ax=list(panels), shrink=0.8)
+        bar.set_label("share of the visits", fontsize=8)
+        bar.ax.tick_params(labelsize=8)
+    else:
+        notes = [f"areas are shares, the largest is {_percent(most)}"]
+    unsure = [] if pairs else [ground.spots[label] for label in found if found[label][1] <= 0 < found[label][0]]
+    for x, y in unsure:
+        panels[0].plot(x, y, marker=".", color=WALL, markersize=2.5, zorder=3, gid="unsure")
+    notes += [f"grey dot: the interval of {found.confidence:.4g} reaches 0"] * bool(unsure)
+    figure.supxlabel("; ".join([*notes, *ground.notes]), fontsize=8, color=INK)
     return figure
 
 
-def _places(axes: Axes, ground: Ground, shown: Mapping[Any, float], most: float, colours: Colormap) -> None:
+def _places(axes: Axes, ground: Ground, shown: Mapping[Any, float], most: float) -> None:
     """Cells in colours, or at the states of a map discs whose areas are the shares."""
     from matplotlib.collections import PatchCollection
     from matplotlib.patches import Rectangle
@@ -137,19 +137,20 @@ def _places(axes: Axes, ground: Ground, shown: Mapping[Any, float], most: float,
     values = np.array(list(shown.values()))
     if isinstance(ground, Grid):
         cells = [Rectangle((x - 0.5, y - 0.5), 1, 1) for x, y in spots]
-        faces = PatchCollection(cells, facecolors=colours(values / most), edgecolors="none", zorder=0.2, gid="share")
+        faces = PatchCollection(cells, facecolors=_colours()(values / most), edgecolors=PALE, zorder=0.2, gid="share")
+        faces.set_linewidth(0.3)
         axes.add_collection(faces)
         return
     x, y = np.array(spots).T
     axes.scatter(x, y, s=260 * values / most, color=RELEASED, alpha=0.7, linewidths=0, zorder=2, gid="share")
 
 
-def _steps(axes: Axes, ground: Ground, shown: Mapping[Any, float], most: float, colours: Colormap) -> None:
+def _steps(axes: Axes, ground: Ground, shown: Mapping[Any, float], most: float) -> None:
     """Each step as a wedge that points to where it leads, beside the step back; a step in place is a ring."""
     from matplotlib.collections import PolyCollection
 
-    unit, wedges, faces = ground.unit(_PANEL), [], []
-    for (one, other), value in sorted(shown.items(), key=lambda item: item[1]):
+    unit, wedges = ground.unit(_PANEL), []
+    for (one, other), value in shown.items():
         size = value / most
         here, there = np.array(ground.spots[one]), np.array(ground.spots[other])
         along = there - here
@@ -158,14 +159,13 @@ def _steps(axes: Axes, ground: Ground, shown: Mapping[Any, float], most: float, 
             point = 72 * _PANEL / (ground.x[1] - ground.x[0])
             wide = _WEDGE * unit * point * size
             axes.plot(*here, marker="o", markersize=0.3 * unit * point, markerfacecolor="none", gid="share")
-            axes.lines[-1].set(markeredgecolor=colours(size), markeredgewidth=wide, zorder=2)
+            axes.lines[-1].set(markeredgecolor=RELEASED, markeredgewidth=wide, zorder=2)
             continue
         aside = unit * np.array([-along[1], along[0]]) / length
         begin, end = here + 0.1 * along + _LANE * aside, there - 0.1 * along + _LANE * aside
         half = _WEDGE / 2 * size * aside
         wedges.append([begin - half, begin + half, end])
-        faces.append(colours(size))
-    axes.add_collection(PolyCollection(wedges, facecolors=faces, edgecolors="none", zorder=2, gid="share"))
+    axes.add_collection(PolyCollection(wedges, facecolors=RELEASED, edgecolors="none", zorder=2, gid="share"))
 
 
 def _graph(found: Shares, system: TransitionSystem | None, title: str) -> Figure:
