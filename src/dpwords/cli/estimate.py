@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -36,6 +37,7 @@ _QUESTIONS = ("frequencies", "visits", "transitions", "dfg", "starts", "ends", "
 _OF_REPORTS = {"symbols": "frequencies"}  # the question that a report answers, if it has another name
 _OUTPUTS = (".json", ".csv", ".parquet", ".png", ".svg")
 _MOST_NOTES = 3
+_LEAST = 2  # releases: one does not show how much they vary
 
 
 def _share(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
@@ -149,11 +151,19 @@ def estimate(
         refuse("--pattern belongs to --question patterns", "patterns")
     if asked != "frequencies":
         refuse("only --question frequencies has a table for each place", "per_place")
-    found = _answered(asked, read, patterns, per_place, confidence, method)
+    try:
+        found = _answered(asked, read, patterns, per_place, confidence, method)
+    except InvalidValue as error:
+        raise type(error)(_in_options(str(error))) from None
     names = _named(read, patterns) if per_place or asked == "patterns" else ()
     rows = EstimateRows(found, per_place, names, top)
     _write(rows, read, output)
-    _tell(rows)
+    _tell(rows, read)
+
+
+def _in_options(message: str) -> str:
+    """A message that names arguments of Python functions with the options of the command line instead."""
+    return re.sub(r"\bmethod='(\w+)'", r"--method \1", message).replace("per_place", "--per-place")
 
 
 def _question(question: str | None, read: ReleasedFile, patterns: Sequence[str]) -> str:
@@ -161,7 +171,10 @@ def _question(question: str | None, read: ReleasedFile, patterns: Sequence[str])
 
     if isinstance(read.mechanism, Report):
         refuse("answers of a report are estimated by inversion, over all places", "method", "per_place", "patterns")
-        return question or _OF_REPORTS.get(read.mechanism.question, read.mechanism.question)
+        answered = _OF_REPORTS.get(read.mechanism.question, read.mechanism.question)
+        if question not in (None, answered):
+            raise InvalidValue(f"these people were asked about {answered}: leave out --question")
+        return answered
     if question is None and not patterns:
         raise InvalidValue(f"--question is missing: ask for one of {', '.join(_QUESTIONS)}")
     if question == "patterns" and not patterns:
@@ -182,8 +195,9 @@ def _answered(
     from dpwords.mechanisms.report import Report
 
     mechanism, codes = read.mechanism, read.contents.codes
-    if not len(read.contents):
-        raise InvalidValue(f"{read.name} has no releases to estimate from: name a file with at least one")
+    if len(read.contents) < _LEAST:
+        number = len(read.contents) or "no"
+        raise InvalidValue(f"{read.name} has {number} release to estimate a population from: collect many of them")
     options: dict[str, Any] = {"confidence": confidence}
     if question == "lengths":
         refuse("lengths are counted, or fitted for the edit channel", "method")
@@ -283,13 +297,15 @@ def _content(rows: EstimateRows, path: Path, read: ReleasedFile, about: dict[str
     return plots.content_for(plots.estimates(found, read.mechanism.language, names=rows.names), path)
 
 
-def _tell(rows: EstimateRows) -> None:
+def _tell(rows: EstimateRows, read: ReleasedFile) -> None:
     """How the estimates were made, and what to beware of."""
     first = rows.tables[0]
     how = {"inverse": "inversion", "counted": "counting"}.get(first.method, "expectation–maximisation")
     apart = rows.by_place or first.question == "patterns"
     off = "" if apart else f"; all shares together are off by about {first.total_error:.2g}"
     note(f"{first.question} from {first.releases:,} releases, by {how}; intervals of {first.confidence:.4g}{off}")
+    for text in read.notes:
+        note(f"note: {text}")
     notes = rows.notes()
     for text in notes[:_MOST_NOTES]:
         note(f"note: {text}")

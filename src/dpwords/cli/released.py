@@ -11,7 +11,6 @@ import click
 from click.core import ParameterSource
 
 from dpwords.cli.options import described, public_language
-from dpwords.cli.terminal import note
 from dpwords.errors import DPWordsError, InvalidValue
 
 if TYPE_CHECKING:
@@ -36,6 +35,7 @@ class ReleasedFile:
     contents: Released
     name: str
     separator: str | None  # between symbols, in words that are texts
+    notes: tuple[str, ...]  # where the file differs from its receipt
 
 
 def released_file(path: str, named: str | None) -> ReleasedFile:
@@ -59,17 +59,16 @@ def released_file(path: str, named: str | None) -> ReleasedFile:
         mechanism = described(public_language(**options), **options)
         if document:
             receipts.check_mechanism(document, mechanism)
-            if document.get("version") != __version__:
-                note(
-                    "note: the file was released by another version of dpwords, whose calibration may differ from this"
-                )
         words = document.get("words")
         number = words if isinstance(words, int) else None
         request = Request(**{name: options[name] for name in _WHERE})
         found = released(TableSource(source, form, reader), mechanism, request, number)
+        notes = []
         if number is not None and len(found) != number:
-            note(f"note: the receipt is about {number:,} releases, and {source.name} has {len(found):,}")
-        return ReleasedFile(mechanism, found, source.name, options["separator"])
+            notes.append(f"the receipt is about {number:,} releases, and {source.name} has {len(found):,}")
+        if document.get("version", __version__) != __version__:
+            notes.append("the file was released by another version of dpwords, whose calibration may be another one")
+        return ReleasedFile(mechanism, found, source.name, options["separator"], tuple(notes))
 
 
 def _receipt(path: str, form: FileForm, reader: TableReader) -> Mapping[str, Any]:
