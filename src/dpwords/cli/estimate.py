@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -276,7 +275,7 @@ def _write(rows: EstimateRows, read: ReleasedFile, output: Sequence[Path]) -> No
     from dpwords.core.files import write_whole
 
     if not output:
-        emit(rows.lines(Terminal.of_output(), sys.stdout is not None and sys.stdout.isatty()))
+        emit(rows.lines(Terminal.of_output()))
         return
     mechanism = read.mechanism
     about = {"mechanism": type(mechanism).__name__, "epsilon": mechanism.epsilon, "guarantee": str(mechanism.guarantee)}

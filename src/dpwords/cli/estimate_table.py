@@ -55,9 +55,9 @@ class EstimateRows:
                 found.append((*place, *self._written(label), *map(_finite, figures)))
         return found
 
-    def lines(self, terminal: Terminal, is_terminal: bool) -> list[str]:
-        """The rows as text: a table on a terminal, and fields with tabs between them in a pipe."""
-        if not is_terminal:
+    def lines(self, terminal: Terminal) -> list[str]:
+        """The rows as text: a table on a terminal with colours, and fields with tabs between them in a pipe."""
+        if not terminal.colours:
             rows = [self.header, *self.rows()]
             return ["\t".join("" if cell is None else _text(cell) for cell in row) for row in rows]
         if self.by_place:
