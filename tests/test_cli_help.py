@@ -17,11 +17,11 @@ def shown(*arguments: str) -> str:
 
 def test_commands_come_in_the_order_of_need_and_are_not_cut_off() -> None:
     commands = shown().partition("Commands:\n")[2]
-    assert re.findall(r"^  (\w+)", commands, re.M)[:3] == ["release", "accuracy", "audit"]
+    assert re.findall(r"^  (\w+)", commands, re.M)[:3] == ["release", "accuracy", "estimate"]
     assert "..." not in commands
 
 
-@pytest.mark.parametrize("name", ["release", "accuracy", "audit", "draw"])
+@pytest.mark.parametrize("name", ["release", "accuracy", "estimate", "audit", "draw"])
 def test_every_option_is_shown_once(name: str) -> None:
     options = re.findall(r"^  (?:-\w, )?(--?[\w-]+)", shown(name).partition("Options:\n")[2], re.M)
     command = cli.commands[name]

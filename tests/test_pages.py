@@ -60,6 +60,14 @@ def files(place: Path) -> None:
     careers = (place / "private_careers.csv").read_text().splitlines()
     assert [line.count(",") for line in careers] == [6] * 4
     assert careers[2].endswith(",")
+    pairs = {
+        tuple(row[:2]): float(row[2])
+        for line in (place / "pairs.csv").read_text().splitlines()[1:]
+        if (row := line.split(","))
+    }
+    assert pairs["a", "t"] == pytest.approx(1 / 6, abs=0.05)  # one of the six pairs in gattaca
+    assert pairs["g", "g"] < 0.05
+    assert (place / "pairs.svg").read_bytes().startswith(b"<?xml")
 
 
 def diaries(place: Path) -> None:

@@ -35,6 +35,12 @@ def rule(text: str, language: Language) -> Language:
     return language & _BY_NAME[name](*arguments)
 
 
+def is_rule(text: str) -> bool:
+    """Whether a text begins with the name of a rule and a colon."""
+    name, colon, _ = text.partition(":")
+    return bool(colon) and (name == "re" or name in _BY_NAME)
+
+
 def rule_parts(text: str) -> tuple[str, list[int | str]]:
     """The name of a rule, and its arguments as the function of that name in `dpwords.rules` takes them.
 

@@ -15,6 +15,7 @@ from dpwords.cli.accuracy import accuracy
 from dpwords.cli.audit import audit
 from dpwords.cli.completion import complete, completion
 from dpwords.cli.draw import draw
+from dpwords.cli.estimate import estimate
 from dpwords.cli.help import OrderedCommands
 from dpwords.cli.ledger import ledger
 from dpwords.cli.release import release
@@ -34,6 +35,7 @@ def cli() -> None:
       dpwords release "gattaca" --alphabet acgt --epsilon 3
       dpwords release EESS --system grid:15x15 --epsilon 5
       dpwords accuracy --alphabet name:dna --length 20 --epsilon 1,2,5,10
+      dpwords estimate --input private.parquet --question transitions
       dpwords audit --alphabet ab --length 4 --epsilon 1
       dpwords draw abc --alphabet abc -k 2 --output automaton.svg
       dpwords study strings
@@ -44,6 +46,7 @@ def cli() -> None:
 
 cli.add_command(release)
 cli.add_command(accuracy)
+cli.add_command(estimate)
 cli.add_command(audit)
 cli.add_command(draw)
 cli.add_command(study)

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dpwords.core.encoding import Codes, Ragged
 from dpwords.core.symbols import Alphabet
 from dpwords.errors import InvalidValue
-from dpwords.frames.coders import Coder, coder_of, is_list
-from dpwords.frames.shapes import Found, Shape, TextWords, WideWords
+from dpwords.frames.coders import Coder, coder_of, is_list, is_text
+from dpwords.frames.shapes import Found, Shape, TextWords, WideWords, checked_column, read_lists
 from dpwords.mechanisms.report import Report
 
 ANSWER = "answer"  # the column of the answers, where words have no column of their own
@@ -56,14 +57,30 @@ class AnswerColumn:
 
     @cached_property
     def _writer(self) -> TextWords | Coder:
-        items = self.report.items
         if isinstance(self.words, TextWords):
             return _text(self.words, self.report)
-        if self.report.question != "transitions":
-            return coder_of(items, self.kind)
-        ends = tuple(dict.fromkeys(end for pair in items for end in pair))
-        number = {end: place for place, end in enumerate(ends)}
-        return PairCoder(coder_of(ends, self.kind), np.array([[number[one], number[other]] for one, other in items]))
+        return _coder(self.report, self.kind)
+
+
+@dataclass(frozen=True)
+class AnswerLists:
+    """Reads answers that were released as lists of items, each item as its number."""
+
+    column: str
+    report: Report
+    kind: Any  # the Arrow type of a state or symbol
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.column,)
+
+    def read(self, batch: Any) -> Found:
+        """The answers of an Arrow record batch."""
+        return read_lists(batch.column(self.column), self._coder)
+
+    @cached_property
+    def _coder(self) -> Coder:
+        return _coder(self.report, self.kind)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +91,17 @@ class PairCoder:
     pairs: Codes  # the numbers of the two ends of each pair
 
     def codes(self, values: Any) -> Codes:
-        """Pairs are only written."""
-        raise NotImplementedError
+        """The number of each pair; of a list that is none of them, the number of pairs."""
+        whole = pc.equal(pc.list_value_length(values), 2).fill_null(False)
+        ends = self.inner.codes(values.filter(whole).flatten()).astype(np.int64).reshape(-1, 2)
+        base = int(max(self.pairs.max(), ends.max(initial=0))) + 1
+        known = self.pairs[:, 0] * base + self.pairs[:, 1]
+        order = np.argsort(known)
+        wanted = ends[:, 0] * base + ends[:, 1]
+        places = order[np.minimum(np.searchsorted(known, wanted, sorter=order), len(order) - 1)]
+        found = np.full(len(values), len(known))
+        found[whole.to_numpy(zero_copy_only=False)] = np.where(known[places] == wanted, places, len(known))
+        return found
 
     def values(self, codes: Any) -> Any:
         """The Arrow array of the pairs with these numbers."""
@@ -93,6 +119,28 @@ def answer_column(schema: Any, words: Shape, report: Report) -> AnswerColumn:
         found = AnswerColumn(words, report, ANSWER, _item_kind(first, report))
     found.write(Ragged(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)))  # raises if items cannot be values
     return found
+
+
+def released_answers(schema: Any, report: Report, column: str, separator: str | None) -> AnswerLists | TextWords:
+    """What reads the answers of a report in a column of a released table."""
+    kind = schema.field(checked_column(schema.names, column)).type
+    if is_list(kind):
+        inner = kind.value_type
+        paired = report.question == "transitions" and is_list(inner)
+        return AnswerLists(column, report, inner.value_type if paired else inner)
+    if not is_text(kind.value_type if pa.types.is_dictionary(kind) else kind):
+        raise InvalidValue(f"answers are lists or text, and column {column} has type {kind}: name another column")
+    return _text(TextWords(column, kind, report.language.alphabet, separator), report)
+
+
+def _coder(report: Report, kind: Any) -> Coder:
+    """The coder of the items, for states or symbols of an Arrow type."""
+    items = report.items
+    if report.question != "transitions":
+        return coder_of(items, kind)
+    ends = tuple(dict.fromkeys(end for pair in items for end in pair))
+    number = {end: place for place, end in enumerate(ends)}
+    return PairCoder(coder_of(ends, kind), np.array([[number[one], number[other]] for one, other in items]))
 
 
 def _item_kind(kind: Any, report: Report) -> Any:

@@ -54,7 +54,7 @@ class Passes:
         self._mechanism, self._source, self._target, self._key = mechanism, source, target, key
         self.lengths: Counter[int] = Counter()  # how many words have each length, once they are surveyed
         try:
-            self._words = _words_of(source.reader, request, target, answers=isinstance(mechanism, Report))
+            self._words = words_of(source.reader, request, target, answers=isinstance(mechanism, Report))
             release = self._words.request.survey(self._words.schema, mechanism, key).release
         except NoColumn as error:
             if source.form.kind in ("csv", "tsv"):  # without a header, the first line has private words
@@ -162,7 +162,7 @@ class Passes:
 
 
 @dataclass(frozen=True, eq=False)
-class _Words:
+class WordTable:
     """A table with a word in each row, whatever the file has."""
 
     request: Request
@@ -173,7 +173,7 @@ class _Words:
     log: LongWords | None = None
 
 
-def _words_of(reader: TableReader, request: Request, target: FileForm, answers: bool) -> _Words:
+def words_of(reader: TableReader, request: Request, target: FileForm, answers: bool) -> WordTable:
     """The words of a file. The events of a log can be anywhere in it, so they are read into memory at once.
 
     `answers` says that a report is released, of which each case of a log keeps one row.
@@ -185,8 +185,8 @@ def _words_of(reader: TableReader, request: Request, target: FileForm, answers: 
         if not request.drop_others:
             whole_lines = target.kind == "jsonl" and not (answers and request.columns is not None)
             used = [*used, REST if whole_lines else ALL]  # whole lines would keep columns that answers replace
-        return _Words(request, reader.read_schema(used), lambda: reader.batches(used), lambda batch: batch, kept)
+        return WordTable(request, reader.read_schema(used), lambda: reader.batches(used), lambda batch: batch, kept)
     events = pa.Table.from_batches(reader.batches(used), reader.read_schema(used)).select(used)
     cases, rebuilt = log.gathered(events, request.by)
     written = log.answered if answers else rebuilt
-    return _Words(request.of_cases(log), cases.schema, lambda: batches_of(cases), written, (log.case,), log)
+    return WordTable(request.of_cases(log), cases.schema, lambda: batches_of(cases), written, (log.case,), log)

@@ -44,6 +44,8 @@ def public_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Those of a user's options that a receipt tells, all of them; None for an option that was not given."""
     found = {name: options.get(name) for name in OPTIONS}
     found["rules"] = list(found["rules"] or ()) or None  # a list, as in the JSON file that it is compared with
+    if found["budget"] is not None and found["split"] is None and options.get("ledger") is None:
+        found["split"] = "equal"  # a ledger, which the receipt does not tell, would not divide the budget
     return found
 
 
@@ -98,13 +100,20 @@ def read(path: str, named: str | None = None) -> dict[str, Any]:
     """
     form, name = FileForm.of(path, named), Path(path).name
     if form.is_text:
-        text = read_text(place_of(Path(path)))
-    else:
-        with Input(path) as source:
-            metadata = form.reader(source).schema.metadata or {}
-        if METADATA not in metadata:
-            raise InvalidValue(f"{name} has no receipt of dpwords: it was not released by it, or rewritten since")
-        text = metadata[METADATA].decode("utf-8", "replace")
+        return _document(read_text(place_of(Path(path))), name)
+    with Input(path) as source:
+        return inside(form.reader(source).schema, name)
+
+
+def inside(schema: pa.Schema, name: str) -> dict[str, Any]:
+    """The receipt in the metadata of a table; `name` is that of its file, for messages."""
+    metadata = schema.metadata or {}
+    if METADATA not in metadata:
+        raise NoReceipt(f"{name} has no receipt of dpwords: it was not released by it, or rewritten since")
+    return _document(metadata[METADATA].decode("utf-8", "replace"), name)
+
+
+def _document(text: str, name: str) -> dict[str, Any]:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
@@ -114,3 +123,32 @@ def read(path: str, named: str | None = None) -> dict[str, Any]:
             f"the receipt of {name} is damaged, or of another version of dpwords: release the file again"
         )
     return document
+
+
+def check_mechanism(document: Mapping[str, Any], mechanism: Private) -> None:
+    """Raise `InvalidValue` if a receipt is of releases by another mechanism, or by mechanisms with several ε."""
+    told = {"mechanism": type(mechanism).__name__, "epsilon": mechanism.epsilon, "k": mechanism.k}
+    for name, value in told.items():
+        if document.get(name) != value:
+            raise InvalidValue(
+                f"the receipt says that {_NAMES[name]} was {document.get(name)}, and the options say {value}: leave "
+                "out the options that differ from the release"
+            )
+    if document.get("language") != language_hash(mechanism):
+        raise InvalidValue(
+            "the words were released with another alphabet, system or rules than those given now (the hash in the "
+            "receipt differs): give the ones of the release, with the same files"
+        )
+    options = document.get("options")
+    if isinstance(options, Mapping) and options.get("budget") is not None and options.get("split") == "equal":
+        raise InvalidValue(
+            "the words have different ε, because a budget was divided equally over the words of each person: release "
+            "them with one --epsilon, or with --split first"
+        )
+
+
+_NAMES = {"mechanism": "the mechanism", "epsilon": "ε", "k": "k"}
+
+
+class NoReceipt(InvalidValue):
+    """A file that could have a receipt in its metadata has none."""

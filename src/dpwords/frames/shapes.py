@@ -95,14 +95,7 @@ class ListWords:
         return coder_of(self.alphabet.symbols, self.kind.value_type)
 
     def read(self, batch: Any) -> Found:
-        column = batch.column(self.column)
-        missing = column.is_null().to_numpy(zero_copy_only=False)
-        lengths = pc.list_value_length(column).fill_null(0).to_numpy(zero_copy_only=False)
-        lengths = np.where(missing, 0, lengths)  # lists of one length have it even where they are null
-        return Found(
-            Ragged(self._coder.codes(column.flatten()), np.cumsum(lengths, dtype=np.int64)),
-            np.where(missing, np.uint8(Fault.MISSING), np.uint8(Fault.NONE)),
-        )
+        return read_lists(batch.column(self.column), self._coder)
 
     def write(self, words: Ragged) -> list[Any]:
         values = self._coder.values(words.values)
@@ -294,6 +287,17 @@ def shape_of(
         kind = pa.dictionary(pa.int32(), kind.value_type)
     by_character = separator is None and alphabet.of_characters
     return TextWords(name, kind, alphabet, "" if by_character else separator)
+
+
+def read_lists(column: Any, coder: Coder) -> Found:
+    """The codes in a column of lists. Cost: those of its values."""
+    missing = column.is_null().to_numpy(zero_copy_only=False)
+    lengths = pc.list_value_length(column).fill_null(0).to_numpy(zero_copy_only=False)
+    lengths = np.where(missing, 0, lengths)  # lists of one length have it even where they are null
+    return Found(
+        Ragged(coder.codes(column.flatten()), np.cumsum(lengths, dtype=np.int64)),
+        np.where(missing, np.uint8(Fault.MISSING), np.uint8(Fault.NONE)),
+    )
 
 
 def named_columns(names: Sequence[str], columns: str | Sequence[str]) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
-"""Pictures of automata, policies, products and systems, of words and of runs.
+"""Pictures of automata, policies, products and systems, of words and of runs, and of estimates.
 
-`diagram`, `runs`, `words`, `distances` and `curves` return matplotlib figures (extra `plot`), `dot` returns text for
-Graphviz, and `save` writes either; Graphviz itself is not needed. A picture of a private word's automaton, or of its
-distances, reveals the word: only its owner may see it.
+`diagram`, `runs`, `words`, `distances`, `curves` and `estimates` return matplotlib figures (extra `plot`), `dot`
+returns text for Graphviz, and `save` writes either; Graphviz itself is not needed. A picture of a private word's
+automaton, or of its distances, reveals the word: only its owner may see it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from dpwords.core import files
 from dpwords.core.symbols import Word
@@ -27,7 +27,21 @@ from dpwords.plots.structure import Arrangement, Diagram
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FORMATS", "curves", "diagram", "distances", "dot", "encode", "need_matplotlib", "runs", "save", "words"]
+    from dpwords.plots.shares import Shares
+
+__all__ = [
+    "FORMATS",
+    "curves",
+    "diagram",
+    "distances",
+    "dot",
+    "encode",
+    "estimates",
+    "need_matplotlib",
+    "runs",
+    "save",
+    "words",
+]
 
 FORMATS = ("svg", "png", "dot")
 LARGEST_PICTURE = 400  # states and arrows in a figure
@@ -133,6 +147,32 @@ def curves(epsilons: Sequence[float], series: Mapping[str, Sequence[float]], tit
         from dpwords.plots import samples
 
         return samples.curves(epsilons, series, _one_line(title))
+
+
+def estimates(
+    found: Shares | Sequence[Shares], language: Language | None = None, title: str = "", *, names: Sequence[str] = ()
+) -> Figure:
+    """Estimated shares with their intervals, as a function of `dw.estimate` has returned them.
+
+    With the language of the mechanism, visits on a grid become a heat map, and steps on it wedges between cells; on a
+    map with coordinates, visits are discs. Other pairs become a graph with wide and narrow arrows, and other shares
+    bars. A list with a table for each place becomes lines. Where there are too many shares, the largest are drawn, and
+    the title says so. `names` are those of the places, such as months, or of patterns. Cost: the shares that are drawn.
+
+    >>> import dpwords as dw
+    >>> mechanism = dw.Exponential(dw.Words("abc"), epsilon=3)
+    >>> found = dw.estimate.frequencies(mechanism.seeded(1).release_all(["abca"] * 200), mechanism)
+    >>> figure = estimates(found)
+    """
+    tables: list[Shares] = list(found) if isinstance(found, (list, tuple)) else [cast("Shares", found)]
+    if not tables or not all(len(one) and hasattr(one, "counted") for one in tables):
+        raise InvalidValue("there is nothing to draw: pass what a function of dw.estimate returned")
+    with _matplotlib_as_it_comes():
+        from dpwords.plots import shares
+
+        if isinstance(found, (list, tuple)):
+            return shares.by_place(tables, _one_line(title), names)
+        return shares.shares(tables[0], language, _one_line(title), names)
 
 
 def encode(figure: Figure, form: str) -> bytes:

@@ -80,9 +80,10 @@ def _arrow(axes: Axes, arrow: Arrow, curve: Curve, patches: list[FancyBboxPatch]
     stroke = KINDS[arrow.kind]
     looks: dict[str, Any] = {
         "arrowstyle": "-|>",
-        "mutation_scale": 10,
+        "mutation_scale": 10 + 2 * (arrow.width - 1),
         "color": stroke.colour,
         "linestyle": stroke.line,
+        "linewidth": arrow.width,
         "gid": "arrow",
     }
     if curve.bend is None:

@@ -23,7 +23,7 @@ from dpwords.languages.language import Language
 from dpwords.languages.systems import ANY_START, TransitionSystem, written
 from dpwords.plots.places import MOST_ON_A_CIRCLE, MOST_STATES, Spot, cells_of, on_a_circle, spread, to_scale
 
-Kind = Literal["match", "substitution", "insertion", "deletion", "same errors", "more errors", "move", "symbol"]
+Kind = Literal["match", "substitution", "insertion", "deletion", "same errors", "more errors", "move", "symbol", "step"]
 Arrangement = Literal["layers", "cells", "coordinates", "spread"]  # how places of nodes are chosen
 _PAIRS_A_LINE = 3  # pairs (read, errors) on one line of a label
 _LONGEST_NAME = 40  # characters in the name of a symbol or state
@@ -52,6 +52,7 @@ class Arrow:
     reads: str
     share: str
     kind: Kind
+    width: float = 1.0  # in points
 
     @property
     def lines(self) -> list[str]:

@@ -38,6 +38,7 @@ KINDS: dict[Kind, Stroke] = {
     "more errors": Stroke("the least number of errors grows by one", *_ERROR),
     "move": Stroke("move of the system", *_PLAIN),
     "symbol": Stroke("symbol that is read", *_PLAIN),
+    "step": Stroke("comes directly after; the wider, the larger the share", RELEASED, "solid", "solid"),
 }
 
 _SIGNS = {"≠": "≠a: any symbol except a", "*": "*: any symbol", "ε": "ε: no symbol"}

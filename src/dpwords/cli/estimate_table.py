@@ -1,0 +1,161 @@
+"""Estimates as rows: for a terminal, a pipe, and files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dpwords.cli.tables import table
+from dpwords.languages.systems import written
+
+if TYPE_CHECKING:
+    from dpwords.cli.colours import Terminal
+    from dpwords.estimate import Estimates
+
+FIGURES = ("estimate", "low", "high", "counted")
+_LABELS = {"visits": "state", "lengths": "length", "patterns": "pattern"}
+_ON_TERMINAL = 20
+_PLACES_ON_TERMINAL = 5  # symbols, each with a column
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class EstimateRows:
+    """One table of estimates, or one for each place of the words. `names` are the places or, for patterns, labels."""
+
+    tables: Sequence[Estimates]
+    by_place: bool = False
+    names: Sequence[str] = ()
+    top: int | None = None  # how many of the largest shares are shown; None: as many as fit
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        first = self.tables[0]
+        pairs = first.question in ("transitions", "dfg")
+        label = ("from", "to") if pairs else (_LABELS.get(first.question, "symbol"),)
+        return (("place",) if self.by_place else ()) + label + FIGURES
+
+    def rows(self, most: int | None = None) -> list[Row]:
+        """The rows, the largest estimates of each place first; those of the `most` largest labels only."""
+        kept = self._largest(self.top or most)
+        found: list[Row] = []
+        for number, one in enumerate(self.tables):
+            labels = [label for label in kept if label in one]
+            if self.by_place:
+                labels.sort(key=lambda label, one=one: -one[label].value)  # type: ignore[misc]
+            for label in labels:
+                place = (self._place(number),) if self.by_place else ()
+                figures = (*one[label], one.counted.get(label, math.nan))
+                found.append((*place, *self._written(label), *map(_finite, figures)))
+        return found
+
+    def lines(self, terminal: Terminal) -> list[str]:
+        """The rows as text: a table on a terminal with colours, and fields with tabs between them in a pipe."""
+        if not terminal.colours:
+            rows = [self.header, *self.rows()]
+            return ["\t".join("" if cell is None else _text(cell) for cell in row) for row in rows]
+        if self.by_place:
+            return self._places(terminal)
+        from dpwords.studies.study import Table
+
+        shown = self.rows(_ON_TERMINAL)
+        width = len(self.header) - len(FIGURES)
+        header = (" → ".join(self.header[:width]), *FIGURES)
+        cells = [(_text(" → ".join(map(str, row[:width]))), *row[width:]) for row in shown]
+        lines = table(Table(header, tuple(cells)), terminal)
+        rest = len(self.rows()) - len(shown) if self.top is None else 0
+        return [*lines, f"({rest} smaller shares are not shown: --top shows more)"] if rest else lines
+
+    def _places(self, terminal: Terminal) -> list[str]:
+        """A line for each place, with a column for each of the largest symbols."""
+        from dpwords.studies.study import Table
+
+        kept = self._largest(self.top or _PLACES_ON_TERMINAL)
+        cells = [
+            (self._place(number), *(_finite(one[label].value) if label in one else None for label in kept))
+            for number, one in enumerate(self.tables)
+        ]
+        lines = table(Table(("place", *(_text(written(label)) for label in kept)), tuple(cells)), terminal)
+        rest = len(self.tables[0]) - len(kept)
+        return [*lines, f"({rest} smaller shares are not shown: --top shows more)"] if rest else lines
+
+    def csv(self) -> bytes:
+        """The content of a CSV file."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.header)
+        writer.writerows(self.rows())
+        return text.getvalue().encode()
+
+    def parquet(self) -> bytes:
+        """The content of a Parquet file."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        columns = dict(zip(self.header, zip(*self.rows(), strict=True), strict=True))
+        kinds = [pa.float64() if name in FIGURES else None for name in columns]
+        arrays = [pa.array(column, kind) for column, kind in zip(columns.values(), kinds, strict=True)]
+        out = io.BytesIO()
+        pq.write_table(pa.table(arrays, names=list(columns)), out)
+        return out.getvalue()
+
+    def json(self, about: Mapping[str, Any]) -> bytes:
+        """The content of a JSON file, with what else is known."""
+        first = self.tables[0]
+        document = {
+            "question": first.question,
+            "method": first.method,
+            "confidence": first.confidence,
+            "releases": first.releases,
+            "total_error": [_finite(one.total_error) for one in self.tables]
+            if self.by_place
+            else _finite(first.total_error),
+            **about,
+            "estimates": [dict(zip(self.header, row, strict=True)) for row in self.rows()],
+            "notes": self.notes(),
+        }
+        return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
+
+    def notes(self) -> list[str]:
+        """What to beware of, each with its place."""
+        return [
+            f"{self._place(number)}: {text}" if self.by_place else text
+            for number, one in enumerate(self.tables)
+            for text in one.notes
+        ]
+
+    def _largest(self, most: int | None) -> list[Any]:
+        """The labels, the largest mean share first; lengths that occur in their own order."""
+        first = self.tables[0]
+        mean = {label: sum(one[label].value for one in self.tables if label in one) for label in first}
+        largest = sorted(mean, key=lambda label: -mean[label])[:most]
+        if first.question != "lengths":
+            return largest
+        return sorted(label for label in largest if mean[label] > 0 or first.counted[label] > 0)
+
+    def _place(self, number: int) -> str:
+        return self.names[number] if number < len(self.names) else str(number + 1)
+
+    def _written(self, label: Any) -> tuple[Any, ...]:
+        question = self.tables[0].question
+        if question in ("transitions", "dfg"):
+            return tuple(map(written, label))
+        if question == "patterns":
+            return (self.names[list(self.tables[0]).index(label)],)
+        return (label,) if question == "lengths" else (written(label),)
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _text(cell: Any) -> str:
+    """A cell on one line, without what a terminal or a table would take for a command."""
+    text = f"{cell:.6g}" if isinstance(cell, float) else str(cell)
+    return "".join(letter if letter.isprintable() else "�" for letter in text)

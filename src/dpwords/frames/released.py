@@ -1,0 +1,126 @@
+"""Reading what a release has written: words, or the answers of a report, back into codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from dpwords.core.encoding import Codes, Ragged
+from dpwords.errors import InvalidValue, NotInLanguage
+from dpwords.frames.answers import ANSWER, released_answers
+from dpwords.frames.faults import WordRule
+from dpwords.frames.passes import TableSource, WordTable, words_of
+from dpwords.frames.requests import Request
+from dpwords.frames.shapes import Fault, shape_of
+from dpwords.mechanisms.private import Private
+from dpwords.mechanisms.report import Report
+
+
+@dataclass(frozen=True, eq=False)
+class Released:
+    """The words of a released table as symbol codes, or the answers of a report as numbers of items, a row each."""
+
+    codes: Ragged | Codes
+    places: tuple[str, ...] = ()  # the columns of the words, if each place has one
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+
+def released(source: TableSource, mechanism: Private, request: Request, words: int | None = None) -> Released:
+    """What a table has that this mechanism released; `request` says where, as it did for the release.
+
+    `words` is the number in the receipt: in an event log and in plain text, the empty words that an edit channel has
+    released leave no trace, so they are what is missing. Cost: that of reading the file.
+    """
+    plain = Request(**{name: getattr(request, name) for name in _WHERE}, drop_others=True)
+    if isinstance(mechanism, Report):
+        return Released(_answers(source, mechanism, plain))
+    table = words_of(source.reader, plain, source.form, answers=False)
+    found = _words(source, table, mechanism)
+    vanish = table.log is not None or source.form.kind == "text"
+    if words is not None and vanish and not mechanism.least_length and words > len(found):
+        rest = np.full(words - len(found), found.ends[-1] if len(found) else 0, dtype=np.int64)
+        found = Ragged(found.values, np.concatenate([found.ends, rest]))
+    steps = shape_of(table.schema, mechanism.language, columns=plain.columns).columns if plain.columns else ()
+    return Released(found, steps)
+
+
+_WHERE = ("column", "columns", "case", "symbol", "order", "separator")
+
+
+def _words(source: TableSource, table: WordTable, mechanism: Private) -> Ragged:
+    request = table.request
+    fixed = mechanism.distance != "levenshtein"
+    shape = shape_of(
+        table.schema, mechanism.language, request.column, request.columns, request.separator, same_length=fixed
+    )
+    rule, parts, rows = WordRule(mechanism, row=request.row), [], 0
+    for batch in table.batches():
+        found = shape.read(batch)
+        wrong = np.flatnonzero(rule.faults(found))
+        if len(wrong):
+            raise NotInLanguage(
+                f"{request.row} {rows + int(wrong[0]) + 1} of {source.input.name} cannot come from this mechanism "
+                f"({_REASONS[Fault(int(rule.faults(found)[wrong[0]]))]}): see that the file is as it was released, and "
+                "that the options name where its words are"
+            )
+        parts.append(found.words)
+        rows += len(batch)
+    return _joined(parts)
+
+
+_REASONS = {
+    Fault.MISSING: "its value is null",
+    Fault.GAP: "it has a null before its last symbol",
+    Fault.UNKNOWN: "a symbol is not in the alphabet",
+    Fault.EMPTY: "it is empty",
+    Fault.OUTSIDE: "it is no word of the language",
+    Fault.SHORT: "it is too short",
+}
+
+
+def _answers(source: TableSource, report: Report, request: Request) -> Codes:
+    """The numbers of the items that each row names."""
+    names = source.reader.schema.names
+    column = _column_of_answers(names, request)
+    plain = replace(Request(column=column, separator=request.separator), drop_others=True)
+    table = words_of(source.reader, plain, source.form, answers=True)
+    shape, parts, rows = released_answers(table.schema, report, column, request.separator), [], 0
+    for batch in table.batches():
+        found = shape.read(batch)
+        wrong = found.words.sizes != report.size
+        if not wrong.any():
+            items = np.sort(found.words.values.astype(np.int64).reshape(-1, report.size), axis=1)
+            wrong = (items[:, -1] >= len(report.items)) | (np.diff(items, axis=1) == 0).any(axis=1)
+            parts.append(items)
+        if wrong.any():
+            raise NotInLanguage(
+                f"row {rows + int(np.flatnonzero(wrong)[0]) + 1} of {source.input.name} does not name {report.size} "
+                "items of the report: see that the file is as it was released"
+            )
+        rows += len(batch)
+    return np.concatenate([np.zeros((0, report.size), dtype=np.int64), *parts])
+
+
+def _column_of_answers(names: list[str], request: Request) -> str:
+    if request.columns is not None:
+        return ANSWER
+    if request.column is not None:
+        return request.column
+    log = replace(request, order=None).log(names)  # answers about events have no order any more
+    if log is not None:
+        return log.symbol
+    if len(names) != 1:
+        raise InvalidValue(f"say where the answers are, with column=: the columns are {', '.join(names[:12])}")
+    return names[0]
+
+
+def _joined(parts: list[Any]) -> Ragged:
+    """The words of several batches, one after the other."""
+    if not parts:
+        return Ragged.of([])
+    sizes = np.concatenate([part.sizes for part in parts])
+    return Ragged(np.concatenate([part.values for part in parts]), np.cumsum(sizes, dtype=np.int64))

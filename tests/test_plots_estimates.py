@@ -1,0 +1,123 @@
+"""Pictures of estimates: lengths, widths and colours are the shares, and what is left out is said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.artist import Artist
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch
+
+import dpwords as dw
+from dpwords import plots
+from dpwords.estimate import Estimate, Estimates
+from dpwords.plots.style import RELEASED
+
+GRID = dw.GridWorld(2, 3)
+
+
+def estimates(question: str, shares: dict[Any, float], counted: dict[Any, float] | None = None) -> Estimates:
+    """Shares with intervals that reach 0.05 to each side."""
+    rows = {label: Estimate(share, max(share - 0.05, 0), share + 0.05) for label, share in shares.items()}
+    return Estimates(
+        rows.items(), question=question, method="em", confidence=0.9, releases=1234, counted=counted or shares
+    )
+
+
+def of_kind(figure: Figure, gid: str) -> list[Any]:
+    """The parts of a figure with this mark."""
+    return [part for part in figure.findobj(Artist) if part.get_gid() == gid]
+
+
+def words(figure: Figure) -> str:
+    return " | ".join(part.get_text() for part in figure.findobj() if hasattr(part, "get_text") and part.get_text())
+
+
+def test_visits_on_a_grid_are_a_heat_map() -> None:
+    shares = {(0, 1): 0.4, (1, 0): 0.2, (1, 1): 0.2, (0, 2): 0.1, (1, 2): 0.1, (0, 0): 0.0}
+    figure = plots.estimates(estimates("visits", shares, dict.fromkeys(shares, 1 / 6)), GRID)
+    estimated, counted = of_kind(figure, "share")
+    colours = [to_hex(colour) for colour in estimated.get_facecolor()]
+    assert (colours[0], colours[-1]) == (RELEASED, "#ffffff")
+    half = (1 + np.array(to_rgb(RELEASED))) / 2  # between white and the colour of the largest share
+    assert estimated.get_facecolor()[1][:3] == pytest.approx(half, abs=0.01)
+    assert len({to_hex(colour) for colour in counted.get_facecolor()}) == 1
+    corners = [path.vertices.min(axis=0).tolist() for path in estimated.get_paths()]
+    assert corners[0] == [0.5, -0.5]  # row 0, column 1
+    assert corners[1] == [-0.5, 0.5]  # row 1, column 0
+    assert "visits estimated from 1,234 releases" in words(figure)
+    assert "reaches 0" not in words(figure)
+    unsure = plots.estimates(estimates("visits", {(0, 1): 0.98, (1, 0): 0.02}), GRID, "a title of my own")
+    assert [mark.get_xydata().tolist() for mark in of_kind(unsure, "unsure")] == [[[0.0, 1.0]]]
+    assert "grey dot: the interval of 0.9 reaches 0" in words(unsure)
+    assert "a title of my own" in words(unsure)
+
+
+def test_steps_on_a_grid_are_wedges_as_wide_as_their_shares() -> None:
+    shares = {((0, 0), (0, 1)): 0.6, ((0, 1), (0, 0)): 0.3, ((0, 1), (1, 1)): 0.1}
+    figure = plots.estimates(estimates("transitions", shares), GRID)
+    wedges = [path.vertices[:3] for path in of_kind(figure, "share")[0].get_paths()]
+    widths = [float(np.hypot(*(wedge[1] - wedge[0]))) for wedge in wedges]
+    assert np.array(widths) / widths[0] == pytest.approx([1, 1 / 2, 1 / 6])
+    assert wedges[0][2][0] > wedges[0][0][0]  # to the right
+    assert wedges[1][2][0] < wedges[1][0][0]  # back, on the other side of the line
+    assert (wedges[0][2][1] > 0) != (wedges[1][2][1] > 0)
+    assert "the widest is 60% of all steps" in words(figure)
+
+
+def test_visits_on_a_map_are_discs() -> None:
+    places = {"a": (0.0, 0.0), "b": (2.0, 1.0), "c": (1.0, 3.0)}
+    roads = {"a": {"b": "b"}, "b": {"c": "c"}, "c": {"a": "a"}}
+    system = dw.TransitionSystem(roads, start=None, positions=places)
+    figure = plots.estimates(estimates("visits", {"a": 0.2, "b": 0.8, "c": 0.0}), system)
+    sizes = of_kind(figure, "share")[0].get_sizes()
+    assert sizes[0] / sizes[1] == pytest.approx(1 / 4)
+    assert "areas are shares, the largest is 80%" in words(figure)
+
+
+def test_pairs_of_symbols_are_a_graph_with_wide_and_narrow_arrows() -> None:
+    shares = {("pay", "ship"): 0.5, ("ship", "pay"): 0.3, ("pay", "pay"): 0.2, ("ship", "cancel"): 0.0}
+    figure = plots.estimates(estimates("dfg", shares), dw.Words(["pay", "ship", "cancel"]))
+    widths = [arrow.get_linewidth() for arrow in figure.findobj(FancyArrowPatch) if arrow.get_gid() == "arrow"]
+    assert sorted(widths, reverse=True) == widths
+    assert len(widths) == 3
+    assert (widths[1] - 0.5) / (widths[0] - 0.5) == pytest.approx(3 / 5)
+    text = words(figure)
+    assert all(name in text for name in ("pay", "ship", "50%", "30%", "20%", "the wider, the larger the share"))
+    assert "cancel" not in text
+    many = {(one, other): 1 / 64 for one in range(8) for other in range(8)}
+    assert "the 30 largest of 64, 47% of all" in words(plots.estimates(estimates("dfg", many)))
+
+
+def test_other_shares_are_bars_with_intervals() -> None:
+    figure = plots.estimates(estimates("frequencies", {"a": 0.25, "b": 0.75}, {"a": 0.4, "b": 0.6}))
+    assert [bar.get_width() for bar in of_kind(figure, "share")] == [0.75, 0.25]
+    (marks,) = of_kind(figure, "counted")
+    assert marks.get_xdata().tolist() == [0.6, 0.4]
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["b", "a"]
+    lengths = estimates("lengths", {0: 0.0, 1: 0.2, 2: 0.8, 3: 0.0})
+    assert [label.get_text() for label in plots.estimates(lengths).axes[0].get_yticklabels()] == ["1", "2"]
+    many = plots.estimates(estimates("frequencies", dict.fromkeys(range(40), 1 / 40)))
+    assert "the 30 largest of 40" in words(many)
+    named = plots.estimates(estimates("patterns", {("a", "b"): 0.5}), names=["a b"])
+    assert [label.get_text() for label in named.axes[0].get_yticklabels()] == ["a b"]
+
+
+def test_places_are_lines() -> None:
+    tables = [estimates("frequencies", {"a": share, "b": 1 - share}) for share in (0.1, 0.5, 0.6)]
+    figure = plots.estimates(tables, names=["Jul", "Aug", "Sep"])
+    lines = {line.get_label(): line.get_ydata().tolist() for line in of_kind(figure, "share")}
+    assert lines == {"b": pytest.approx([0.9, 0.5, 0.4]), "a": pytest.approx([0.1, 0.5, 0.6])}
+    assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == ["Jul", "Aug", "Sep"]
+    assert len(of_kind(figure, "interval")) == 2
+    wide = [estimates("frequencies", dict.fromkeys(range(20), 1 / 20))] * 2
+    assert "the 8 largest of 20 symbols" in words(plots.estimates(wide))
+
+
+def test_what_is_no_estimate_is_refused() -> None:
+    for wrong in ([], {"a": 0.5}, [{}]):
+        with pytest.raises(dw.InvalidValue, match="pass what a function of"):
+            plots.estimates(wrong)  # type: ignore[arg-type]
