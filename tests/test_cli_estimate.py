@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 import pyarrow as pa
@@ -302,7 +303,9 @@ def test_too_small_an_epsilon_and_divided_budgets(tmp_path: Path) -> None:
 
 def test_a_terminal_gets_a_table(tmp_path: Path) -> None:
     source = tmp_path / "words.txt"
-    source.write_text("".join(f"{letter}\n" * 40 for letter in "abcdefghijklmnopqrstuvwxyz"), encoding="utf-8")
+    source.write_text(
+        "".join(f"{letter}\n" * (60 - place) for place, letter in enumerate(ascii_lowercase)), encoding="utf-8"
+    )
     asked = ("estimate", "--input", str(source), "--alphabet", "a-z", "-e", "8", "--question")
     shown = unpainted(colourful(*asked, "frequencies"))
     assert shown.split()[:5] == ["symbol", "estimate", "low", "high", "counted"]

@@ -21,7 +21,7 @@ FIGURES = ("estimate", "low", "high", "counted")
 _LABELS = {"visits": "state", "lengths": "length", "patterns": "pattern"}
 _ON_TERMINAL = 20
 _PLACES_ON_TERMINAL = 5  # symbols, each with a column
-Row = tuple[Any, ...]
+EstimateRow = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,10 @@ class EstimateRows:
         label = ("from", "to") if pairs else (_LABELS.get(first.question, "symbol"),)
         return (("place",) if self.by_place else ()) + label + FIGURES
 
-    def rows(self, most: int | None = None) -> list[Row]:
+    def rows(self, most: int | None = None) -> list[EstimateRow]:
         """The rows, the largest estimates of each place first; those of the `most` largest labels only."""
         kept = self._largest(self.top or most)
-        found: list[Row] = []
+        found: list[EstimateRow] = []
         for number, one in enumerate(self.tables):
             labels = [label for label in kept if label in one]
             if self.by_place:

@@ -27,7 +27,7 @@ from dpwords.plots.structure import Arrangement, Diagram
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from dpwords.plots.shares import Shares
+    from dpwords.plots.shares import EstimatedShares
 
 __all__ = [
     "FORMATS",
@@ -150,7 +150,11 @@ def curves(epsilons: Sequence[float], series: Mapping[str, Sequence[float]], tit
 
 
 def estimates(
-    found: Shares | Sequence[Shares], language: Language | None = None, title: str = "", *, names: Sequence[str] = ()
+    found: EstimatedShares | Sequence[EstimatedShares],
+    language: Language | None = None,
+    title: str = "",
+    *,
+    names: Sequence[str] = (),
 ) -> Figure:
     """Estimated shares with their intervals, as a function of `dw.estimate` has returned them.
 
@@ -164,7 +168,9 @@ def estimates(
     >>> found = dw.estimate.frequencies(mechanism.seeded(1).release_all(["abca"] * 200), mechanism)
     >>> figure = estimates(found)
     """
-    tables: list[Shares] = list(found) if isinstance(found, (list, tuple)) else [cast("Shares", found)]
+    tables: list[EstimatedShares] = (
+        list(found) if isinstance(found, (list, tuple)) else [cast("EstimatedShares", found)]
+    )
     if not tables or not all(len(one) and hasattr(one, "counted") for one in tables):
         raise InvalidValue("there is nothing to draw: pass what a function of dw.estimate returned")
     with _matplotlib_as_it_comes():

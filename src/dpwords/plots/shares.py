@@ -34,7 +34,7 @@ _NAME = 16  # characters on a line of a node
 _LANE, _WEDGE = 0.2, 0.4  # in cells: how far from the middle steps are drawn, and how wide the widest one is
 
 
-class Shares(Protocol):
+class EstimatedShares(Protocol):
     """What is drawn of estimates: values with intervals by label, what the releases give, and how they were made."""
 
     question: str
@@ -52,7 +52,7 @@ class Shares(Protocol):
     def __len__(self) -> int: ...
 
 
-def by_place(tables: Sequence[Shares], title: str, names: Sequence[str]) -> Figure:
+def by_place(tables: Sequence[EstimatedShares], title: str, names: Sequence[str]) -> Figure:
     """The shares of the most frequent symbols at each place, as lines with their intervals."""
     from matplotlib.figure import Figure
 
@@ -82,7 +82,7 @@ def by_place(tables: Sequence[Shares], title: str, names: Sequence[str]) -> Figu
     return figure
 
 
-def shares(found: Shares, language: Language | None, title: str, names: Sequence[str]) -> Figure:
+def shares(found: EstimatedShares, language: Language | None, title: str, names: Sequence[str]) -> Figure:
     """One table of shares, in the picture that fits its labels."""
     system = None if language is None else language.system
     pairs = found.question in _PAIRS
@@ -94,7 +94,7 @@ def shares(found: Shares, language: Language | None, title: str, names: Sequence
     return _graph(found, system, title) if pairs else _bars(found, title, names)
 
 
-def _on_ground(found: Shares, ground: Ground, pairs: bool, title: str) -> Figure:
+def _on_ground(found: EstimatedShares, ground: Ground, pairs: bool, title: str) -> Figure:
     """The estimates on the grid or map and, beside them in the same scale, what the releases give."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
@@ -168,7 +168,7 @@ def _steps(axes: Axes, ground: Ground, shown: Mapping[Any, float], most: float) 
     axes.add_collection(PolyCollection(wedges, facecolors=RELEASED, edgecolors="none", zorder=2, gid="share"))
 
 
-def _graph(found: Shares, system: TransitionSystem | None, title: str) -> Figure:
+def _graph(found: EstimatedShares, system: TransitionSystem | None, title: str) -> Figure:
     """The largest steps as arrows between symbols or states, the wider the larger."""
     order = sorted((label for label in found if found[label][0] > 0), key=lambda label: -found[label][0])
     steps = order[:MOST_STEPS]
@@ -191,7 +191,7 @@ def _graph(found: Shares, system: TransitionSystem | None, title: str) -> Figure
     return draw(Diagram(nodes, arrows, "spread"), _titled(title, found, shown))
 
 
-def _bars(found: Shares, title: str, names: Sequence[str]) -> Figure:
+def _bars(found: EstimatedShares, title: str, names: Sequence[str]) -> Figure:
     """Bars with their intervals, and what the releases give as a mark beside each."""
     from matplotlib.figure import Figure
 
@@ -228,7 +228,7 @@ def _colours() -> Colormap:
     return LinearSegmentedColormap.from_list("shares", ["white", RELEASED])
 
 
-def _titled(title: str, found: Shares, shown: str = "") -> str:
+def _titled(title: str, found: EstimatedShares, shown: str = "") -> str:
     about = title or f"{found.question} estimated from {found.releases:,} releases"
     return drawable(f"{about} ({shown})" if shown else about)
 
@@ -237,7 +237,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.2g}%"
 
 
-def _interval(found: Shares) -> str:
+def _interval(found: EstimatedShares) -> str:
     return f"with intervals of {found.confidence:.4g}"
 
 
