@@ -165,22 +165,22 @@ def test_answers_of_reports(tmp_path: Path, question: str, form: str) -> None:
 def test_answers_that_name_several_items(tmp_path: Path) -> None:
     """(named − q)/(p − q), with the p and q that the report states."""
     source = tmp_path / "log.csv"
-    events = [f"{case},{time},{'pay' if case % 3 else 'ship'}" for case in range(600) for time in range(2)]
+    acts = ["pay", "ship", "cancel", "refund"]
+    events = [f"{case},{time},{acts[case % 4]}" for case in range(600) for time in range(2)]
     source.write_text("\n".join(["case,t,act", *events]) + "\n", encoding="utf-8")
-    (tmp_path / "acts.txt").write_text("pay\nship\ncancel\nrefund\n", encoding="utf-8")
+    (tmp_path / "acts.txt").write_text("\n".join(acts), encoding="utf-8")
     log = ("--case", "case", "--symbol", "act", "--order", "t", "--alphabet", f"@{tmp_path / 'acts.txt'}")
-    target = release(tmp_path, source, tmp_path / "out.jsonl", *log, "--report", "symbols", "-e", "0.8")
-    report = dw.Report(dw.Words(["pay", "ship", "cancel", "refund"]), 0.8, "symbols")
-    assert report.size > 0
+    target = release(tmp_path, source, tmp_path / "out.jsonl", *log, "--report", "symbols", "-e", "0.4")
+    report = dw.Report(dw.Words(acts), 0.4, "symbols")
+    assert report.size == 2
     answers = [json.loads(line)["act"] for line in target.read_text("utf-8").splitlines()]
     named = Counter(item for answer in answers for item in answer)
     found = table(run("estimate", "--input", str(target)).stdout)
     p, q = report.share_if_true, report.share_if_not
     raw = {item: (named[item] / 600 - q) / (p - q) for item in report.items}
     assert sum(raw.values()) == pytest.approx(1)
-    if min(raw.values()) >= 0:
-        assert {item: row[0] for item, row in found.items()} == pytest.approx(raw, abs=1e-5)
-    assert found["pay"][1] < 2 / 3 < found["pay"][2]
+    assert {item: row[0] for item, row in found.items()} == pytest.approx(raw, abs=1e-5)
+    assert found["pay"][1] < 1 / 4 < found["pay"][2]
 
 
 def test_empty_words_that_leave_no_trace_in_a_log_are_counted(tmp_path: Path) -> None:
@@ -198,7 +198,6 @@ def test_empty_words_that_leave_no_trace_in_a_log_are_counted(tmp_path: Path) ->
     assert found["0"][3] == pytest.approx(1 - left / 400, abs=1e-5)
     assert found["1"][0] > 0.9
     assert "lengths from 400 releases" in done.stderr
-    assert "has no fixed places" not in done.stderr
     fixed = refused("estimate", "--input", str(target), "--question", "frequencies", "--per-place")
     assert "words of the edit channel have no fixed places: leave out --per-place" in fixed
 
@@ -322,5 +321,3 @@ def test_pictures_are_written(months: Path, suffix: str) -> None:
     assert (done.returncode, done.stdout) == (0, "")
     content = target.read_bytes()
     assert content.startswith(b"\x89PNG" if suffix == "png" else b"<?xml")
-    if suffix == "svg":
-        assert b"Jul" in content or b"<g id=" in content
