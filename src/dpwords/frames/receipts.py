@@ -105,6 +105,11 @@ def read(path: str, named: str | None = None) -> dict[str, Any]:
         if METADATA not in metadata:
             raise InvalidValue(f"{name} has no receipt of dpwords: it was not released by it, or rewritten since")
         text = metadata[METADATA].decode("utf-8", "replace")
+    return decoded(text, name)
+
+
+def decoded(text: str, name: str) -> dict[str, Any]:
+    """The receipt of a file of this name from its text."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
