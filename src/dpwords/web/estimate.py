@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dpwords.errors import NotInLanguage
 from dpwords.languages.systems import written
 from dpwords.web import data
 from dpwords.web.estimate_recipes import command, python
@@ -82,7 +83,11 @@ def _words(settings: EstimateSettings, content: bytes) -> Ragged:
     reader, request = memory_source(settings.name, content, settings.format).reader, settings.request
     used = request.needed(reader.schema.names)
     table = pa.Table.from_batches(reader.batches(used), reader.read_schema(used)).select(used)
-    return whole.words(settings.mechanism, table, request)
+    try:
+        return whole.words(settings.mechanism, table, request)
+    except NotInLanguage as error:
+        fault = str(error).partition(": correct it")[0]  # a release has nothing to correct
+        raise NotInLanguage(f"{fault}: check where the words are, and what could come out") from None
 
 
 def _estimated(settings: EstimateSettings, words: Ragged, progress: ShowProgress) -> Estimates:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from dpwords.mechanisms.private import Private
 
 QUESTIONS = ("frequencies", "visits", "transitions", "dfg", "starts", "ends", "lengths")
+_CHOICES = ("utility", "alpha", "calibration")  # of an exponential mechanism
 _NOT_HERE = {"lexicon": "a lexicon", "action": "an edge attribute", "dot_symbols": "a choice of symbols in a DOT file"}
 
 
@@ -92,14 +93,11 @@ def checked_receipt(text: str, name: str) -> dict[str, Any]:
 def form_of(receipt: Mapping[str, Any]) -> dict[str, str]:
     """What the form says if it says the same as a receipt, by the names of its fields. Files have to be chosen anew."""
     options = receipt["options"]
-    found = {name: options.get(name) for name in ("k", "edits", "mechanism", "utility", "alpha", "calibration")}
-    found |= {
-        "epsilon": receipt.get("epsilon"),
-        "rules": "\n".join(map(str, options.get("rules") or ())),
-        **_language(options),
-    }
-    found |= _places(options)
-    return {name: str(value).removesuffix(".0") for name, value in found.items() if value}
+    found = {"k": 1, "edits": "substitutions", "mechanism": None, **{name: DEFAULTS[name] for name in _CHOICES}}
+    found |= {name: options[name] for name in found if options.get(name) is not None}
+    found |= {"epsilon": receipt.get("epsilon"), "rules": "\n".join(map(str, options.get("rules") or ()))}
+    found |= _language(options) | _places(options)
+    return {name: "" if value is None else str(value).removesuffix(".0") for name, value in found.items()}
 
 
 def _language(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,8 +110,12 @@ def _language(options: Mapping[str, Any]) -> dict[str, Any]:
         return {"kind": "system", "symbols-are": options.get("words"), "start-state": options.get("start")}
     size, _, start = system.removeprefix("grid:").partition("@")
     rows, _, columns = size.partition("x")
-    given = {name: options.get(name) for name in ("words", "walls", "goal")}
-    return {"kind": "grid", "rows": rows, "columns": columns, "start": start, **given}
+    found = {"kind": "grid", "rows": rows, "columns": columns, "start": start or "0,0"}
+    return found | {
+        "words": options.get("words") or "moves",
+        "walls": options.get("walls"),
+        "goal": options.get("goal"),
+    }
 
 
 def _places(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -167,7 +169,7 @@ def _check(receipt: Mapping[str, Any], mechanism: Private, options: Mapping[str,
         "the distance": (receipt.get("distance"), mechanism.distance),
         "the mechanism": (receipt.get("mechanism"), type(mechanism).__name__),
     }
-    for name in ("utility", "alpha", "calibration"):
+    for name in _CHOICES:
         facts[f"the {name}"] = receipt["options"].get(name, DEFAULTS[name]), options[name]
     for called, (said, given) in facts.items():
         if said != given:

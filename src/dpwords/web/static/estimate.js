@@ -40,7 +40,7 @@ async function openExample() {
 async function open(chosen, own = true) {
   refuse("");
   const data = chosen.find(({ name }) => !name.endsWith(".json")), beside = chosen.find(({ name }) => name.endsWith(".json"));
-  if (data === undefined && !file.own) {
+  if (data === undefined && !file?.own) {
     refuse(`${beside.name} is no table of releases: drop the released file, with its ${RECEIPT} if it has one`);
     return;
   }
@@ -54,6 +54,7 @@ async function open(chosen, own = true) {
   file = { name, content, own, given, columns: [], rows: [], receipt: null };
   at("name").textContent = own ? `${name}, ${written(content.size)}` : "An example is loaded: made-up trips between six stations, released at ε = 2.";
   at("own").hidden = !own;
+  at("receipt").textContent = "";
   if (own && at("alphabet").value === EXAMPLE.alphabet && !wanted.has("alphabet")) at("alphabet").value = "";
   await look(file);
 }
@@ -100,7 +101,7 @@ function changed() {
   hint(lacking ?? "");
   at("answer").hidden = at("answer").hidden || lacking !== null;
   at("recipes").hidden = at("recipes").hidden || lacking !== null;
-  at("ask").hidden = lacking !== null;
+  at("ask").hidden = true;
   if (lacking === null) timer = setTimeout(estimate, REST);
   else refuse("");
 }
@@ -113,6 +114,8 @@ function missing() {
 
 async function estimate() {
   stop();
+  hint("");
+  at("ask").hidden = true;
   if (document.getElementById("view-estimate").hidden) return; // other views need the same worker
   const own = new AbortController(), about = file;
   fitting = own;
@@ -123,7 +126,7 @@ async function estimate() {
     refuse("");
     showAnswer(at, values);
   } catch (error) {
-    if (error instanceof Refusal) refuse(error.message);
+    if (error instanceof Refusal) { refuse(error.message); at("ask").hidden = false; }
     else if (error.name !== "AbortError") throw error;
   } finally {
     if (fitting === own) { fitting = null; running(false); }
@@ -149,7 +152,6 @@ function stop() {
 }
 
 function running(yes) {
-  at("ask").disabled = yes;
   at("cancel").hidden = at("running").hidden = !yes;
   at("answer").classList.toggle("busy", yes);
   at("progress").removeAttribute("value");
@@ -176,14 +178,13 @@ at("cancel").addEventListener("click", () => {
   stop();
   hint("The estimate was cancelled.");
   at("answer").hidden = at("recipes").hidden = true;
+  at("ask").hidden = false;
   at("ask").focus();
 });
 at("forget").addEventListener("click", () => {
-  at("file").value = "";
+  at("form").reset();
   at("alphabet").value = EXAMPLE.alphabet;
-  at("kind").value = "alphabet";
   at("epsilon").value = EXAMPLE.epsilon;
-  at("receipt").textContent = "";
   openExample();
 });
 addEventListener("hashchange", () => { if (!location.hash.startsWith("#estimate")) stop(); });
