@@ -153,7 +153,8 @@ function stop() {
 
 function running(yes) {
   at("cancel").hidden = at("running").hidden = !yes;
-  at("answer").classList.toggle("busy", yes);
+  at("answer").ariaBusy = String(yes);
+  at("earlier").hidden = !yes || at("answer").hidden;
   at("progress").removeAttribute("value");
 }
 

@@ -5,6 +5,7 @@ import { drawn, element, rounded } from "./elements.js";
 
 const MOST_BARS = 20, MOST_ROWS = 50; // that are shown; the file that can be saved has all
 const ROW = 26, RIGHT = 16, WIDTH = 560, BELOW = 40, LONGEST = 20, LETTER = 8; // of the chart, and characters of a label
+const LEAST = 1e-5; // share that is written as a number
 const TITLES = { frequencies: "How often each symbol occurs", visits: "How often each state is visited", transitions: "Which state comes after which",
   dfg: "Which symbol directly follows which", starts: "With which symbol words start", ends: "With which symbol words end", lengths: "How long words are" };
 const OF = { frequencies: "symbol", visits: "state", transitions: "step", dfg: "pair", starts: "first symbol", ends: "last symbol", lengths: "length" };
@@ -72,4 +73,4 @@ function short(label) { return label.length > LONGEST ? `${label.slice(0, LONGES
 /** A sum of differences between shares, in percentage points. */
 function points(sum) { return sum === null ? "not known" : `${rounded(100 * sum)} points`; }
 
-function percentOf(share) { return share === null ? "not known" : `${rounded(100 * share)}%`; }
+function percentOf(share) { return share === null ? "not known" : share > 0 && share < LEAST ? "<0.001%" : `${rounded(100 * share)}%`; }
