@@ -34,10 +34,15 @@ def data(page: Any) -> None:
     page.evaluate("scrollTo(0, 0)")
 
 
+def estimate(page: Any) -> None:
+    page.locator("#estimate-question").select_option("dfg")
+    page.locator("#estimate-shares tr").nth(35).wait_for()
+
+
 def main() -> None:
     """One picture for each view, in the state that its function brings about."""
     with browser.server() as address, browser.browser() as chromium:
-        for show in (words, runs, odds, data):
+        for show in (words, runs, odds, data, estimate):
             with browser.checked_page(chromium, address, viewport=WIDE) as page:
                 page.goto(f"{address}#{show.__name__}")
                 page.wait_for_load_state("networkidle")

@@ -118,7 +118,7 @@ def test_symbols_come_from_the_file_only_after_a_confirmation(data: Any) -> None
 
 
 def test_everything_works_by_keyboard(data: Any) -> None:
-    data.get_by_role("link", name="Data").focus()
+    data.get_by_role("link", name="Estimate").focus()  # the last one
     data.keyboard.press("Tab")
     assert data.evaluate("document.activeElement.id") == "data-file"
     choose(data, "courses.csv", COURSES)

@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 import browser
 
-VIEWS = ("words", "runs", "odds", "data")
+VIEWS = ("words", "runs", "odds", "data", "estimate")
 
 
 @pytest.mark.parametrize("view", VIEWS)

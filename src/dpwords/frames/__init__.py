@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from dpwords.errors import MissingExtra
 
 if TYPE_CHECKING:
+    from dpwords.core.encoding import Ragged
     from dpwords.frames.people import PeopleFacts
     from dpwords.mechanisms.private import Private
 
@@ -96,6 +97,36 @@ def facts(mechanism: Private, table: Any, column: str | None = None, **options: 
     from dpwords.frames.requests import Request
 
     return whole.facts(mechanism, table, Request(column, **options))
+
+
+def words(
+    mechanism: Private,
+    table: Any,
+    column: str | None = None,
+    *,
+    columns: str | Sequence[str] | None = None,
+    case: str | None = None,
+    symbol: str | None = None,
+    order: str | None = None,
+    separator: str | None = None,
+) -> Ragged:
+    """The words of a table as they are, for `dpwords.estimate`: what a `release` by the mechanism returned.
+
+    The options are those of `release`. Reports have no words: pass the column of their answers to `estimate` itself.
+    Rows whose word is missing or not in the language raise NotInLanguage. Cost: that of reading the table.
+
+    >>> import dpwords as dw, pyarrow as pa
+    >>> mechanism = dw.Exponential(dw.Words(["pay", "ship"]), epsilon=2)
+    >>> released = pa.table({"trace": ["pay>ship", "pay", "ship>ship"]})
+    >>> words = dw.frames.words(mechanism, released, column="trace", separator=">")
+    >>> dw.estimate.lengths(words, mechanism).counted
+    {0: 0.0, 1: 0.3333333333333333, 2: 0.6666666666666666}
+    """
+    need_pyarrow()
+    from dpwords.frames import whole
+    from dpwords.frames.requests import Request
+
+    return whole.words(mechanism, table, Request(column, columns, case, symbol, order, separator))
 
 
 def need_pyarrow() -> None:

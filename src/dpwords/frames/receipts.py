@@ -100,7 +100,7 @@ def read(path: str, named: str | None = None) -> dict[str, Any]:
     """
     form, name = FileForm.of(path, named), Path(path).name
     if form.is_text:
-        return _document(read_text(place_of(Path(path))), name)
+        return decoded(read_text(place_of(Path(path))), name)
     with Input(path) as source:
         return inside(form.reader(source).schema, name)
 
@@ -110,10 +110,11 @@ def inside(schema: pa.Schema, name: str) -> dict[str, Any]:
     metadata = schema.metadata or {}
     if METADATA not in metadata:
         raise NoReceipt(f"{name} has no receipt of dpwords: it was not released by it, or rewritten since")
-    return _document(metadata[METADATA].decode("utf-8", "replace"), name)
+    return decoded(metadata[METADATA].decode("utf-8", "replace"), name)
 
 
-def _document(text: str, name: str) -> dict[str, Any]:
+def decoded(text: str, name: str) -> dict[str, Any]:
+    """The receipt of a file of this name from its text."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from dpwords.core.encoding import Ragged, code_type
 from dpwords.core.keyed import Key, distinct
 from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue
@@ -104,6 +106,14 @@ class Survey:
         self.rows += len(batch)
         self.skipped += int((sizes < 0).sum())
         return found
+
+    def words(self, batches: Iterable[Any]) -> Ragged:
+        """The words of all batches, as codes; rows that are skipped have none. Cost: that of `add`."""
+        found = [self.add(batch) for batch in batches]
+        parts = [each.words.chosen(np.flatnonzero(each.faults == Fault.NONE)) for each in found]
+        starts = np.cumsum([0, *map(len, parts)])
+        groups = [(np.arange(one, other), part) for part, (one, other) in zip(parts, pairwise(starts), strict=True)]
+        return Ragged.gathered(groups, int(starts[-1]), code_type(len(self.release.mechanism.language.alphabet)))
 
     def plan(self) -> Plan:
         """The plan, once all batches were added; raises `InvalidValue` if two rows have the same id."""

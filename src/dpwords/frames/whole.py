@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dpwords.core.encoding import Ragged
 from dpwords.core.scaled import Integers
 from dpwords.errors import InvalidValue
 from dpwords.frames.long import Events
@@ -52,6 +53,12 @@ def facts(mechanism: Private, table: Any, request: Request) -> PeopleFacts:
     if found is None:
         raise InvalidValue("facts are about people: name the column that says who it is, with by=")
     return found
+
+
+def words(mechanism: Private, table: Any, request: Request) -> Ragged:
+    """The words of a table as they are; see `dpwords.frames.words`."""
+    whole = _Whole.of(mechanism, table, request, None, charged=False)
+    return whole.survey.words(batches_of(whole.words))
 
 
 def batches_of(table: Any) -> list[Any]:

@@ -24,7 +24,8 @@ from dpwords.web.messages import CONTENT_TYPE, Message, decoded
 from dpwords.web.workers import Event, Worker
 
 STATIC = Path(__file__).parent / "static"
-VIEWS = ("words", "runs", "odds", "data")
+VIEWS = ("words", "runs", "odds", "data", "estimate")
+PARTS = ("fields_format", "fields_where", "fields_symbols", "fields_systems")  # of forms in several views
 _BODY_TIME = 60  # seconds in which the body of a request has to arrive
 Answering = Generator[tuple[Event, Any] | None]
 
@@ -70,11 +71,18 @@ def create_app(port: int, token: str) -> Starlette:
 
 
 def whole_page(token: str) -> str:
-    """The page: the frame with the views in it. Each view has a file of its own."""
-    text = (STATIC / "index.html").read_text(encoding="utf-8").replace("{{token}}", token)
+    """The page: the frame with the views in it. Each view has a file of its own, with parts that views share."""
+    text = _static("index").replace("{{token}}", token)
     for view in VIEWS:
-        text = text.replace(f"{{{{{view}}}}}", (STATIC / f"{view}.html").read_text(encoding="utf-8"))
+        content = _static(view)
+        for part in PARTS:
+            content = content.replace(f"{{{{{part}}}}}\n", _static(part))
+        text = text.replace(f"{{{{{view}}}}}", content.replace("{{view}}", view))
     return text
+
+
+def _static(name: str) -> str:
+    return (STATIC / f"{name}.html").read_text(encoding="utf-8")
 
 
 async def _body(request: Request, most: int) -> bytes:

@@ -36,7 +36,7 @@ SPENDING = ("word", "equal", "first")
 SYMBOLS_FILE = "symbols.txt"  # the name in commands of a list of symbols that was typed
 LONGEST_LIST = 2**20  # characters of a list of symbols, or of a system
 _LONGEST_NAME = 1_000
-_DEFAULTS = {"utility": "best", "alpha": 1.0, "calibration": "tight", "any_word": False}  # of the command line
+DEFAULTS = {"utility": "best", "alpha": 1.0, "calibration": "tight", "any_word": False}  # of the command line
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ class DataSettings:
         """From the values of a request; raises `InvalidValue` for what is missing or does not fit together."""
         name, named = file_of(fields)
         described, promise, people = (fields.mapping(each) for each in ("language", "promise", "people"))
-        where = _where(Fields(fields.mapping("where"), "where the words are"))
+        where = places_of(fields)
         invalid, drop_others = ("skip" if fields.flag("skip") else None), fields.flag("drop_others")
         fields.done()
         spent = _spent(Fields(people, "the part about people"), Fields(promise, "the promise"))
         text = json.dumps(described, sort_keys=True)
-        _, options, symbols = _language(text)
+        _, options, symbols = declared(text)
         mechanism = _mechanism(text, spent["epsilon"], spent["k"], spent["edits"])
         onto = mechanism.onto if isinstance(mechanism, EditChannel) else None
         request = Request(
@@ -72,7 +72,7 @@ class DataSettings:
             drop_others=drop_others,
             inside=onto,
         )
-        found = {**_DEFAULTS, **options, **where, **spent, "invalid": invalid, "drop_others": drop_others}
+        found = {**DEFAULTS, **options, **where, **spent, "invalid": invalid, "drop_others": drop_others}
         return cls(name, named, mechanism, request, found, symbols)
 
 
@@ -86,7 +86,7 @@ def file_of(fields: Fields) -> tuple[str, str | None]:
 
 def where_of(fields: Fields) -> Request:
     """Where the words are, for a question that is about nothing else."""
-    return Request(**_where(Fields(fields.mapping("where"), "where the words are")))
+    return Request(**places_of(fields))
 
 
 def mechanism_of(fields: Fields) -> Private:
@@ -95,7 +95,9 @@ def mechanism_of(fields: Fields) -> Private:
     return _mechanism(json.dumps(described, sort_keys=True), *_promise(promise))
 
 
-def _where(fields: Fields) -> dict[str, Any]:
+def places_of(question: Fields) -> dict[str, Any]:
+    """Where the words are, as options of the command line."""
+    fields = Fields(question.mapping("where"), "where the words are")
     shape = fields.choice("shape", ("column", "wide", "log"))
     names = {"column": ("column",), "wide": ("first", "last"), "log": ("case", "symbol")}[shape]
     found: dict[str, Any] = {name: fields.text(name, _LONGEST_NAME) for name in names}
@@ -130,12 +132,12 @@ def _promise(fields: Fields, shared: float | None = None) -> tuple[float, int, s
 
 @lru_cache(16)
 def _mechanism(described: str, epsilon: float, k: int, edits: str) -> Private:
-    return choice.mechanism(_language(described)[0], epsilon, k, cast("Edits", edits))
+    return choice.mechanism(declared(described)[0], epsilon, k, cast("Edits", edits))
 
 
 @lru_cache(16)
-def _language(described: str) -> tuple[Language, dict[str, Any], tuple[str, ...]]:
-    """A public language, the options that describe it, and the symbols that one of them names as a file."""
+def declared(described: str) -> tuple[Language, dict[str, Any], tuple[str, ...]]:
+    """A language from its JSON, the options that describe it, and the symbols that one of them names as a file."""
     fields = Fields(json.loads(described), "the language")
     kind = fields.choice("kind", KINDS)
     rules = rules_of(fields)

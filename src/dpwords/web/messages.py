@@ -6,6 +6,7 @@ Requests and answers have the same form, so that a file never has to be written 
 from __future__ import annotations
 
 import json
+import math
 from typing import Any, NamedTuple
 
 from dpwords.errors import InvalidValue
@@ -23,6 +24,11 @@ class Message(NamedTuple):
     def encoded(self) -> bytes:
         """The message as bytes; numbers that are not finite are not allowed in it."""
         return json.dumps(self.values, allow_nan=False).encode() + b"\n" + self.content
+
+
+def finite(value: float) -> float | None:
+    """A number as messages can hold it: None if it is not finite."""
+    return value if math.isfinite(value) else None
 
 
 def decoded(body: bytes) -> Message:

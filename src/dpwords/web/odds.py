@@ -19,7 +19,7 @@ from dpwords.mechanisms.private import Private
 from dpwords.plots.palette import mechanism_kind
 from dpwords.privacy.guarantees import Odds
 from dpwords.web.fields import Fields
-from dpwords.web.messages import Message
+from dpwords.web.messages import Message, finite
 from dpwords.web.settings import QUICK, language
 from dpwords.web.words import LONGEST, names_of, read_word
 
@@ -80,8 +80,8 @@ def explain(question: Message) -> Message:
     return Message(
         {
             "distance": odds.distance,
-            "loss": _finite(shown.loss),
-            "ratio": _finite(shown.ratio),
+            "loss": finite(shown.loss),
+            "ratio": finite(shown.ratio),
             "certainty": None if math.isinf(shown.loss) else shown.certainty,
             "cases": shown.cases,
             "text": str(odds),
@@ -140,7 +140,7 @@ def _row(described: str, promise: Promise, length: int) -> dict[str, Any]:
         {
             "title": title,
             "colour": mechanism_kind(title) or "tight",
-            "distance": _finite(accuracy.expected_distance(make, promise.epsilon, length)),
+            "distance": finite(accuracy.expected_distance(make, promise.epsilon, length)),
             "optimal": optimal and title == first[0],
         }
         for title, make in (first, *others)
@@ -196,7 +196,7 @@ def _audited(public: Language, found: ExactAudit) -> dict[str, Any]:
     worst = found.worst
     return {
         "claimed": found.claimed,
-        "measured": _finite(found.epsilon),
+        "measured": finite(found.epsilon),
         "holds": found.holds,
         "words": found.words,
         "worst": None
@@ -205,7 +205,7 @@ def _audited(public: Language, found: ExactAudit) -> dict[str, Any]:
             "pair": [write(worst.word), write(worst.neighbour)],
             "output": write(worst.output),
             "distance": worst.distance,
-            "loss": _finite(worst.loss),
+            "loss": finite(worst.loss),
         },
     }
 
@@ -219,7 +219,3 @@ def _runs(public: Language, one: Word, other: Word) -> dict[str, Any]:
         name: [list(start), *(list(cell) for cell in public.run(word))]
         for name, word in (("one", one), ("other", other))
     }
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

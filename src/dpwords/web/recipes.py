@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from dpwords.bridges.notation import alphabet_symbols
 from dpwords.bridges.rule_notation import cells, rule_parts
@@ -12,13 +13,35 @@ from dpwords.bridges.system_files import SYSTEM_FILES
 from dpwords.frames.formats import FileForm
 from dpwords.frames.streams import Packing
 from dpwords.mechanisms import choice
-from dpwords.web.data_settings import SYMBOLS_FILE, DataSettings
+from dpwords.mechanisms.edit_channel import EditChannel
+from dpwords.web.data_settings import DEFAULTS, SYMBOLS_FILE, DataSettings
+
+if TYPE_CHECKING:
+    from dpwords.frames.requests import Request
+    from dpwords.languages.language import Language
+    from dpwords.mechanisms.private import Private
 
 _ORDER = (
     *("column", "columns", "case", "symbol", "order", "separator", "alphabet", "system", "words", "start"),
-    *("walls", "goal", "rules", "epsilon", "k", "edits", "by", "budget", "split", "invalid", "drop_others"),
+    *(
+        "walls",
+        "goal",
+        "rules",
+        "epsilon",
+        "k",
+        "edits",
+        "mechanism",
+        "utility",
+        "alpha",
+        "calibration",
+        "by",
+        "budget",
+        "split",
+        "invalid",
+        "drop_others",
+    ),
 )
-_LEFT_OUT = {"k": 1, "edits": "substitutions", "drop_others": False}  # since the command line assumes them
+_LEFT_OUT = {**DEFAULTS, "k": 1, "edits": "substitutions", "drop_others": False}  # since the command line assumes them
 _OPENED = {"gz": "gzip", "bz2": "bz2", "xz": "lzma"}  # modules of Python with an open function
 
 
@@ -32,41 +55,48 @@ def output_name(name: str) -> str:
 
 def command(settings: DataSettings) -> str:
     """The command that releases the same file with the same options, for a shell."""
-    options = settings.options
-    parts = [f"dpwords release {_written('input', settings.name)}"]
+    parts = [f"dpwords release {option('input', settings.name)}"]
     if settings.format is not None:
         parts.append(f"--format {settings.format} --output-format {settings.format}")
+    parts += given_options(settings.options | ({"epsilon": None} if _is_shared(settings) else {}))
+    parts.append(option("output", output_name(settings.name)))
+    return whole_command(parts, settings.symbols)
+
+
+def given_options(options: Mapping[str, Any]) -> list[str]:
+    """Those options that the command line does not assume by itself, each with its value, as a shell takes them."""
+    parts = []
     for name in _ORDER:
         value = options.get(name)
-        if value in (None, []) or value == _LEFT_OUT.get(name) or (name == "epsilon" and _is_shared(settings)):
+        if value in (None, []) or value == _LEFT_OUT.get(name):
             continue
         if name == "rules":
-            parts += [_written("rule", each) for each in value]
+            parts += [option("rule", each) for each in value]
         else:
-            parts.append("--drop-others" if value is True else _written(name, value))
-    parts.append(_written("output", output_name(settings.name)))
-    typed = [f"printf '%s\\n' {' '.join(map(shlex.quote, settings.symbols))} > {SYMBOLS_FILE}"]
-    return "\n".join([*(typed if settings.symbols else []), _folded(parts)])
+            parts.append("--drop-others" if value is True else option(name, value))
+    return parts
+
+
+def whole_command(parts: list[str], symbols: Sequence[str]) -> str:
+    """A command on several lines, after one that writes the symbols that were typed into a file."""
+    typed = [f"printf '%s\\n' {' '.join(map(shlex.quote, symbols))} > {SYMBOLS_FILE}"]
+    return "\n".join([*(typed if symbols else []), _folded(parts)])
 
 
 def python(settings: DataSettings) -> str:
     """Python code that releases the same file with the same options."""
     form = FileForm.of(settings.name, settings.format)
-    imports, reading, writing = _files(form, settings.name)
+    imports, reading, writing = files_code(form, settings.name)
     request, call = settings.request, ["mechanism", "table"]
-    given = {name: getattr(request, name) for name in ("column", "columns", "case", "symbol", "order", "separator")}
+    given = places(request)
     given |= {"by": request.by, "budget": request.budget, "split": request.split}
     given["invalid"] = None if request.invalid == "fail" else request.invalid
     given["drop_others"] = request.drop_others or None
-    if "Path(" in (code := "\n".join(_language(settings))):
-        imports.append("from pathlib import Path")
     call += [f"{name}={value!r}" for name, value in given.items() if value is not None]
     return "\n".join(
         [
-            *sorted(["import dpwords as dw", *imports], key=lambda line: (line.startswith("from"), line)),
-            "",
-            code,
-            f"mechanism = {_mechanism(settings)}",
+            *heading(imports, language_code(settings.options, settings.symbols, settings.mechanism.language)),
+            f"mechanism = {mechanism_code(settings.options, settings.mechanism)}",
             *reading,
             f"private = dw.frames.release({', '.join(call)})",
             *writing,
@@ -74,15 +104,27 @@ def python(settings: DataSettings) -> str:
     )
 
 
+def places(request: Request) -> dict[str, Any]:
+    """Where the words are, as arguments of the functions for tables; None for those that are not given."""
+    return {name: getattr(request, name) for name in ("column", "columns", "case", "symbol", "order", "separator")}
+
+
+def heading(imports: list[str], language: list[str]) -> list[str]:
+    """The imports in their order, an empty line, and the code of the language."""
+    needed = ["import dpwords as dw", *imports]
+    if any("Path(" in line for line in language):
+        needed.append("from pathlib import Path")
+    return [*sorted(needed, key=lambda line: (line.startswith("from"), line)), "", *language]
+
+
 def _is_shared(settings: DataSettings) -> bool:
     return settings.request.budget is not None and settings.request.split is None
 
 
-def _written(name: str, value: Any) -> str:
+def option(name: str, value: Any) -> str:
     """An option with its value, as a shell takes it."""
     text = _number(value) if isinstance(value, float) else str(value)
-    option = f"-{name}" if len(name) == 1 else f"--{name}"
-    return f"{option} {shlex.quote(text)}"
+    return f"{'-' if len(name) == 1 else '--'}{name} {shlex.quote(text)}"
 
 
 def _number(value: float) -> str:
@@ -101,25 +143,25 @@ def _folded(parts: list[str], width: int = 80) -> str:
     return "\n".join(lines)
 
 
-def _language(settings: DataSettings) -> list[str]:
-    options = settings.options
+def language_code(options: Mapping[str, Any], symbols: Sequence[str], language: Language) -> list[str]:
+    """The code that makes a language that options describe; `symbols` are those that were typed as a list."""
     if options.get("alphabet") is not None:
-        symbols: Any = settings.symbols or alphabet_symbols(options["alphabet"])
-        written = repr("".join(symbols)) if all(len(symbol) == 1 for symbol in symbols) else repr(list(symbols))
+        names: Any = symbols or alphabet_symbols(options["alphabet"])
+        written = repr("".join(names)) if all(len(symbol) == 1 for symbol in names) else repr(list(names))
         lines = [f"language = dw.Words({written})"]
     else:
         lines = [f"language = {_system(options)}"]
     for text in options["rules"]:
         name, arguments = rule_parts(text)
         if name == "re":
-            between = "" if settings.mechanism.language.alphabet.of_characters else ', separator=" "'
+            between = "" if language.alphabet.of_characters else ', separator=" "'
             lines.append(f"language = language & dw.Pattern({arguments[0]!r}{between})")
         else:
             lines.append(f"language = language & dw.rules.{name}({', '.join(map(repr, arguments))})")
     return lines
 
 
-def _system(options: dict[str, Any]) -> str:
+def _system(options: Mapping[str, Any]) -> str:
     """The code of a grid, or of a system in a file."""
     states = ".by_states()" if options["words"] == "states" else ""
     if not options["system"].startswith("grid:"):
@@ -136,20 +178,28 @@ def _system(options: dict[str, Any]) -> str:
     return f"dw.GridWorld({', '.join(arguments)}){states}"
 
 
-def _mechanism(settings: DataSettings) -> str:
-    options, request = settings.options, settings.request
+def mechanism_code(options: Mapping[str, Any], mechanism: Private) -> str:
+    """The code that makes a mechanism that options describe, for the language in `language`."""
     promise = f"epsilon={_number(options['epsilon'])}" + (f", k={options['k']}" if options["k"] > 1 else "")
-    language = request.inside or settings.mechanism.language
-    name = choice.default_name(language, options["edits"])
+    onto = mechanism.onto if isinstance(mechanism, EditChannel) else None
+    choices = options["utility"], options["calibration"]
+    name = options.get("mechanism") or choice.default_name(onto or mechanism.language, options["edits"], *choices)
     if name == "channel":
-        onto = "" if request.inside is None else ", onto=language"
-        return f"dw.EditChannel(language.alphabet.symbols, {promise}{onto})"
+        return f"dw.EditChannel(language.alphabet.symbols, {promise}{'' if onto is None else ', onto=language'})"
     if name == "best":
         return f"dw.best(language, {promise}, length=None)"
-    return f"dw.Exponential(language, {promise})"
+    if name == "online":
+        return f"dw.Online(language, {promise})"
+    given = [promise]
+    if options["utility"] != "best":
+        alpha = f"alpha={_number(options['alpha'])}" if options["utility"] == "inverse" else ""
+        given.append(f"utility=dw.{options['utility'].title()}({alpha})")
+    if options["calibration"] != "tight":
+        given.append(f"calibration={options['calibration']!r}")
+    return f"dw.Exponential(language, {', '.join(given)})"
 
 
-def _files(form: FileForm, name: str) -> tuple[list[str], list[str], list[str]]:
+def files_code(form: FileForm, name: str) -> tuple[list[str], list[str], list[str]]:
     """The imports, and the code that reads the table and writes the released one."""
     old, new = repr(name), repr(output_name(name))
     if form.kind in ("csv", "tsv"):

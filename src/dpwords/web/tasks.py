@@ -43,6 +43,8 @@ TASKS = {
     "data/check": Task("data", "check", "long", seconds=600, bytes=FILE_BYTES),
     "data/summary": Task("data", "summary", "long", seconds=1_800, bytes=2**21),
     "data/release": Task("data", "release", "long", seconds=3_600, bytes=FILE_BYTES),
+    "estimate/look": Task("estimate", "look", "long", seconds=120, bytes=FILE_BYTES),
+    "estimate/answer": Task("estimate", "answer", "long", seconds=1_800, bytes=FILE_BYTES),
 }
 
 

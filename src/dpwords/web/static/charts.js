@@ -80,7 +80,7 @@ function axes(picture, across, up, ups, acrosses) {
 }
 
 /** A few round numbers between two others. */
-function steps(low, high) {
+export function steps(low, high) {
   const rough = (high - low || 1) / 5, power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= rough);
   const found = [];

@@ -1,10 +1,10 @@
 // The view of data: a file goes in, a private version of it comes out.
 import { write } from "./address.js";
 import { ask, latest, Refusal } from "./ask.js";
-import { showChecked, showCount, showReleased, showRows, showSummary } from "./data_answers.js";
-import { arrange, at, fill, forAddress, hasNames, language, missing, offer, settings, takeSystem, where, WHERE, wordColumns } from "./data_form.js";
+import { showChecked, showCount, showReleased, showSummary } from "./data_answers.js";
+import { arrange, at, fill, forAddress, hasNames, language, missing, offer, onChange, settings, where, WHERE, wordColumns } from "./data_form.js";
+import { copyButtons, onFiles, rowsTable, tooLarge, written } from "./files.js";
 
-const MOST_BYTES = 2 ** 26;
 const EXAMPLE = {
   alphabet: "A-F",
   name: "trips.csv",
@@ -40,16 +40,14 @@ function openExample() {
 /** Take a file into memory, forget the one before, and look at its columns. */
 async function open(chosen, own = true) {
   refuse("");
-  if (chosen.size > MOST_BYTES) {
-    refuse(`${chosen.name} has ${Math.ceil(chosen.size / 2 ** 20)} MB, and the page takes at most 64 MB: use the command line, dpwords release --input ${chosen.name}`);
-    return;
-  }
+  const refusal = tooLarge(chosen, "release");
+  if (refusal !== null) { refuse(refusal); return; }
   checking?.abort();
   forgetAnswers();
   const content = new Blob([await chosen.arrayBuffer()]);
   const opened = { name: chosen.name, content, own, columns: [], rows: [], digest: await digest(content) };
   file = opened;
-  at("name").textContent = own ? `${chosen.name}, ${size(chosen.size)}` : "An example is loaded: made-up trips between six stations.";
+  at("name").textContent = own ? `${chosen.name}, ${written(chosen.size)}` : "An example is loaded: made-up trips between six stations.";
   at("own").hidden = !own;
   if (own && at("alphabet").value === EXAMPLE.alphabet && !wanted.has("alphabet")) at("alphabet").value = "";
   await look(opened);
@@ -80,7 +78,7 @@ function changed() {
   }
   write("data", chosen);
   if (file === null || file.columns.length === 0) return;
-  showRows(file, wordColumns(file.columns));
+  at("table").replaceChildren(rowsTable(file, wordColumns(file.columns)));
   const lacking = missing();
   hint(lacking ?? (at("checked").hidden ? "The file is being read and checked …" : ""));
   at("checked").hidden = at("checked").hidden || lacking !== null;
@@ -211,38 +209,13 @@ async function digest(content) {
   return [...hash].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-function size(bytes) {
-  return bytes < 2 ** 10 ? `${bytes} bytes` : bytes < 2 ** 20 ? `${(bytes / 2 ** 10).toFixed(1)} kB` : `${(bytes / 2 ** 20).toFixed(1)} MB`;
-}
-
-async function copy(button) {
-  const text = at(button.dataset.copy.replace("data-", ""));
-  await navigator.clipboard.writeText(text.textContent);
-  const before = button.textContent;
-  button.textContent = "Copied";
-  button.addEventListener("blur", () => { button.textContent = before; }, { once: true });
-}
-
-const form = at("form");
-form.addEventListener("submit", (event) => event.preventDefault());
-form.addEventListener("input", (event) => {
-  if (event.target.type === "file" || event.target.id === "data-format") return;
-  if (event.target === at("epsilon-slider")) at("epsilon").value = at("epsilon-slider").value;
-  if (event.target.id === "data-confirmed") arrange();
+onChange((control) => {
+  if (control === at("confirmed")) arrange();
   else changed();
 });
-at("file").addEventListener("change", () => { if (at("file").files.length > 0) open(at("file").files[0]); });
+onFiles("data", ([first]) => open(first));
+copyButtons("data");
 at("format").addEventListener("change", () => { if (file !== null) look(file); });
-at("symbols-file").addEventListener("change", async () => {
-  if (at("symbols-file").files.length === 0) return;
-  at("symbols").value = (await at("symbols-file").files[0].text()).replace(/^\ufeff/, "");
-  changed();
-});
-at("system-file").addEventListener("change", async () => {
-  if (at("system-file").files.length === 0) return;
-  await takeSystem(at("system-file").files[0]);
-  changed();
-});
 at("read-symbols").addEventListener("click", readSymbols);
 at("release").addEventListener("click", release);
 at("forget").addEventListener("click", () => {
@@ -250,19 +223,4 @@ at("forget").addEventListener("click", () => {
   at("alphabet").value = EXAMPLE.alphabet;
   at("kind").value = "alphabet";
   openExample();
-});
-for (const button of document.querySelectorAll("#data-recipes [data-copy]")) button.addEventListener("click", () => copy(button));
-
-const shown = () => !document.getElementById("view-data").hidden;
-document.addEventListener("dragover", (event) => {
-  if (!shown()) return;
-  event.preventDefault(); // or else the browser would leave the page for the file
-  at("drop").classList.add("over");
-});
-document.addEventListener("dragleave", (event) => { if (event.relatedTarget === null) at("drop").classList.remove("over"); });
-document.addEventListener("drop", (event) => {
-  if (!shown()) return;
-  event.preventDefault();
-  at("drop").classList.remove("over");
-  if (event.dataTransfer.files.length > 0) open(event.dataTransfer.files[0]);
 });

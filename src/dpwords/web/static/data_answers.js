@@ -1,24 +1,11 @@
-// What the view of data shows: the first rows, what is promised and spent, and what was released.
+// What the view of data shows: what is promised and spent, and what was released.
 import { readAs } from "./alphabets.js";
 import { bars } from "./charts.js";
 import { at } from "./data_form.js";
 import { element, markedWord, rounded } from "./elements.js";
 import { download } from "./save.js";
 
-const MOST_COLUMNS = 40; // that are shown
 const LONGEST_WORD = 200; // up to which lengths are drawn as a chart
-
-/** The first rows of the file, with the columns of the words first, and marked. */
-export function showRows({ columns, rows }, marked) {
-  const places = columns.map((_, place) => place); // the columns of the words first
-  const order = [...places.filter((place) => marked.includes(columns[place][0])), ...places.filter((place) => !marked.includes(columns[place][0]))]
-    .slice(0, MOST_COLUMNS);
-  const shown = order.map((place) => columns[place]);
-  const chosen = (name) => (marked.includes(name) ? "chosen" : null);
-  const head = shown.map(([name, kind]) => element("th", { scope: "col", class: chosen(name) }, name, element("small", {}, kind)));
-  const body = rows.map((row) => element("tr", {}, ...order.map((place) => element("td", { class: chosen(columns[place][0]) }, row[place]))));
-  at("table").replaceChildren(element("table", {}, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...body)));
-}
 
 /** What was found before anything is drawn; `others` are columns that stay as they are. */
 export function showChecked(found, others) {

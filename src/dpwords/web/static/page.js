@@ -1,7 +1,7 @@
 // The frame: which view is shown. A view is a module with `show(settings)`; it is loaded when it is first opened.
 import { read, onChange } from "./address.js";
 
-const VIEWS = ["words", "runs", "odds", "data"];
+const VIEWS = ["words", "runs", "odds", "data", "estimate"];
 
 async function show() {
   const { view, settings } = read(VIEWS);

@@ -1,0 +1,76 @@
+// What the view of estimates shows: shares with intervals beside the plain count, as a chart and as a table.
+import { readAs } from "./alphabets.js";
+import { canvas, chart, steps } from "./charts.js";
+import { drawn, element, rounded } from "./elements.js";
+
+const MOST_BARS = 20, MOST_ROWS = 50; // that are shown; the file that can be saved has all
+const ROW = 26, RIGHT = 16, WIDTH = 560, BELOW = 40, LONGEST = 20, LETTER = 8; // of the chart, and characters of a label
+const LEAST = 1e-5; // share that is written as a number
+const TITLES = { frequencies: "How often each symbol occurs", visits: "How often each state is visited", transitions: "Which state comes after which",
+  dfg: "Which symbol directly follows which", starts: "With which symbol words start", ends: "With which symbol words end", lengths: "How long words are" };
+const OF = { frequencies: "symbol", visits: "state", transitions: "step", dfg: "pair", starts: "first symbol", ends: "last symbol", lengths: "length" };
+const METHODS = { inverse: "inversion", em: "fitted chain", counted: "counted" };
+
+/** Show an answer of the server; `at` finds the parts of the view. */
+export function showAnswer(at, answer) {
+  const { question, releases, confidence, method, notes } = answer;
+  const sure = `${Number((100 * confidence).toPrecision(4))}%`;
+  const rows = answer.rows.map(([label, ...numbers]) => [label.join(" → "), ...numbers]);
+  if (question !== "lengths") rows.sort(([, one], [, other]) => other - one);
+  at("answer-title").textContent = TITLES[question];
+  const figures = [["releases", releases.toLocaleString("en")], ["method", METHODS[method] ?? method],
+    ["error to expect, all shares together", points(answer.total_error)], ["the plain count differs by", points(answer.moved)]];
+  at("figures").replaceChildren(...figures.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
+  at("notes").replaceChildren(...notes.map((note) => element("li", {}, `${note[0].toUpperCase()}${note.slice(1)}.`)));
+  at("of").textContent = OF[question];
+  at("interval").textContent = `${sure} interval`;
+  at("shares").replaceChildren(...rows.slice(0, MOST_ROWS).map(([label, value, low, high, counted]) => element("tr", {},
+    element("th", { scope: "row" }, label), element("td", {}, percentOf(value)), element("td", {}, `${percentOf(low)} to ${percentOf(high)}`),
+    element("td", {}, percentOf(counted)))));
+  at("more").textContent = rows.length > MOST_ROWS ? `${(rows.length - MOST_ROWS).toLocaleString("en")} more, with smaller estimates, are in the CSV file.` : "";
+  if (answer.symbols.length > 0) at("symbols-hint").textContent = readAs(answer.symbols);
+  shares(at("chart"), TITLES[question], rows, answer.rows, OF[question], sure);
+  at("command").textContent = answer.command;
+  at("python").textContent = answer.python;
+  at("answer").hidden = at("recipes").hidden = false;
+}
+
+/** Bars of estimates with their intervals, and a ring at each plain count. `all` are the rows as the server sent them. */
+function shares(figure, title, rows, all, of, sure) {
+  const shown = rows.slice(0, MOST_BARS), height = shown.length * ROW;
+  const top = Math.max(...shown.flatMap(([, value, , high, counted]) => [value, high ?? 0, counted]), 1e-9);
+  const left = 16 + LETTER * Math.max(...shown.map(([label]) => short(label).length));
+  const x = (share) => left + (share / top) * (WIDTH - left - RIGHT);
+  const about = shown.map(([label, value, low, high, counted]) => `${label}: ${percentOf(value)}, ${percentOf(low)} to ${percentOf(high)}, counted ${percentOf(counted)}`);
+  const picture = canvas(title, about.join("; "), WIDTH, height + BELOW);
+  for (const share of steps(0, top)) {
+    picture.append(drawn("path", { class: "gridline", d: `M${x(share)} 0V${height}` }),
+      drawn("text", { x: x(share), y: height + 16, "text-anchor": "middle" }, percentOf(share)));
+  }
+  picture.append(drawn("text", { x: (left + WIDTH - RIGHT) / 2, y: height + 34, "text-anchor": "middle" }, "share"));
+  shown.forEach(([label, value, low, high, counted], place) => {
+    const middle = (place + 0.5) * ROW;
+    picture.append(drawn("text", { x: left - 8, y: middle + 5, "text-anchor": "end" }, short(label)),
+      drawn("rect", { class: "share", x: left, y: middle - 8, width: x(value) - left, height: 16 }, drawn("title", {}, about[place])),
+      drawn("path", { class: "estimate", d: `M${x(value)} ${middle - 8}v16` }));
+    if (low !== null && high !== null) picture.append(drawn("path", { class: "interval", d: whisker(x(low), x(high), middle) }));
+    picture.append(drawn("circle", { class: "counted", cx: x(counted), cy: middle, r: 4.5 }));
+  });
+  const key = (name, ...marks) => element("li", {}, drawn("svg", { viewBox: "0 0 32 16", "aria-hidden": "true" }, ...marks), name);
+  const keys = element("ul", { class: "legend" },
+    key("estimate", drawn("rect", { class: "share", x: 0, y: 1, width: 31, height: 14 }), drawn("path", { class: "estimate", d: "M31 1v14" })),
+    key(`${sure} interval`, drawn("path", { class: "interval", d: whisker(2, 30, 8) })),
+    key("plain count of the releases", drawn("circle", { class: "counted", cx: 16, cy: 8, r: 4.5 })));
+  const labels = all[0]?.[0].length === 2 ? [`${of} from`, `${of} to`] : [of];
+  chart(figure, rows.length > MOST_BARS ? `${title}: the ${MOST_BARS} largest of ${rows.length.toLocaleString("en")}` : title, picture,
+    () => [[...labels, "estimate", "low", "high", "counted"], ...all.map(([label, ...numbers]) => [...label, ...numbers])], "estimates", keys);
+}
+
+function whisker(from, to, y) { return `M${from} ${y - 5}V${y + 5}M${from} ${y}H${to}M${to} ${y - 5}V${y + 5}`; }
+
+function short(label) { return label.length > LONGEST ? `${label.slice(0, LONGEST - 1)}…` : label; }
+
+/** A sum of differences between shares, in percentage points. */
+function points(sum) { return sum === null ? "not known" : `${rounded(100 * sum)} points`; }
+
+function percentOf(share) { return share === null ? "not known" : share > 0 && share < LEAST ? "<0.001%" : `${rounded(100 * share)}%`; }
