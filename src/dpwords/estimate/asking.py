@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -72,6 +72,15 @@ class Asked:
         model = self._fitted()
         found = answered(model.evidence, model.population, question, model.chances)
         return self._estimates(question.labels, found.shares, found.shares, found.errors, model.method)
+
+    def counted(self) -> dict[Any, float]:
+        """The shares among the words as they are, by label, as if they were not noisy. Cost: their symbols."""
+        if isinstance(self.mechanism, EditChannel):
+            kind = KINDS[self.question]
+            labels = _edit_labels(kind, self.mechanism.language.alphabet.symbols)
+            return dict(zip(labels, _counted_edits(self.releases, kind, labels).tolist(), strict=True))
+        names = self._of(population_of(self.mechanism)).labels
+        return dict(zip(names, self._counted().tolist(), strict=True))
 
     def by_place(self) -> list[Estimates]:
         """The shares of the symbols at each place, a table for each place."""
@@ -164,7 +173,7 @@ class Asked:
         model = self.model if isinstance(self.model, EditModel) else None
         model = model or fitted_edits(self.releases, mechanism, self.progress)
         found, symbols = answered_edits(model, kind), mechanism.language.alphabet.symbols
-        labels = [(a, b) for a in symbols for b in symbols] if kind == "pair" else list(symbols)
+        labels = _edit_labels(kind, symbols)
         return self._estimates(
             labels, found.shares, found.shares, found.errors, model.method, _counted_edits(self.releases, kind, labels)
         )
@@ -223,6 +232,10 @@ def _counted_at(words: dict[int, Codes], places: int, symbols: int) -> list[Floa
         for place in range(length):
             found[place] += np.bincount(rows[:, place], minlength=symbols)
     return list(found / found.sum(axis=1, keepdims=True))
+
+
+def _edit_labels(kind: EditQuestion, symbols: Sequence[Any]) -> list[Any]:
+    return [(a, b) for a in symbols for b in symbols] if kind == "pair" else list(symbols)
 
 
 def _counted_edits(releases: Releases, kind: EditQuestion, labels: list[Any]) -> Floats:

@@ -1,8 +1,8 @@
 """Pictures of automata, policies, products and systems, of words and of runs.
 
-`diagram`, `runs`, `words`, `distances` and `curves` return matplotlib figures (extra `plot`), `dot` returns text for
-Graphviz, and `save` writes either; Graphviz itself is not needed. A picture of a private word's automaton, or of its
-distances, reveals the word: only its owner may see it.
+`diagram`, `runs`, `words`, `distances`, `curves` and `panels` return matplotlib figures (extra `plot`), `dot` returns
+text for Graphviz, and `save` writes either; Graphviz itself is not needed. A picture of a private word's automaton, or
+of its distances, reveals the word: only its owner may see it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,19 @@ from dpwords.plots.structure import Arrangement, Diagram
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FORMATS", "curves", "diagram", "distances", "dot", "encode", "need_matplotlib", "runs", "save", "words"]
+__all__ = [
+    "FORMATS",
+    "curves",
+    "diagram",
+    "distances",
+    "dot",
+    "encode",
+    "need_matplotlib",
+    "panels",
+    "runs",
+    "save",
+    "words",
+]
 
 FORMATS = ("svg", "png", "dot")
 LARGEST_PICTURE = 400  # states and arrows in a figure
@@ -133,6 +145,21 @@ def curves(epsilons: Sequence[float], series: Mapping[str, Sequence[float]], tit
         from dpwords.plots import samples
 
         return samples.curves(epsilons, series, _one_line(title))
+
+
+def panels(epsilons: Sequence[float], named: Mapping[str, Mapping[str, Sequence[float]]], label: str) -> Figure:
+    """Named panels side by side, each with named curves against ε; NaN leaves a gap. `label` says what is compared.
+
+    >>> figure = panels([1, 2], {"expected": {"tight": [0.5, 0.2]}, "observed": {"tight": [0.4, 0.3]}}, "distance")
+    """
+    if not named or not all(named.values()):
+        raise InvalidValue("there is nothing to draw: give at least one panel, and each at least one curve")
+    if not epsilons or any(len(values) != len(epsilons) for curves in named.values() for values in curves.values()):
+        raise InvalidValue("a curve must have one value for each ε: pass at least one ε and one curve")
+    with _matplotlib_as_it_comes():
+        from dpwords.plots import samples
+
+        return samples.panels(epsilons, named, _one_line(label))
 
 
 def encode(figure: Figure, form: str) -> bytes:
