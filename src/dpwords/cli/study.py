@@ -163,7 +163,6 @@ def data(
     from dpwords.studies.data import NOT_PRIVATE, reading
     from dpwords.studies.data import data as run
 
-    note(NOT_PRIVATE)
     mechanism, inside = reading(language, edits)
     where = {name: options[name] for name in ("column", "columns", "case", "symbol", "order", "separator")}
     request = Request(**where, invalid=options["invalid"] or "fail", inside=inside)
@@ -171,14 +170,16 @@ def data(
         found = words_in(input, options["format"], request, mechanism)
     except InvalidValue as error:
         raise type(error)(in_options(str(error))) from None
-    if found.skipped:
-        note(f"{found.skipped:,} rows are not in the language and left out")
     study = partial(run, found.words, language, epsilon, k, edits, question, draws=draws, seed=seed, limits=limits)
-    _show("data", study, output)
+    skipped = (f"{found.skipped:,} rows are not in the language and left out",) if found.skipped else ()
+    _show("data", study, output, (*skipped, NOT_PRIVATE))
 
 
-def _show(name: str, run: Callable[..., Study], output: Path | None) -> None:
-    """Run a study, print it and write its files; after an error, no files are written."""
+def _show(name: str, run: Callable[..., Study], output: Path | None, told: tuple[str, ...] = ()) -> None:
+    """Run a study, print it and write its files; after an error, no files are written.
+
+    `told` are lines for standard error that go with the results.
+    """
     from dpwords import plots
     from dpwords.core.files import check_output, staged
 
@@ -200,4 +201,6 @@ def _show(name: str, run: Callable[..., Study], output: Path | None) -> None:
             contents |= {output / f"{title}.{form}": plots.encode(figure, form) for form in ("svg", "png")}
         lines += textwrap.wrap("Written: " + ", ".join(path.name for path in contents), width)
     with staged(contents):
+        for text in told:
+            note(text)
         emit(lines)

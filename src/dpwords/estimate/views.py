@@ -17,6 +17,7 @@ from dpwords.spaces.choice import space_of
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.online import OnlineRuns
 from dpwords.spaces.online_favours import favours
+from dpwords.spaces.space import Weights
 
 _EVEN = 0.03  # standard deviation of ln Z up to which the normaliser counts as the same for all words
 
@@ -61,17 +62,22 @@ def seen(mechanism: Private, rows: Codes) -> Seen:
             return Seen(*favours(mechanism._space, weights, rows))
         return favouring_own(rows, len(mechanism.language.alphabet), ratio_of(weights))
     if isinstance(mechanism, Exponential) and mechanism.distance == "hamming":
-        weights = mechanism.weights(length)
-        if weights.rate is None:
-            raise InvalidValue(
-                "expectation–maximisation needs weights that fall linearly in the exponent, and these releases have a "
-                f"{mechanism.utility}: use method='inverse' (free words only), or release with utility=Linear()"
-            )
-        return favouring_own(rows, len(mechanism.language.alphabet), ratio_of(weights))
+        return favouring_own(rows, len(mechanism.language.alphabet), ratio_of(_linear_weights(mechanism, length)))
     raise InvalidValue(
         f"estimates are not available for {mechanism!r}: release with Exponential under Hamming distance, Online, "
         "EditChannel without onto=, or Report"
     )
+
+
+def _linear_weights(mechanism: Exponential, length: int) -> Weights:
+    """The weights at words of this length; raises `InvalidValue` if they do not fall linearly in the exponent."""
+    weights = mechanism.weights(length)
+    if weights.rate is None:
+        raise InvalidValue(
+            "expectation–maximisation needs weights that fall linearly in the exponent, and these releases have a "
+            f"{mechanism.utility}: use method='inverse' (free words only), or release with utility=Linear()"
+        )
+    return weights
 
 
 def uneven_normalisers(mechanism: Private, lengths: list[int]) -> list[Normalisers] | None:
@@ -83,6 +89,6 @@ def uneven_normalisers(mechanism: Private, lengths: list[int]) -> list[Normalise
             return None
         space = space_of(one.language, "hamming", one.limits)
         graph = getattr(space, "graph", None) or Graph.of(one.language)
-        found.append(Normalisers(graph, one.weights(length), one.limits))
+        found.append(Normalisers(graph, _linear_weights(one, length), one.limits))
         spread = max(spread, found[-1].spread(space, length))
     return found if spread > _EVEN else None

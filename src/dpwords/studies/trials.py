@@ -100,8 +100,9 @@ class TrueWords:
             return self._report(mechanism, source)
         released = source.release_codes(self.words)
         observed = self._distance(released, mechanism) / max(len(self.words.values), 1)
-        counted = error_between(self._counted(released, mechanism), self._counted(self.words, mechanism))
-        return self._with_estimate(released, mechanism, self._counted(self.words, mechanism), observed, counted)
+        truth = self._counted(self.words, mechanism)
+        counted = error_between(self._counted(released, mechanism), truth)
+        return self._with_estimate(released, mechanism, truth, observed, counted)
 
     def expected(self, mechanism: Private) -> tuple[float | None, float | None]:
         """The expected distance per step, averaged over the language and over the true words.
