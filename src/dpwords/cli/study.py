@@ -141,8 +141,8 @@ def data(
     are and if they are estimated. A report stands for promises about whole words, for which ε is the total.
 
     The words of the file are described as for dpwords release: lists or text in a --column, one of the --columns for
-    each step, or one row for each event of a --case. On words of states each length needs a proof, which takes minutes
-    at ε < 3: --certificate-time 2 is faster, and can be less accurate.
+    each step, or one row for each event of a --case. Words of states need proofs, which take minutes at ε < 3;
+    --certificate-time limits them, and the table says which calibration was in force.
 
     \b
     Examples:
