@@ -288,3 +288,11 @@ def test_panels() -> None:
         plots.panels([1], {}, "distance")
     with pytest.raises(InvalidValue, match="one value for each ε"):
         plots.panels([1], {"expected": {"tight": [1.0, 2.0]}}, "distance")
+
+
+def test_warnings_of_an_estimate_are_notes() -> None:
+    words, mechanism = encoded(TEXTS[:20], dw.Words("abc")), dw.Exponential(dw.Words("abc"), epsilon=1.2)
+    trial = TrueWords(words, "dfg").trial(mechanism, mechanism.seeded(1))
+    assert trial.estimated is not None
+    assert len(trial.notes) == 1
+    assert "20 releases are few for this ε" in trial.notes[0]

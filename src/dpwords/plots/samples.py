@@ -76,7 +76,7 @@ def panels(epsilons: Sequence[float], named: Mapping[str, Mapping[str, Sequence[
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(3.6 * len(named) + 0.6, 4), layout="constrained")
-    axes = figure.subplots(1, len(named), squeeze=False, sharey=True)[0]
+    axes = figure.subplots(1, len(named), squeeze=False, sharex=True, sharey=True)[0]
     styles = looks(dict.fromkeys(name for curves in named.values() for name in curves))
     order = sorted(range(len(epsilons)), key=lambda at: epsilons[at])
     for panel, (title, curves) in zip(axes, named.items(), strict=True):

@@ -35,7 +35,7 @@ class Trial:
     counted: float  # error of the question if releases are counted as they are
     estimated: float | None = None  # the same of the estimate; None where it was refused
     foreseen: float | None = None  # the error that the estimate expects of itself
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # why it was refused, or what it warns of
 
     def document(self) -> dict[str, Any]:
         """The trial for JSON."""
@@ -154,13 +154,14 @@ class TrueWords:
     ) -> Trial:
         asked = ASKED[mechanism.question] if isinstance(mechanism, Report) else self.question
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the notes say the same
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always", UserWarning)
                 found = getattr(estimate, asked)(released, mechanism)
         except (InvalidValue, TooLarge) as error:
             return Trial(observed, counted, notes=(f"no estimate: {error}",))
         shares = {label: each.value for label, each in found.items()}
-        return Trial(observed, counted, error_between(shares, truth), found.total_error, found.notes)
+        notes = tuple(str(each.message) for each in told if each.category is UserWarning)
+        return Trial(observed, counted, error_between(shares, truth), found.total_error, notes)
 
     def _counted(self, words: Ragged, mechanism: Private) -> dict[Any, float]:
         return Asked(self.question, Releases.of(words, mechanism), mechanism).counted()
