@@ -261,6 +261,7 @@ def test_audit_says_whether_a_claim_holds() -> None:
         ["study"],
         ["study", "strings", "-h"],
         ["study", "grid", "-h"],
+        ["study", "data", "-h"],
         ["ledger"],
         ["ledger", "show", "-h"],
         ["serve", "-h"],

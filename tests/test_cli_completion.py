@@ -57,6 +57,7 @@ def test_names_of_alphabets_systems_and_rules_are_offered(tmp_path: Path, monkey
         ["draw", "--output", ""],
         ["accuracy", "--plot", ""],
         ["study", "grid", "--output", ""],
+        ["study", "data", "--input", ""],
     ],
 )
 def test_names_of_files_are_offered(words: list[str]) -> None:

@@ -293,9 +293,10 @@ def test_too_little_is_told_or_refused() -> None:
     with pytest.warns(UserWarning, match="the estimates are rough: 20 releases are few"):
         found = dw.estimate.frequencies(some.seeded(1).release_all(words[:20]), some)
     assert any("rough" in note for note in found.notes)
-    one = dw.estimate.frequencies(["ab"], FREE)
-    assert one["a"].value == pytest.approx(0.5, abs=1e-3)
-    assert any("estimated as 0" in note for note in one.notes)
+    refuse("at least two", lambda: dw.estimate.frequencies(["ab"], FREE))
+    two = dw.estimate.frequencies(["ab", "ab"], FREE)
+    assert two["a"].value == pytest.approx(0.5, abs=1e-3)
+    assert any("estimated as 0" in note for note in two.notes)
 
 
 def test_normalisers_that_cannot_be_corrected_for_are_refused() -> None:

@@ -17,27 +17,20 @@ from dpwords.cli.options import (
     above_zero,
     at_least_one,
     certificate_options,
+    epsilons,
     language_options,
     limits_for,
     public_language,
     refuse,
 )
 from dpwords.cli.terminal import emit, status
-from dpwords.core.checks import positive_number, whole_number
+from dpwords.core.checks import whole_number
 from dpwords.errors import InvalidValue
 
 if TYPE_CHECKING:
     from dpwords.accuracy import Figures, Target
     from dpwords.mechanisms.choice import Maker
     from dpwords.mechanisms.private import Private
-
-
-def _numbers(_context: click.Context, _parameter: click.Parameter, text: str | None) -> list[float]:
-    try:
-        found = [float(part) for part in text.split(",")] if text is not None else []
-    except ValueError:
-        raise InvalidValue("--epsilon takes numbers separated by commas, as in 1,2,5,10") from None
-    return [positive_number(number, "--epsilon", "--epsilon 1,2,5,10") for number in found]
 
 
 def _share(_context: click.Context, _parameter: click.Parameter, value: float | None) -> float | None:
@@ -49,7 +42,7 @@ def _share(_context: click.Context, _parameter: click.Parameter, value: float | 
 @click.command(cls=SectionedCommand, short_help="Show what accuracy to expect, before there is any data.")
 @language_options
 @click.option("--length", type=int, required=True, callback=at_least_one, help="The length of the words.")
-@click.option("--epsilon", "-e", callback=_numbers, help="One or more values of ε, as in 1,2,5,10.")
+@click.option("--epsilon", "-e", callback=epsilons, help="One or more values of ε, as in 1,2,5,10.")
 @click.option(
     "--at-most",
     type=int,

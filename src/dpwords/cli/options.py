@@ -46,6 +46,15 @@ def at_least_one(_context: click.Context, option: click.Parameter, value: int) -
     return whole_number(value, option.opts[0], 1)
 
 
+def epsilons(_context: click.Context, _parameter: click.Parameter, text: str | None) -> list[float]:
+    """The numbers that were given to --epsilon, with commas between them; none if it was left out."""
+    try:
+        found = [float(part) for part in text.split(",")] if text is not None else []
+    except ValueError:
+        raise InvalidValue("--epsilon takes numbers separated by commas, as in 1,2,5,10") from None
+    return [positive_number(number, "--epsilon", "--epsilon 1,2,5,10") for number in found]
+
+
 _LANGUAGE = (
     click.option(
         "--alphabet",

@@ -30,25 +30,35 @@ _WORTH_TELLING = 100  # rows a second: for a few rows, the time is that of start
 _PATIENCE = 10  # seconds of proofs, after which a faster way is named
 _MUCH = 10.0  # ε of a person, beyond which a promise says little
 _SHOWN = 6  # names of columns in one line
-_FILES = (
-    click.option(
-        "--input",
-        shell_complete=files,
-        help="A file with a table of words: .csv, .tsv, .jsonl, .txt (a word on each line), .parquet, .arrow or "
-        ".feather; text also as .gz, .bz2, .xz or .zst. '-' is standard input.",
-    ),
-    click.option("--output", shell_complete=files, help="The file to write. '-' is standard output.  [default: -]"),
-    click.option("--format", type=click.Choice(FORMATS), help="The input's format.  [default: by its suffix]"),
-    click.option(
-        "--output-format",
-        type=click.Choice(FORMATS),
-        help="The output's format.  [default: by its suffix; on standard output that of the input]",
-    ),
+_INPUT = click.option(
+    "--input",
+    shell_complete=files,
+    help="A file with a table of words: .csv, .tsv, .jsonl, .txt (a word on each line), .parquet, .arrow or "
+    ".feather; text also as .gz, .bz2, .xz or .zst. '-' is standard input.",
+)
+_FORMAT = click.option("--format", type=click.Choice(FORMATS), help="The input's format.  [default: by its suffix]")
+_SHAPE = (
     click.option("--column", help="The column of words: lists of symbols, or text."),
     click.option("--columns", help="One column for each step: a range 'm1:m12' or a pattern 'm*'."),
     click.option("--case", help="In a log with one row for each event, the column that says which word it belongs to."),
     click.option("--symbol", help="In a log, the column of symbols."),
     click.option("--order", help="In a log, the column that orders the events of a word, such as a time."),
+)
+_INVALID = click.option(
+    "--invalid",
+    type=click.Choice(["fail", "skip"]),
+    help="Rows whose word is not in the language: refuse the file, or leave the rows out.  [default: fail]",
+)
+_FILES = (
+    _INPUT,
+    click.option("--output", shell_complete=files, help="The file to write. '-' is standard output.  [default: -]"),
+    _FORMAT,
+    click.option(
+        "--output-format",
+        type=click.Choice(FORMATS),
+        help="The output's format.  [default: by its suffix; on standard output that of the input]",
+    ),
+    *_SHAPE,
     click.option("--id", help="A column that differs in every row; draws depend on it.  [default: the row's number]"),
     click.option("--by", help="The column that says whose word it is: what the words of a person spend adds up."),
     click.option(
@@ -69,11 +79,7 @@ _FILES = (
         help="A file that records the ε spent for each person, before anything is drawn.",
     ),
     click.option("--resume", is_flag=True, help="Finish a run that was interrupted; it is not paid for twice."),
-    click.option(
-        "--invalid",
-        type=click.Choice(["fail", "skip"]),
-        help="Rows whose word is not in the language: refuse the file, or leave the rows out.  [default: fail]",
-    ),
+    _INVALID,
     click.option("--drop-others", is_flag=True, help="Write no columns but those of the words, --id and --by."),
     click.option(
         "--key-file",
@@ -92,6 +98,11 @@ _WHERE = ("column", "columns", "case", "symbol", "order", "separator", "id", "by
 def file_options(command: Command) -> Command:
     """Add --input, --output and what belongs to them."""
     return with_options(command, _FILES)
+
+
+def word_file_options(command: Command) -> Command:
+    """Add --input, and what says where its words are."""
+    return with_options(command, (_INPUT, _FORMAT, *_SHAPE, _INVALID))
 
 
 def refuse_file_options() -> None:
@@ -149,12 +160,12 @@ def release_file(
             ) from None
         raise
     except InvalidValue as error:
-        raise type(error)(_in_options(str(error))) from None
+        raise type(error)(in_options(str(error))) from None
     if certificates is not None and (exponential := certified(mechanism)) is not None:
         exponential.certificate.save(certificates)
 
 
-def _in_options(message: str) -> str:
+def in_options(message: str) -> str:
     """A message that names arguments of Python functions, such as by=, with the options of the command line."""
     names = "|".join((*_WHERE, "budget", "split"))
     options = re.sub(rf"\b({names})=(?: or --\1\b| \(--\1\))?(?!\w)", r"--\1", message)

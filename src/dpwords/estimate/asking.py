@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
@@ -22,6 +22,7 @@ from dpwords.estimate.releases import Releases
 from dpwords.estimate.results import Estimates, estimates, interval_factor, on_simplex
 from dpwords.estimate.true_lengths import fitted_lengths
 from dpwords.estimate.uncertainty import answered
+from dpwords.estimate.views import population_of
 from dpwords.languages.language import Language
 from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.private import Private
@@ -70,8 +71,19 @@ class Asked:
         model = self._fitted()
         question = self._of(model.population)
         found = answered(model.evidence, model.population, question, model.chances)
-        plain = counted(self.releases.by_length(), model.population, question)
+        plain = counted_shares(self.releases.by_length(), model.population, question)
         return self._estimates(question.labels, found.shares, found.shares, found.errors, model.method, plain)
+
+    def counted(self) -> dict[Any, float]:
+        """The shares among the words as they are, by label, as if they were not noisy. Cost: their symbols."""
+        if isinstance(self.mechanism, EditChannel):
+            kind = KINDS[self.question]
+            labels = _edit_labels(kind, self.mechanism.language.alphabet.symbols)
+            return dict(zip(labels, _counted_edits(self.releases, kind, labels).tolist(), strict=True))
+        population = population_of(self.mechanism)
+        question = self._of(population)
+        shares = counted_shares(self.releases.by_length(), population, question)
+        return dict(zip(question.labels, shares.tolist(), strict=True))
 
     def by_place(self) -> list[Estimates]:
         """The shares of the symbols at each place, a table for each place."""
@@ -168,7 +180,7 @@ class Asked:
         model = fitted_edits(self.releases, mechanism, self.progress) if self.model is None else None
         model = model or self._known(self.model, EditModel)
         found, symbols = answered_edits(model, kind), mechanism.language.alphabet.symbols
-        labels = [(a, b) for a in symbols for b in symbols] if kind == "pair" else list(symbols)
+        labels = _edit_labels(kind, symbols)
         return self._estimates(
             labels, found.shares, found.shares, found.errors, model.method, _counted_edits(self.releases, kind, labels)
         )
@@ -176,6 +188,8 @@ class Asked:
     def _estimates(
         self, labels: Any, shares: Floats, raw: Floats, errors: Floats, method: str, counted: Floats
     ) -> Estimates:
+        if len(self.releases) < 2:
+            raise InvalidValue("one release tells nothing about how much releases vary: pass at least two")
         return estimates(
             labels,
             shares,
@@ -189,7 +203,7 @@ class Asked:
         )
 
 
-def counted(words: dict[int, Codes], population: Hidden, question: RunQuestion) -> Floats:
+def counted_shares(words: dict[int, Codes], population: Hidden, question: RunQuestion) -> Floats:
     """The answers of words as they are. Cost: their symbols."""
     total, whole = np.zeros(question.number), np.zeros(question.number)
     edges = None if question.by_place else question.edges(population)
@@ -221,6 +235,10 @@ def _counted_at(words: dict[int, Codes], places: int, symbols: int) -> list[Floa
         for place in range(length):
             found[place] += np.bincount(rows[:, place], minlength=symbols)
     return list(found / found.sum(axis=1, keepdims=True))
+
+
+def _edit_labels(kind: EditQuestion, symbols: Sequence[Any]) -> list[Any]:
+    return [(a, b) for a in symbols for b in symbols] if kind == "pair" else list(symbols)
 
 
 def _counted_edits(releases: Releases, kind: EditQuestion, labels: list[Any]) -> Floats:

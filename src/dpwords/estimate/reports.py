@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dpwords.core.encoding import Ragged
 from dpwords.core.scaled import Integers
 from dpwords.core.symbols import is_hashable
 from dpwords.errors import InvalidValue, NotInLanguage
@@ -45,6 +46,25 @@ def answered_report(releases: Any, report: Report, question: str, confidence: fl
         question=question,
         method="inverse",
     )
+
+
+def counted_answers(releases: Any, report: Report) -> dict[Any, float]:
+    """The share of each item among all items that were named, as if nobody had named a wrong one."""
+    answers = _numbers(releases, report)
+    named = np.bincount(answers.ravel(), minlength=len(report.items)) / answers.size
+    return dict(zip(report.items, named.tolist(), strict=True))
+
+
+def reported_shares(words: Ragged, report: Report) -> dict[Any, float]:
+    """What reports of these true words are about: the mean, over words, of the share of each item in a word.
+
+    The words are codes of symbols, each long enough to be asked about. Cost: their symbols.
+    """
+    found = np.zeros(len(report.items))
+    for numbers in words.by_length():
+        items = report._answers.at_places(words.rows(numbers))
+        found += np.bincount(items.ravel(), minlength=len(found)) / items.shape[1]
+    return dict(zip(report.items, (found / len(words)).tolist(), strict=True))
 
 
 def _numbers(releases: Any, report: Report) -> Integers:

@@ -9,7 +9,7 @@ import io
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -43,6 +43,17 @@ class TableSource:
     form: FileForm
     reader: TableReader
 
+    @contextmanager
+    def hiding_columns(self) -> Iterator[None]:
+        """Show no names of columns in an error if these could be symbols of the first word."""
+        try:
+            yield
+        except NoColumn as error:
+            if self.form.kind in ("csv", "tsv"):  # without a header, the first line has private words
+                where = f"the first line of {self.input.name}"
+                raise InvalidValue(f"{error.fault}: see that {where} has the names of the columns") from None
+            raise
+
 
 class Passes:
     """A release of the words of one file with one key. Every draw is keyed, so it can be repeated.
@@ -53,14 +64,9 @@ class Passes:
     def __init__(self, mechanism: Private, request: Request, source: TableSource, target: FileForm, key: bytes) -> None:
         self._mechanism, self._source, self._target, self._key = mechanism, source, target, key
         self.lengths: Counter[int] = Counter()  # how many words have each length, once they are surveyed
-        try:
+        with source.hiding_columns():
             self._words = words_of(source.reader, request, target, answers=isinstance(mechanism, Report))
             release = self._words.request.survey(self._words.schema, mechanism, key).release
-        except NoColumn as error:
-            if source.form.kind in ("csv", "tsv"):  # without a header, the first line has private words
-                where = f"the first line of {source.input.name}"
-                raise InvalidValue(f"{error.fault}: see that {where} has the names of the columns") from None
-            raise
         empty = pa.RecordBatch.from_pylist([], schema=self._words.schema)
         self._schema, self._changed = self._words.written(release(empty)).schema, release.shape.released
         self._read = release.shape.columns

@@ -1,7 +1,7 @@
 """Pictures of automata, policies, products and systems, of words and of runs, and of estimates.
 
-`diagram`, `runs`, `words`, `distances`, `curves` and `estimates` return matplotlib figures (extra `plot`), `dot`
-returns text for Graphviz, and `save` writes either; Graphviz itself is not needed. A picture of a private word's
+`diagram`, `runs`, `words`, `distances`, `curves`, `panels` and `estimates` return matplotlib figures (extra `plot`),
+`dot` returns text for Graphviz, and `save` writes either; Graphviz itself is not needed. A picture of a private word's
 automaton, or of its distances, reveals the word: only its owner may see it.
 """
 
@@ -38,6 +38,7 @@ __all__ = [
     "encode",
     "estimates",
     "need_matplotlib",
+    "panels",
     "runs",
     "save",
     "words",
@@ -147,6 +148,21 @@ def curves(epsilons: Sequence[float], series: Mapping[str, Sequence[float]], tit
         from dpwords.plots import samples
 
         return samples.curves(epsilons, series, _one_line(title))
+
+
+def panels(epsilons: Sequence[float], named: Mapping[str, Mapping[str, Sequence[float]]], label: str) -> Figure:
+    """Named panels side by side, each with named curves against ε; NaN leaves a gap. `label` says what is compared.
+
+    >>> figure = panels([1, 2], {"expected": {"tight": [0.5, 0.2]}, "observed": {"tight": [0.4, 0.3]}}, "distance")
+    """
+    if not named or not all(named.values()):
+        raise InvalidValue("there is nothing to draw: give at least one panel, and each at least one curve")
+    if not epsilons or any(len(values) != len(epsilons) for curves in named.values() for values in curves.values()):
+        raise InvalidValue("a curve must have one value for each ε: pass at least one ε and one curve")
+    with _matplotlib_as_it_comes():
+        from dpwords.plots import samples
+
+        return samples.panels(epsilons, named, _one_line(label))
 
 
 def estimates(

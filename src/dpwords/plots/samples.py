@@ -67,10 +67,37 @@ def distances(panels: Mapping[str, Mapping[str, Sequence[float]]]) -> Figure:
         panel.set(xlabel="distance", ylim=(0, None))
         panel.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylabel("probability")
+    _legend_below(figure, axes, columns=len(styles))
+    return figure
+
+
+def panels(epsilons: Sequence[float], named: Mapping[str, Mapping[str, Sequence[float]]], label: str) -> Figure:
+    """Named panels, each with named curves against ε, on one scale."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(3.6 * len(named) + 0.6, 4), layout="constrained")
+    axes = figure.subplots(1, len(named), squeeze=False, sharex=True, sharey=True)[0]
+    styles = looks(dict.fromkeys(name for curves in named.values() for name in curves))
+    order = sorted(range(len(epsilons)), key=lambda at: epsilons[at])
+    for panel, (title, curves) in zip(axes, named.items(), strict=True):
+        for name, values in curves.items():
+            look = styles[name]
+            points = [(epsilons[at], values[at]) for at in order]
+            panel.plot(*zip(*points, strict=True), look.marker, color=look.colour, linestyle=look.line, label=name)
+            panel.lines[-1].set(markersize=5, linewidth=1.2)
+        panel.set_title(drawable(title), fontsize=10, parse_math=False)
+        panel.set(xlabel="ε", ylim=(0, None))
+        panel.spines[["top", "right"]].set_visible(False)
+    axes[0].set_ylabel(drawable(label), parse_math=False)
+    _legend_below(figure, axes, columns=len(named))
+    return figure
+
+
+def _legend_below(figure: Figure, axes: Sequence[Axes], columns: int) -> None:
+    """One legend for all panels, with each name once."""
     handles = {str(line.get_label()): line for panel in axes for line in panel.lines}
     shown = [drawable(name).replace("$", r"\$") for name in handles]
-    figure.legend(list(handles.values()), shown, loc="outside lower center", ncols=len(handles), frameon=False)
-    return figure
+    figure.legend(list(handles.values()), shown, loc="outside lower center", ncols=columns, frameon=False)
 
 
 def curves(epsilons: Sequence[float], series: Mapping[str, Sequence[float]], title: str) -> Figure:
