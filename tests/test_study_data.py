@@ -22,7 +22,7 @@ from dpwords.errors import InvalidValue, NotInLanguage
 from dpwords.estimate.asking import KINDS
 from dpwords.estimate.reports import reported_shares
 from dpwords.frames.requests import Request
-from dpwords.frames.words import words_in
+from dpwords.frames.true_words import words_in
 from dpwords.studies.data import HEADER, NOT_PRIVATE, data, reading
 from dpwords.studies.study import Study
 from dpwords.studies.trials import REPORT, TrueWords, error_between

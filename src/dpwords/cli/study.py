@@ -159,7 +159,7 @@ def data(
         raise InvalidValue("--input is missing: name the file with the true words")
     need_pyarrow()
     from dpwords.frames.requests import Request
-    from dpwords.frames.words import words_in
+    from dpwords.frames.true_words import words_in
     from dpwords.studies.data import NOT_PRIVATE, reading
     from dpwords.studies.data import data as run
 

@@ -113,7 +113,7 @@ def answered_edits(model: EditModel, kind: EditQuestion) -> Answered:
         information += (scores * times[:, None]).T @ scores
         slopes += times @ scores
     along = model.releases * model_covariance(matrix, centring.reshape(answers, size, size))
-    root = root_of_inverse(information, inside(information, sums, groups))
+    root = root_of_inverse(information, inside(information, sums, groups), model.releases)
     variance = own - ((cross @ root) ** 2).sum(axis=1) + ((along @ root) ** 2).sum(axis=1)
     errors = np.sqrt(np.maximum(variance, 0.0))
     if kind == "pair":

@@ -85,6 +85,6 @@ def fitted_lengths(counts: Floats, mechanism: EditChannel) -> tuple[Floats, Floa
     scores = matrix / np.maximum(shares @ matrix, 1e-300) - 1  # of each released length, for each true one
     weighted = shares[:, None] * scores
     information, groups = (weighted * counts) @ weighted.T, np.zeros(len(shares), dtype=np.int64)
-    root = root_of_inverse(information, inside(information, counts.sum() * shares, groups))
+    root = root_of_inverse(information, inside(information, counts.sum() * shares, groups), counts.sum())
     along = counts.sum() * (np.diag(shares) - np.outer(shares, shares))
     return shares, np.sqrt(((along @ root) ** 2).sum(axis=1)) / counts.sum()

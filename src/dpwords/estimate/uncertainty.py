@@ -71,7 +71,7 @@ def answered(evidence: RunEvidence, population: Hidden, question: RunQuestion, c
         information += (scores * part.times) @ scores.T
         slopes += scores @ part.times
     along = model_covariance(population, question, chances, lengths)
-    root = root_of_inverse(information, inside(information, uses, evidence.groups))
+    root = root_of_inverse(information, inside(information, uses, evidence.groups), sum(lengths.values()))
     variance = own - ((cross @ root) ** 2).sum(axis=1) + ((along @ root) ** 2).sum(axis=1)
     errors = np.sqrt(np.maximum(variance, 0.0))
     if question.kind == "pair":
@@ -214,13 +214,18 @@ def inside(information: Floats, uses: Floats, groups: Integers) -> Flags:
     return np.asarray((np.minimum(uses, others) >= _FEWEST_USES) & shown)
 
 
-def root_of_inverse(information: Floats, free: Flags) -> Floats:
+def root_of_inverse(information: Floats, free: Flags, releases: float) -> Floats:
     """A matrix R with R·R′ = the inverse of the information about the parameters that do not lie on the boundary.
 
-    All others count as known. Directions about which there is no information are left out.
+    All others count as known. Directions about which there is no information are left out. The products of different
+    scores are sums over the releases, and mean little where there are as few releases as parameters: they count with
+    the weight 1 − (parameters/releases)², at least 0.
     """
     scale = np.sqrt(np.where(free, np.diagonal(information), 0.0))
     scale[scale == 0.0] = np.inf
-    values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
+    trusted = max(1 - (np.count_nonzero(free) / releases) ** 2, 0.0)
+    correlation = trusted * information / np.outer(scale, scale)
+    np.fill_diagonal(correlation, np.where(free, 1.0, 0.0))
+    values, vectors = np.linalg.eigh(correlation)
     keep = values > _SMALL * values.max(initial=0.0)
     return np.asarray(vectors[:, keep] / np.sqrt(values[keep]) / scale[:, None])
