@@ -37,8 +37,8 @@ class Population:
     """Runs of a Markov chain on a grid that drifts to the south-east, drawn from a seed; each is a row of edges."""
 
     def __init__(self, side: int, people: int, steps: int, seed: int) -> None:
-        grid = dw.GridWorld(side, side).by_states()
-        self.runs, coins = Runs(grid), np.random.default_rng(seed)
+        self.grid = dw.GridWorld(side, side).by_states()
+        self.runs, coins = Runs(self.grid), np.random.default_rng(seed)
         cells = np.array([self.runs.symbols[code] for code in self.cell_of_state])
         ahead = (cells[self.runs.target] - cells[self.runs.source]).sum(axis=1) > 0
         self.chain = self.normalised(coins.gamma(np.where(ahead, 2.1, 0.7)) + 0.02)
@@ -146,11 +146,19 @@ def one_place_unary(people: Population, epsilon: float, coins: np.random.Generat
 
 
 def one_place_subset(people: Population, epsilon: float, coins: np.random.Generator) -> Shares:
-    """One random place of each run, with all of ε, by subset selection."""
-    visits, transitions = (
-        to_simplex(subset_shares(values, size, epsilon, coins)) for values, size in questions(people, coins)
-    )
-    return Shares(visits, transitions)
+    """One random place of each run, with all of ε, by subset selection: `dw.Report`, and its unbiased estimate."""
+    cells = [people.runs.symbols[code] for code in people.cell_of_state]
+    steps = [(cells[one], cells[other]) for one, other in zip(people.runs.source, people.runs.target, strict=True)]
+    words, seeds = people.runs.symbol[people.edges], coins.integers(2**31, size=2).tolist()
+    found = []
+    for question, wanted, seed in zip(("visits", "transitions"), (cells, steps), seeds, strict=True):
+        report = dw.Report(people.grid, epsilon, question)
+        answers = np.asarray(report.seeded(seed).release_codes(words))
+        named = np.bincount(answers.ravel(), minlength=len(report.items)) / len(answers)
+        shares = to_simplex((named - report.share_if_not) / (report.share_if_true - report.share_if_not))
+        number = {item: index for index, item in enumerate(report.items)}
+        found.append(shares[[number[item] for item in wanted]])
+    return Shares(*found)
 
 
 def transitions_subset(people: Population, epsilon: float, coins: np.random.Generator) -> Shares:
@@ -163,19 +171,6 @@ def questions(people: Population, coins: np.random.Generator) -> list[tuple[Inte
     """The values that people report, and how many there are: of a visit, and in another survey of a transition."""
     visited = people.runs.target[one_place(people, coins)]
     return [(visited, len(people.runs.first) - 1), (one_place(people, coins), len(people.runs.target))]
-
-
-def subset_shares(values: Integers, size: int, epsilon: float, coins: np.random.Generator) -> Floats:
-    """Unbiased shares from random sets of values, in which the true one is e^ε times likelier to be than not."""
-    chosen = subset_size(size, epsilon)
-    odds = math.exp(epsilon) * chosen
-    has_own = odds / (odds + size - chosen)
-    has_other = has_own * (chosen - 1) / (size - 1) + (1 - has_own) * chosen / (size - 1)
-    ranks = coins.random((len(values), size))
-    ranks[np.arange(len(values)), values] = np.where(coins.random(len(values)) < has_own, -1, 2)
-    members = np.argpartition(ranks, chosen - 1, axis=1)[:, :chosen]
-    counted = np.bincount(members.ravel(), minlength=size) / len(values)
-    return np.asarray((counted - has_other) / (has_own - has_other))
 
 
 def subset_size(size: int, epsilon: float) -> int:
