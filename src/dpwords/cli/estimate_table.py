@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dpwords.cli.tables import table
-from dpwords.languages.systems import written
 
 if TYPE_CHECKING:
     from dpwords.cli.colours import Terminal
@@ -81,7 +80,8 @@ class EstimateRows:
             (self._place(number), *(_finite(one[label].value) if label in one else None for label in kept))
             for number, one in enumerate(self.tables)
         ]
-        lines = table(Table(("place", *(_text(written(label)) for label in kept)), tuple(cells)), terminal)
+        names = (_text(*self._written(label)) for label in kept)
+        lines = table(Table(("place", *names), tuple(cells)), terminal)
         rest = len(self.tables[0]) - len(kept)
         return [*lines, f"({rest} smaller shares are not shown: --top shows more)"] if rest else lines
 
@@ -143,6 +143,8 @@ class EstimateRows:
         return self.names[number] if number < len(self.names) else str(number + 1)
 
     def _written(self, label: Any) -> tuple[Any, ...]:
+        from dpwords.languages.systems import written
+
         question = self.tables[0].question
         if question in ("transitions", "dfg"):
             return tuple(map(written, label))
