@@ -11,6 +11,7 @@ import os
 import select
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,7 @@ OPTIONS = {
 }
 
 
-def left(folder: Path) -> int:
+def arrived(folder: Path) -> int:
     """Leave a file that says where this attempt of the first task runs; return its number, −1 for other tasks."""
     context = TaskContext.get()
     assert context is not None
@@ -47,32 +48,42 @@ def left(folder: Path) -> int:
         return -1
     attempt = context.attemptNumber()
     folder.joinpath(f"attempt {attempt}").write_text(str(Path.cwd()), "utf-8")
+    for other in {0, 1} - {attempt}:
+        with folder.joinpath(f"to {other}").open("r+b", buffering=0) as pipe:
+            pipe.write(b"x")
     return attempt
 
 
+def wait(folder: Path, attempt: int) -> None:
+    """Return when the other one of the first two attempts has arrived, before or after this one."""
+    with folder.joinpath(f"to {attempt}").open("r+b", buffering=0) as pipe:
+        if not select.select([pipe], [], [], 120)[0]:
+            raise RuntimeError("there was no other attempt")
+
+
 def failing(folder: Path) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """The first attempt of one task fails after its words were drawn."""
+    """The first attempt of one task fails after its words were drawn; a speculative copy waits for that."""
 
     def passed(batches: Iterator[Any]) -> Iterator[Any]:
         drawn = list(batches)
-        if left(folder) == 0:
+        attempt = arrived(folder)
+        if attempt == 0:
             raise RuntimeError("made to fail")
+        if attempt == 1:
+            wait(folder, attempt)
         yield from drawn
 
     return passed
 
 
 def speculative(folder: Path) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """The first attempt of one task draws its words, and waits until a speculative copy has drawn them as well."""
+    """One task ends only after two attempts at it have drawn its words, whichever of them is the first to do so."""
 
     def passed(batches: Iterator[Any]) -> Iterator[Any]:
         drawn = list(batches)
-        attempt = left(folder)
-        if attempt >= 0:
-            pipe = os.open(folder / "pipe", os.O_RDWR)
-            if attempt == 0 and not select.select([pipe], [], [], 120)[0]:
-                raise RuntimeError("there was no speculative copy")
-            os.write(pipe, b"x")
+        attempt = arrived(folder)
+        if attempt in (0, 1):
+            wait(folder, attempt)
         yield from drawn
 
     return passed
@@ -89,8 +100,11 @@ def main() -> None:
     for name, trouble in (("failing", failing), ("speculative", speculative)):
         notes = folder / f"{name} tasks"
         notes.mkdir()
-        os.mkfifo(notes / "pipe")
-        private.mapInArrow(trouble(notes), private.schema).write.parquet(str(folder / name))
+        with ExitStack() as pipes:  # open here until the end, so that they keep what is written before it is read
+            for attempt in (0, 1):
+                os.mkfifo(notes / f"to {attempt}")
+                pipes.enter_context(notes.joinpath(f"to {attempt}").open("r+b", buffering=0))
+            private.mapInArrow(trouble(notes), private.schema).write.parquet(str(folder / name))
     session.stop()
 
 
