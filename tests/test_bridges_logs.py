@@ -97,7 +97,8 @@ def test_bad_files_are_refused(tmp_path: Path) -> None:
         dw.from_log(tmp_path / "gone.csv")
     with pytest.raises(dw.InvalidValue, match=r"log\.xes must be a \.csv or \.parquet file"):
         dw.from_log(tmp_path / "log.xes")
-    for name, content in (("cut.parquet", b"PAR1abc"), ("ragged.csv", b"a,b\n1,2\n1\n"), ("empty.csv", b"")):
+    bad = {"cut.parquet": b"PAR1abc", "ragged.csv": b"a,b\n1,2\n1\n", "empty.csv": b"", "latin.csv": b"\xe9,b\n1,2\n"}
+    for name, content in bad.items():
         (tmp_path / name).write_bytes(content)
         with pytest.raises(dw.InvalidValue, match=f"{name} is no table") as caught:
             dw.from_log(tmp_path / name)

@@ -49,6 +49,7 @@ def test_empty_lines_around_the_map_are_left_out(tmp_path: Path) -> None:
         ("##", "must start in a free cell"),
         ("", "a map must be a text with cells"),
         ("\n\n", "a map must be a text with cells"),
+        ("\x1c\x85\u2028", "a map must be a text with cells"),  # which end lines, too
         (None, "a map must be a text"),
     ],
 )

@@ -66,6 +66,25 @@ def test_where_compilation_is_switched_off() -> None:
     assert (done.stdout, done.stderr) == ("True\n", "")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process can be limited on Linux")
+def test_the_compiler_is_not_started_with_little_memory() -> None:
+    """It would end the process, or wait for ever for memory."""
+    code = """
+import resource
+from pathlib import Path
+import dpwords as dw
+mechanism = dw.Exponential(dw.GridWorld(9, 9), 3.0)
+taken = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (taken + 2**26, resource.RLIM_INFINITY))
+try:
+    mechanism.release("EW" * 200)
+except dw.TooLarge as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "there is not enough memory for this: use a shorter word or a smaller system\n"
+
+
 def test_a_short_run_does_not_start_the_compiler() -> None:
     code = """
 import sys

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from fractions import Fraction
 from typing import Any
 
@@ -95,6 +96,21 @@ def test_layers_that_are_computed_again_give_the_same(algebra: Tally | Discount)
     assert len(np.unique(walks[0], axis=0)) > 50
     if isinstance(algebra, Discount):
         assert parts.mean_distance() == whole.mean_distance()
+
+
+def test_no_more_memory_is_taken_than_the_limit_says() -> None:
+    """Of the layers between two cuts, only one table exists at a time: two would take twice the limit."""
+    graph, codes, limit = Graph.of(dw.GridWorld(15, 15)), np.zeros(160, dtype=np.int64), 2**23
+    graph.live(len(codes))
+    tracemalloc.start()
+    try:
+        lattice = Lattice(graph, codes, Tally(), Limits(memory=limit))
+        lattice.walk(np.full(1, 120), SeededSource(3).open())
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(lattice.cuts) > 3
+    assert limit // 2 < peak < 1.2 * limit
 
 
 def test_walks_are_the_same_for_any_number_of_threads() -> None:

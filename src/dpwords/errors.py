@@ -10,9 +10,18 @@ DPWordsError
 A message is one line: the rule, then the remedy. It may name a position in a word but never one of its symbols.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_LONGEST_NAME = 60  # characters of a name in a message
+
 
 class DPWordsError(Exception):
-    """The base class of all exceptions of this package."""
+    """The base class of all exceptions of this package. Whatever names a message contains, it is one line."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(one_line(message))
 
 
 class InvalidValue(DPWordsError, ValueError):
@@ -33,3 +42,49 @@ class MissingExtra(DPWordsError, ImportError):
 
 class TooLarge(DPWordsError, MemoryError):
     """The computation would need more memory or time than its stated limit."""
+
+
+def one_line(message: str) -> str:
+    """A message as one line of printable characters; a name from a damaged file can have any, and any length.
+
+    >>> one_line("state a\\nb is not a state")
+    'state a b is not a state'
+    """
+    return " ".join(_short(part) for part in message.split())
+
+
+def _short(part: str) -> str:
+    shown = part if len(part) <= _LONGEST_NAME else f"{part[:_LONGEST_NAME]}…"
+    return "".join(character if character.isprintable() else "�" for character in shown)
+
+
+@contextmanager
+def within_memory() -> Iterator[None]:
+    """Turn a failed allocation into `TooLarge`: a system can have less memory than our limits allow. Also a decorator.
+
+    >>> with within_memory():
+    ...     bytes(2**62)
+    Traceback (most recent call last):
+    dpwords.errors.TooLarge: there is not enough memory for this: use a shorter word or a smaller system
+    """
+    try:
+        yield
+    except TooLarge:
+        raise
+    except MemoryError:
+        raise TooLarge(NO_MEMORY) from None
+
+
+NO_MEMORY = "there is not enough memory for this: use a shorter word or a smaller system"
+
+
+def own_failure(error: Exception) -> str:
+    """What users are told about an exception that nobody expected: where it was raised, and not its text.
+
+    The text could have a symbol of a private word.
+    """
+    from traceback import extract_tb
+
+    where = extract_tb(error.__traceback__)[-1]
+    place = f"{type(error).__name__} in {Path(where.filename).name}, line {where.lineno}"
+    return f"dpwords itself failed ({place}): please report it with what you did, but not with your word"

@@ -6,8 +6,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from dpwords.core.room import address_space
+
 Loop = TypeVar("Loop", bound=Callable[..., Any])
 INTERPRETED = "dpwords._interpreted."  # prefix of the names of modules whose loops stay plain Python
+_ROOM = 2**28  # bytes; more than the compiler takes for any loop of this package
 
 
 def compiled(**options: Any) -> Callable[[Loop], Loop]:
@@ -20,6 +23,7 @@ def compiled(**options: Any) -> Callable[[Loop], Loop]:
     def decorate(function: Loop) -> Loop:
         if function.__module__.startswith(INTERPRETED):
             return function
+        _check_room()
         from numba import njit
 
         try:
@@ -49,17 +53,24 @@ def after_compiling(call: Callable[[], None]) -> None:
     event.register("numba:compile", Compiled())  # type: ignore[no-untyped-call]
 
 
+def _check_room() -> None:
+    """Raise `MemoryError` where allocations of the compiler could fail: it then ends the process or never returns."""
+    if address_space() < _ROOM:
+        raise MemoryError
+
+
 class _ForgivingCache:
     """Numba's cache of one function, except that a damaged cache or a full disk leads to compilation, not to an error.
 
     A cache is damaged if a process was killed while writing it, or if another version of this package left it behind.
-    Its content is then discarded.
+    Its content is then discarded. Numba asks its cache before it compiles, so this is where memory is checked.
     """
 
     def __init__(self, cache: Any) -> None:
         self._cache = cache
 
     def load_overload(self, *arguments: Any) -> Any:
+        _check_room()
         try:
             return self._cache.load_overload(*arguments)
         except Exception:

@@ -10,7 +10,7 @@ from typing import Literal
 from dpwords.bridges.dot_language import Attributes, DotGraph, Html, read_dot
 from dpwords.bridges.labelled_edges import system_of
 from dpwords.core.files import AnyFile, file_name, read_text
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, within_memory
 from dpwords.languages.systems import TransitionSystem, written
 
 DotSymbols = Literal["inputs", "outputs", "labels"]
@@ -18,6 +18,7 @@ _ROW = re.compile(r"<\s*<table.*</table>\s*>", re.IGNORECASE | re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
 
 
+@within_memory()
 def from_dot(
     path: AnyFile,
     start: str | None = None,

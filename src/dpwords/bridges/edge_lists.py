@@ -10,11 +10,12 @@ from collections.abc import Iterable, Iterator
 from dpwords.core.checks import collection
 from dpwords.core.files import AnyFile, FileContent, file_name, read_text
 from dpwords.core.symbols import Symbol, is_hashable
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, within_memory
 from dpwords.languages.exploring import State
 from dpwords.languages.systems import TransitionSystem
 
 
+@within_memory()
 def from_edges(
     edges: AnyFile | Iterable[tuple[State, State]],
     start: State | None = None,

@@ -10,13 +10,14 @@ from typing import Any
 from dpwords.bridges.labelled_edges import system_of
 from dpwords.core.extras import optional
 from dpwords.core.symbols import Symbol, is_hashable
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, within_memory
 from dpwords.languages.systems import TransitionSystem
 
 CASE, SYMBOL, ORDER = "case:concept:name", "concept:name", "time:timestamp"  # of the XES standard for event logs
 BEFORE_ALL = "▶"  # the state before the first activity of a case
 
 
+@within_memory()
 def from_log(public_log: Any, case: str = CASE, symbol: str = SYMBOL, order: str | None = None) -> TransitionSystem:
     """The directly-follows system of a public event log: its words are traces made of steps that occur in the log.
 
@@ -59,8 +60,11 @@ def _table(log: Any, *text: str) -> Any:
             csv = optional("pyarrow.csv", "frames", "event logs")
             types = dict.fromkeys(text, pyarrow.string())
             options = csv.ConvertOptions(column_types=types, null_values=[""], strings_can_be_null=True)
-            return csv.read_csv(log, convert_options=options)
-        return optional("pyarrow.parquet", "frames", "event logs").read_table(log)
+            table = csv.read_csv(log, convert_options=options)
+        else:
+            table = optional("pyarrow.parquet", "frames", "event logs").read_table(log)
+        _ = table.column_names  # raises if they are not UTF-8
+        return table
     except OSError as error:
         raise InvalidValue(f"{name} cannot be read ({error.strerror or 'bad content'}): check the file") from None
     except (ValueError, pyarrow.ArrowException) as error:

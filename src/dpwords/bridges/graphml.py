@@ -11,11 +11,12 @@ from xml.parsers import expat
 from dpwords.bridges.networkx_graphs import from_networkx
 from dpwords.core.extras import optional
 from dpwords.core.files import AnyFile, file_name, read_bytes
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, within_memory
 from dpwords.languages.exploring import State
 from dpwords.languages.systems import TransitionSystem
 
 
+@within_memory()
 def from_graphml(
     path: AnyFile,
     start: State | None = None,

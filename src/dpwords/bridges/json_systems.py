@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from dpwords.core.files import AnyFile, file_name, read_text
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, within_memory
 from dpwords.languages.systems import TransitionSystem
 
 _FORM = 'write {"start": "s0", "transitions": {"s0": {"action": "s1"}}}'
@@ -19,6 +19,7 @@ class _Repeated(list[Any]):
     """The values of a key that a JSON object has more than once."""
 
 
+@within_memory()
 def from_json(path: AnyFile) -> TransitionSystem:
     """A system from a JSON file {"start": …, "accepting": […], "transitions": {state: {action: state}}}.
 

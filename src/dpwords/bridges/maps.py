@@ -43,7 +43,7 @@ def _may_be_a_file(text: str) -> bool:
 
 
 def _world(text: object, stay: bool) -> GridWorld:
-    if not isinstance(text, str) or not text.strip("\r\n"):
+    if not isinstance(text, str) or not any(text.splitlines()):
         raise InvalidValue("a map must be a text with cells, or the path of a file: pass for example 'S.#\\n..G'")
     lines = text.splitlines()
     while not lines[-1]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from dpwords.core.limits import DEFAULTS, Limits
-from dpwords.errors import InvalidValue, TooLarge
+from dpwords.errors import InvalidValue, TooLarge, within_memory
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,7 @@ def file_name(file: AnyFile) -> str:
     return PurePath(file.name if isinstance(file, FileContent) else file).name
 
 
+@within_memory()
 def read_text(file: AnyFile, limits: Limits = DEFAULTS) -> str:
     """The content of a UTF-8 file, without a byte-order mark.
 
@@ -41,6 +42,7 @@ def read_text(file: AnyFile, limits: Limits = DEFAULTS) -> str:
         raise InvalidValue(f"{file_name(file)} is not UTF-8 text: convert it to UTF-8") from None
 
 
+@within_memory()
 def read_bytes(file: AnyFile, limits: Limits = DEFAULTS) -> bytes:
     """The content of a file; raises `TooLarge` beyond the size limit, and `InvalidValue` if it cannot be read."""
     name = file_name(file)

@@ -58,8 +58,21 @@ class Limits:
     chain_edges: int = 2**21  # edges of a Markov chain that is fitted to releases
     interval_parameters: int = 4096  # parameters of such a chain; beyond it estimates have no intervals
 
+    # What an adversary can guess
+    attacked_length: int = 20_000  # symbols of a word
+    attacked_words: int = 4096  # words of one length, and outputs, that are listed one by one
+    attacked_outputs: int = 2**24  # words · sets of outputs that are all summed over; a second
+    attacked_alignments: int = 10**5  # probabilities of the edit channel, one for each word and output
+    attacked_steps: int = 4 * 10**10  # edges that are visited for all simulated words; about a minute
+
     # Public facts about the nearest two words of a language
     pair_steps: int = 2**23  # pairs of edges that are visited; about a second
+
+    # Audits
+    audit_draws: int = 10**8  # draws of each word in a statistical audit
+    program_output: int = 2**26  # what an audited program writes for a batch
+    channel_inputs: int = 4096  # rows of a channel
+    channel_steps: int = 2**36  # rows² · columns of a channel; some minutes
 
     # Certificates: proofs of how much of ε the weights may use
     listed_outputs: int = 4096  # sets of answers that an exact audit of a report lists

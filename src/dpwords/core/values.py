@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from dpwords.errors import within_memory
+
 
 class _ValueType(ABCMeta):
     """Closes an object once its constructor has run."""
 
     def __call__(cls, *arguments: Any, **options: Any) -> Any:
-        made = super().__call__(*arguments, **options)
+        with within_memory():
+            made = super().__call__(*arguments, **options)
         vars(made)["_closed"] = True
         return made
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from dpwords.core.checks import collection, whole_number
+from dpwords.core.room import check_room
 from dpwords.core.symbols import Alphabet, Symbol, Word, is_hashable, symbols_of
 from dpwords.errors import InvalidValue, NotDeterministic, NotInLanguage, TooLarge
 from dpwords.languages.exploring import Explored, State
@@ -23,6 +24,7 @@ class _AnyStart:
 
 ANY_START = _AnyStart()
 LARGEST_GRID = 10**6  # cells
+_BYTES_OF_A_CELL = 1000  # and of its moves, at most, while a grid is made
 
 
 class TransitionSystem(Language):
@@ -191,18 +193,19 @@ class GridWorld(TransitionSystem):
         self.rows, self.columns = whole_number(rows, "rows", 1), whole_number(columns, "columns", 1)
         if self.rows * self.columns > LARGEST_GRID:
             raise TooLarge(f"a grid can have at most {LARGEST_GRID} cells: use a smaller one")
+        check_room(_BYTES_OF_A_CELL * self.rows * self.columns)
         every = dict.fromkeys((row, column) for row in range(rows) for column in range(columns))
         self.walls = frozenset(_known(_cell(wall), every, "walls") for wall in collection(walls, "walls"))
-        cells = dict.fromkeys(cell for cell in every if cell not in self.walls)
+        cells = {cell: cell for cell in every if cell not in self.walls}  # one object for each cell, however it is met
         if not cells or (start is not None and _cell(start) in self.walls):
             raise InvalidValue("a run must start in a free cell, not in a wall: choose another start or fewer walls")
         moves = {"N": (-1, 0), "E": (0, 1), "S": (1, 0), "W": (0, -1)} | ({".": (0, 0)} if stay else {})
         super().__init__(
             {
                 (row, column): {
-                    name: (row + down, column + right)
+                    name: target
                     for name, (down, right) in moves.items()
-                    if (row + down, column + right) in cells
+                    if (target := cells.get((row + down, column + right))) is not None
                 }
                 for row, column in cells
             },

@@ -16,7 +16,7 @@ from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import SeededSource, Source, SystemSource
 from dpwords.core.symbols import AnyWord, PromisedDistance, Word, symbols_of
 from dpwords.core.values import Value
-from dpwords.errors import InvalidValue, NotInLanguage, TooLarge
+from dpwords.errors import InvalidValue, NotInLanguage, TooLarge, within_memory
 from dpwords.languages.language import Language
 from dpwords.privacy.guarantees import Guarantee, NotPrivate, PureDP
 from dpwords.spaces.space import Distances, Law, Space, distances_of
@@ -58,6 +58,7 @@ class Mechanism(Value, ABC):
     def _law(self, codes: Codes) -> Law:
         """The output distribution at a word of the language."""
 
+    @within_memory()
     def given(self, word: AnyWord) -> Distribution[AnyWord]:
         """The exact output distribution at a word, prepared once. It is for the owner of the word, not for release."""
         return Distribution(word, self._law(self._codes(word)), self._outputs, self._source)
@@ -101,6 +102,7 @@ class Mechanism(Value, ABC):
             return self.given(word).distance_distribution()[:width]
         return self._average(length, width)[1]
 
+    @within_memory()
     def _average(self, length: int | None, width: int | None) -> tuple[float, list[float]]:
         """The public averages over words of one length: of the distance, and of the probability of each distance."""
         places = self._public_length(length)
@@ -221,20 +223,24 @@ class Distribution(Generic[AnyWord]):
     def __repr__(self) -> str:
         return f"<Distribution at a word of {self._length} symbols>"
 
+    @within_memory()
     def log_prob(self, output: Word) -> float:
         """The natural logarithm of the probability of an output; −inf if it is impossible. Cost: mostly its length."""
         codes = self._outputs.codes(output, self._length)
         return -math.inf if codes is None else self.law.log_prob(codes)
 
+    @within_memory()
     def simulate(self, draws: int) -> list[AnyWord]:
         """Independent words of the same kind as the one given. Cost: draws · length · branching."""
         count = whole_number(draws, "draws", 0)
         return self._outputs.words(self.law.draw(count, self._source.open()), self._kind) if count else []
 
+    @within_memory()
     def distance_distribution(self) -> list[float]:
         """The probability of each distance 0, 1, 2, …. Cost: length² · edges on systems, length² / 64 on free words."""
         return [float(probability) for probability in self.law.distance_distribution()]
 
+    @within_memory()
     def expected_distance(self) -> float:
         """The mean distance of an output. Cost: length · edges on systems, length on free words."""
         return self.law.expected_distance()

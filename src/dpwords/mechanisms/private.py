@@ -15,13 +15,15 @@ from dpwords import __version__
 from dpwords.core.encoding import Codes, Ragged, Rows, code_type
 from dpwords.core.keyed import Ids, Key, distinct
 from dpwords.core.randomness import Stream
+from dpwords.core.room import check_room
 from dpwords.core.symbols import AnyWord, Word
-from dpwords.errors import DPWordsError, InvalidValue, NotInLanguage
+from dpwords.errors import DPWordsError, InvalidValue, NotInLanguage, within_memory
 from dpwords.mechanisms.mechanism import kind_of
 from dpwords.mechanisms.summary import Summarised
 
 SomeWord = TypeVar("SomeWord", bound=Word | Codes)
 Progress = Callable[[Sequence[Any]], Iterable[Any]]
+_BYTES_A_CODE = 3  # bytes taken for each byte of codes while all rows are drawn; measured
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +47,7 @@ class Private(Summarised):
     def like(self, *, epsilon: float | None = None, k: int | None = None) -> Self:
         """The same kind of mechanism on the same language, with another ε or another k, and with fresh randomness."""
 
+    @within_memory()
     def release(self, word: AnyWord) -> AnyWord:
         """Return one private word of the same kind (str, list or tuple); under Hamming distance of the same length.
 
@@ -60,6 +63,7 @@ class Private(Summarised):
         released: list[AnyWord] = self._outputs.words(drawn, kind_of(word))
         return released[0]
 
+    @within_memory()
     def release_all(
         self,
         words: Iterable[SomeWord],
@@ -122,6 +126,7 @@ class Private(Summarised):
         self, rows: Codes | Sequence[Codes], ids: Iterable[Any] | None = None, key: bytes | None = None
     ) -> Codes | list[Codes]: ...
 
+    @within_memory()
     def release_codes(
         self, rows: Rows | Sequence[Codes], ids: Iterable[Any] | None = None, key: bytes | None = None
     ) -> Rows | list[Codes]:
@@ -140,10 +145,11 @@ class Private(Summarised):
         """
         if isinstance(rows, list) and all(isinstance(row, np.ndarray) and row.ndim == 1 for row in rows):
             return self.release_all(rows, ids, key)
-        draws = _Draws.of(self, ids, key, len(rows))
         if isinstance(rows, Ragged):
-            return self._release_ragged(rows, draws)
+            return self._release_ragged(rows, _Draws.of(self, ids, key, len(rows)))
         codes = self._checked_rows(rows)
+        check_room(_BYTES_A_CODE * codes.nbytes)
+        draws = _Draws.of(self, ids, key, len(codes))
         if not len(codes):
             return codes if self.distance == "hamming" else []
         drawn = draws.each(codes, slice(None))

@@ -21,6 +21,7 @@ from dpwords.core.compiled import kernel_for
 from dpwords.core.encoding import Codes
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream, uint64
+from dpwords.core.room import at_most, check_room
 from dpwords.core.scaled import Floats, Integers, Scaled, indicator, normalised
 from dpwords.errors import TooLarge
 from dpwords.spaces.graph import Flags, Graph
@@ -81,7 +82,8 @@ class Lattice:
             table = self._filled(begin, end)
             size = int(self.reach[begin] * self.width[begin])
             self._kept[begin] = table.mantissa[:size].copy(), table.exponent[:size].copy()
-        self._only = table if len(self.cuts) == 2 else None
+            self._only = table if len(self.cuts) == 2 else None
+            del table  # before there is another one
 
     def at_start(self) -> Scaled:
         """The numbers of the node at which all words start."""
@@ -114,23 +116,29 @@ class Lattice:
         """
         rows = Walks.at_start(budgets, self.graph.start, len(self.codes))
         uniforms = uint64(stream, rows.words.shape) if uniforms is None else uniforms
-        job = (self.graph.edges, self.codes, self._z, self.by_distance)
         margin = sampling.margin(self.graph.branching) if margin is None else margin
-        loops = kernel_for("lattice", rows.words.size * self.graph.branching)
         for begin, end in pairwise(self.cuts):
-            table = self._table(begin, end)
-            thresholds = self._thresholds(begin, end, table, len(budgets))
-
-            def advance(part: slice) -> None:
-                walked = (uniforms[part], margin, *(array[part] for array in rows))
-                loops.walk(*job, table, begin, end, thresholds, *walked)  # noqa: B023
-
-            threads.in_parts(advance, len(budgets), cost=end - begin, most=self.limits.threads)
-            while len(stopped := np.flatnonzero(rows.places < end)):
-                for row in stopped.tolist():
-                    self._settle(row, int(uniforms[row, rows.places[row]]), table, rows, stream.of(row))
-                advance(slice(None))
+            self._walk_on(begin, end, rows, uniforms, margin, stream)
         return rows.words
+
+    def _walk_on(
+        self, begin: int, end: int, rows: Walks, uniforms: NDArray[np.uint64], margin: float, stream: Stream
+    ) -> None:
+        """Continue all walks from one cut to the next."""
+        table, number = self._table(begin, end), len(rows.words)
+        thresholds = self._thresholds(begin, end, table, number)
+        job = (self.graph.edges, self.codes, self._z, self.by_distance)
+        loops = kernel_for("lattice", rows.words.size * self.graph.branching)
+
+        def advance(part: slice) -> None:
+            walked = (uniforms[part], margin, *(array[part] for array in rows))
+            loops.walk(*job, table, begin, end, thresholds, *walked)
+
+        threads.in_parts(advance, number, cost=end - begin, most=self.limits.threads)
+        while len(stopped := np.flatnonzero(rows.places < end)):
+            for row in stopped.tolist():
+                self._settle(row, int(uniforms[row, rows.places[row]]), table, rows, stream.of(row))
+            advance(slice(None))
 
     def mean_distance(self) -> float:
         """The expected distance of a walk. Cost: length · edges."""
@@ -153,6 +161,7 @@ class Lattice:
                 job = (self.graph.edges, self.codes, self._z, self.reach)
                 loops = kernel_for("lattice", self._steps * values.shape[1])
                 loops.average(*job, table, place, below, values, shift)
+            del table  # before there is another one
         return np.asarray(values[self.graph.start])
 
     def _settle(self, row: int, uniform: int, table: LayerTable, rows: Walks, stream: Stream) -> None:
@@ -199,16 +208,16 @@ class Lattice:
         """The layers that are kept: the first and the last, and as few others as the memory limit requires."""
         sizes, length = _BYTES * self.reach * self.width, len(self.codes)
         ends = np.cumsum(sizes)
-        needed = math.inf
+        needed, most = math.inf, at_most(self.limits.memory, int(ends[-1]))
         for blocks in range(1, 2 * math.isqrt(length) + 2):
             inner = np.searchsorted(ends, ends[-1] * np.arange(1, blocks) / blocks)
             cuts = np.unique(np.concatenate([[0], inner, [length]]))
             largest = (ends[cuts[1:]] - ends[cuts[:-1]] + sizes[cuts[:-1]]).max()
             needed = min(needed, int(largest + sizes[cuts].sum()))
-            if needed <= self.limits.memory:
+            if needed <= most:
                 return [int(cut) for cut in cuts]
         self._refuse_beyond_limit(int(needed))
-        raise AssertionError
+        raise MemoryError  # it is within the limit, but there is less memory than that
 
     def _refuse_beyond_limit(self, needed: int) -> None:
         if needed > self.limits.memory:
@@ -217,6 +226,7 @@ class Lattice:
                 f"{needed / 2**30:.1f} GiB, and the limit is {self.limits.memory / 2**30:.0f} GiB: use a shorter word "
                 "or a smaller system (a release with utility Linear() needs the least)"
             )
+        check_room(needed)
 
 
 def walk_each(

@@ -13,6 +13,7 @@ import numpy as np
 from dpwords.core.compiled import kernel
 from dpwords.core.encoding import Codes
 from dpwords.core.limits import DEFAULTS, Limits
+from dpwords.core.room import check_room
 from dpwords.core.scaled import Integers
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.free_words import Words
@@ -78,6 +79,7 @@ class Nearest:
                 f"the table for {self._size} states and {len(codes)} symbols would take {needed / 2**30:.1f} GiB, and "
                 f"the limit is {most / 2**30:.0f} GiB: use a shorter word or a smaller system"
             )
+        check_room(needed)
         loops, edges = kernel("nearest"), (self._symbol, self._target, self._first)
         cost = loops.costs(codes, *edges, *self._before, self._steps)
         found: Integers = loops.first_nearest(cost, codes, *edges, self._accepting, self._start)

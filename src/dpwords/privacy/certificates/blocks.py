@@ -8,6 +8,7 @@ import numpy as np
 
 from dpwords.core.compiled import kernel
 from dpwords.core.limits import DEFAULTS, Limits
+from dpwords.core.room import check_room
 from dpwords.core.scaled import Floats, Integers
 from dpwords.errors import InvalidValue
 from dpwords.privacy.certificates.graph_facts import entered, live_states, neighbourhood, offsets
@@ -59,6 +60,7 @@ class Blocks:
                 break
             if found is not None and len(blocks.around[1]) > nearby * graph.size:
                 break
+            check_room(16 * numbers)
             found = blocks
         return found
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from dpwords.core.checks import whole_number
 from dpwords.core.files import write_whole
 from dpwords.core.values import Value
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, within_memory
 from dpwords.privacy.certificates.certificate import (
     Certificate,
     Certified,
@@ -96,6 +96,7 @@ class Certifier(Value):
         document = {"dpwords": "certificates", "certificates": made}
         write_whole({Path(path): json.dumps(document, indent=1).encode()})
 
+    @within_memory()
     def load(self, path: str | os.PathLike[str], progress: ShareDone | None = None) -> None:
         """Read certificates and prove each of them again in full; raises, and loads none, if one does not hold.
 
@@ -149,6 +150,7 @@ class Certifier(Value):
         same = (certificate.system, certificate.step, certificate.first) == (self._space.identity, 1, 0)
         return self if same else None
 
+    @within_memory()
     def _certified(self, reach: int, progress: ShareDone | None = None) -> Certified:
         known = self._known.get(reach)
         if known is None:

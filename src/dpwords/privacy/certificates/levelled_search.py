@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpwords.core.limits import Limits
+from dpwords.core.room import check_room
 from dpwords.privacy.certificates.certificate import largest_rate
 from dpwords.privacy.certificates.graph_facts import neighbourhood
 from dpwords.privacy.certificates.levelled_blocks import LevelledBlocks, Tick, kept_layers
@@ -78,6 +79,7 @@ class LevelledSearch:
             detail = Detail(stage.back, stage.ahead, self._radius(stage.box))
             if detail not in before and self.allowed(detail, length):
                 before.add(detail)
+                check_room(self._memory(detail, length))
                 yield stage, detail
 
     def allowed(self, detail: Detail, length: int | None) -> bool:
@@ -86,10 +88,12 @@ class LevelledSearch:
 
     def fits(self, detail: Detail, length: int | None) -> bool:
         """Whether an evaluation stays within the limit of memory."""
+        return self._memory(detail, length) <= self.limits.certificate_memory
+
+    def _memory(self, detail: Detail, length: int | None) -> int:
         layers, completions = kept_layers(detail, length)
         numbers = self._ways(detail.back) * layers + self._ways(detail.ahead) * completions
-        memory = 4 * self.graph.size**2 + 16 * numbers * self._mean_box(detail.radius)
-        return memory <= self.limits.certificate_memory
+        return int(4 * self.graph.size**2 + 16 * numbers * self._mean_box(detail.radius))
 
     def seconds(self, detail: Detail, length: int | None) -> float:
         """About how long a search takes."""
