@@ -284,6 +284,19 @@ def check_value(mechanism: Mechanism, length: int) -> None:
     assert pickle.loads(pickle.dumps(seeded)).simulate(word, 20) == seeded.simulate(word, 20)
 
 
+def check_no_traces(mechanism: Private, length: int) -> None:
+    """After releases, a mechanism is the same whatever the words were: nothing of them is in its pickle."""
+    words, stored = words_of(mechanism, length), pickle.dumps(mechanism)
+    longest = [word for word in words if len(word) == max(map(len, words))]
+    left = []
+    for word in (longest[0], longest[0], longest[-1], longest[len(longest) // 2]):
+        copy = pickle.loads(stored)
+        copy.release_all([word] * 20)
+        copy.release(word)
+        left.append(pickle.dumps(copy))
+    assert left[1:] == [left[1]] * 3  # the first one may have prepared public facts that the others share
+
+
 def check_release(mechanism: Private, length: int) -> None:
     """One word, many words and arrays of codes come out of the same distribution, each of the kind that went in."""
     words = words_of(mechanism, length)

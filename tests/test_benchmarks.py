@@ -196,3 +196,13 @@ def test_spark(tmp_path: Path) -> None:
     rows = json.loads(file.read_text("utf-8"))
     assert [row["rows"] for row in rows] == [1000, 1000]
     assert all(row["ratio"] == pytest.approx(row["release"] / row["plain"]) and row["check"] > 0 for row in rows)
+
+
+def test_side_channels(tmp_path: Path) -> None:
+    file = tmp_path / "found.json"
+    command = [sys.executable, str(BENCHMARKS / "bench_side_channels.py"), "--quick", "--output", str(file)]
+    subprocess.run(command, check=True, capture_output=True)
+    (row,) = json.loads(file.read_text("utf-8"))
+    assert row["name"] == "free words"
+    assert row["memory"] == pytest.approx(1, abs=0.2)
+    assert all(row[name] > 0 for name in ("other word", "unchanged", "chance"))

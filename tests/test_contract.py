@@ -105,6 +105,11 @@ def test_every_mechanism_is_a_value(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
+def test_no_mechanism_keeps_traces_of_words(name: str) -> None:
+    contract.check_no_traces(*MECHANISMS[name])
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
 def test_every_mechanism_releases_words_lists_and_arrays(name: str) -> None:
     contract.check_release(*MECHANISMS[name])
 

@@ -8,7 +8,7 @@ import pytest
 
 import dpwords as dw
 from dpwords.core.limits import Limits
-from dpwords.core.randomness import SeededSource
+from dpwords.core.randomness import SeededSource, Stream
 from dpwords.spaces.free_words import FreeSurroundings, FreeWords, exact_sizes
 from dpwords.spaces.space import Weights
 
@@ -53,3 +53,30 @@ def test_draws_in_batches_are_all_there(utility: dw.Linear) -> None:
     for language, word in ((dw.Words("ab"), "ab"), (dw.GridWorld(2, 2), "ES")):
         given = dw.Exponential(language, 1.0, utility=utility, limits=Limits(batch=12)).given(word)
         assert len(given.simulate(23)) == 23
+
+
+class Counting(Stream):
+    """A stream that notes how many bytes it is asked for."""
+
+    def __init__(self, stream: Stream) -> None:
+        self.stream = stream
+        self.asked: list[int] = []
+
+    def take(self, count: int) -> bytes | memoryview:
+        self.asked.append(count)
+        return self.stream.take(count)
+
+
+@pytest.mark.parametrize("rate", [Fraction(0), Fraction(3), Fraction(6), Fraction(20)])
+def test_one_word_takes_the_same_work_however_much_is_replaced(rate: Fraction) -> None:
+    """Over 5 symbols no byte is rejected: a number for each place, and a replacement, used or not."""
+    words, space = [np.zeros((1, 40), dtype=np.int64), np.arange(40).reshape(1, 40) % 5], FreeWords(5)
+    changed, asked = set(), set()
+    for seed in range(100):
+        for word in words:
+            stream = Counting(SeededSource(seed).open())
+            drawn = space.draw_each(word, Weights.linear(rate, 40), stream)
+            changed.add(int(np.count_nonzero(drawn != word)))
+            asked.add(tuple(stream.asked))
+    assert asked == {(8 * 40, 40)}
+    assert len(changed) > 1 or rate == 20  # where nothing is replaced in 8,000 symbols

@@ -185,6 +185,29 @@ def test_exceptions_follow_the_second_weight(first: float, second: float) -> Non
     assert abs(len(found) - expected) <= 4 * np.sqrt(expected * first / (first + second))
 
 
+@pytest.mark.parametrize(("first", "second"), [(1.0, 1.0), (0.3, 0.7), (1.0, 1e-3), (1.0, 0.0), (1.0, 2.0**-600)])
+def test_the_second_of_two_is_what_choose_gives(first: float, second: float) -> None:
+    """For the same bits, at random and right at the threshold, where further bits settle it."""
+    weights = scaled.normalised(np.array([first, second]), np.zeros(2, dtype=np.int64))
+    share = Fraction(first) / (Fraction(first) + Fraction(second))
+    near = min(int(share * 2**64), 2**64 - 1)
+    chosen = [max(near - 1, 0), near, min(near + 1, 2**64 - 1), 0, 2**64 - 1]
+
+    class Chosen(Stream):
+        def __init__(self) -> None:
+            self.rest: Stream | None = None
+
+        def take(self, count: int) -> bytes | memoryview:
+            if self.rest is None:
+                self.rest = SeededSource(3).open()
+                return np.array(chosen, dtype="<u8").tobytes() + bytes(self.rest.take(count - 8 * len(chosen)))
+            return self.rest.take(count)
+
+    threshold = sampling.float_threshold(weights)
+    found = sampling.second_of_two(weights, threshold, 5000, Chosen())
+    assert found.tolist() == (sampling.choose(weights, 5000, Chosen()) == 1).tolist()
+
+
 def test_exceptions_are_settled_bit_by_bit() -> None:
     """0.3 · 256 = 76.8: byte 76 is settled by further bits, on either side of the threshold or right at it."""
     weights = scaled.normalised(np.array([0.3, 0.7]), np.zeros(2, dtype=np.int64))

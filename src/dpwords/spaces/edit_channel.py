@@ -113,7 +113,7 @@ class CorruptedLaw:
 
     def __init__(self, codes: Codes, channel: Channel, limits: Limits = DEFAULTS) -> None:
         self.codes, self.channel, self.limits = codes, channel, limits
-        self._inserted = channel.log_insertions(0)
+        self._inserted, self._operations = channel.log_insertions(0), channel.log_operations().tolist()
 
     def log_prob(self, codes: Codes) -> float:
         """ln of the probability of an output. Cost: length of the word · (length of the output)²."""
@@ -126,8 +126,7 @@ class CorruptedLaw:
         inserted = self._inserted  # a local reference, since another thread may replace the table by a shorter one
         if len(codes) >= len(inserted):
             inserted = self._inserted = self.channel.log_insertions(2 * len(codes))
-        operations = self.channel.log_operations().tolist()
-        return float(kernel("edit_channel").log_prob(self.codes, codes, *operations, inserted[: len(codes) + 1]))
+        return float(kernel("edit_channel").log_prob(self.codes, codes, *self._operations, inserted[: len(codes) + 1]))
 
     def draw(self, count: int, stream: Stream) -> Ragged:
         """Independent outputs. Cost: their total length, and that of the words that go in."""

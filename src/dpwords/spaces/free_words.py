@@ -67,10 +67,13 @@ class FreeWords(Space):
 
     def draw_each(self, rows: Codes, weights: Weights, stream: Stream) -> Codes:
         """One word for each row, all of them together: with a rate from one or two random bytes for each symbol,
-        otherwise from nine, and at the cost of sorting them."""
+        otherwise from nine, and at the cost of sorting them. One word alone is drawn in a time that does not depend on
+        how much of it is replaced."""
         if weights.rate is None:
             return self._draw_by_distance(rows, weights, stream)
-        keep_or_replace, edge = _kept_and_replaced(self.symbols, weights.rate)
+        keep_or_replace, threshold, edge = _kept_and_replaced(self.symbols, weights.rate)
+        if len(rows) == 1 and stream.shared:
+            return self._draw_alone(rows[0], keep_or_replace, threshold, stream).reshape(rows.shape)
         drawn, many = rows.reshape(-1).copy(), rows.size >= _MANY
         often = edge is not None and edge <= _RARE and self.symbols <= _BYTE and (many or not stream.shared)
         for part, symbols in self._symbols_of(rows, stream):
@@ -127,6 +130,16 @@ class FreeWords(Space):
             distances = sampling.choose(totals, len(some), mine)
             parts.append(self.with_other_symbols(some, sampling.subsets(distances, length, mine), mine))
         return np.concatenate(parts)
+
+    def _draw_alone(self, codes: Codes, keep_or_replace: Scaled, threshold: float, stream: Stream) -> Codes:
+        """One word. Every symbol gets a replacement, used or not, so that the work is the same however many are."""
+        drawn = codes.copy()
+        for part in batches(len(codes), 4, self.limits):
+            own = codes[part]
+            replaced = sampling.second_of_two(keep_or_replace, threshold, len(own), stream)
+            other = sampling.below(max(self.symbols - 1, 1), own.shape, stream)
+            drawn[part] = np.where(replaced, other + (other >= own), own)
+        return drawn
 
     def _symbols_of(self, rows: Codes, stream: Stream) -> Iterator[tuple[slice, Stream]]:
         """The symbols of all rows, in parts of limited size, and the stream of each part.
@@ -203,7 +216,7 @@ class IndependentLaw:
     def __init__(self, codes: Codes, space: FreeWords, weights: Weights) -> None:
         assert weights.rate is not None
         self.codes, self.space, self.rate = codes, space, weights.rate
-        self.weights, _ = _kept_and_replaced(space.symbols, weights.rate)
+        self.weights, *_ = _kept_and_replaced(space.symbols, weights.rate)
         self.odds = float(self.weights.relative_to(np.zeros(2, dtype=np.int64))[1])  # of being replaced
 
     def log_prob(self, codes: Codes) -> float:
@@ -246,8 +259,8 @@ def _sizes(length: int, symbols: int) -> Scaled:
 
 
 @lru_cache(maxsize=256)
-def _kept_and_replaced(symbols: int, rate: Fraction) -> tuple[Scaled, int | None]:
-    """The weights 1 and (m − 1) · e^(−rate) of keeping a symbol and of replacing it, and their `byte_edge`."""
+def _kept_and_replaced(symbols: int, rate: Fraction) -> tuple[Scaled, float, int | None]:
+    """The weights 1 and (m − 1) · e^(−rate) of keeping and replacing a symbol, their `float_threshold`, `byte_edge`."""
     z = scaled.exp_minus([Fraction(0), rate])
     weights = z.times(scaled.from_integers([1, symbols - 1]))
-    return weights, sampling.byte_edge(weights)
+    return weights, sampling.float_threshold(weights), sampling.byte_edge(weights)

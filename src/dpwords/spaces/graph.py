@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -50,6 +50,10 @@ class Graph:
 
     def __post_init__(self) -> None:
         read_only(self.symbol, self.target, self.first, self.accepting)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what was computed from these, since some of it is computed only where a private word needs it."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)

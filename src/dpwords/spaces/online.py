@@ -98,6 +98,10 @@ class OnlineRuns(Runs):
     _steps_to: dict[int, Integers] = field(default_factory=dict, init=False, repr=False)  # by symbol
     _preferences: dict[Any, Preferences] = field(default_factory=dict, init=False, repr=False)  # by z and length
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the steps that were computed so far: they show which symbols private words had."""
+        return {**vars(self), "_steps_to": {}}
+
     @property
     def slack(self) -> float:
         """Only e^(−rate) and the shares of symbols that are equally near are rounded, each once."""
