@@ -79,7 +79,7 @@ def systems_by_states(draw: st.DrawFn) -> tuple[TransitionSystem, int]:
 
 
 @given(systems_by_states(), st.floats(0.1, 7), st.integers(2, 4))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=250, deadline=None)
 def test_bounds_are_never_below_the_truth(case: tuple[TransitionSystem, int], c: float, radius: int) -> None:
     system, length = case
     graph = Graph.of(system)

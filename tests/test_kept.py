@@ -6,6 +6,7 @@ import json
 import os
 import stat
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,13 @@ import numpy as np
 import pytest
 
 import dpwords as dw
+from commands import refused, started
 from dpwords.core import kept
 from dpwords.core.limits import Limits
-from dpwords.privacy.certificates import systems
+from dpwords.privacy.certificates import certifier, systems
 from dpwords.privacy.certificates.certificate import Certificate
+from dpwords.privacy.certificates.kept import keep_certificate
 from dpwords.privacy.certificates.small_languages import Listed
-from test_cli import refused, run
 
 CELLS = dw.GridWorld(3, 3).by_states()
 LENGTH = 9  # more words than are listed
@@ -100,6 +102,27 @@ def test_a_claim_without_a_tag_is_proven_again(cache: Path, searches: list[str])
     (cache / "key").unlink()
     assert certificate() == honest
     assert searches == ["_best_for_all", "_bound"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
+@pytest.mark.parametrize(("name", "mode"), [(".", 0o770), (".", 0o1777), ("key", 0o640), ("key", 0o604)])
+def test_tags_that_others_could_have_made_do_not_count(
+    cache: Path, searches: list[str], monkeypatch: pytest.MonkeyPatch, name: str, mode: int
+) -> None:
+    """An honest certificate is proven again, and a forged one is found out, even if its tag is valid."""
+    honest, asked = certificate(), []
+    (cache / name).chmod(mode)
+    assert certificate() == honest
+    assert searches == ["_best_for_all", "_bound"]
+    original = certifier.kept_certificate
+    monkeypatch.setattr(certifier, "kept_certificate", lambda *given: (asked.append(given[0]), original(*given))[1])
+    assert certificate() == honest
+    (file,) = files(cache)
+    (question,) = (each for each in asked if kept._place(each) == file)
+    keep_certificate(question, replace(honest, c=3.9999))
+    (cache / name).chmod(mode)
+    with pytest.warns(UserWarning, match="does not hold"):
+        assert certificate() == honest
 
 
 def test_the_tag_is_for_one_question(cache: Path, searches: list[str]) -> None:
@@ -185,11 +208,11 @@ def test_the_choice_of_a_mechanism_is_kept_too(cache: Path) -> None:
 def test_on_the_command_line(cache: Path) -> None:
     word = " ".join(["0,1", "0,0"] * 5)
     options = ("release", word, "--system", "grid:3x3", "--words", "states", "-e", "4")
-    assert run(*options, "--no-cache").returncode == 0
+    assert started(*options, "--no-cache").returncode == 0
     assert not cache.exists()
-    assert run(*options).returncode == 0
+    assert started(*options).returncode == 0
     assert (cache / "key").exists()
     before = files(cache)
-    assert run(*options).returncode == 0
+    assert started(*options).returncode == 0
     assert set(before) <= set(files(cache))
     assert "--certificate-time must be" in refused(*options, "--certificate-time", "-1")

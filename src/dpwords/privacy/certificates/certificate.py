@@ -117,6 +117,9 @@ def certificates_of(document: Any) -> list[Certificate]:
     right = all(type(getattr(each, name)) is kind for each in found for name, kind in kinds.items())
     right &= all(type(each.longest) is int or each.longest is None for each in found)
     right &= all(type(number) is int for each in found for number in each.detail)
+    if right:  # larger numbers are those of no word, and some do not fit into a float
+        numbers = [(each.length, each.longest or 0, each.step, each.first, *each.detail) for each in found]
+        right = all(abs(number) < 2**53 for each in numbers for number in each)
     if not found or not right or not all(each.length >= 0 for each in found):
         raise ValueError("no certificates")
     return found

@@ -3,7 +3,8 @@
 A certificate is kept together with a tag that only this user's installation can compute, from a secret key in the same
 directory. The tag says: this version of the program, run by this user, has proven the certificate. One without a valid
 tag (a changed file, another user's) is only a claim: it is proven again in full before it is used, and not used if that
-fails. Whoever can read the key as this user can change the program itself.
+fails. Whoever can read the key as this user can change the program itself. Tags count only if nobody else can read or
+replace the key: in a directory that others can write to, every certificate is proven again.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
+from typing import Any
 
 from dpwords.core.kept import directory, keep, kept
 from dpwords.privacy.certificates.certificate import Certificate, certificates_of
@@ -31,7 +33,7 @@ def kept_certificate(question: str, holds: Callable[[Certificate], bool]) -> Cer
         return None
     try:
         (found,) = certificates_of(document)
-        if hmac.compare_digest(str(document.get("tag")).encode(), _tag(question, found).encode()) or holds(found):
+        if _tagged_here(document, question, found) or holds(found):
             return found
     except (OSError, ValueError, KeyError, TypeError):
         pass
@@ -48,6 +50,21 @@ def keep_certificate(question: str, certificate: Certificate) -> None:
         if folder is not None:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             keep(question, {"certificates": [asdict(certificate)], "tag": _tag(question, certificate)})
+
+
+def _tagged_here(document: dict[str, Any], question: str, certificate: Certificate) -> bool:
+    """Whether a certificate has a valid tag, whose key only this user can have used."""
+    tag = _tag(question, certificate)
+    return hmac.compare_digest(str(document.get("tag")).encode(), tag.encode()) and _is_ours()
+
+
+def _is_ours() -> bool:
+    """Whether directory and key belong to this user, and others can neither write to the one nor read the other."""
+    folder = directory()
+    if folder is None or os.name != "posix":
+        return folder is not None
+    there, key = folder.stat(), (folder / "key").stat()
+    return {there.st_uid, key.st_uid} == {os.geteuid()} and not there.st_mode & 0o022 and not key.st_mode & 0o077
 
 
 def _tag(question: str, certificate: Certificate) -> str:
