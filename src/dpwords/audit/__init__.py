@@ -1,6 +1,24 @@
-"""Audits: the measured ε of a mechanism compared with the claimed ε."""
+"""Audits: the measured ε of a mechanism, of a channel, or of anything that releases words, beside the claimed ε."""
 
+from dpwords.audit.channel import ChannelAudit, ChannelWorst, channel
 from dpwords.audit.exact import ExactAudit, Worst, exact
+from dpwords.audit.pairs import public_pair
+from dpwords.audit.programs import Program
 from dpwords.audit.small import SmallInstance, small_instance
+from dpwords.audit.statistical import Share, StatisticalAudit, statistical
 
-__all__ = ["ExactAudit", "SmallInstance", "Worst", "exact", "small_instance"]
+__all__ = [
+    "ChannelAudit",
+    "ChannelWorst",
+    "ExactAudit",
+    "Program",
+    "Share",
+    "SmallInstance",
+    "StatisticalAudit",
+    "Worst",
+    "channel",
+    "exact",
+    "public_pair",
+    "small_instance",
+    "statistical",
+]

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.limits import DEFAULTS
 from dpwords.core.symbols import PromisedDistance
-from dpwords.errors import InvalidValue, TooLarge
+from dpwords.errors import InvalidValue, TooLarge, within_memory
 from dpwords.languages.language import Language
+from dpwords.mechanisms.private import Progress
 from dpwords.mechanisms.report import Report
 from dpwords.privacy.guarantees import NotPrivate
 from dpwords.spaces import exhaustive
@@ -48,12 +50,20 @@ class ExactAudit:
     holds: bool
     worst: Worst | None
     words: int
+    k: int
+    losses: Mapping[float, float] = field(repr=False)  # the largest loss at each distance
+
+    @property
+    def allowed(self) -> float:
+        """The loss that was claimed for the distance of the worst pair; 0 if there is none."""
+        return 0.0 if self.worst is None else self.claimed * -(-self.worst.distance // self.k)
 
     def __str__(self) -> str:
         verdict = "holds" if self.holds else "BROKEN"
         return f"measured ε = {self.epsilon:.6g} over {self.words} words, claimed {self.claimed:.6g}: {verdict}"
 
 
+@within_memory()
 def exact(
     mechanism: Audited,
     length: int,
@@ -62,6 +72,7 @@ def exact(
     claimed: float | None = None,
     k: int | None = None,
     outputs_up_to: int | None = None,
+    progress: Progress = iter,
 ) -> ExactAudit:
     """Measure ε over every pair of words of one length and every output.
 
@@ -71,16 +82,16 @@ def exact(
 
     The measured ε is the largest `|ln p(w;x)/p(w;x′)|` / ceil(d(x, x′)/k) over all pairs, not only over neighbours. The
     claim holds if the measured ε is not larger; for a `NotPrivate` mechanism, the claim is its nominal ε. By default,
-    language, claim and k are the mechanism's own; pass them if it has none. Cost: words³, for at most 1,024 words.
+    language, claim and k are the mechanism's own; pass them if it has none. `progress` receives the list of words, once
+    for their probabilities and once to compare them, and yields them one by one, as `tqdm` does. Cost: words³, for at
+    most 1,024 words.
 
     >>> from dpwords import Exponential, Words
     >>> exact(Exponential(Words("ab"), epsilon=1.5), length=3).holds
     True
     """
-    guarantee = getattr(mechanism, "guarantee", None)
-    if claimed is None:
-        claimed = getattr(guarantee, "nominal" if isinstance(guarantee, NotPrivate) else "epsilon", None)
-    k = getattr(guarantee, "k", None) if k is None else whole_number(k, "k", 1)
+    claimed = claim_of(mechanism) if claimed is None else claimed
+    k = getattr(getattr(mechanism, "guarantee", None), "k", None) if k is None else whole_number(k, "k", 1)
     language = language or getattr(mechanism, "language", None)
     if claimed is None or k is None or language is None:
         raise InvalidValue("this mechanism does not state its language, claim or k: pass language=, claimed= and k=")
@@ -107,18 +118,42 @@ def exact(
         raise InvalidValue(f"the language has no word of length {length}: choose another length")
     if length == 0 and distance == "levenshtein":
         raise InvalidValue("there is only one word of length 0, and nothing to compare it with: use a longer length")
-    laws = [_law(mechanism, word) for word in words]
     apart = exhaustive.distances(words, distance)
+    laws = (law_at(mechanism, word) for word in progress(words))
     logs = exhaustive.log_probs(laws, outputs, complete=distance != "levenshtein")
-    losses = exhaustive.pair_losses(logs)
+    losses = exhaustive.pair_losses(logs, progress)
     rates = losses / np.maximum(np.ceil(apart / k), 1)
     measured = float(rates.max())
     one, other = (int(index) for index in np.unravel_index(rates.argmax(), rates.shape))
     with np.errstate(invalid="ignore"):  # −inf − −inf is NaN: both words exclude that output
         output = outputs[int(np.nanargmax(np.abs(logs[one] - logs[other])))]
     worst = Worst(words[one], words[other], output, int(apart[one, other]), float(losses[one, other]))
-    holds = measured <= claimed * (1 + 1e-9) + 1e-12  # allows for floating-point errors of the measurement itself
-    return ExactAudit(measured, claimed, holds, worst if measured > 0 else None, len(words))
+    return ExactAudit(
+        measured,
+        claimed,
+        keeps(measured, claimed),
+        worst if measured > 0 else None,
+        len(words),
+        k,
+        losses_by_distance(apart, losses),
+    )
+
+
+def claim_of(mechanism: Any) -> float | None:
+    """The ε that a mechanism claims, or, if it is not private, its nominal one; None if it has no guarantee."""
+    guarantee = getattr(mechanism, "guarantee", None)
+    return getattr(guarantee, "nominal" if isinstance(guarantee, NotPrivate) else "epsilon", None)
+
+
+def keeps(measured: float, claimed: float) -> bool:
+    """Whether what is measured is within the claim; floating-point errors of the measurement itself are allowed for."""
+    return measured <= claimed * (1 + 1e-9) + 1e-12
+
+
+def losses_by_distance(apart: NDArray[Any], losses: NDArray[np.float64]) -> dict[float, float]:
+    """The largest loss at each finite distance above 0."""
+    distances = np.unique(apart[np.isfinite(apart) & (apart > 0)])
+    return {each.item(): float(losses[apart == each].max()) for each in distances}
 
 
 @dataclass(frozen=True)
@@ -126,12 +161,13 @@ class _Given:
     """The distribution at one word, for a mechanism that has only `log_prob`."""
 
     mechanism: Audited
-    word: Symbols
+    word: Any
 
-    def log_prob(self, output: Symbols) -> float:
+    def log_prob(self, output: Any) -> float:
         return self.mechanism.log_prob(output, given=self.word)
 
 
-def _law(mechanism: Audited, word: Symbols) -> HasLogProb:
+def law_at(mechanism: Audited, word: Any) -> HasLogProb:
+    """The output distribution at a word, prepared once if the mechanism can do that."""
     prepare: Callable[[Symbols], HasLogProb] | None = getattr(mechanism, "given", None)
     return prepare(word) if prepare is not None else _Given(mechanism, word)

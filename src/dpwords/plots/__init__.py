@@ -1,8 +1,8 @@
-"""Pictures of automata, policies, products and systems, of words and of runs, and of estimates.
+"""Pictures of automata, policies, products and systems, of words and of runs, of estimates and of audits.
 
-`diagram`, `runs`, `words`, `distances`, `curves`, `panels` and `estimates` return matplotlib figures (extra `plot`),
-`dot` returns text for Graphviz, and `save` writes either; Graphviz itself is not needed. A picture of a private word's
-automaton, or of its distances, reveals the word: only its owner may see it.
+`diagram`, `runs`, `words`, `distances`, `curves`, `panels`, `estimates` and `audit` return matplotlib figures (extra
+`plot`), `dot` returns text for Graphviz, and `save` writes either; Graphviz itself is not needed. A picture of a
+private word's automaton, or of its distances, reveals the word: only its owner may see it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from dpwords.core import files
-from dpwords.core.symbols import Word
+from dpwords.core.symbols import Word, symbols_of
 from dpwords.errors import InvalidValue, MissingExtra, TooLarge
 from dpwords.languages.automata import Automaton
 from dpwords.languages.language import Language
@@ -27,10 +27,12 @@ from dpwords.plots.structure import Arrangement, Diagram
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from dpwords.plots.audits import AuditedLosses, AuditedPair
     from dpwords.plots.shares import EstimatedShares
 
 __all__ = [
     "FORMATS",
+    "audit",
     "curves",
     "diagram",
     "distances",
@@ -197,6 +199,21 @@ def estimates(
         return shares.shares(tables[0], language, _one_line(title), names)
 
 
+def audit(found: AuditedLosses | AuditedPair, title: str = "") -> Figure:
+    """The result of an audit beside its claim, as a function of `dw.audit` has returned it.
+
+    For an exact audit, or that of a channel: the largest loss at each distance, and the line ε·ceil(d/k). For a
+    statistical audit: the lower bound on the loss of the pair of words, and what was claimed for their distance.
+
+    >>> import dpwords as dw
+    >>> figure = audit(dw.audit.exact(dw.Exponential(dw.Words("ab"), epsilon=1), length=3))
+    """
+    with _matplotlib_as_it_comes():
+        from dpwords.plots import audits
+
+        return audits.picture(found, _one_line(title))
+
+
 def encode(figure: Figure, form: str) -> bytes:
     """The content of an SVG or PNG file with the figure; equal figures give equal files."""
     if form not in ("svg", "png"):
@@ -278,7 +295,8 @@ def _check_rows(rows: Iterable[Sequence[Word]], least: int = 1, alike: bool = Tr
     seen = list(rows)
     if not seen or min(map(len, seen)) < least:
         raise InvalidValue("there is nothing to draw: give at least one word in each row or column")
-    if alike and any(len(word) != len(words[0]) for words in seen for word in words):
+    lengths = [{len(symbols_of(word)) for word in words} for words in seen]
+    if alike and max(map(len, lengths)) > 1:
         raise InvalidValue("words that are compared must have the same length: leave out those of another length")
 
 

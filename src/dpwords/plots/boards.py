@@ -162,8 +162,10 @@ def _visited(system: TransitionSystem, word: Word) -> list[Any]:
     state = system.initial
     visited: list[Any] = [] if system.start is None else [state]
     for symbol in symbols_of(word):
-        state = system.step(state, symbol)
+        state = system.step(state, symbol) if symbol in system.alphabet else None
         if state is None:
             raise InvalidValue("only a word of the system can be drawn as a run: pass one that the system accepts")
         visited.append(state)
+    if not word:
+        raise InvalidValue("the empty word has no run to draw: leave it out")
     return visited

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any, Protocol
@@ -205,7 +205,7 @@ def distances(listed: Sequence[Symbols], distance: PromisedDistance = "hamming")
     return np.array([(table != row).sum(axis=1) for row in table])
 
 
-def log_probs(laws: Sequence[HasLogProb], outputs: Sequence[Any], complete: bool = True) -> NDArray[np.float64]:
+def log_probs(laws: Iterable[HasLogProb], outputs: Sequence[Any], complete: bool = True) -> NDArray[np.float64]:
     """ln p(w) for each distribution (row) and output (column).
 
     With `complete`, raises `InvalidValue` if the probabilities of a row do not sum to 1.
@@ -220,13 +220,18 @@ def log_probs(laws: Sequence[HasLogProb], outputs: Sequence[Any], complete: bool
     return logs
 
 
-def pair_losses(logs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """For any two rows of log-probabilities, the largest |ln p(w)/p′(w)|. Cost: rows² · outputs."""
+def pair_losses(
+    logs: NDArray[np.float64], progress: Callable[[Sequence[Any]], Iterable[Any]] = iter
+) -> NDArray[np.float64]:
+    """For any two rows of log-probabilities, the largest |ln p(w)/p′(w)|. Cost: rows² · outputs.
+
+    `progress` receives the numbers of the rows and yields them one by one.
+    """
     losses = np.zeros((len(logs), len(logs)))
     ratios = np.empty_like(logs)
     with np.errstate(invalid="ignore"):  # −inf − −inf is NaN, which fmax ignores: both words exclude that output
-        for index, row in enumerate(logs):
-            np.abs(np.subtract(logs, row, out=ratios), out=ratios)
+        for index in progress(range(len(logs))):
+            np.abs(np.subtract(logs, logs[index], out=ratios), out=ratios)
             losses[index] = np.fmax.reduce(ratios, axis=1, initial=0.0)
     return losses
 

@@ -1,0 +1,220 @@
+"""The exact ε of any finite channel, under any distance between its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpwords.audit.channel_tables import ChannelTable, table_of
+from dpwords.audit.exact import keeps, losses_by_distance
+from dpwords.core.checks import positive_number, whole_number
+from dpwords.core.limits import DEFAULTS
+from dpwords.core.scaled import Floats
+from dpwords.errors import InvalidValue, TooLarge, within_memory
+from dpwords.mechanisms.private import Progress
+from dpwords.spaces import exhaustive
+
+ChannelDistances = str | Callable[[Any, Any], float] | Sequence[Any] | Floats
+_EQUAL = 1e-9  # losses up to this are rounding, where inputs at distance 0 must have equal rows
+_SUM = 1e-6  # how far from 1 the sum of a row may be
+_KINDS = "distances are 'hamming', 'levenshtein', 'any', a callable, or a matrix of numbers"
+_RULE = "a distance is 0 or more (it may be infinite)"
+
+
+class ChannelWorst(NamedTuple):
+    """The pair of inputs, and the output, with the largest loss per distance."""
+
+    input: Any
+    neighbour: Any
+    output: Any
+    distance: float
+    loss: float
+
+
+@dataclass(frozen=True)
+class ChannelAudit:
+    """The result of the exact audit of a channel."""
+
+    epsilon: float  # the least ε with loss ≤ ε·distance, or ε·ceil(distance/k), for all pairs
+    claimed: float | None
+    worst: ChannelWorst | None  # None if all rows are equal
+    inputs: int
+    outputs: int
+    compared: int  # pairs of inputs; those at infinite distance are not
+    k: int
+    losses: Mapping[float, float] = field(repr=False)  # the largest loss at each distance
+
+    @property
+    def pairs(self) -> int:
+        """The number of pairs of inputs, compared or not."""
+        return self.inputs * (self.inputs - 1) // 2
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the claim holds; None without a claim."""
+        return None if self.claimed is None else keeps(self.epsilon, self.claimed)
+
+    @property
+    def allowed(self) -> float | None:
+        """The loss that was claimed for the distance of the worst pair; None without a claim."""
+        if self.claimed is None or self.worst is None:
+            return None
+        return self.claimed * float(_steps(np.array(self.worst.distance), self.k))
+
+    def __str__(self) -> str:
+        found = f"measured ε = {self.epsilon:.6g} over {self.inputs} inputs and {self.outputs} outputs"
+        if self.compared < self.pairs:
+            found += f" ({self.compared} of {self.pairs} pairs compared, the others are at infinite distance)"
+        if self.claimed is None:
+            return found
+        return f"{found}, claimed {self.claimed:.6g}: {'holds' if self.holds else 'BROKEN'}"
+
+
+@within_memory()
+def channel(
+    matrix: Any,
+    distances: ChannelDistances,
+    *,
+    inputs: Sequence[Any] | None = None,
+    outputs: Sequence[Any] | None = None,
+    claimed: float | None = None,
+    k: int = 1,
+    progress: Progress = iter,
+) -> ChannelAudit:
+    """The least ε such that `|ln p(w;x)/p(w;x′)|` ≤ ε·distance for all pairs of inputs and all outputs of a channel.
+
+    The channel is a matrix (an array or a list of lists) with a row of probabilities for each input; or tuples (input,
+    output, probability), or a table with these three columns; or a dict {input: {output: probability}}; or a callable
+    that returns such a dict, or pairs, for each of the `inputs`. Pairs that a table does not name have probability 0.
+    Rows have to sum to 1 within 10⁻⁶. `inputs` and `outputs` name the rows and columns of a matrix, by default with
+    numbers from 0 on.
+
+    `distances` are "hamming" or "levenshtein" for inputs that are words, "any" if any two inputs are neighbours, at
+    distance 1, a callable that takes two inputs, or a matrix. With a `k`, ceil(distance/k) counts instead of the
+    distance. ε is infinite if an output is possible for one of two inputs only, or if inputs at distance 0 have
+    different rows. Inputs at infinite distance are not compared; under Hamming distance these are words of different
+    lengths. Raises `InvalidValue` if no two inputs can be compared. Cost: inputs² · outputs.
+
+    >>> import math
+    >>> found = channel([[0.75, 0.25], [0.25, 0.75]], [[0, 1], [1, 0]], claimed=1)
+    >>> round(found.epsilon, 4), round(math.log(3), 4), found.holds
+    (1.0986, 1.0986, False)
+    """
+    if claimed is not None:
+        claimed = positive_number(claimed, "claimed", "claimed=1.0", zero_allowed=True)
+    k = whole_number(k, "k", 1)
+    table = table_of(matrix, inputs, outputs)
+    _check_table(table)
+    apart = _apart(distances, table.inputs)
+    compared = int(np.isfinite(apart).sum() - len(apart)) // 2
+    if not compared:
+        raise InvalidValue(
+            "any two inputs are at infinite distance, as words of different lengths are under Hamming distance, so "
+            "nothing can be compared: choose any, levenshtein, or a matrix of distances"
+        )
+    with np.errstate(divide="ignore"):
+        logs = np.log(table.probabilities)
+    losses = exhaustive.pair_losses(logs, progress)
+    steps = _steps(apart, k)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rates = np.where(losses > 0, losses / steps, 0.0)
+    rates[np.isinf(apart) | ((apart == 0) & (losses <= _EQUAL))] = 0.0
+    one, other = (int(index) for index in np.unravel_index(rates.argmax(), rates.shape))
+    epsilon = float(rates[one, other])
+    worst = None
+    if epsilon > 0:
+        with np.errstate(invalid="ignore"):  # −inf − −inf is NaN: both inputs exclude that output
+            output = table.outputs[int(np.nanargmax(np.abs(logs[one] - logs[other])))]
+        far, loss = float(apart[one, other]), float(losses[one, other])
+        worst = ChannelWorst(
+            table.inputs[one], table.inputs[other], output, int(far) if far.is_integer() else far, loss
+        )
+    by_distance = losses_by_distance(apart, losses)
+    if (at_none := float(losses[apart == 0].max())) > _EQUAL:
+        by_distance = {0.0: at_none, **by_distance}
+    return ChannelAudit(epsilon, claimed, worst, len(table.inputs), len(table.outputs), compared, k, by_distance)
+
+
+def _steps(apart: Floats, k: int) -> Floats:
+    return apart if k == 1 else np.ceil(apart / k)
+
+
+def _check_table(table: ChannelTable) -> None:
+    shares, names = table.probabilities, table.inputs
+    rows, columns = shares.shape
+    if rows > DEFAULTS.channel_inputs or rows**2 * columns > DEFAULTS.channel_steps:
+        raise TooLarge(
+            f"a channel can have at most {DEFAULTS.channel_inputs} inputs, and inputs² · outputs at most "
+            f"{DEFAULTS.channel_steps:.1e}, and this has {rows} inputs and {columns} outputs: audit a part of it"
+        )
+    if rows < 2:
+        raise InvalidValue("a channel needs at least two inputs, or there is nothing to tell apart: add rows")
+    wrong = ~(shares >= 0)
+    if wrong.any():
+        raise InvalidValue(
+            f"a probability of input {_named(names[_first(wrong)])} is negative or not a number: correct it"
+        )
+    off = ~(np.abs(shares.sum(axis=1) - 1) <= _SUM)
+    if off.any():
+        at = int(np.argmax(off))
+        raise InvalidValue(
+            f"the probabilities of input {_named(names[at])} sum to {shares[at].sum():.9g}, not to 1 within {_SUM:g}: "
+            "complete them, or write more digits"
+        )
+
+
+def _apart(distances: ChannelDistances, inputs: Sequence[Any]) -> Floats:
+    """The distance between any two inputs."""
+    if isinstance(distances, str) and distances == "any":
+        return 1.0 - np.eye(len(inputs))
+    if isinstance(distances, str):
+        return _between_words(distances, inputs)
+    if callable(distances):
+        try:
+            found = np.array([[distances(one, other) for other in inputs] for one in inputs], dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InvalidValue(f"the distance fails for some inputs ({error}): it takes two inputs") from None
+    else:
+        try:
+            found = np.array(distances, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InvalidValue(_KINDS) from None
+        if found.shape != (len(inputs), len(inputs)):
+            raise InvalidValue(f"the matrix of distances needs {len(inputs)} rows and columns, one for each input")
+    if not (found >= 0).all():
+        raise InvalidValue(f"{_RULE}: correct that of input {_named(inputs[_first(~(found >= 0))])}")
+    if found.diagonal().any():
+        raise InvalidValue("the distance of an input from itself is 0: correct the diagonal")
+    if not (found == found.T).all():
+        raise InvalidValue(
+            f"distances are symmetric: correct those of input {_named(inputs[_first(found != found.T)])}"
+        )
+    return found
+
+
+def _between_words(kind: str, inputs: Sequence[Any]) -> Floats:
+    if kind not in ("hamming", "levenshtein"):
+        raise InvalidValue(_KINDS)
+    if not all(isinstance(word, (str, tuple, list)) for word in inputs):
+        raise InvalidValue(f"{kind} distance is for inputs that are words: pass inputs=['aa', 'ab', …], or a matrix")
+    words = [tuple(word) for word in inputs]
+    if kind == "levenshtein":
+        return exhaustive.distances(words, "levenshtein").astype(np.float64)
+    found = np.full((len(words), len(words)), np.inf)
+    for length in {len(word) for word in words}:
+        same = [number for number, word in enumerate(words) if len(word) == length]
+        found[np.ix_(same, same)] = exhaustive.distances([words[number] for number in same])
+    return found
+
+
+def _first(wrong: NDArray[np.bool_]) -> int:
+    """The first row that has something wrong."""
+    return int(np.argmax(wrong.any(axis=1)))
+
+
+def _named(label: Any) -> str:
+    return repr(label)[:60]

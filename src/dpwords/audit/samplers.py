@@ -1,0 +1,126 @@
+"""Anything that releases words, called in one of two ways, and its draws for two words in random order."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpwords.audit.programs import Program
+from dpwords.core.randomness import Stream, uint64
+from dpwords.core.symbols import Word, is_hashable
+from dpwords.errors import InvalidValue
+from dpwords.mechanisms.mechanism import Mechanism
+from dpwords.mechanisms.private import Private, Progress
+
+BATCHES = 16  # for each word; enough to see whether batches repeat each other
+_CALLS = 256  # single calls between two steps of a progress bar
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """A black box: `release(word, count)` if it draws in batches, and otherwise `release(word)` for each draw."""
+
+    release: Callable[..., Any]
+    in_batches: bool
+    in_this_process: bool
+
+    @classmethod
+    def of(cls, release: Any, batch: bool | None) -> Sampler:
+        """The black box that a mechanism, a program or a callable is."""
+        if isinstance(release, Mechanism):
+            return cls(_released_together(release), True, True)
+        if not callable(release):
+            raise InvalidValue("an audit needs a callable or a mechanism: pass for example mechanism.release")
+        return cls(release, _takes_draws(release) if batch is None else batch, not isinstance(release, Program))
+
+    def draw(self, word: Word, count: int) -> list[Hashable]:
+        """Outputs for one word. They are copied at once, since a callable may change what it has returned."""
+        if not self.in_batches:
+            return [hashable(self.release(_copy(word))) for _ in range(count)]
+        found = self.release(_copy(word), count)
+        if isinstance(found, (str, bytes)) or not isinstance(found, Iterable):
+            raise InvalidValue("what takes a word and a number of draws must return a list with so many outputs")
+        outputs = [hashable(each) for each in found]
+        if len(outputs) != count:
+            raise InvalidValue(f"a batch of {count} draws came back with {len(outputs)}: return one output for each")
+        return outputs
+
+    def draw_both(self, words: Sequence[Word], draws: int, stream: Stream, progress: Progress) -> list[Batches]:
+        """For each of the two words its batches, in the order in which they were drawn, the words in random order.
+
+        Draws that were made one by one are a single batch.
+        """
+        found: list[Batches] = [[], []]
+        if self.in_batches:
+            each = np.array([part.size for part in np.array_split(np.arange(draws), min(BATCHES, draws))])
+            for call in progress(_shuffled(len(each), stream)):
+                found[call % 2].append(self.draw(words[call % 2], int(each[call // 2])))
+            return found
+        found = [[[]], [[]]]
+        order = _shuffled(draws, stream)
+        for first in progress(range(0, len(order), _CALLS)):
+            for call in order[first : first + _CALLS]:
+                found[call % 2][0] += self.draw(words[call % 2], 1)
+        return found
+
+
+Batches = list[list[Hashable]]
+
+
+def hashable(output: Any) -> Hashable:
+    """An output as something that can be counted: lists become tuples, and what cannot be hashed its text.
+
+    Raises `InvalidValue` for objects that are equal to nothing but themselves, since nothing could be said about them.
+    """
+    if isinstance(output, (np.ndarray, np.generic)):
+        output = output.tolist()
+    if isinstance(output, (list, tuple, Iterator)):
+        return tuple(hashable(each) for each in output)
+    if isinstance(output, (set, frozenset)):
+        return frozenset(hashable(each) for each in output)
+    if isinstance(output, float) and math.isnan(output):
+        return "NaN"
+    kind: Any = type(output)
+    if kind.__eq__ is object.__eq__ and kind.__repr__ is object.__repr__:
+        raise InvalidValue(
+            f"outputs of type {type(output).__name__} cannot be compared with each other: return strings, lists, "
+            "numbers, or objects with a method __eq__"
+        )
+    return output if is_hashable(output) else repr(output)
+
+
+def _copy(word: Word) -> Word:
+    return list(word) if isinstance(word, list) else word
+
+
+def _shuffled(calls: int, stream: Stream) -> list[int]:
+    """The numbers of so many calls for each of two words, in random order; even numbers are for the first word."""
+    found: list[int] = np.argsort(uint64(stream, (2 * calls,)), kind="stable").tolist()
+    return found
+
+
+def _released_together(mechanism: Mechanism) -> Callable[[Any, int], list[Any]]:
+    """The quickest way in which a mechanism releases a word many times."""
+    if isinstance(mechanism, Private):
+        return lambda word, count: mechanism.release_all([word] * count)
+    return mechanism.simulate
+
+
+def _takes_draws(release: Callable[..., Any]) -> bool:
+    """Whether a callable needs a number of draws beside the word."""
+    try:
+        parameters = inspect.signature(release).parameters.values()
+    except (TypeError, ValueError):  # some functions that are written in C
+        return False
+    needed = [each for each in parameters if each.default is each.empty and each.kind not in _VARIABLE]
+    if len(needed) > 2 or any(each.kind is each.KEYWORD_ONLY for each in needed):
+        raise InvalidValue("a release takes a word, or a word and a number of draws: wrap what needs more in a lambda")
+    return len(needed) == 2
+
+
+_VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
