@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+import pytest
 
 import dpwords as dw
 from dpwords.estimate.hidden import Hidden
@@ -24,6 +25,10 @@ LANGUAGES: dict[str, tuple[Language, int]] = {
     "many starts": (dw.GridWorld(4, 4, start=None).by_states(), 2),
     "with a rule": (CELLS & dw.rules.contains((1, 1)), 4),
 }
+FREE = dw.Exponential(dw.Words("abc"), 200.0)  # releases are the words themselves
+RUNS = dw.Online(CELLS, 200.0)
+WORDS = ["abca", "abc", "ca", "b"] * 20
+ROUTES = [[(0, 1), (0, 2), (1, 2)], [(1, 0), (1, 1), (1, 0)]] * 20
 
 
 def random_chances(hidden: Hidden, seed: int = 1) -> Any:
@@ -55,3 +60,10 @@ def channel(mechanism: Private, words: list[Any]) -> Any:
     """Entry [x, w]: the probability that word x is released as word w, by the mechanism's own `log_prob`."""
     laws = [mechanism.given(word) for word in words]
     return np.exp([[law.log_prob(output) for output in words] for law in laws])
+
+
+def refuse(match: str, call: Any) -> None:
+    """The call is refused in one line."""
+    with pytest.raises(dw.DPWordsError, match=match) as caught:
+        call()
+    assert "\n" not in str(caught.value)

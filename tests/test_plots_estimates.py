@@ -10,6 +10,7 @@ from matplotlib.artist import Artist
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
+from matplotlib.text import Text
 
 import dpwords as dw
 from dpwords import plots
@@ -115,6 +116,32 @@ def test_places_are_lines() -> None:
     assert len(of_kind(figure, "interval")) == 2
     wide = [estimates("frequencies", dict.fromkeys(range(20), 1 / 20))] * 2
     assert "the 8 largest of 20 symbols" in words(plots.estimates(wide))
+
+
+@pytest.mark.parametrize("symbols", [3, 40])
+def test_titles_fit_beside_legends_and_long_names(symbols: int) -> None:
+    """A title is inside of its figure, and does not lie on the legend."""
+    names = [f"a rather long name of activity {number}" for number in range(symbols)]
+    shares = dict.fromkeys(names, 1 / symbols)
+    tables = [estimates("frequencies", shares) for _ in range(10)]
+    for figure in (plots.estimates(tables), plots.estimates(tables[0])):
+        figure.canvas.draw()
+        (title,) = (part for part in figure.findobj(Text) if "estimated from 1,234" in part.get_text())
+        box, (legend,) = title.get_window_extent(), figure.legends
+        assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+        assert not box.overlaps(legend.get_window_extent())
+        assert "long name" in words(figure)
+
+
+def test_blanks_are_shown_as_such_only_where_there_is_nothing_else() -> None:
+    shown = words(plots.estimates(estimates("frequencies", {"check receipt": 0.6, " ": 0.4})))
+    assert "check receipt" in shown
+    assert "␣" in shown
+
+
+def test_heat_maps_say_what_their_shares_are_of() -> None:
+    assert "share of the words that end there" in words(plots.estimates(estimates("ends", {(0, 1): 1.0}), GRID))
+    assert "share of the visits" in words(plots.estimates(estimates("frequencies", {(0, 1): 1.0}), GRID))
 
 
 def test_what_is_no_estimate_is_refused() -> None:

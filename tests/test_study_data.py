@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import dpwords as dw
+from commands import refused, run
 from dpwords import plots
 from dpwords.cli.study import QUESTIONS
 from dpwords.core.encoding import Ragged
@@ -26,7 +27,6 @@ from dpwords.frames.true_words import words_in
 from dpwords.studies.data import HEADER, NOT_PRIVATE, data, reading
 from dpwords.studies.study import Study
 from dpwords.studies.trials import REPORT, TrueWords, error_between
-from test_cli import refused, run
 
 TEXTS = ["abcab", "aabb", "abcab", "ca", "b"] * 40
 WORLD = dw.GridWorld(3, 3).by_states()

@@ -19,7 +19,7 @@ import numpy as np
 from dpwords._kernels.compiler import compiled
 
 Array = Any
-LANES = 16
+LANES = 32
 
 
 @compiled(nogil=True)

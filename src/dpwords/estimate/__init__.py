@@ -23,10 +23,13 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypedDict, Unpack, overload
 
+from dpwords.core.limits import DEFAULTS, Limits
+from dpwords.errors import InvalidValue
 from dpwords.estimate.asking import Asked, EstimateMethod
+from dpwords.estimate.chains import Chain, MarkovChain
 from dpwords.estimate.decoding import Decoded, decoded
 from dpwords.estimate.edits import EditModel, fitted_edits
 from dpwords.estimate.fitting import ProgressLine
@@ -34,16 +37,19 @@ from dpwords.estimate.population import Model, fitted
 from dpwords.estimate.releases import Releases
 from dpwords.estimate.reports import answered_report
 from dpwords.estimate.results import Estimate, Estimates
+from dpwords.languages.language import Language
 from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.private import Private
 from dpwords.mechanisms.report import Report
 
 __all__ = [
+    "Chain",
     "Decoded",
     "EditModel",
     "Estimate",
     "Estimates",
     "Model",
+    "chain",
     "decode",
     "dfg",
     "ends",
@@ -93,6 +99,8 @@ def frequencies(
     """
     if not per_place:
         return _answer("frequencies", releases, mechanism, options)
+    if isinstance(mechanism, Report):
+        raise InvalidValue("answers of a report do not say which place they are about: leave out per_place")
     return _asked("frequencies", releases, mechanism, options).by_place()
 
 
@@ -188,13 +196,32 @@ def model(releases: Any, mechanism: Private, *, progress: ProgressLine | None = 
     return fitted(checked, mechanism, progress)
 
 
-def decode(releases: Any, mechanism: Private, prior: Model | None = None) -> Decoded:
+def chain(language: Language, transitions: Mapping[Any, Mapping[Any, float]], *, limits: Limits = DEFAULTS) -> Chain:
+    """A Markov chain on a language that is known beforehand: a public assumption about the population, not a fit.
+
+    `transitions` is {state: {symbol: probability}}, as in `Model.transitions`: on a system the states are its own, on
+    free words the symbol before, and None is the start of a word (and of a system that may start anywhere). Symbols
+    that are left out have probability 0. A state that the chain can reach needs a row, and each row sums to 1. Words of
+    one length have the probabilities that the chain gives them, given that a word of the language is completed. Cost:
+    the edges of the language.
+
+    >>> import dpwords as dw
+    >>> fair = {"a": 0.5, "b": 0.5}
+    >>> likely = dw.estimate.chain(dw.Words("ab"), {None: fair, "a": {"b": 1.0}, "b": fair})
+    >>> round(2.718281828 ** likely.log_prob("ab"), 3)
+    0.5
+    """
+    return Chain.of(language, transitions, limits)
+
+
+def decode(releases: Any, mechanism: Private, prior: MarkovChain | None = None) -> Decoded:
     """For each release, the word of the language with the least expected distance from the true one.
 
     This is a guess of the true word by whoever has the release: it costs no privacy, and it is not a release of its
-    own. `prior` is a model of the population; without one, all words of the language are equally likely, and little is
-    gained. The result is a list of words with `expected_distance`, how far they are from the true ones on average if
-    the prior is right, and `released_distance`, the same for the releases. Cost: a pass over the releases.
+    own. `prior` is a chain on the language, fitted (`model`) or assumed (`chain`); without one, all words of the
+    language are equally likely, and little is gained. The result is a list of words with `expected_distance`, how far
+    they are from the true ones on average if the prior is right, and `released_distance`, the same for the releases.
+    Cost: a pass over the releases.
 
     >>> import dpwords as dw
     >>> mechanism = dw.Exponential(dw.Words("ab"), epsilon=1)
@@ -208,7 +235,7 @@ def decode(releases: Any, mechanism: Private, prior: Model | None = None) -> Dec
 
 def _answer(question: str, releases: Any, mechanism: Private, options: Options) -> Estimates:
     if isinstance(mechanism, Report):
-        return answered_report(releases, mechanism, question, options.get("confidence", 0.95))
+        return answered_report(releases, mechanism, question, **options)
     return _asked(question, releases, mechanism, options).answer()
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Floats
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, within_memory
 from dpwords.estimate import inversion
 from dpwords.estimate.edits import EditModel, EditQuestion, answered_edits, fitted_edits
 from dpwords.estimate.fitting import ProgressLine
@@ -21,7 +21,7 @@ from dpwords.estimate.questions import NONE, RunQuestion, of_states, of_symbols
 from dpwords.estimate.releases import Releases
 from dpwords.estimate.results import Estimates, estimates, interval_factor, on_simplex
 from dpwords.estimate.true_lengths import fitted_lengths
-from dpwords.estimate.uncertainty import answered
+from dpwords.estimate.uncertainty import Answered, answered
 from dpwords.estimate.views import population_of
 from dpwords.languages.language import Language
 from dpwords.mechanisms.edit_channel import EditChannel
@@ -62,6 +62,7 @@ class Asked:
         if self.question == "visits" and self.mechanism.language.system is None:
             raise InvalidValue("only runs of a system visit states: ask for frequencies of symbols instead")
 
+    @within_memory()
     def answer(self) -> Estimates:
         """The estimated shares."""
         if isinstance(self.mechanism, EditChannel):
@@ -70,7 +71,8 @@ class Asked:
             return self._inverted()
         model = self._fitted()
         question = self._of(model.population)
-        found = answered(model.evidence, model.population, question, model.chances)
+        self._refuse_without_answers(question)
+        found = self._answered(model, question)
         plain = counted_shares(self.releases.by_length(), model.population, question)
         return self._estimates(question.labels, found.shares, found.shares, found.errors, model.method, plain)
 
@@ -85,6 +87,7 @@ class Asked:
         shares = counted_shares(self.releases.by_length(), population, question)
         return dict(zip(question.labels, shares.tolist(), strict=True))
 
+    @within_memory()
     def by_place(self) -> list[Estimates]:
         """The shares of the symbols at each place, a table for each place."""
         if isinstance(self.mechanism, EditChannel):
@@ -98,15 +101,14 @@ class Asked:
             shares, method = [on_simplex(part) for part in parts[0]], "inverse"
         else:
             model = self._fitted()
-            found = answered(
-                model.evidence, model.population, of_symbols(model.population, "place", places), model.chances
-            )
+            found = self._answered(model, of_symbols(model.population, "place", places))
             parts = np.split(found.shares, places), np.split(found.errors, places)
             shares, method = parts[0], model.method
         counts = _counted_at(words, places, symbols)
         names, tables = self.mechanism.language.alphabet.symbols, zip(shares, *parts, counts, strict=True)
         return [self._estimates(names, share, raw, error, method, plain) for share, raw, error, plain in tables]
 
+    @within_memory()
     def patterns(self, patterns: Any) -> Estimates:
         """The share of words that have each of some patterns."""
         if isinstance(self.mechanism, EditChannel):
@@ -123,8 +125,10 @@ class Asked:
         words = self.releases.by_length()
         plain = [share_detected(words, detector_of(each, self.mechanism.language)) for each in wanted]
         shares, errors = (np.array([float(getattr(one, name)[0]) for one in found]) for name in ("shares", "errors"))
+        errors = np.maximum(errors, self._promised_error())
         return self._estimates(wanted, shares, shares, errors, model.method, np.array(plain))
 
+    @within_memory()
     def lengths(self) -> Estimates:
         """The share of words of each length."""
         sizes = self.releases.words.sizes
@@ -154,10 +158,31 @@ class Asked:
             return fitted(self.releases, self.mechanism, self.progress)
         return self._known(self.model, Model)
 
+    def _answered(self, model: Model, question: RunQuestion) -> Answered:
+        """The answers of the chain, with errors that are not below those of the noise alone."""
+        found = answered(model.evidence, model.population, question, model.chances)
+        least = np.where(found.shares > 0, self._promised_error(), 0.0)
+        if self.mechanism.language.alike:
+            least = np.maximum(least, inversion.least_errors(self.releases.by_length(), self.mechanism, question))
+        return Answered(found.shares, np.maximum(found.errors, least))
+
+    def _promised_error(self) -> float:
+        """The standard error that every share has, however it is estimated, because of the promise alone.
+
+        Any two words of length n are released with probabilities within e^L, L = ε·ceil(n/k). So the information that a
+        release has about a share is at most (e^L − 1)².
+        """
+        steps = -(-int(self.releases.words.sizes.max()) // self.mechanism.k)
+        with np.errstate(over="ignore"):
+            return float(1 / (np.sqrt(len(self.releases)) * np.expm1(self.mechanism.epsilon * steps)))
+
     def _known(self, model: Any, kind: type[AnyModel]) -> AnyModel:
-        """A model that was passed, if it can have been fitted to these releases."""
-        if not isinstance(model, kind) or model.releases != len(self.releases):
-            raise InvalidValue("this model was fitted to other releases: leave it out, or fit one to these releases")
+        """A model that was passed, if it was fitted to these releases of this mechanism."""
+        if not isinstance(model, kind) or model.fitted_to != self.releases.fingerprint(self.mechanism):
+            raise InvalidValue(
+                "this model was fitted to other releases, or for another mechanism: leave it out, or fit one to these "
+                "releases"
+            )
         return model
 
     def _of(self, population: Hidden) -> RunQuestion:
@@ -167,8 +192,13 @@ class Asked:
             return of_states(population, self.mechanism.language, "pair" if kind == "pair" else "each")
         return of_symbols(population, kind)
 
+    def _refuse_without_answers(self, question: RunQuestion) -> None:
+        if not any(question.sizes(length).any() for length in np.unique(self.releases.words.sizes).tolist()):
+            raise InvalidValue("words of one symbol have no pairs of symbols: ask for frequencies instead")
+
     def _inverted(self) -> Estimates:
         question = symbols_of(self.mechanism, KINDS[self.question])
+        self._refuse_without_answers(question)
         raw = inversion.inverted(self.releases.by_length(), self.mechanism, question)
         shares = on_simplex(raw.shares)
         return self._estimates(question.labels, shares, raw.shares, raw.errors, "inverse", raw.counted)

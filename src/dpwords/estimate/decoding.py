@@ -11,9 +11,10 @@ import numpy as np
 from dpwords.core.compiled import kernel
 from dpwords.core.encoding import Codes
 from dpwords.errors import InvalidValue
+from dpwords.estimate.chains import MarkovChain
 from dpwords.estimate.corrected import Windows
 from dpwords.estimate.evidence import RunEvidence, SameLength
-from dpwords.estimate.hidden import Hidden
+from dpwords.estimate.hidden import Hidden, symbol_shares
 from dpwords.estimate.population import Model
 from dpwords.estimate.releases import Releases
 from dpwords.estimate.views import evidence_of, population_of, uneven_normalisers
@@ -34,7 +35,7 @@ class Decoded(list[Any]):
         self.expected_distance, self.released_distance = expected_distance, released_distance
 
 
-def decoded(releases: Releases, mechanism: Private, prior: Model | None) -> Decoded:
+def decoded(releases: Releases, mechanism: Private, prior: MarkovChain | None) -> Decoded:
     """For each release the word of the language with the least expected distance from the true one.
 
     Cost: a pass over the releases, and one search for the best run for each.
@@ -53,17 +54,19 @@ def decoded(releases: Releases, mechanism: Private, prior: Model | None) -> Deco
     return Decoded(found, wrong / len(releases), released_wrong / len(releases))
 
 
-def _evidence(mechanism: Private, words: dict[int, Codes], prior: Model | None) -> tuple[RunEvidence, Any]:
+def _evidence(mechanism: Private, words: dict[int, Codes], prior: MarkovChain | None) -> tuple[RunEvidence, Any]:
     """The releases as evidence, one by one, and the weights of the steps of a run."""
-    if prior is not None and not isinstance(prior, Model):
-        raise InvalidValue("the prior is a model of the language: pass what estimate.model returns, or leave it out")
+    if prior is not None and not isinstance(prior, MarkovChain):
+        raise InvalidValue(
+            "the prior is a chain on the language: pass what estimate.model or estimate.chain returns, or leave it out"
+        )
     uneven = uneven_normalisers(mechanism, list(words))
     population = population_of(mechanism)
     hidden = population if uneven is None else population.paired(mechanism.limits)
     evidence = evidence_of(mechanism, words, hidden, distinct=False)
     if uneven is not None:
         space = space_of(mechanism.language, "hamming", mechanism.limits)
-        known = {} if prior is None else {each.length: each for each in prior.evidence.lengths}
+        known = {each.length: each for each in prior.evidence.lengths} if isinstance(prior, Model) else {}
         lengths = []
         for each, normaliser in zip(evidence.lengths, uneven, strict=True):
             like = known.get(each.length)
@@ -77,7 +80,7 @@ def _evidence(mechanism: Private, words: dict[int, Codes], prior: Model | None) 
         evidence = RunEvidence(hidden, tuple(lengths))
     if prior is None:
         return evidence, np.ones(len(hidden.groups))
-    if len(prior.chances) != len(hidden.groups):
+    if not prior.population.same_runs(population):
         raise InvalidValue("the prior was fitted on another language: pass a model of the mechanism's language")
     return evidence, np.maximum(prior.chances, 1e-12)  # a prior of 0 would exclude words that were possible
 
@@ -100,10 +103,7 @@ def _best(each: SameLength, rows: Codes, hidden: Hidden, chances: Any) -> tuple[
 
 def _by_symbol(states: Any, hidden: Hidden) -> Any:
     """For each state, the probability of its symbol, which other states may have, too."""
-    first, order = hidden.of_symbol
+    _, order = hidden.of_symbol
     if len(order) == len(np.unique(hidden.symbol[order])):
         return states
-    entered = np.flatnonzero(np.diff(first))
-    sums = np.zeros((states.shape[0], len(hidden.alphabet), states.shape[2]))
-    sums[:, entered] = np.add.reduceat(states[:, order], first[entered], axis=1)
-    return np.ascontiguousarray(sums[:, np.maximum(hidden.symbol, 0)])
+    return np.ascontiguousarray(symbol_shares(states, hidden)[:, np.maximum(hidden.symbol, 0)])

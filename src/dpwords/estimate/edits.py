@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,6 +16,7 @@ from dpwords.estimate.fitting import Fit, ProgressLine, fit, normalised
 from dpwords.estimate.releases import Releases
 from dpwords.estimate.uncertainty import Answered, inside, least_seen, root_of_inverse
 from dpwords.mechanisms.edit_channel import EditChannel
+from dpwords.spaces.edit_channel import Channel
 
 EditQuestion = Literal["each", "pair", "first", "last"]
 
@@ -27,8 +29,12 @@ class EditModel:
     alignments: Alignments
     found: Fit
     releases: int
+    fitted_to: str  # the fingerprint of the releases
 
     method = "em"
+
+    def __repr__(self) -> str:
+        return f"<EditModel: a Markov chain on {self.mechanism.language!r}, fitted to {self.releases} releases (em)>"
 
     @property
     def matrix(self) -> Floats:
@@ -63,7 +69,7 @@ def fitted_edits(releases: Releases, mechanism: EditChannel, progress: ProgressL
         )
     alignments = Alignments(releases.words, mechanism._channel, mechanism.limits)
     found = fit(alignments, _start(releases.words, len(mechanism.language.alphabet)), progress)
-    return EditModel(mechanism, alignments, found, len(releases))
+    return EditModel(mechanism, alignments, found, len(releases), releases.fingerprint(mechanism))
 
 
 def _start(words: Ragged, symbols: int) -> Floats:
@@ -118,7 +124,22 @@ def answered_edits(model: EditModel, kind: EditQuestion) -> Answered:
     errors = np.sqrt(np.maximum(variance, 0.0))
     if kind == "pair":
         errors = np.maximum(errors, gather @ least_seen(information, slopes, sums, groups, chances))
-    return Answered(shares, errors / total.sum())
+    least = least_error(model.mechanism._channel, float(total.sum()), 2 if kind == "pair" else 1)
+    return Answered(shares, np.maximum(errors / total.sum(), least))
+
+
+def least_error(channel: Channel, answers: float, symbols: int) -> float:
+    """The standard error of a share that the noise alone has, even for somebody who knows all alignments.
+
+    `answers` is the number of all answers in the true words, and `symbols` that of the symbols that an answer consists
+    of. What is not deleted is itself with probability p and each other symbol with q, as in `inversion.py`.
+    """
+    if channel.only_length_shows:
+        return math.inf
+    deleted, kept, replaced = channel.shares
+    right, wrong = kept / (kept + replaced), replaced / (kept + replaced) / max(channel.symbols - 1, 1)
+    least = min(right * (1 - right), wrong * (1 - wrong)) / ((1 - deleted) * (right - wrong) ** 2)
+    return math.sqrt(least**symbols / answers)
 
 
 def _answers(symbols: int, kind: EditQuestion) -> Integers:

@@ -99,6 +99,13 @@ class Hidden:
     groups: Integers  # for each parameter, the number of its state: the parameters of a state sum to 1
     marks: Flags | None = None  # states that a detector has marked
 
+    def same_runs(self, other: Hidden) -> bool:
+        """Whether another one has the same runs and parameters. Cost: the edges."""
+        arrays = ("source", "target", "parameter", "symbol", "accepting")
+        return self.alphabet.symbols == other.alphabet.symbols and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in arrays
+        )
+
     @classmethod
     def of(cls, graph: Graph) -> Hidden:
         """The hidden states of a graph: pairs of a state and a symbol that enters it. Cost: pairs · branching."""
@@ -336,3 +343,12 @@ def favouring_own(codes: Codes, symbols: int, ratio: float) -> Seen:
     """Words seen through a channel that weights the true symbol `ratio` times as much as each other one."""
     own = np.arange(symbols + 1)
     return Seen(codes.astype(np.int64), SymbolFavours(own, own[:-1], np.full(symbols, ratio)))
+
+
+def symbol_shares(states: Floats, hidden: Hidden) -> Floats:
+    """From the probabilities of states, as in `Expected`, those of the symbols that enter them."""
+    first, order = hidden.of_symbol
+    entered = np.flatnonzero(np.diff(first))
+    sums = np.zeros((states.shape[0], len(hidden.alphabet), states.shape[2]))
+    sums[:, entered] = np.add.reduceat(states[:, order], first[entered], axis=1)
+    return sums

@@ -3,6 +3,10 @@
 A release differs from its word in D places, all sets of D places equally likely and each symbol there a uniform other
 one. So a symbol is kept with probability p = 1 − E[D]/n and becomes a given other one with q = E[D]/(n(m−1)), and the
 mean of ([w_i = s] − q)/(p − q) is the share of s among the true symbols. Pairs of places are inverted likewise.
+
+Where places are changed independently of each other, an indicator [w_i = s] has at least the smaller of the variances
+p(1 − p) and q(1 − q), whatever the true word is. Few releases can vary less than that by chance, and a likelihood that
+is nearly flat may have its largest value where errors seem to be small; errors are never below that of the noise.
 """
 
 from __future__ import annotations
@@ -25,6 +29,7 @@ class Noise(NamedTuple):
     one: float  # p − q
     two: float
     symbols: int
+    least: float  # variance of the inverted indicator of a symbol at a place, given the true word
 
     @classmethod
     def at(cls, mechanism: Mechanism, length: int) -> Noise:
@@ -36,7 +41,9 @@ class Noise(NamedTuple):
         both, none = shares @ (changed * (changed - 1)), shares @ ((length - changed) * (length - changed - 1))
         either = shares @ (changed * (length - changed))
         two = none - 2 * either / others + both / others**2
-        return cls(1 - wrong - wrong / others, float(two) / places if places else 1.0, m)
+        one, other = 1 - wrong - wrong / others, wrong / others
+        least = min(wrong * (1 - wrong), other * (1 - other)) / one**2 if mechanism.is_linear and one > 0 else 0.0
+        return cls(one, float(two) / places if places else 1.0, m, least)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +77,18 @@ def inverted(words: dict[int, Codes], mechanism: Mechanism, question: RunQuestio
     for sums, found in ((total, kept), (plain, plain)):
         np.divide(sums, whole, out=found, where=seen)
     spread = moments[0] - 2 * kept * moments[1] + kept**2 * moments[2]
-    errors = np.sqrt(np.maximum(spread, 0.0))
-    return Inverted(kept, np.divide(errors, whole, out=np.zeros(number), where=seen), plain)
+    errors = np.divide(np.sqrt(np.maximum(spread, 0.0)), whole, out=np.zeros(number), where=seen)
+    return Inverted(kept, np.maximum(errors, least_errors(words, mechanism, question)), plain)
+
+
+def least_errors(words: dict[int, Codes], mechanism: Mechanism, question: RunQuestion) -> Floats:
+    """The standard errors that the noise alone has, whatever the true words are. Cost: a pass over the lengths."""
+    least, whole = np.zeros(question.number), np.zeros(question.number)
+    for length, rows in words.items():
+        sizes, noise = question.sizes(length) * len(rows), Noise.at(mechanism, length)
+        whole += sizes
+        least += sizes * (noise.least**2 if question.kind == "pair" else noise.least)
+    return np.divide(np.sqrt(least), whole, out=np.zeros(question.number), where=whole > 0)
 
 
 def _counts(rows: Codes, question: RunQuestion, length: int) -> Floats:

@@ -7,11 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dpwords.core.checks import whole_number
-from dpwords.core.randomness import SeededSource, uint64
 from dpwords.core.scaled import Floats
-from dpwords.core.symbols import Word, symbols_of
-from dpwords.errors import InvalidValue
+from dpwords.estimate.chains import MarkovChain
 from dpwords.estimate.corrected import fit_corrected
 from dpwords.estimate.evidence import RunEvidence
 from dpwords.estimate.fitting import Fit, ProgressLine, fit, normalised
@@ -27,7 +24,7 @@ _FIRST = 4000  # releases from which a fit to many more starts
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class Model(MarkovChain):
     """A Markov chain on a language: in each state, the probabilities of what comes next.
 
     On free words the state is the symbol before; on a system it is the state of the system (and of the rules that it is
@@ -47,6 +44,10 @@ class Model:
     found: Fit
     method: str
     releases: int
+    fitted_to: str  # the fingerprint of the releases
+
+    def __repr__(self) -> str:
+        return f"<Model: a Markov chain on {self.language!r}, fitted to {self.releases} releases ({self.method})>"
 
     @property
     def chances(self) -> Floats:
@@ -63,74 +64,6 @@ class Model:
         """Whether the search ended because the likelihood no longer rose."""
         return self.found.converged
 
-    @property
-    def transitions(self) -> dict[Any, dict[Any, float]]:
-        """{state: {symbol: probability}}; on free words the states are symbols, and None is the start of a word."""
-        hidden, symbols = self.population, self.language.alphabet.symbols
-        table: dict[Any, dict[Any, float]] = {}
-        names = self._state_names()
-        chances = self.chances[hidden.parameter].tolist()
-        entered = hidden.symbol[hidden.target].tolist()
-        for source, symbol, chance in zip(hidden.origin[hidden.source].tolist(), entered, chances, strict=True):
-            table.setdefault(names[source], {})[symbols[symbol]] = chance
-        return table
-
-    def _state_names(self) -> list[Any]:
-        if self.language.alike:
-            return [None, *self.language.alphabet.symbols]
-        states = self.language.explored().states
-        places = [self.language.place(state) for state in states]
-        return places if len(set(places)) == len(places) else list(states)
-
-    def log_prob(self, word: Word) -> float:
-        """The natural logarithm of the probability of a word among all of its length that the chain can produce.
-
-        Cost: its length · edges.
-        """
-        symbols = symbols_of(word)
-        fault = self.language.fault(symbols)
-        if fault is not None or not symbols:
-            return -np.inf
-        codes = np.array([[self.language.alphabet.codes[symbol] for symbol in symbols]])
-        taken = self.population.taken(codes)
-        return float(np.log(self._steps(len(symbols))[np.arange(len(symbols)), taken[0]]).sum())
-
-    def simulate(self, length: int, draws: int, seed: int | str) -> list[tuple[Any, ...]]:
-        """Words of this length drawn from the chain: synthetic data, at no further privacy cost.
-
-        Cost: length · edges, and the length for each word.
-        """
-        places, number = whole_number(length, "length", 1), whole_number(draws, "draws", 0)
-        steps = self._steps(places)
-        uniform = uint64(SeededSource(seed).open(), (places, number)) * 2.0**-64
-        state, hidden = np.zeros(number, dtype=np.int64), self.population
-        first = np.searchsorted(hidden.source, np.arange(hidden.size + 1))
-        words = np.zeros((number, places), dtype=np.int64)
-        for place in range(places):
-            total = np.concatenate([[0.0], np.cumsum(steps[place])])
-            below = total[first[state]] + uniform[place] * (total[first[state + 1]] - total[first[state]])
-            edge = np.clip(np.searchsorted(total, below, side="right") - 1, first[state], first[state + 1] - 1)
-            state = hidden.target[edge]
-            words[:, place] = hidden.symbol[state]
-        symbols = self.language.alphabet.symbols
-        return [tuple(symbols[code] for code in row) for row in words.tolist()]
-
-    def _steps(self, length: int) -> Floats:
-        """For each place, the probability of each edge in its state, given that a word of this length is completed."""
-        hidden, chance = self.population, self.chances[self.population.parameter]
-        left = hidden.accepting.astype(np.float64)
-        steps = np.zeros((length, len(chance)))
-        layers = hidden.layers(length)
-        for place in reversed(range(length)):
-            taken = layers.order[layers.begin[place] : layers.begin[place + 1]]
-            if not len(taken):
-                raise InvalidValue(f"the language has no word of length {length}: choose another length")
-            weight = chance[taken] * left[hidden.target[taken]]
-            left = np.bincount(hidden.source[taken], weight, hidden.size).astype(np.float64)
-            steps[place, taken] = weight / left[hidden.source[taken]]
-            left /= left.max()
-        return steps
-
 
 def fitted(releases: Releases, mechanism: Private, progress: ProgressLine | None = None) -> Model:
     """The population that makes the releases most likely. Cost: some tens of passes; see `Pass`."""
@@ -142,11 +75,13 @@ def fitted(releases: Releases, mechanism: Private, progress: ProgressLine | None
         space = space_of(mechanism.language, "hamming", mechanism.limits)
         first = evidence_of(mechanism, words, paired)
         evidence, found = fit_corrected(first, uneven, space, start, progress)
-        return Model(mechanism.language, population, evidence, found, CORRECTED, len(releases))
-    evidence = evidence_of(mechanism, words, population)
-    if len(releases) > 4 * _FIRST:
-        start = fit(evidence.sample(_FIRST), start, progress).chances
-    return Model(mechanism.language, population, evidence, fit(evidence, start, progress), "em", len(releases))
+    else:
+        evidence = evidence_of(mechanism, words, population)
+        if len(releases) > 4 * _FIRST:
+            start = fit(evidence.sample(_FIRST), start, progress).chances
+        found = fit(evidence, start, progress)
+    method, told = "em" if uneven is None else CORRECTED, releases.fingerprint(mechanism)
+    return Model(mechanism.language, population, evidence, found, method, len(releases), told)
 
 
 def _counted(words: dict[int, Any], population: Hidden) -> Floats:

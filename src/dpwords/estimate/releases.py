@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import numpy as np
 
 from dpwords.core.encoding import Codes, Encoder, Ragged
 from dpwords.core.symbols import is_hashable
-from dpwords.errors import InvalidValue, NotInLanguage
+from dpwords.errors import InvalidValue, NotInLanguage, within_memory
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
 from dpwords.mechanisms.report import Report
@@ -27,6 +28,7 @@ class Releases:
     encoder: Encoder
 
     @classmethod
+    @within_memory()
     def of(cls, releases: Any, mechanism: Private) -> Releases:
         """Check that these can be releases of the mechanism. Cost: their symbols.
 
@@ -59,6 +61,16 @@ class Releases:
         """The words of each length, a row of codes each."""
         groups = [self.words.rows(numbers) for numbers in self.words.by_length()]
         return {rows.shape[1]: rows for rows in groups}
+
+    def fingerprint(self, mechanism: Private) -> str:
+        """What releases with other words, or of another mechanism, do not have. Cost: the symbols of the releases."""
+        promise = (type(mechanism).__name__, mechanism.epsilon, mechanism.k)
+        rates = [repr(getattr(mechanism, name, None)) for name in ("utility", "calibration", "onto")]
+        facts = repr((mechanism._space.identity, mechanism.language.alphabet.symbols, promise, rates))
+        found = hashlib.sha256(facts.encode("utf-8", "surrogatepass"))
+        for numbers in (self.words.values, self.words.ends):
+            found.update(numbers.astype(np.int64).tobytes())
+        return found.hexdigest()
 
 
 def listed(releases: Any) -> list[Any]:

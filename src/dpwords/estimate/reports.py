@@ -17,23 +17,39 @@ from dpwords.mechanisms.report import Report
 ASKED = {"symbols": "frequencies", "visits": "visits", "transitions": "transitions"}  # by which function
 
 
-def answered_report(releases: Any, report: Report, question: str, confidence: float) -> Estimates:
+def answered_report(
+    releases: Any,
+    report: Report,
+    question: str,
+    *,
+    method: str = "auto",
+    confidence: float = 0.95,
+    model: Any = None,
+    progress: Any = None,
+) -> Estimates:
     """The mean, over people, of the share of each item in a person's word. Cost: the items named by all of them.
 
     An item is named with probability p if it is at the chosen place and q if it is not, so (named − q)/(p − q) is an
     unbiased estimate of its share; all of them are then projected to shares.
     """
     interval_factor(confidence)
+    if method not in ("auto", "inverse") or model is not None:
+        raise InvalidValue(
+            "answers of a report are estimated by inversion, without a model: leave out method and model"
+        )
     if ASKED[report.question] != question:
         raise InvalidValue(
             f"these people were asked about {report.question}: use estimate.{ASKED[report.question]}, or reports with "
             "another question"
         )
     answers = _numbers(releases, report)
+    if len(answers) < 2:
+        raise InvalidValue("one answer tells nothing about a population: pass at least two")
     named = np.bincount(answers.ravel(), minlength=len(report.items)) / len(answers)
     rate = report.share_if_true - report.share_if_not
     raw = (named - report.share_if_not) / rate
-    errors = np.sqrt(named * (1 - named) / len(answers)) / rate
+    likely = np.clip(named, report.share_if_not, report.share_if_true)  # the mean over people lies between them
+    errors = np.sqrt(likely * (1 - likely) / len(answers)) / rate
     counted = named / report.size
     return estimates(
         report.items,

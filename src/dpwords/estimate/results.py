@@ -14,9 +14,16 @@ from dpwords.errors import InvalidValue
 
 CORRECTED = "em, corrected"  # the method where the normaliser depends on the private word
 _AT_ZERO = 1e-6  # shares below it lie on the boundary
+_NONE = 1e-9  # shares below it are 0: no parameter of a fit becomes 0 itself
 _ROUGH = 0.5  # expected total error of all shares from which on they are called rough
+_UNRELIABLE = 0.25  # the same, if normalisers had to be corrected for, whose own error intervals leave out
 _HOPELESS = 2.0  # the largest total error that shares can have
+_OUT_OF_REACH = 1e6  # times as many releases, which nobody would collect
 _MEAN_ERROR = 0.8  # the mean absolute error of a normal variable, in standard errors
+_BY_CHAIN = (
+    "shares of patterns come from a Markov chain, in which a symbol depends on the one before it only: the intervals "
+    "leave out what such a chain misses"
+)
 
 
 class Estimate(NamedTuple):
@@ -85,41 +92,46 @@ def estimates(
 ) -> Estimates:
     """A table of estimates. `raw` are the estimates before they were made shares; intervals are around these.
 
+    Patterns are questions of their own each, so that the least certain one counts.
     Raises `InvalidValue` if the errors are as large as they can be.
     """
     half = interval_factor(confidence) * errors
     low = np.clip(np.minimum(raw - half, shares), 0.0, 1.0)
     high = np.clip(np.maximum(raw + half, shares), 0.0, 1.0)
     names = list(labels)
-    expected = _MEAN_ERROR * float(np.nansum(errors[(shares >= _AT_ZERO) | (raw != shares)]))
+    counting, apart = errors[(shares >= _AT_ZERO) | (raw != shares)], about["question"] == "patterns"
+    expected = _MEAN_ERROR * float(np.nanmax(counting, initial=0.0) if apart else np.nansum(counting))
     notes = []
     if expected >= _HOPELESS:
-        times = max(2, int((expected / _ROUGH) ** 2) + 1)
-        raise InvalidValue(
-            f"nothing can be estimated from {releases} releases at this ε: the errors would be as large as the shares; "
-            f"collect about {times} times as many releases, or release with a larger ε"
-        )
-    if expected > _ROUGH and about["method"] == CORRECTED:
+        raise _hopeless(expected, releases)
+    if expected > _UNRELIABLE and about["method"] == CORRECTED:
         raise InvalidValue(
             f"nothing reliable can be estimated from {releases} releases at this ε: the mechanism's normaliser depends "
             "on the private word, and the releases tell too little to correct for it; release with a larger ε, or with "
             "Online"
         )
     if expected > _ROUGH:
+        off_by = "a share is" if apart else "all shares together are"
+        most = 1 if apart else 2
         notes.append(
-            f"the estimates are rough: {releases} releases are few for this ε, and all shares together are off by "
-            f"about {expected:.1f} (of at most 2)"
+            f"the estimates are rough: {releases} releases are few for this ε, and {off_by} off by about "
+            f"{expected:.1f} (of at most {most})"
         )
+    if apart:
+        notes.append(_BY_CHAIN)
     if np.isnan(errors).any():
         notes.append("intervals are not computed for so many parameters: merge symbols or states, or use fewer")
-    at_zero = int(np.count_nonzero(shares < _AT_ZERO))
-    if 0 < at_zero < len(names):
+    possible = shares > 0 if about["method"] != "inverse" else np.ones(len(names), dtype=np.bool_)  # a fit has no 0
+    at_zero, number = int(np.count_nonzero(possible & (shares < _AT_ZERO))), int(np.count_nonzero(possible))
+    if 0 < at_zero < number and not np.isnan(errors).any() and about["method"] != "counted":
         notes.append(
-            f"{at_zero} of {len(names)} shares are estimated as 0, the least possible value: intervals near it can be "
+            f"{at_zero} of {number} shares are estimated as 0, the least possible value: intervals near it can be "
             "too short"
         )
     for note in notes[:1] if expected > _ROUGH else ():
         warnings.warn(note, stacklevel=4)
+    none = shares < _NONE
+    shares, low = np.where(none, 0.0, shares), np.where(none & ~np.isnan(low), 0.0, low)
     found = (Estimate(float(v), float(a), float(b)) for v, a, b in zip(shares, low, high, strict=True))
     return Estimates(
         zip(names, found, strict=True),
@@ -128,6 +140,17 @@ def estimates(
         counted=dict(zip(names, counted.tolist(), strict=True)),
         notes=tuple(notes),
         **about,
+    )
+
+
+def _hopeless(expected: float, releases: int) -> InvalidValue:
+    times = (expected / _ROUGH) ** 2
+    remedy = "release with a larger ε, since even a million times as many releases would not do"
+    if times <= _OUT_OF_REACH:
+        remedy = f"collect about {max(2, int(times) + 1)} times as many releases, or release with a larger ε"
+    return InvalidValue(
+        f"nothing can be estimated from {releases} releases at this ε: the errors would be as large as the shares; "
+        f"{remedy}"
     )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from dpwords.core.encoding import Codes
 from dpwords.errors import InvalidValue
+from dpwords.estimate.chains import hidden_runs
 from dpwords.estimate.evidence import RunEvidence, SameLength
 from dpwords.estimate.hidden import Hidden, Pass, Seen, favouring_own
 from dpwords.estimate.normalisers import Normalisers, ratio_of
@@ -24,11 +25,7 @@ _EVEN = 0.03  # standard deviation of ln Z up to which the normaliser counts as 
 
 def population_of(mechanism: Private) -> Hidden:
     """The hidden runs of a mechanism's language."""
-    language = mechanism.language
-    if language.alike:
-        return Hidden.of_free_words(language.alphabet, mechanism.limits)
-    space = space_of(language, "hamming", mechanism.limits)
-    return Hidden.of(getattr(space, "graph", None) or Graph.of(language))
+    return hidden_runs(mechanism.language, mechanism.limits)
 
 
 def evidence_of(mechanism: Private, words: dict[int, Codes], hidden: Hidden, distinct: bool = True) -> RunEvidence:

@@ -28,6 +28,7 @@ MOST_BARS = 30
 MOST_STEPS = 30  # arrows of a graph
 MOST_LINES = 8  # symbols with a line through the places
 _PAIRS = ("transitions", "dfg")
+_SHARE_OF = {"starts": "share of the words that start there", "ends": "share of the words that end there"}
 _PANEL = 4.4  # inches
 _WIDEST = 4.5  # points, of an arrow
 _NAME = 16  # characters on a line of a node
@@ -70,7 +71,7 @@ def by_place(tables: Sequence[EstimatedShares], title: str, names: Sequence[str]
         axes.lines[-1].set_label(_plain(_name(label)))
     rest = len(mean) - len(kept)
     shown = f"the {len(kept)} largest of {len(mean)} symbols" if rest else ""
-    axes.set_title(_titled(title, tables[0], shown), fontsize=10, parse_math=False)
+    figure.suptitle(_titled(title, tables[0], shown), fontsize=10, parse_math=False)
     axes.margins(x=0.01)
     axes.set(ylabel="share", ylim=(0, None), xlabel="" if names else "place")
     if names:
@@ -78,7 +79,7 @@ def by_place(tables: Sequence[EstimatedShares], title: str, names: Sequence[str]
         named = [drawable(names[at]) for at in range(0, len(tables), step)]
         axes.set_xticks(places[::step], named, rotation=90, fontsize=8, parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(loc="outside right upper", frameon=False, fontsize=8, title=_interval(tables[0]), title_fontsize=8)
+    figure.legend(loc="outside right center", frameon=False, fontsize=8, title=_interval(tables[0]), title_fontsize=8)
     return figure
 
 
@@ -116,7 +117,7 @@ def _on_ground(found: EstimatedShares, ground: Ground, pairs: bool, title: str) 
     elif isinstance(ground, Grid):
         notes = []
         bar = figure.colorbar(ScalarMappable(Normalize(0, most), _colours()), ax=list(panels), shrink=0.8)
-        bar.set_label("share of the visits", fontsize=8)
+        bar.set_label(_SHARE_OF.get(found.question, "share of the visits"), fontsize=8)
         bar.ax.tick_params(labelsize=8)
     else:
         notes = [f"areas are shares, the largest is {_percent(most)}"]
@@ -213,7 +214,7 @@ def _bars(found: EstimatedShares, title: str, names: Sequence[str]) -> Figure:
     axes.invert_yaxis()
     axes.set(xlabel="share", xlim=(0, None))
     shown = f"the {len(kept)} largest of {len(found)}" if len(found) > len(kept) else ""
-    axes.set_title(_titled(title, found, "" if found.question == "lengths" else shown), fontsize=10, parse_math=False)
+    figure.suptitle(_titled(title, found, "" if found.question == "lengths" else shown), fontsize=10, parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="x", color=PALE, linewidth=0.4)
     axes.set_axisbelow(True)
@@ -242,7 +243,10 @@ def _interval(found: EstimatedShares) -> str:
 
 
 def _name(label: Any) -> str:
-    return str(label) if isinstance(label, int) else visible(label)
+    """A label on one line, with visible blanks where there is nothing else."""
+    if isinstance(label, int):
+        return str(label)
+    return visible(label).replace("␣", " ") if written(label).strip() else visible(label)
 
 
 def _plain(text: str) -> str:
