@@ -14,7 +14,7 @@ import dpwords
 ROOT = Path(dpwords.__file__).parent
 ROWS = [
     ["__main__", "cli", "web"],
-    ["studies", "spark"],
+    ["studies", "spark", "attack"],
     ["plots", "frames", "audit", "accuracy", "ledger", "estimate"],
     ["mechanisms"],
     ["privacy"],

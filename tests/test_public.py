@@ -36,6 +36,7 @@ PUBLIC = [
     "TransitionSystem",
     "Words",
     "accuracy",
+    "attack",
     "audit",
     "estimate",
     "best",

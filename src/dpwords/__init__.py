@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dpwords import accuracy as accuracy
+    from dpwords import attack as attack
     from dpwords import audit as audit
     from dpwords import estimate as estimate
     from dpwords import frames as frames
@@ -96,7 +97,7 @@ _HOMES = {
     "to_networkx": "bridges.networkx_graphs",
 }
 _MODULES = {"rules": "languages.rules"} | {
-    name: name for name in ("accuracy", "audit", "estimate", "frames", "plots", "spark")
+    name: name for name in ("accuracy", "attack", "audit", "estimate", "frames", "plots", "spark")
 }
 __all__ = [*_MODULES, *sorted(_HOMES)]  # noqa: PLE0604
 __version__ = "0.1.0"

@@ -1,0 +1,45 @@
+"""The most likely hidden run of each released word. Edges, layers and favours are as in `_kernels/hidden.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dpwords._kernels.compiler import compiled
+
+Array = Any
+
+
+@compiled(nogil=True)
+def likeliest(
+    edges: Any, layers: Any, factor: Array, ending: Array, favoured: Any, rows: Array, states: Array, logs: Array
+) -> None:
+    """states[i]: the states of the run with the largest weight for the released word in row i; logs[i]: ln of it.
+
+    `factor` and `ending` are logarithms, and so are favoured.times. Cost: words · edges of all layers.
+    """
+    places, size = rows.shape[1], len(ending)
+    best, came = np.zeros((places + 1, size)), np.zeros((places + 1, size), dtype=np.int64)
+    for i in range(len(rows)):
+        best[:] = -np.inf
+        best[0, 0] = 0.0
+        for place in range(places):
+            here, there = best[place], best[place + 1]
+            for j in range(layers.begin[place], layers.begin[place + 1]):
+                k = layers.order[j]
+                value = here[edges.source[k]] + factor[k]
+                if value > there[edges.target[k]]:
+                    there[edges.target[k]] = value
+                    came[place + 1, edges.target[k]] = edges.source[k]
+            row = rows[i, place]
+            for j in range(favoured.first[row], favoured.first[row + 1]):
+                there[favoured.state[j]] += favoured.times[j]
+        state, reached = 0, -np.inf
+        for s in range(size):
+            if best[places, s] + ending[s] > reached:
+                state, reached = s, best[places, s] + ending[s]
+        logs[i] = reached
+        for place in range(places, 0, -1):
+            states[i, place - 1] = state
+            state = came[place, state]

@@ -1,0 +1,95 @@
+"""Guesses of free words, all equally likely, by formulas: places are guessed one by one."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpwords.attack.results import Success
+from dpwords.core.scaled import Floats
+from dpwords.mechanisms.exponential import Exponential
+from dpwords.mechanisms.mechanism import Mechanism
+from dpwords.mechanisms.online import Online
+
+MOST_RELEASES = 200  # of which all counts are summed
+
+
+def by_formula(mechanism: Mechanism, length: int, releases: int) -> Success | None:
+    """What is guessed of free words that are all equally likely; None where no formula is known.
+
+    With linear weights each place goes through a channel of its own, for any number of releases. With weights that
+    depend on the distance alone, one release w is most likely to be the word itself, or one at the distance with the
+    largest weight, and place i is w_i with probability 1 − E[d]/n. Cost: releases³, or the length.
+    """
+    if not mechanism.language.alike or mechanism.distance != "hamming":
+        return None
+    symbols = len(mechanism.language.alphabet)
+    if symbols == 1:
+        return Success(float(length), 1.0)
+    if isinstance(mechanism, (Exponential, Online)) and mechanism.weights(length).rate is not None:
+        if releases > MOST_RELEASES:
+            return None
+        place = guessed_place(symbols, float(-mechanism.weights(length).z.logs()[0]), releases)
+        return Success(length * place, place**length)
+    if releases > 1:
+        return None
+    shares = np.asarray(mechanism.distance_distribution(length=length))
+    changed = float(shares @ np.arange(length + 1)) / length
+    counts = [math.lgamma(length + 1) - math.lgamma(d + 1) - math.lgamma(length - d + 1) for d in range(length + 1)]
+    with np.errstate(divide="ignore"):
+        logs = np.log(shares) - np.array(counts) - np.arange(length + 1) * math.log(symbols - 1)
+    return Success(length * max(1 - changed, changed / (symbols - 1)), min(math.exp(float(logs.max())), 1.0))
+
+
+def guessed_place(symbols: int, rate: float, releases: int) -> float:
+    """The probability that one of m equally likely symbols is guessed from r releases of it.
+
+    Each release shows the true symbol e^rate times as often as any other. The symbol that is shown most often is the
+    best guess, so this is the sum, over the number k of releases that show the true symbol, of the probability that no
+    other is shown more than k times, divided by the number of symbols that are shown k times. Cost: releases³.
+    """
+    others = symbols - 1
+    keep = -math.log1p(others * math.exp(-rate))  # the logarithm of a probability, as the next one is
+    change = keep - rate + math.log(others)
+    if releases == 1:
+        return math.exp(keep)
+    total = 0.0
+    for k in range(releases + 1):
+        binomial = math.lgamma(releases + 1) - math.lgamma(k + 1) - math.lgamma(releases - k + 1)
+        shown = k * keep + (releases - k) * change
+        total += math.exp(binomial + shown) * _best_with(k, releases - k, others)
+    return min(total, 1.0)
+
+
+def _best_with(k: int, rest: int, others: int) -> float:
+    """The probability of guessing the true symbol, which is shown k times, if `rest` releases show others uniformly.
+
+    The numbers of times that others are shown are those of independent Poisson variables with a given sum.
+    """
+    if rest == 0:
+        return 1.0
+    mean = rest / others
+    poisson = np.array([j * math.log(mean) - mean - math.lgamma(j + 1) for j in range(rest + 1)])
+    fewer = np.exp(poisson)
+    fewer[k:] = 0.0
+    found, tied_log = 0.0, float(poisson[k]) if k <= rest else -math.inf
+    for tied in range(0, min(rest // k, others) + 1 if 0 < k <= rest else 1):
+        ways = math.lgamma(others + 1) - math.lgamma(tied + 1) - math.lgamma(others - tied + 1)
+        left = _power(fewer, others - tied, rest)[rest - tied * k]
+        if left > 0:
+            weight = ways + (tied * tied_log if tied else 0.0)
+            found += math.exp(weight + math.log(left)) / (1 + tied)
+    total = rest * math.log(rest) - rest - math.lgamma(rest + 1)  # the sum is Poisson with mean `rest`
+    return found / math.exp(total)
+
+
+def _power(series: Floats, exponent: int, degree: int) -> Floats:
+    """The first coefficients of a power of a series, by repeated squaring."""
+    result = np.zeros(degree + 1)
+    result[0] = 1.0
+    while exponent:
+        if exponent & 1:
+            result = np.convolve(result, series)[: degree + 1]
+        series, exponent = np.convolve(series, series)[: degree + 1], exponent >> 1
+    return result

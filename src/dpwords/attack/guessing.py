@@ -1,0 +1,265 @@
+"""What an adversary expects to guess: which of the ways to compute it applies, and the result."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from dpwords.attack.bounds import margin, promised
+from dpwords.attack.channels import ListedChannel
+from dpwords.attack.edited import EditedAttack
+from dpwords.attack.free_words import by_formula
+from dpwords.attack.listed import LikelyWords, at_drawn_outputs, number_of_multisets, over_every_output
+from dpwords.attack.results import Guess, Success
+from dpwords.attack.runs import RunsAttack, Simulated
+from dpwords.core.checks import positive_number, whole_number
+from dpwords.core.scaled import Floats
+from dpwords.errors import InvalidValue, TooLarge
+from dpwords.estimate.chains import Chain, MarkovChain, hidden_runs
+from dpwords.languages.language import Language
+from dpwords.mechanisms.by_length import ByLength
+from dpwords.mechanisms.edit_channel import EditChannel
+from dpwords.mechanisms.mechanism import Mechanism
+from dpwords.mechanisms.private import Private
+from dpwords.spaces.choice import space_of
+from dpwords.spaces.space import none_of_length
+
+PRIOR = (
+    "the prior is 'uniform', a table {state: {symbol: probability}}, or what estimate.model or estimate.chain returns"
+)
+_FEWEST = 100  # simulated words, below which intervals say nothing
+
+
+@dataclass(frozen=True, eq=False)
+class Attack:
+    """A mechanism at one length, and how likely each private word is."""
+
+    mechanism: Mechanism
+    length: int
+    chain: MarkovChain | None  # None if all words of the language are equally likely
+
+    @classmethod
+    def of(cls, mechanism: object, length: int, prior: object) -> Attack:
+        """Check the arguments; raises `InvalidValue` if they do not fit together."""
+        if not isinstance(mechanism, Mechanism):
+            raise InvalidValue("the mechanism is an Exponential, an Online, …: pass for example Online(Words('ab'), 1)")
+        places = mechanism._public_length(length)
+        if places < mechanism.least_length:
+            raise InvalidValue(f"words have at least {mechanism.least_length} symbols here: use a longer length")
+        if places > mechanism.limits.attacked_length:
+            raise TooLarge(
+                f"what is guessed is computed for words of at most {mechanism.limits.attacked_length} symbols: use a "
+                "shorter length"
+            )
+        chosen = mechanism.at(places) if isinstance(mechanism, ByLength) else mechanism
+        found = cls(chosen, places, None)
+        if isinstance(prior, str) and prior == "uniform":
+            return found
+        if isinstance(prior, Mapping):
+            return cls(chosen, places, Chain.of(found.language, prior, chosen.limits))
+        if not isinstance(prior, MarkovChain):
+            raise InvalidValue(PRIOR)
+        if not _is_on(prior, found.language, chosen):
+            raise InvalidValue("the prior is a chain on another language: make one on the language of the mechanism")
+        return cls(chosen, places, prior)
+
+    @property
+    def language(self) -> Language:
+        """The language of the private words: for a channel onto a language, that one."""
+        onto = self.mechanism.onto if isinstance(self.mechanism, EditChannel) else None
+        return self.mechanism.language if onto is None else onto
+
+    @cached_property
+    def known(self) -> MarkovChain:
+        """The chain that private words come from."""
+        return self.chain or Chain.uniform(self.language, self.mechanism.limits)
+
+    @cached_property
+    def listing(self) -> LikelyWords | None:
+        """All words and how likely they are, if there are few enough."""
+        limits = self.mechanism.limits
+        words: Any = None
+        if not self.language.alike:
+            words = space_of(self.language, "hamming", limits).every(self.length, limits.attacked_words)
+        elif self.length * np.log2(len(self.language.alphabet)) <= np.log2(limits.attacked_words):
+            words = list(product(range(len(self.language.alphabet)), repeat=self.length))
+        if words is None:
+            return None
+        rows = np.asarray(words, dtype=np.int64)
+        if not len(rows):
+            raise none_of_length(self.length)
+        logs = np.full(len(rows), -np.log(len(rows))) if self.chain is None else self.chain.log_probs(rows)
+        return LikelyWords(rows, logs)
+
+    def channel(self, listing: LikelyWords) -> ListedChannel:
+        """The mechanism at the listed words, whose symbols have other codes in the alphabet of a channel."""
+        words = listing.words
+        if isinstance(self.mechanism, EditChannel):
+            codes = self.mechanism.language.alphabet.codes
+            words = np.array([codes[symbol] for symbol in self.language.alphabet.symbols])[words]
+        return ListedChannel(self.mechanism, words)
+
+    @cached_property
+    def places(self) -> tuple[float, ...]:
+        """The chance of guessing each place for somebody who sees nothing. Cost: length · edges."""
+        if self.chain is None and self.language.alike:
+            return (1 / len(self.language.alphabet),) * self.length
+        return tuple(self.known.marginals(self.length).max(axis=1).tolist())
+
+    @cached_property
+    def without(self) -> Success:
+        """What somebody guesses who sees nothing. Cost: length · edges."""
+        hits = math.fsum(self.places)
+        if self.chain is not None:
+            return Success(hits, self.chain.likeliest(self.length)[1])
+        if self.language.alike:
+            return Success(hits, 1 / len(self.language.alphabet) ** self.length)
+        return Success(hits, 1 / self.language.count(self.length))
+
+    def promised(self, releases: int) -> Success | None:
+        """What the promise alone allows."""
+        every_word = self.chain is None and self.language.alike
+        return promised(self.mechanism, self.length, every_word, self.without, releases)
+
+
+def guess(mechanism: Mechanism, length: int, prior: Any, releases: int, samples: int, confidence: float) -> Guess:
+    """See `dpwords.attack.guess`."""
+    attack = Attack.of(mechanism, length, prior)
+    number = whole_number(releases, "releases", 1)
+    wanted = whole_number(samples, "samples", _FEWEST)
+    if not 0 < positive_number(confidence, "confidence", "confidence=0.99") < 1:
+        raise InvalidValue("confidence is between 0 and 1: pass for example confidence=0.99")
+    made = _Made(attack, number)
+    if attack.chain is None:
+        found = by_formula(attack.mechanism, attack.length, number)
+        if found is not None:
+            return made.exactly(np.full(attack.length, found.hits / attack.length), found.whole, "formula")
+    listing = attack.listing
+    few = listing is not None and len(listing.words) * wanted <= attack.mechanism.limits.attacked_alignments
+    if isinstance(attack.mechanism, EditChannel) and number == 1 and not few:
+        return made.by_alignments(attack.mechanism, wanted, confidence)
+    if listing is not None:
+        return made.listed(listing, wanted, confidence)
+    if isinstance(attack.mechanism, Private) and RunsAttack.applies_to(attack.mechanism, attack.length):
+        return made.by_runs(attack.mechanism, wanted, confidence)
+    return made.bounded(
+        f"what can be guessed through this mechanism is computed for at most {attack.mechanism.limits.attacked_words} "
+        "words of one length: use a shorter length, or a mechanism with linear utility"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Made:
+    """Results of one question."""
+
+    attack: Attack
+    releases: int
+
+    @cached_property
+    def promised(self) -> Success | None:
+        return self.attack.promised(self.releases)
+
+    def result(self, places: Floats, whole: float, low: Success, high: Success, method: Any, **more: Any) -> Guess:
+        """The figures between the ends of intervals, which cannot contradict what is known anyway."""
+        length, without = self.attack.length, self.attack.without
+        bounds = [high, Success(float(length), 1.0), *([] if self.promised is None else [self.promised])]
+        return Guess(
+            length,
+            self.releases,
+            tuple(np.clip(places, 0.0, 1.0).tolist()),
+            whole,
+            Success(max(low.hits, without.hits), max(low.whole, without.whole)),
+            Success(min(each.hits for each in bounds), min(each.whole for each in bounds)),
+            without,
+            self.attack.places,
+            self.promised,
+            method,
+            **more,
+        )
+
+    def exactly(self, places: Floats, whole: float, method: Any) -> Guess:
+        """Figures that are known exactly: both ends of the interval are the figures themselves."""
+        shares = tuple(places.tolist())
+        found = Success(math.fsum(shares), whole)
+        known = self.attack.without, self.attack.places, self.promised
+        return Guess(self.attack.length, self.releases, shares, whole, found, found, *known, method)
+
+    def listed(self, listing: LikelyWords, samples: int, confidence: float) -> Guess:
+        """Over all outputs if they are few, otherwise over drawn ones."""
+        channel, limits = self.attack.channel(listing), self.attack.mechanism.limits
+        matrix: Floats | None = None
+        try:
+            matrix = channel.log_probs(channel.every_output())
+        except TooLarge:
+            if isinstance(self.attack.mechanism, EditChannel):
+                samples = min(samples, limits.attacked_alignments // (len(listing.words) * self.releases))
+                if samples < _FEWEST:
+                    return self.bounded(
+                        "there are too many words of this length for an edit channel: use a shorter one"
+                    )
+        if matrix is not None:
+            sets = number_of_multisets(matrix.shape[1], self.releases)
+            if sets * len(matrix) <= limits.attacked_outputs:
+                places, whole = over_every_output(listing, matrix, self.releases, limits.batch)
+                return self.exactly(places, whole, "every output")
+        places, best = at_drawn_outputs(listing, channel, matrix, self.releases, samples)
+        hits = places.mean(axis=0)
+        side = margin(hits, 1.0, confidence) * self.attack.length, margin(best, 1.0, confidence)
+        mean = Success(float(hits.mean()) * self.attack.length, float(best.mean()))
+        low, high = (
+            Success(mean.hits - side[0], mean.whole - side[1]),
+            Success(mean.hits + side[0], mean.whole + side[1]),
+        )
+        return self.result(
+            places.mean(axis=1), mean.whole, low, high, "simulation", samples=samples, confidence=confidence
+        )
+
+    def bounded(self, reason: str) -> Guess:
+        """What follows from the promise; raises `TooLarge`, for a reason, if nothing is known."""
+        if self.promised is None:
+            raise TooLarge(reason)
+        bound = self.promised
+        even = np.full(self.attack.length, bound.hits / self.attack.length)
+        return self.result(even, bound.whole, self.attack.without, bound, "bound")
+
+    def by_runs(self, mechanism: Private, samples: int, confidence: float) -> Guess:
+        """Over drawn words and outputs, by passes over hidden runs."""
+        attack = self.attack
+        runs = RunsAttack(mechanism, attack.known, attack.chain is None, attack.length, self.releases)
+        number = min(samples, mechanism.limits.attacked_steps // max(runs.cost(), 1))
+        if number < _FEWEST:
+            raise TooLarge("the system is too large to simulate what can be guessed: use a shorter length")
+        return self.simulated(runs.simulated(number), confidence)
+
+    def by_alignments(self, mechanism: EditChannel, samples: int, confidence: float) -> Guess:
+        """Over drawn words and outputs of the edit channel, by passes over their alignments."""
+        words = EditedAttack(mechanism, self.attack.known, self.attack.length)
+        number = min(samples, mechanism.limits.attacked_steps // max(words.cost(), 1))
+        if number < _FEWEST:
+            return self.bounded("words of this length take too long to align with what is released: use a shorter one")
+        return self.simulated(words.simulated(number), confidence)
+
+    def simulated(self, found: Simulated, confidence: float) -> Guess:
+        """From what is known of drawn words, with intervals."""
+        number, length = len(found.hits), self.attack.length
+
+        def end(values: Floats, spread: float, sign: int) -> float:
+            return float(values.mean()) + sign * margin(values, spread, confidence)
+
+        low = Success(length * end(found.hits, found.hits_spread, -1), end(found.whole, found.whole_spread, -1))
+        high = Success(
+            length * end(found.hits_at_most, found.hits_spread, 1), end(found.whole_at_most, found.whole_spread, 1)
+        )
+        whole = float(found.whole.mean())  # of a guess that is known, and hardly ever worse than the best one
+        return self.result(found.hits_by_place, whole, low, high, "simulation", samples=number, confidence=confidence)
+
+
+def _is_on(prior: MarkovChain, language: Language, mechanism: Mechanism) -> bool:
+    """Whether a chain is on the runs of this language."""
+    return prior.language is language or hidden_runs(language, mechanism.limits).same_runs(prior.population)

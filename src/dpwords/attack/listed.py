@@ -1,0 +1,96 @@
+"""Guesses where all words of one length can be listed: Bayes' rule over all of them, at all outputs or drawn ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, islice
+
+import numpy as np
+
+from dpwords.attack.channels import ListedChannel
+from dpwords.core.encoding import Codes
+from dpwords.core.randomness import SeededSource, uint64
+from dpwords.core.scaled import Floats, Integers
+
+
+@dataclass(frozen=True, eq=False)
+class LikelyWords:
+    """All words of one length as rows of codes, and ln of how likely each of them is."""
+
+    words: Codes
+    log_prior: Floats
+
+    def joint(self, logs: Floats) -> tuple[Floats, Floats]:
+        """For each output (column of ln of joint probabilities), the largest sum for a symbol at each place (row), and
+        the largest probability of a word."""
+        joint = np.exp(logs)
+        places = np.zeros((self.words.shape[1], logs.shape[1]))
+        for place in range(len(places)):
+            order = np.argsort(self.words[:, place], kind="stable")
+            ordered = self.words[order, place]
+            first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+            places[place] = np.add.reduceat(joint[order], first, axis=0).max(axis=0)
+        return places, joint.max(axis=0)
+
+
+def over_every_output(listing: LikelyWords, matrix: Floats, releases: int, most: int) -> tuple[Floats, float]:
+    """The expected hits at each place, and the probability of guessing the whole word, summed over all outputs.
+
+    Releases that come in another order tell the same, so multisets of outputs are listed, each with the number of its
+    orders. `most` numbers are held at a time. Cost: words · multisets · length.
+    """
+    places, whole = np.zeros(listing.words.shape[1]), 0.0
+    for numbers, orders in _multisets(matrix.shape[1], releases, max(most // (releases * len(matrix)), 1)):
+        logs = matrix[:, numbers].sum(axis=2) + orders + listing.log_prior[:, None]
+        hits, best = listing.joint(logs)
+        places, whole = places + hits.sum(axis=1), whole + float(best.sum())
+    return np.minimum(places, 1.0), min(whole, 1.0)
+
+
+def at_drawn_outputs(
+    listing: LikelyWords, channel: ListedChannel, matrix: Floats | None, releases: int, samples: int
+) -> tuple[Floats, Floats]:
+    """For each simulated word (column) the chance of a hit at each place, and of the whole word, given its outputs.
+
+    Words are drawn from the prior, and outputs at each of them, with fixed seeds: from the rows of the matrix, or, if
+    there is none, from the mechanism. Cost: words · samples · releases.
+    """
+    stream = SeededSource("words that an adversary guesses").open()
+    uniform = uint64(stream, (releases + 1, samples)) * 2.0**-64
+    chosen = _chosen(np.exp(listing.log_prior), uniform[0])
+    logs = np.repeat(listing.log_prior[:, None], samples, axis=1)
+    if matrix is None:
+        for outputs in channel.drawn(chosen, releases):
+            logs += channel.log_probs(outputs)
+    else:
+        for each in uniform[1:]:
+            drawn = np.zeros(samples, dtype=np.int64)
+            for number in np.unique(chosen):
+                here = chosen == number
+                drawn[here] = _chosen(np.exp(matrix[number]), each[here])
+            logs += matrix[:, drawn]
+    return listing.joint(logs - np.logaddexp.reduce(logs, axis=0))
+
+
+def _chosen(shares: Floats, uniform: Floats) -> Integers:
+    total = np.cumsum(shares)
+    return np.asarray(np.minimum(np.searchsorted(total, uniform * total[-1], side="right"), len(shares) - 1))
+
+
+def number_of_multisets(outputs: int, releases: int) -> int:
+    """The number of ways to choose so many of the outputs, in any order and with repetitions."""
+    return math.comb(outputs + releases - 1, releases)
+
+
+def _multisets(outputs: int, releases: int, most: int) -> Iterator[tuple[Integers, Floats]]:
+    """All multisets of outputs, some at a time: a row of numbers for each, and ln of the number of its orders."""
+    every = combinations_with_replacement(range(outputs), releases)
+    factorials = np.array([math.lgamma(k + 1) for k in range(releases + 1)])
+    while some := list(islice(every, most)):
+        numbers = np.array(some, dtype=np.int64)
+        runs = np.ones(numbers.shape, dtype=np.int64)  # how often each has occurred in its row so far
+        for place in range(1, releases):
+            runs[:, place] = np.where(numbers[:, place] == numbers[:, place - 1], runs[:, place - 1] + 1, 1)
+        yield numbers, factorials[releases] - np.log(runs).sum(axis=1)

@@ -1,0 +1,135 @@
+"""What an adversary guesses, as numbers and in words."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+GuessMethod = Literal["formula", "every output", "simulation", "bound"]
+_HOW = {
+    "formula": "computed by a formula",
+    "every output": "computed over every word and every output",
+    "bound": "bounds that follow from the promise alone",
+}
+_LARGEST_CROWD = 10**12  # words of which some are guessed; a smaller chance is not written out
+
+
+class Success(NamedTuple):
+    """How often guesses are right: the expected number of places, and the probability of the whole word."""
+
+    hits: float
+    whole: float
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What an adversary expects to guess, who knows the mechanism and how likely each word is. Everything is public.
+
+    `hits` is the expected number of places that the best guess for each place gets right, `hits_by_place` its share for
+    each place, and `whole` the probability that the best guess of the whole word is right. `without` (and
+    `without_by_place`) is the same for somebody who sees nothing. If `exact`, these are the figures, up to rounding.
+    Otherwise the true ones lie between `low` and `high`, each with the probability `confidence` where they were
+    simulated, and `hits` and `whole` are estimates; with the method "bound" nothing but `high` is known. `promised` is
+    what the promise alone allows, for any mechanism, or None where no such bound is known. `str(guess)` is a short text
+    for people.
+    """
+
+    length: int
+    releases: int
+    hits_by_place: tuple[float, ...]
+    whole: float
+    low: Success
+    high: Success
+    without: Success
+    without_by_place: tuple[float, ...]
+    promised: Success | None
+    method: GuessMethod
+    samples: int = 0  # simulated words, if any
+    confidence: float = 1.0
+
+    @property
+    def hits(self) -> float:
+        """The expected number of places that are guessed."""
+        return math.fsum(self.hits_by_place)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the figures are exact, up to rounding."""
+        return self.method in ("formula", "every output")
+
+    @property
+    def of_100(self) -> str:
+        """In words: of 100 such words, at most so many are guessed."""
+        return f"{in_a_crowd(self.high.whole)} guessed"
+
+    def __str__(self) -> str:
+        seen = "one release" if self.releases == 1 else f"{self.releases} releases"
+        most = "" if self.exact else "at most "
+        hits = self.hits if self.exact else self.high.hits
+        return "\n".join(
+            [
+                f"words of length {self.length}, seen through {seen}",
+                f"{self.of_100} as a whole (without any release, {in_a_crowd(self.without.whole)})",
+                f"{most}{upward(hits)} of {self.length} places are guessed, on average (without any release, "
+                f"{upward(self.without.hits)})",
+                f"({self.how})",
+            ]
+        )
+
+    @property
+    def how(self) -> str:
+        """How the figures were found, in words."""
+        if self.method != "simulation":
+            return _HOW[self.method]
+        return f"upper ends of {self.confidence:g} intervals, from {self.samples} simulated words"
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """What is known of one private word by whoever has seen its releases: probabilities, not a release.
+
+    `places` has {symbol: probability} for each place; `word` is the most likely word of all, with its `probability`,
+    and `best_by_place` the most likely symbol of each place, which need not be a word of the language. If not `exact`,
+    the normaliser of the mechanism differs between words and was averaged over runs that were drawn: the standard error
+    of every probability is then at most `error`, and `word` is the most likely one of those that were drawn. If words
+    that go through the edit channel are too many to be listed, `word` is found symbol by symbol: its probability is
+    exact, but another word may have a larger one.
+    """
+
+    places: tuple[dict[Any, float], ...]
+    word: tuple[Any, ...]
+    probability: float
+    error: float = 0.0
+
+    @property
+    def exact(self) -> bool:
+        """Whether the probabilities are exact, up to rounding."""
+        return self.error == 0.0
+
+    @property
+    def best_by_place(self) -> tuple[Any, ...]:
+        """The most likely symbol of each place."""
+        return tuple(max(shares, key=lambda symbol: shares[symbol]) for shares in self.places)
+
+    @property
+    def hits(self) -> float:
+        """The expected number of places in which `best_by_place` is right."""
+        return math.fsum(max(shares.values()) for shares in self.places)
+
+
+def in_a_crowd(chance: float) -> str:
+    """A chance in words, rounded up: of 100 such words at most 3 are …, or of more words if it is smaller."""
+    crowd = 100
+    while crowd < _LARGEST_CROWD and crowd * chance < 1:
+        crowd *= 10
+    number = math.ceil(crowd * chance - 1e-9)
+    return f"of {crowd:,} such words, at most {max(number, 1)} {'is' if number <= 1 else 'are'}"
+
+
+def upward(value: float) -> str:
+    """A number with three digits, rounded up."""
+    if value <= 0:
+        return "0"
+    scale = 10.0 ** (2 - math.floor(math.log10(value)))
+    return f"{math.ceil(value * scale - 1e-9) / scale:g}"
