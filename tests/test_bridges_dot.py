@@ -11,9 +11,9 @@ import pydot
 import pytest
 
 import dpwords as dw
+from commands import refused, run
 from dpwords.bridges.dot_language import read_dot
 from dpwords.core.limits import Limits
-from test_cli import refused, run
 
 AALPY_DFA = """digraph "odd" {
 s0 [label=s0];

@@ -1,4 +1,4 @@
-"""The command line as a user meets it: a real process, its output, its exit code."""
+"""The command line as a user meets it: its output, its messages, its exit codes."""
 
 from __future__ import annotations
 
@@ -13,26 +13,24 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from commands import COMMAND, refused, run, started
 from dpwords.cli import cli
 
-COMMAND = [sys.executable, "-m", "dpwords"]
 
-
-def run(*arguments: str, stdin: str | bytes = b"") -> subprocess.CompletedProcess[str]:
-    given = stdin.encode() if isinstance(stdin, str) else stdin
-    environment = os.environ | {"PYTHONUTF8": "1"}
-    done = subprocess.run([*COMMAND, *arguments], input=given, capture_output=True, env=environment, check=False)
-    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
-
-
-def refused(*arguments: str, stdin: str | bytes = b"") -> str:
-    """The one line that a bad use gets; nothing is written."""
-    done = run(*arguments, stdin=stdin)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.startswith("dpwords: ")
-    assert done.stderr.count("\n") == 1
-    return done.stderr
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "code"),
+    [
+        ("release --system grid:15x15 -e 200", "SSEE\nEESS\n", 0),
+        ("release --alphabet ab -e 1", "abz\n", 2),
+        ("release --alphabet ab", "ab\n", 2),
+        ("audit --alphabet ab --length 3 -e 1 --literal", "", 1),
+    ],
+)
+def test_a_process_of_its_own_does_the_same(arguments: str, stdin: str, code: int) -> None:
+    """The other tests here run commands in the process of the tests."""
+    real, here = (start(*arguments.split(), stdin=stdin) for start in (started, run))
+    assert (real.returncode, real.stdout, real.stderr) == (here.returncode, here.stdout, here.stderr)
+    assert real.returncode == code
 
 
 def test_release_of_arguments() -> None:
@@ -148,7 +146,7 @@ SECRET = "gattaca"
         (["accuracy", "-e", f"1,{SECRET}", "--alphabet", "acgt", "--length", "2"], "as in 1,2,5,10"),
         (
             [SECRET, "--alphabet", "acgt", "-e", "1"],
-            "use one of release, accuracy, estimate, audit, draw, study, ledger",
+            "use one of release, accuracy, estimate, audit, attack, draw, study, ledger",
         ),
         (
             ["audit", "--literal", "--utility", "linear", "--alphabet", "ab", "--length", "2", "-e", "1"],
@@ -257,6 +255,7 @@ def test_audit_says_whether_a_claim_holds() -> None:
         ["release", "--help"],
         ["accuracy", "-h"],
         ["audit", "-h"],
+        ["attack", "-h"],
         ["draw", "-h"],
         ["study"],
         ["study", "strings", "-h"],

@@ -12,10 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 import dpwords as dw
+from commands import refused, run
 from dpwords import accuracy
 from dpwords.cli import cli
 from dpwords.mechanisms.choice import offers
-from test_cli import refused, run
 
 GRID = ("--system", "grid:4x4", "-e", "2.3")  # tight is best for 3 and 6 moves, online for 8; see test_best.py
 

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 import dpwords as dw
+from commands import in_terminal, run
 from dpwords.plots.palette import COLOURS, mechanism_colour
-from test_cli import run
-from test_cli_study import in_terminal
 
 NOWHERE = subprocess.DEVNULL
 ACCURACY = ("accuracy", "--system", "grid:4x4", "--length", "8", "-e", "1,4", "--target-distance", "2")

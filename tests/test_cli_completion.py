@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from click.shell_completion import ShellComplete
 
+from commands import COMMAND, refused, run
 from dpwords.cli import cli
-from test_cli import COMMAND, refused, run
 
 PATIENCE = 60.0  # seconds until a shell that does not answer is given up
 
@@ -27,7 +27,7 @@ def offered(*words: str) -> list[str]:
 
 
 def test_commands_options_and_choices_are_offered() -> None:
-    assert offered("a") == ["accuracy", "audit"]
+    assert offered("a") == ["accuracy", "audit", "attack"]
     assert offered("ledger", "") == ["show"]
     assert offered("accuracy", "--target") == ["--target-distance", "--target-probability"]
     assert offered("release", "--mechanism", "") == ["best", "exponential", "online", "channel"]
@@ -56,6 +56,8 @@ def test_names_of_alphabets_systems_and_rules_are_offered(tmp_path: Path, monkey
         ["ledger", "show", ""],
         ["draw", "--output", ""],
         ["accuracy", "--plot", ""],
+        ["attack", "--plot", ""],
+        ["attack", "--prior", "c"],
         ["study", "grid", "--output", ""],
         ["study", "data", "--input", ""],
     ],

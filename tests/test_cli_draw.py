@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import dpwords as dw
+from commands import refused, run
 from dpwords import plots
-from test_cli import refused, run
 
 NEAR = dw.LevenshteinAutomaton("abc", 2, "abc")
 SUBSTITUTED = dw.LevenshteinAutomaton("abc", 2, "abc", edits="substitutions")

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import dpwords as dw
-from test_cli import refused, run
+from commands import refused, run
 
 
 def test_words_may_change_their_length() -> None:

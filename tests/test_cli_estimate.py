@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpwords as dw
-from test_cli import refused, run
+from commands import refused, run
 from test_cli_colours import colourful, unpainted
 
 STATES = ("school", "training", "employment")
@@ -321,3 +321,25 @@ def test_pictures_are_written(months: Path, suffix: str) -> None:
     assert (done.returncode, done.stdout) == (0, "")
     content = target.read_bytes()
     assert content.startswith(b"\x89PNG" if suffix == "png" else b"<?xml")
+
+
+def test_chains_without_intervals_are_said_to_have_none(tmp_path: Path) -> None:
+    """70 symbols have 71·70 = 4,970 chances, and intervals are computed for up to 4,096."""
+    symbols = [chr(0x4E00 + number) for number in range(70)]
+    (tmp_path / "symbols.txt").write_text("\n".join(symbols), encoding="utf-8")
+    source = tmp_path / "words.txt"
+    source.write_text("".join(f"{symbols[n % 3]}{symbols[n % 2]}\n" for n in range(120)), encoding="utf-8")
+    public = ("--alphabet", f"@{tmp_path / 'symbols.txt'}", "--epsilon", "20")
+    done = run("estimate", "--input", str(source), "--question", "dfg", *public, "--output", str(tmp_path / "out.json"))
+    assert (done.returncode, "nan" in done.stderr) == (0, False)
+    assert "no intervals" in done.stderr
+    assert "too short" not in done.stderr
+    assert json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["estimates"][0]["low"] is None
+
+
+def test_lengths_that_are_public_come_without_warnings(tmp_path: Path) -> None:
+    source = tmp_path / "words.txt"
+    source.write_text("aab\n" * 30 + "abab\n" * 10, encoding="utf-8")
+    done = run("estimate", "--input", str(source), "--question", "lengths", "--alphabet", "ab", "--epsilon", "3")
+    assert table(done.stdout).keys() == {"3", "4"}
+    assert "note" not in done.stderr

@@ -7,10 +7,8 @@ import os
 import resource
 import secrets
 import shlex
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,9 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpwords as dw
+from commands import COMMAND, in_terminal, refused, run
 from dpwords.frames import receipts
-from test_cli import COMMAND, refused, run
-from test_cli_study import in_terminal
 
 ROWS = "id,user,w,note\n1,ann,gattaca,007\n2,bob,acgt,\n3,ann,tt,x\n"
 DNA = ("--alphabet", "acgt", "-e", "200")
@@ -186,18 +183,25 @@ def large(tmp_path: Path) -> str:
 
 
 def test_interrupted_and_resumed(tmp_path: Path) -> None:
-    """Ctrl-C while rows are drawn: the state says where it is, and the run can be finished."""
+    """SIGINT when the fourth batch of rows is drawn: the state says where it is, and the run can be finished."""
     target = tmp_path / "out.parquet"
     state = tmp_path / ".out.parquet.dpwords"
     arguments = ["release", "--input", large(tmp_path), *DNA, "--output", str(target)]
-    with subprocess.Popen([*COMMAND, *arguments], stderr=subprocess.PIPE, text=True) as process:
-        while not (state / "run.json").exists() and process.poll() is None:
-            time.sleep(0)  # gives way to the other process
-        process.send_signal(signal.SIGINT)
-        assert process.stderr is not None
-        last = process.stderr.read().splitlines()[-1]
-        assert process.wait() == 130
-    assert last == "dpwords: interrupted: the output is not complete, and not in its place: finish it with --resume"
+    script = f"""
+import signal, sys
+from dpwords.__main__ import main
+def watch(event, values):
+    if event == "open" and str(values[0]).endswith("batch-3"):
+        signal.raise_signal(signal.SIGINT)
+sys.addaudithook(watch)
+sys.argv = {["dpwords", *arguments]!r}
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    said = "dpwords: interrupted: the output is not complete, and not in its place: finish it with --resume"
+    assert done.stderr.splitlines()[-1] == said
+    assert (state / "run.json").exists()
     assert not target.exists()
     assert "finish it with --resume" in refused(*arguments)
     assert run(*arguments, "--resume", "-q").returncode == 0

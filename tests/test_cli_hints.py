@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
 
+from commands import refused, run
+
 
 def told(folder: Path, *arguments: str) -> str:
     """What a command that succeeds writes to standard error."""
-    done = subprocess.run(
-        [sys.executable, "-m", "dpwords", *arguments], cwd=folder, capture_output=True, text=True, check=False
-    )
+    with chdir(folder):
+        done = run(*arguments)
     assert done.returncode == 0, done.stderr
     return done.stderr
 
 
 def refusal(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "dpwords", *arguments], cwd=folder, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    return done.stderr
+    with chdir(folder):
+        return refused(*arguments)
 
 
 def test_columns_that_are_copied_are_named(tmp_path: Path) -> None:
@@ -96,11 +93,6 @@ def test_patterns_over_states_on_words_of_moves(tmp_path: Path) -> None:
 
 
 def test_a_target_that_any_epsilon_reaches_is_told() -> None:
-    done = subprocess.run(
-        [*f"{sys.executable} -m dpwords accuracy --alphabet abc --length 6 --target-distance 50".split()],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = run("accuracy", "--alphabet", "abc", "--length", "6", "--target-distance", "50")
     assert done.stdout.splitlines()[-2].split() == ["any", "any", "any"]
     assert "even an output that does not depend on the word" in done.stdout

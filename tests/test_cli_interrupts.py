@@ -19,7 +19,7 @@ import pytest
 
 SMALLEST_PIPE = 4096  # bytes, about 60 lines
 INTERRUPTED = (130, "dpwords: interrupted\n")
-STATES = ("release", "--system", "grid:15x15", "--words", "states", "-e", "4")  # its certificate takes seconds
+STATES = ("release", "--system", "grid:15x15", "--words", "states", "-e", "2.5")  # its certificate takes minutes
 RUN = b"0,1 0,2 0,3 0,4 0,5 0,6 0,7 0,8 0,9 1,9 2,9 3,9 4,9 5,9 6,9\n"
 
 
@@ -124,7 +124,7 @@ def ctrl_c(shown: bytes, *arguments: str, stdin: bytes) -> tuple[int, str]:
         (
             b"releasing",  # in threads
             ("release", "--system", "grid:15x15", "-e", "2", "--mechanism", "online"),
-            (b"ESWN" * 100 + b"\n") * 2000 + (b"SENW" * 101 + b"\n") * 2000,
+            (b"ESWN" * 100 + b"\n") * 8000 + (b"SENW" * 101 + b"\n") * 8000,  # for seconds
         ),
     ],
 )

@@ -10,10 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpwords as dw
+from commands import refused, run
 from dpwords.frames import receipts
 from dpwords.mechanisms import choice
 from dpwords.spaces import questions
-from test_cli import refused, run
 
 CELLS = ("--system", "grid:15x15", "--words", "states")
 

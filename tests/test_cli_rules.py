@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import dpwords as dw
+from commands import run
 from dpwords.bridges import notation
 from dpwords.bridges.rule_notation import rule
-from fuzzing import run
 from test_cli_strict import refused
 
 GRID = dw.GridWorld(3, 3)
@@ -59,18 +59,18 @@ RULED = "--system grid:3x3 --goal 2,2 --rule contains:1,1"
 
 
 def test_every_command_takes_rules(tmp_path: Path) -> None:
-    done = run(f"release ESES SEES {RULED} -e 2".split())
-    assert done.code == 0
+    done = run(*f"release ESES SEES {RULED} -e 2".split())
+    assert done.returncode == 0
     language = dw.GridWorld(3, 3, goal=(2, 2)) & dw.rules.contains((1, 1))
-    assert all(language.accepts(word) for word in done.output.split())
-    assert run(f"audit {RULED} --length 4 -e 2".split()).output.endswith("the claim holds\n")
-    assert "expected distance" in run(f"accuracy {RULED} --length 4 -e 2".split()).output
-    assert run(f"draw {RULED}".split()).output == dw.plots.dot(language)
-    assert run(["draw", "--alphabet", "ab", "--rule", "re:(ab)*"]).output == dw.plots.dot(dw.Pattern("(ab)*"))
+    assert all(language.accepts(word) for word in done.stdout.split())
+    assert run(*f"audit {RULED} --length 4 -e 2".split()).stdout.endswith("the claim holds\n")
+    assert "expected distance" in run(*f"accuracy {RULED} --length 4 -e 2".split()).stdout
+    assert run(*f"draw {RULED}".split()).stdout == dw.plots.dot(language)
+    assert run("draw", "--alphabet", "ab", "--rule", "re:(ab)*").stdout == dw.plots.dot(dw.Pattern("(ab)*"))
     picture = tmp_path / "runs.svg"
-    assert run(f"draw ESES SEES --runs {RULED} --output {picture}".split()).code == 0
+    assert run(*f"draw ESES SEES --runs {RULED} --output {picture}".split()).returncode == 0
     assert picture.read_bytes().startswith(b"<?xml")
-    assert "digraph" in run(f"draw ESES {RULED} --exactly 2".split()).output
+    assert "digraph" in run(*f"draw ESES {RULED} --exactly 2".split()).stdout
 
 
 WORD = "release ab --alphabet ab -e 2"
@@ -120,7 +120,7 @@ def test_a_run_with_rules_is_resumed_and_told_in_its_receipt(tmp_path: Path) -> 
     command = [sys.executable, "-m", "dpwords"]
     done = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False, preexec_fn=limit)
     assert "finish it with --resume" in done.stderr
-    assert "had another rules" in run([*arguments, "--resume", "--rule", "never:0,2"]).errors
-    assert run([*arguments, "--resume"]).errors == ""
+    assert "had another rules" in run(*arguments, "--resume", "--rule", "never:0,2").stderr
+    assert run(*arguments, "--resume").stderr == ""
     options = json.loads((tmp_path / "out.csv.receipt.json").read_text(encoding="utf-8"))["options"]
     assert (options["goal"], options["rules"]) == ("2,2", ["contains:1,1", "never:2,0"])

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from test_cli import COMMAND, run
+from commands import COMMAND, run
 
 COMMANDS = [
     "--help",

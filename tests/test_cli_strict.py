@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from fuzzing import run
+from commands import run
 
 
 def refused(arguments: str, stdin: bytes = b"") -> str:
     """The one line that a bad use gets; words of the arguments are separated by spaces."""
-    done = run(arguments.split(), stdin)
-    assert (done.code, done.output, done.errors.count("\n")) == (2, "", 1)
-    return done.errors.removeprefix("dpwords: ").removesuffix("\n")
+    done = run(*arguments.split(), stdin=stdin)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    return done.stderr.removeprefix("dpwords: ").removesuffix("\n")
 
 
 WORD = "release ab --alphabet ab -e 2"
@@ -68,7 +68,7 @@ def test_options_without_effect(arguments: str, left_out: str) -> None:
     ],
 )
 def test_options_with_effect(arguments: str) -> None:
-    assert run(arguments.split()).code == (1 if "--literal" in arguments else 0)
+    assert run(*arguments.split()).returncode == (1 if "--literal" in arguments else 0)
 
 
 def test_numbers_are_named_by_their_options() -> None:
@@ -87,11 +87,12 @@ def test_an_alphabet_that_is_the_name_of_a_file(tmp_path: Path, monkeypatch: pyt
     assert message == (
         r"there is a file of that name, names.txt: write @names.txt to read its symbols, or \names.txt for a literal"
     )
-    assert run(["release", "ada", "--alphabet", "@names.txt", "-e", "200"]).output == "ada\n"
-    assert run(["release", "tame", "--alphabet", r"\names.txt", "-e", "200"]).output == "tame\n"
+    assert run("release", "ada", "--alphabet", "@names.txt", "-e", "200").stdout == "ada\n"
+    assert run("release", "tame", "--alphabet", r"\names.txt", "-e", "200").stdout == "tame\n"
     Path("ab").mkdir()
-    assert run(["release", "ab", "--alphabet", "ab", "-e", "200"]).output == "ab\n"
-    assert run(["release", "a" * 300, "--alphabet", "ab" * 150, "-e", "400"]).code == 0  # too long for a file's name
+    assert run("release", "ab", "--alphabet", "ab", "-e", "200").stdout == "ab\n"
+    too_long = "ab" * 150  # for a file's name
+    assert run("release", "a" * 300, "--alphabet", too_long, "-e", "400").returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -120,7 +121,7 @@ def test_edge_lists(content: str, message: str, tmp_path: Path) -> None:
 def test_an_edge_list_with_blank_lines_at_its_end(tmp_path: Path) -> None:
     file = tmp_path / "roads.csv"
     file.write_bytes(b"source, target\r\n10, 11\r\n11, 10\r\n\r\n\r\n")
-    assert run(f"release --system {file} -e 200".split(), b"10 11\n\n").output == "10 11\n"
+    assert run(*f"release --system {file} -e 200".split(), stdin=b"10 11\n\n").stdout == "10 11\n"
 
 
 @pytest.mark.parametrize(
@@ -144,11 +145,11 @@ def test_json_systems(content: str, message: str, tmp_path: Path) -> None:
 def test_lines_of_lexicons(tmp_path: Path) -> None:
     file = tmp_path / "cities.txt"
     file.write_bytes(b"bern\r\nbonn\r\n\r\n")
-    assert run(f"release bern --lexicon {file} -e 200".split()).output == "bern\n"
+    assert run(*f"release bern --lexicon {file} -e 200".split()).stdout == "bern\n"
     file.write_bytes(b"\n\n")
     assert "cities.txt is empty: write one word on each line" in refused(f"release bern --lexicon {file} -e 1")
     file.write_bytes(b"be\xc2\x85rn\nbonn\n")  # only a line feed ends a line, as on standard input
-    assert run(f"release bonn --lexicon {file} -e 200".split()).output == "bonn\n"
+    assert run(*f"release bonn --lexicon {file} -e 200".split()).stdout == "bonn\n"
 
 
 LONG = "--system grid:15x15 --words states -e 2"  # would take minutes

@@ -12,6 +12,7 @@ import click
 from dpwords import __version__
 from dpwords.cli import terminal
 from dpwords.cli.accuracy import accuracy
+from dpwords.cli.attack import attack
 from dpwords.cli.audit import audit
 from dpwords.cli.completion import complete, completion
 from dpwords.cli.draw import draw
@@ -22,7 +23,7 @@ from dpwords.cli.release import release
 from dpwords.cli.serve import serve
 from dpwords.cli.study import study
 from dpwords.cli.terminal import BROKEN_PIPE, NO_OUTPUT, flush_output, note
-from dpwords.errors import DPWordsError, InvalidValue
+from dpwords.errors import NO_MEMORY, DPWordsError, InvalidValue, one_line, own_failure
 
 
 @click.group(cls=OrderedCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -37,6 +38,7 @@ def cli() -> None:
       dpwords accuracy --alphabet name:dna --length 20 --epsilon 1,2,5,10
       dpwords estimate --input private.parquet --question transitions
       dpwords audit --alphabet ab --length 4 --epsilon 1
+      dpwords attack --alphabet name:dna --length 20 --epsilon 1,2,3,5
       dpwords draw abc --alphabet abc -k 2 --output automaton.svg
       dpwords study strings
       dpwords ledger show ledger.db
@@ -48,6 +50,7 @@ cli.add_command(release)
 cli.add_command(accuracy)
 cli.add_command(estimate)
 cli.add_command(audit)
+cli.add_command(attack)
 cli.add_command(draw)
 cli.add_command(study)
 cli.add_command(ledger)
@@ -55,13 +58,14 @@ cli.add_command(serve)
 cli.add_command(completion)
 
 
-_LONGEST_NAME = 60  # characters of a name in a message
+OWN_FAILURE = 3
 _KINDS = {"float": "a number", "integer": "a whole number", "text": "a text", "path": "a path"}
 
 
 def main() -> None:
     """Run a command. Exit code 0: done; 1: a check failed; 2: wrong usage or bad input, reported in one line.
 
+    3: dpwords itself failed; `python -X dev -m dpwords` shows the traceback, which may have symbols of private words.
     141: nobody reads the output any more, which is not reported. `dpwords.__main__` handles Ctrl-C.
     """
     warnings.showwarning = _warn
@@ -72,11 +76,16 @@ def main() -> None:
     except DPWordsError as error:
         code = _complain(str(error))
     except MemoryError:
-        code = _complain("there is not enough memory for this: use a shorter word or a smaller system")
+        code = _complain(NO_MEMORY)
     except BrokenPipeError:
         code = BROKEN_PIPE
     except OSError as error:
         code = _complain(f"reading or writing failed ({error.strerror}): check where input comes from and output goes")
+    except Exception as error:
+        if sys.flags.dev_mode:
+            raise
+        terminal.error(own_failure(error))
+        code = OWN_FAILURE
     sys.exit(code if flush_output() else code or 2)
 
 
@@ -121,19 +130,9 @@ def _without_arguments(error: click.ClickException) -> str:
 
 def _warn(message: Warning | str, *_where: Any, **_more: Any) -> None:
     """Print a warning as one line, without the location in the code."""
-    note(_one_line(f"note: {message}"))
+    note(one_line(f"note: {message}"))
 
 
 def _complain(message: str) -> int:
-    terminal.error(_one_line(message))
+    terminal.error(one_line(message))
     return 2
-
-
-def _one_line(message: str) -> str:
-    return " ".join(_short(part) for part in message.split())
-
-
-def _short(part: str) -> str:
-    """A part of a message without control characters; a name from a damaged file can have any, and any length."""
-    shown = part if len(part) <= _LONGEST_NAME else f"{part[:_LONGEST_NAME]}…"
-    return "".join(character if character.isprintable() else "�" for character in shown)

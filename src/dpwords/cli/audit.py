@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from dpwords.cli import completing
+from dpwords.cli.audit_rows import channel_rows, exact_rows, says, statistical_rows
+from dpwords.cli.certifying import certified, certify
 from dpwords.cli.colours import Terminal
 from dpwords.cli.help import SectionedCommand
 from dpwords.cli.options import (
+    above_zero,
+    certificate_options,
     described,
     language_options,
     mechanism_options,
@@ -17,24 +24,100 @@ from dpwords.cli.options import (
     report_option,
 )
 from dpwords.cli.tables import facts, verdict
-from dpwords.cli.terminal import emit
+from dpwords.cli.terminal import emit, shown
+from dpwords.core.checks import positive_number
+from dpwords.errors import InvalidValue, NotInLanguage, TooLarge
+
+if TYPE_CHECKING:
+    from dpwords.audit import ChannelAudit, ExactAudit, StatisticalAudit
+    from dpwords.bridges.notation import Notation
+    from dpwords.mechanisms.mechanism import Mechanism
+
+_LANGUAGE = ("alphabet", "system", "words", "lexicon", "start", "action", "dot_symbols", "walls", "goal", "rules")
+_MECHANISM = ("report", "mechanism", "utility", "alpha", "calibration", "literal", "certificate_time")
+_SAMPLING = ("word", "neighbour", "draws", "sureness")
 
 
-@click.command(cls=SectionedCommand, short_help="Measure ε over all words, and compare it with the claim.")
+def _share(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
+    if not 0 < value < 1:
+        raise InvalidValue("--confidence is between 0 and 1, and never 1: take for example --confidence 0.999")
+    return value
+
+
+@click.command(cls=SectionedCommand, short_help="Measure ε, exactly or by sampling, and compare it with the claim.")
 @language_options
-@click.option(
-    "--length", type=int, required=True, help="The length of the words, of which at most 1,024 can be compared."
-)
-@click.option("--epsilon", "-e", type=float, required=True, help="The claimed ε.")
+@click.option("--length", type=int, help="The length of the words, of which at most 1,024 can be compared exactly.")
+@click.option("--epsilon", "-e", type=float, help="The claimed ε.")
 @report_option
 @mechanism_options
+@certificate_options
 @click.option("--literal", is_flag=True, help="Audit the paper's literal mechanism instead, whose claim does not hold.")
-def audit(length: int, epsilon: float, literal: bool, **options: Any) -> int:
+@click.option("--statistical", is_flag=True, help="Sample two words instead of comparing all: for long words.")
+@click.option(
+    "--command",
+    "program",
+    metavar="PROGRAM",
+    help="Sample a program instead, such as 'python release.py'. It reads a word on each line and writes one for each. "
+    "It is started 16 times for each of the two words.",
+)
+@click.option("--word", help="The first word of the pair to be sampled.  [default: one of the language]")
+@click.option("--neighbour", help="The second word of the pair.  [default: one near the first]")
+@click.option("--draws", type=int, default=20_000, show_default=True, help="How often each of the two words is drawn.")
+@click.option(
+    "--confidence",
+    "sureness",
+    type=float,
+    default=0.999,
+    show_default=True,
+    callback=_share,
+    help="How surely an accusation is right.",
+)
+@click.option(
+    "--timeout",
+    type=float,
+    default=60.0,
+    show_default=True,
+    callback=above_zero,
+    help="Seconds that a run of the --command may take.",
+)
+@click.option(
+    "--channel",
+    shell_complete=completing.files,
+    help="Measure a channel in a CSV file instead: a matrix with the outputs in its first line and an input before "
+    "each row, or the columns input, output and probability.",
+)
+@click.option(
+    "--distance",
+    shell_complete=completing.files,
+    help="Between the inputs of a --channel: hamming or levenshtein for words, any if any two inputs are neighbours, "
+    "or a CSV file with a matrix.  [default: hamming]",
+)
+@click.option(
+    "--plot", type=click.Path(path_type=Path), help="Also draw losses beside claims, in an .svg or .png file."
+)
+def audit(
+    length: int | None,
+    epsilon: float | None,
+    literal: bool,
+    statistical: bool,
+    program: str | None,
+    channel: str | None,
+    plot: Path | None,
+    **options: Any,
+) -> int:
     """Measure ε over every pair of words and every output, and compare it with the claim.
 
     With --edits all, the audit covers all words of at most this length, and outputs of up to two more symbols if they
     can be listed. A channel onto a system is audited before the projection, which cannot increase ε. With --report, it
     covers all words of at most this length, and all answers. The exit code is 1 if the claim is broken.
+
+    With --statistical, or a --command, two words are drawn many times, and a lower bound on ε is computed from how
+    often an event occurs for each. Such an audit can break a claim, but never prove one. Without --word and
+    --neighbour, the pair is taken from the language. Words of a --command are read as single characters, unless a
+    language says otherwise; its claim is --epsilon for -k places, or for -k edits with --edits all.
+
+    With --channel, the probabilities are in a file. Without --epsilon, what a --command or a --channel loses is shown
+    and compared with nothing.
 
     \b
     Examples:
@@ -42,47 +125,196 @@ def audit(length: int, epsilon: float, literal: bool, **options: Any) -> int:
       dpwords audit --system grid:3x3 --words states --length 4 --epsilon 2
       dpwords audit --alphabet ab --length 4 --epsilon 2 --edits all
       dpwords audit --alphabet abc --length 4 --epsilon 1 --report symbols
-      dpwords audit --alphabet abc --length 4 --epsilon 1 --literal
+      dpwords audit --alphabet abc --length 4 --epsilon 1 --literal --plot losses.svg
+      dpwords audit --alphabet a-z --length 32 --epsilon 1 --literal --statistical
+      dpwords audit --command "python release.py" --word abba --neighbour abbb --epsilon 1
+      dpwords audit --channel matrix.csv --distance levenshtein --epsilon 1
     """
-    from dpwords import audit as audits
-    from dpwords.bridges.notation import Notation
-    from dpwords.mechanisms.edit_channel import EditChannel
-    from dpwords.mechanisms.mechanism import Mechanism
-    from dpwords.mechanisms.paper_literal import PaperLiteral
-    from dpwords.mechanisms.private import Private
-    from dpwords.mechanisms.report import Report
+    if plot is not None:
+        _check_plot(plot)
+    if epsilon is not None:
+        positive_number(epsilon, "--epsilon", "--epsilon 1", zero_allowed=True)
+    found: ExactAudit | StatisticalAudit | ChannelAudit
+    if channel is not None:
+        found, rows = _of_channel(channel, epsilon, **options)
+    elif program is not None:
+        found, rows = _of_program(program, length, epsilon, **options)
+    else:
+        found, rows = _of_mechanism(length, epsilon, literal, statistical, **options)
+    terminal = Terminal.of_output()
+    settled = found.holds is False or (
+        found.holds and not hasattr(found, "reach")
+    )  # what is only not accused is not green
+    said = verdict(says(found), bool(found.holds), terminal) if settled else [says(found)]
+    _write([*facts(rows, terminal), *said], found, plot)
+    return 1 if found.holds is False else 0
 
+
+def _write(lines: list[str], found: Any, plot: Path | None) -> None:
+    from dpwords.core.files import staged
+
+    contents = {}
+    if plot is not None:
+        from dpwords import plots
+
+        contents[plot] = plots.content_for(plots.audit(found, "loss of two words, beside what was claimed"), plot)
+    with staged(contents):
+        emit(lines)
+
+
+def _of_mechanism(
+    length: int | None, epsilon: float | None, literal: bool, statistical: bool, **options: Any
+) -> tuple[Any, list[tuple[str, str]]]:
+    from dpwords.bridges.notation import Notation
+    from dpwords.mechanisms.paper_literal import PaperLiteral
+
+    refuse("--timeout belongs to a --command", "timeout")
+    refuse("--distance belongs to a --channel; the edits that are hidden are --edits", "distance")
     if literal:
-        refuse("--literal is a mechanism of its own", "edits", "mechanism", "report", "utility", "calibration")
+        refuse("--literal is a mechanism of its own", "edits", *(set(_MECHANISM) - {"alpha", "literal"}))
+    if epsilon is None:
+        raise _missing("--epsilon")
+    if not statistical:
+        refuse("only two words that are sampled have a number of draws: add --statistical, or", *_SAMPLING)
+        if length is None:
+            raise _missing("--length")
     notation = Notation(public_language(**options))
     mechanism: Mechanism = (
         PaperLiteral(notation.language, epsilon, k=options["k"], alpha=options["alpha"])
         if literal
         else described(notation.language, epsilon, **options)
     )
+    if statistical:
+        promise = {"k": mechanism.k, "distance": mechanism.distance}
+        return _sampled(mechanism, notation, length, **(options | promise))
+    assert length is not None
+    return _compared(mechanism, notation, length)
+
+
+def _compared(mechanism: Mechanism, notation: Notation, length: int) -> tuple[ExactAudit, list[tuple[str, str]]]:
+    """The exact audit."""
+    from dpwords import audit as audits
+    from dpwords.mechanisms.edit_channel import EditChannel
+
     if isinstance(mechanism, EditChannel):
         mechanism = mechanism.without_projection()
-    found = audits.exact(mechanism, length)
-    shorter = "" if mechanism.distance == "hamming" else " or less"
-    rows = [
-        ("words", f"{found.words} of length {length}{shorter}"),
-        ("claimed ε", f"{found.claimed:.9g}"),
-        ("measured ε", f"{found.epsilon:.9g}"),
-    ]
-    if found.worst is not None:
-        word, neighbour = (notation.write(word) for word in found.worst[:2])
-        apart, output = f" (distance {found.worst.distance})", found.worst.output
-        if isinstance(mechanism, Report):
-            apart, output = "", mechanism.written(output)
-        else:
-            output = notation.write(output)
-        rows.append(("worst pair", f"'{word}' and '{neighbour}'{apart}"))
-        steps = -(-found.worst.distance // mechanism.k)
-        each = f", {found.worst.loss / steps:.9g} for each of {steps} steps of k" if steps > 1 else ""
-        rows.append(("", f"at output '{output}': log-ratio {found.worst.loss:.9g}{each}"))
-    if isinstance(mechanism, Private):
-        rows.append(("in force", mechanism.in_force(length).text))
-    terminal = Terminal.of_output()
-    says = "the claim holds" if found.holds else "THE CLAIM IS BROKEN"
-    emit([*facts(rows, terminal), *verdict(says, found.holds, terminal)])
-    return 0 if found.holds else 1
+    try:
+        found = audits.exact(mechanism, length, progress=partial(shown, label="comparing all words", least=64))
+    except TooLarge as error:
+        raise TooLarge(f"{error}, or add --statistical to audit two words by sampling") from None
+    return found, exact_rows(found, mechanism, notation, length)
+
+
+def _sampled(
+    release: Any,
+    notation: Notation | None,
+    length: int | None,
+    *,
+    k: int,
+    distance: Any,
+    word: str | None,
+    neighbour: str | None,
+    draws: int,
+    sureness: float,
+    claimed: float | None = None,
+    **_other: Any,
+) -> tuple[StatisticalAudit, list[tuple[str, str]]]:
+    """The statistical audit of a mechanism or a program."""
+    from dpwords import audit as audits
+
+    pair: tuple[Any, Any]
+    if (word is None) != (neighbour is None):
+        raise InvalidValue("a pair has two words: give both --word and --neighbour, or neither")
+    if word is not None and neighbour is not None:
+        refuse("the words that are given have a length", "length")
+        pair = (word, neighbour)
+        if notation is not None:
+            pair = (_read(notation, word, "--word"), _read(notation, neighbour, "--neighbour"))
+    elif length is None or notation is None:
+        raise InvalidValue("which words are to be sampled? give --word and --neighbour, or a language and --length")
+    else:
+        pair = audits.public_pair(notation.language, length, k, distance)
+        pair = (notation.read(notation.write(pair[0])), notation.read(notation.write(pair[1])))
+    _prepare(release, pair[0])
+    found = audits.statistical(
+        release,
+        pair[0],
+        pair[1],
+        draws,
+        sureness,
+        claimed=claimed,
+        k=k,
+        distance=distance,
+        progress=partial(shown, label="drawing"),
+    )
+    write = str if notation is None else notation.write
+    return found, statistical_rows(found, write(pair[0]), write(pair[1]))
+
+
+def _read(notation: Notation, text: str, option: str) -> Any:
+    """A word of the language."""
+    word = notation.read(text)
+    fault = notation.language.fault(tuple(word))
+    if fault is not None:
+        raise NotInLanguage(f"{option} is not in the language ({fault}); words are read {notation.manner}")
+    return word
+
+
+def _prepare(release: Any, word: Any) -> None:
+    """Make the certificate that the draws need, where it can be seen."""
+    from dpwords.mechanisms.private import Private
+
+    exponential = certified(release) if isinstance(release, Private) else None
+    if exponential is not None and exponential.has_certificates and release.language.accepts(word):
+        certify(exponential, None, {len(word)})
+
+
+def _of_program(
+    program: str, length: int | None, epsilon: float | None, timeout: float, k: int, edits: str, **options: Any
+) -> tuple[StatisticalAudit, list[tuple[str, str]]]:
+    """The statistical audit of a program."""
+    from dpwords.audit import Program
+    from dpwords.bridges.notation import Notation
+
+    refuse("a --command is a mechanism of its own", *_MECHANISM)
+    refuse("--distance belongs to a --channel; the edits that are hidden are --edits", "distance")
+    named = any(options[name] for name in ("alphabet", "system", "lexicon"))
+    if not named:
+        refuse("these describe a language, and none is given", *_LANGUAGE)
+    notation = Notation(public_language(**options)) if named else None
+    started = Program(program, timeout)
+    if notation is not None:
+        started = Program(program, timeout, write=notation.write, read=notation.read)
+    promise = {"claimed": epsilon, "k": k, "distance": "levenshtein" if edits == "all" else "hamming"}
+    return _sampled(started, notation, length, **(options | promise))
+
+
+def _of_channel(
+    file: str, epsilon: float | None, distance: str | None, k: int, **_options: Any
+) -> tuple[ChannelAudit, list[tuple[str, str]]]:
+    """The exact audit of a channel in a file."""
+    from dpwords import audit as audits
+    from dpwords.bridges.channel_files import read_channel, read_distances
+
+    rule = "a --channel has its own words and probabilities"
+    refuse(rule, *_LANGUAGE, *_MECHANISM, *_SAMPLING, "edits", "length", "statistical", "program", "timeout")
+    table = read_channel(file)
+    known = distance in (None, "hamming", "levenshtein", "any")
+    apart: Any = (distance or "hamming") if known else read_distances(distance or "", {row[0] for row in table})
+    found = audits.channel(table, apart, claimed=epsilon, k=k, progress=partial(shown, label="comparing", least=64))
+    return found, channel_rows(found)
+
+
+def _missing(option: str) -> InvalidValue:
+    return InvalidValue(f"{option} is missing: see dpwords audit --help")
+
+
+def _check_plot(path: Path) -> None:
+    """Refuse a plot that could not be drawn or written, before anything is computed."""
+    from dpwords import plots
+    from dpwords.core.files import check_output
+
+    if plots.checked_form(path) == "dot":
+        raise InvalidValue("--plot takes a file name that ends in .svg or .png")
+    check_output(path)
+    plots.need_matplotlib()

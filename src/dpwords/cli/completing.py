@@ -37,6 +37,11 @@ def systems(context: click.Context, parameter: click.Parameter, incomplete: str)
     return files(context, parameter, incomplete) + _beginning(incomplete, ["grid:"])
 
 
+def priors(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """The uniform prior, or names of files."""
+    return files(context, parameter, incomplete) + _beginning(incomplete, ["uniform"])
+
+
 def rules(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """The names of rules."""
     from dpwords.languages import rules

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections.abc import Sequence
@@ -302,7 +303,8 @@ def _tell(rows: EstimateRows, read: ReleasedFile) -> None:
     how = {"inverse": "inversion", "counted": "counting"}.get(first.method, "expectation–maximisation")
     apart = rows.by_place or first.question == "patterns"
     off = "" if apart else f"; all shares together are off by about {first.total_error:.2g}"
-    note(f"{first.question} from {first.releases:,} releases, by {how}; intervals of {first.confidence:.4g}{off}")
+    sure = "no intervals" if math.isnan(first.total_error) else f"intervals of {first.confidence:.4g}{off}"
+    note(f"{first.question} from {first.releases:,} releases, by {how}; {sure}")
     for text in read.notes:
         note(f"note: {text}")
     notes = rows.notes()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 _SECTIONS = {
-    "The question": "question patterns per_place confidence method top",
+    "The question": "question patterns per_place confidence method top releases prior samples",
     "What may be released (public)": "alphabet system words lexicon start action dot_symbols walls goal rules "
     "separator",
     "Privacy and accuracy": "epsilon report k edits mechanism utility alpha calibration any_word certificate_time "

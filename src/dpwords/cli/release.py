@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from functools import partial
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -231,7 +232,8 @@ def _chosen(mechanism: ByLength, lengths: list[int]) -> str:
     parts = [f"{name} for words of length {', '.join(map(str, some))}" for name, some in used.items()]
     if len(lengths) == 1:
         found, name = mechanism.compared(lengths[0]), mechanism.chosen(lengths[0])
-        figures = ", ".join(f"{each} {found[each]:.3g}" for each in sorted(found, key=lambda each: each != name))
+        shown = {each: "too large to compute" if isnan(found[each]) else f"{found[each]:.3g}" for each in found}
+        figures = ", ".join(f"{each} {shown[each]}" for each in sorted(found, key=lambda each: each != name))
         parts[0] += f" (expected distance: {figures})"
     return f"best mechanism: {'; '.join(parts)}"
 

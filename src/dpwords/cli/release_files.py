@@ -15,7 +15,7 @@ from dpwords.cli.certifying import certified, certify
 from dpwords.cli.completing import files
 from dpwords.cli.options import above_zero, refuse, with_options
 from dpwords.cli.terminal import check_standard_output, copy_out, note, rows_bar, status
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, TooLarge
 from dpwords.frames.formats import FORMATS
 
 if TYPE_CHECKING:
@@ -159,8 +159,10 @@ def release_file(
                 "the output is not complete, and not in its place: finish it with --resume"
             ) from None
         raise
-    except InvalidValue as error:
-        raise type(error)(in_options(str(error))) from None
+    except (InvalidValue, TooLarge) as error:
+        unfinished = isinstance(error, TooLarge) and run is not None and run.is_begun and not written
+        remedy = "; where there is more memory, finish this run with --resume" if unfinished else ""
+        raise type(error)(in_options(str(error)) + remedy) from None
     if certificates is not None and (exponential := certified(mechanism)) is not None:
         exponential.certificate.save(certificates)
 

@@ -1,0 +1,101 @@
+"""What 'dpwords audit' says: measured beside claimed, for the distance of the pair that it is about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpwords.audit import ChannelAudit, ExactAudit, Share, StatisticalAudit
+    from dpwords.bridges.notation import Notation
+    from dpwords.mechanisms.mechanism import Mechanism
+
+FactRows = list[tuple[str, str]]
+
+
+def exact_rows(found: ExactAudit, mechanism: Mechanism, notation: Notation, length: int) -> FactRows:
+    """The result of an exact audit."""
+    from dpwords.mechanisms.private import Private
+    from dpwords.mechanisms.report import Report
+
+    shorter = "" if mechanism.distance == "hamming" else " or less"
+    rows = [("words", f"{found.words} of length {length}{shorter}"), *_epsilons(found.claimed, f"{found.epsilon:.9g}")]
+    worst = found.worst
+    if worst is not None:
+        word, neighbour = (notation.write(word) for word in worst[:2])
+        if isinstance(mechanism, Report):
+            apart, about, output = "", "any two words", mechanism.written(worst.output)
+        else:
+            about, output = _about(worst.distance, found.k), notation.write(worst.output)
+            apart = f" (distance {worst.distance})"
+        rows += [
+            ("worst pair", f"'{word}' and '{neighbour}'{apart}"),
+            ("its loss", f"{worst.loss:.9g}, at output '{output}'"),
+            ("its claim", f"{found.allowed:.9g} for {about}"),
+        ]
+    if isinstance(mechanism, Private):
+        rows.append(("in force", mechanism.in_force(length).text))
+    return rows
+
+
+def channel_rows(found: ChannelAudit) -> FactRows:
+    """The result of the audit of a channel."""
+    rows = [("channel", f"{found.inputs} inputs, {found.outputs} outputs")]
+    if found.compared < found.pairs:
+        rows.append(("compared", f"{found.compared} of {found.pairs} pairs; the others are at infinite distance"))
+    rows += _epsilons(found.claimed, f"{found.epsilon:.9g}")
+    worst = found.worst
+    if worst is not None:
+        rows.append(("worst pair", f"'{worst.input}' and '{worst.neighbour}' (distance {worst.distance:g})"))
+        rows.append(("its loss", f"{worst.loss:.9g}, at output '{worst.output}'"))
+        if found.allowed is not None:
+            rows.append(("its claim", f"{found.allowed:.9g} for {_about(worst.distance, found.k)}"))
+    return rows
+
+
+def statistical_rows(found: StatisticalAudit, word: str, neighbour: str) -> FactRows:
+    """The result of a statistical audit."""
+    from dpwords.audit.repeats import WHY
+
+    rows = [
+        ("words", f"'{word}' and '{neighbour}' (distance {found.distance:g})"),
+        ("draws", f"{found.draws} of each word; confidence {found.confidence:g}"),
+    ]
+    if found.repeats:
+        rows += [*_epsilons(found.claimed, "inf"), ("its loss", f"inf: {found.repeats}, and {WHY}")]
+    else:
+        rows += [*_epsilons(found.claimed, f"{found.epsilon:.4g} or more"), ("its loss", f"{found.loss:.4g} or more")]
+    if found.allowed is not None:
+        rows.append(("its claim", f"{found.allowed:.9g} for {_about(found.distance, found.k)}"))
+    more = "" if found.allowed is None or found.reach > found.allowed else ", and cannot break this claim: use more"
+    return [
+        *rows,
+        ("event", found.event),
+        ("", _share(found.of_word, "word")),
+        ("", _share(found.of_neighbour, "neighbour")),
+        ("reach", f"so many draws can show a loss of at most {found.reach:.4g}{more}"),
+    ]
+
+
+def says(found: Any) -> str:
+    """The verdict, in words that cannot be taken for more than was found."""
+    if found.holds is None:
+        return "nothing was claimed: give --epsilon to check a claim"
+    if not found.holds:
+        return "THE CLAIM IS BROKEN"
+    return "the claim is not accused, which does not prove it" if hasattr(found, "reach") else "the claim holds"
+
+
+def _epsilons(claimed: float | None, measured: str) -> FactRows:
+    return [("claimed ε", "none" if claimed is None else f"{claimed:.9g}"), ("measured ε", measured)]
+
+
+def _about(distance: float, k: int) -> str:
+    """The distance that a claim is for, and how many times ε it is, where that is not the same."""
+    steps = -(-distance // k)
+    times = f" ({steps:g} × ε, as k = {k})" if k > 1 else ""
+    return f"distance {distance:g}{times}"
+
+
+def _share(share: Share, name: str) -> str:
+    side = "at least" if share.is_lower else "at most"
+    return f"{share.hits} of {share.draws} for the {name}: {side} {100 * share.bound:.3g}%"
