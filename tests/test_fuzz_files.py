@@ -6,6 +6,8 @@ import bz2
 import gzip
 import io
 import lzma
+import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -121,3 +123,23 @@ def test_damaged_files_are_refused_in_one_line(case: Case, tmp_path: Path) -> No
     assert case.check(0, tmp_path) == (2 if "bad word" in case.title else 0)
     for number in range(1, MUTANTS // 2):
         case.check(number, tmp_path)
+
+
+def test_a_parquet_file_with_damaged_facts_does_not_end_the_process() -> None:
+    """pyarrow aborts when it is asked for some facts about a column that are damaged."""
+    script = """
+import sys
+from dpwords.errors import DPWordsError
+from dpwords.frames.memory import memory_source
+content, refused = sys.stdin.buffer.read(), 0
+for place in range(len(content)):
+    for value in (content[place] ^ 4, 255):
+        try:
+            list(memory_source("t.parquet", content[:place] + bytes([value]) + content[place + 1:]).reader.batches(()))
+        except DPWordsError:
+            refused += 1
+print(refused)
+"""
+    done = subprocess.run([sys.executable, "-c", script], input=parquet(TABLE), capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    assert int(done.stdout) > 100

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpwords.errors import InvalidValue
+from dpwords.frames.coders import size_of
 from dpwords.frames.delimited import ROWS
 from dpwords.frames.streams import Input, errors_of_reading, shared
 
@@ -32,8 +33,7 @@ class ParquetReader:
             groups = [facts.row_group(number) for number in range(facts.num_row_groups)]
             size = sum(group.total_byte_size for group in groups)
             self._rows = _rows_of_batch(facts.num_rows, size)
-            written = groups[0].column(0).compression if groups and groups[0].num_columns else ""
-            self.codec = _CODECS.get(written, DEFAULT_CODEC)
+            self.codec = _codec_of(file)
 
     def read_schema(self, _used: Sequence[str]) -> pa.Schema:
         """The schema of the batches."""
@@ -49,6 +49,18 @@ class ParquetReader:
         return pq.ParquetFile(shared(self._source.rewound()), pre_buffer=False, buffer_size=2**20)
 
 
+def _codec_of(file: pq.ParquetFile) -> str:
+    """The compression of the first column, if it has values.
+
+    One of them is read first: reading refuses damaged facts about a column, and asking for them ends the process.
+    """
+    names = file.schema_arrow.names
+    if not names or not file.num_row_groups:
+        return DEFAULT_CODEC
+    first = next(file.iter_batches(batch_size=1, row_groups=[0], columns=names[:1], use_threads=False), None)
+    return _CODECS.get(file.metadata.row_group(0).column(0).compression, DEFAULT_CODEC) if first else DEFAULT_CODEC
+
+
 class ParquetWriter:
     """A Parquet file, written in row groups of limited size."""
 
@@ -59,7 +71,7 @@ class ParquetWriter:
     def write(self, batch: pa.RecordBatch) -> None:
         """Append the rows of a batch."""
         self._held.append(batch)
-        rows, size = (sum(getattr(each, part) for each in self._held) for part in ("num_rows", "nbytes"))
+        rows, size = (sum(map(part, self._held)) for part in (len, size_of))
         if rows >= _GROUP_ROWS or size >= _GROUP_BYTES:
             self._flush()
 
@@ -96,7 +108,7 @@ class ArrowReader:
             reader = self._open()
             every = map(reader.get_batch, range(reader.num_record_batches)) if self._is_file else reader
             for batch in every:
-                rows = _rows_of_batch(batch.num_rows, _sound(batch).nbytes)
+                rows = _rows_of_batch(batch.num_rows, size_of(_sound(batch)))
                 for begin in range(0, batch.num_rows, rows):
                     yield batch.slice(begin, rows)
 

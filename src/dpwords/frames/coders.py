@@ -55,6 +55,14 @@ def is_list(kind: Any) -> bool:
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
+def size_of(table: Any) -> int:
+    """The number of bytes of a table or batch, about; old versions of pyarrow cannot tell the share of a slice."""
+    try:
+        return int(table.nbytes)
+    except pa.ArrowTypeError:
+        return int(table.get_total_buffer_size())
+
+
 def names_of(symbols: CodedSymbols) -> list[str]:
     """The symbols as text; raises `InvalidValue` if two of them are written alike."""
     names = list(map(written, symbols))

@@ -64,8 +64,8 @@ def _words(source: TableSource, table: WordTable, mechanism: Private) -> Ragged:
         if len(wrong):
             raise NotInLanguage(
                 f"{request.row} {rows + int(wrong[0]) + 1} of {source.input.name} cannot come from this mechanism "
-                f"({_REASONS[Fault(int(rule.faults(found)[wrong[0]]))]}): see that the file is as it was released, and "
-                "that the options name where its words are"
+                f"({_REASONS[Fault(int(rule.faults(found)[wrong[0]]))]}): check that the file is as it was released, "
+                "where its words are, and which words could come out"
             )
         parts.append(found.words)
         rows += len(batch)

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from dpwords.core.encoding import Ragged
 from dpwords.core.scaled import Integers
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, within_memory
+from dpwords.frames.coders import size_of
 from dpwords.frames.long import Events
 from dpwords.frames.people import PeopleFacts
 from dpwords.frames.requests import Request
@@ -24,6 +25,7 @@ _ROWS = 2**17  # of a batch
 _BYTES = 2**26  # of a batch
 
 
+@within_memory()
 def release(mechanism: Private, table: Any, request: Request, key: bytes | None, ledger: Any) -> Any:
     """A table of the same kind with released words; see `dpwords.frames.release`."""
     if (key is not None or ledger is not None) and opened(table).bare:
@@ -42,6 +44,7 @@ def release(mechanism: Private, table: Any, request: Request, key: bytes | None,
     return whole.source.made(dict(zip(out.schema.names, out.columns, strict=True)))
 
 
+@within_memory()
 def facts(mechanism: Private, table: Any, request: Request) -> PeopleFacts:
     """What people spend in a release; see `dpwords.frames.facts`."""
     log = request.log(opened(table).names)
@@ -55,6 +58,7 @@ def facts(mechanism: Private, table: Any, request: Request) -> PeopleFacts:
     return found
 
 
+@within_memory()
 def words(mechanism: Private, table: Any, request: Request) -> Ragged:
     """The words of a table as they are; see `dpwords.frames.words`."""
     whole = _Whole.of(mechanism, table, request, None, charged=False)
@@ -63,7 +67,7 @@ def words(mechanism: Private, table: Any, request: Request) -> Ragged:
 
 def batches_of(table: Any) -> list[Any]:
     """The record batches of a table, at least one, and none of them large."""
-    rows = min(_ROWS, _BYTES * len(table) // max(table.nbytes, 1))
+    rows = min(_ROWS, _BYTES * len(table) // max(size_of(table), 1))
     return table.to_batches(max_chunksize=max(rows, 1)) or [empty_batch(table.schema)]
 
 
