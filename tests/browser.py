@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-PATIENCE = 30_000  # milliseconds, for machines that are busy
+PATIENCE = 120_000  # milliseconds, for machines that are slow and busy, where the first questions compile loops
 FLAGS = [
     "--no-sandbox",  # tests may run as root
     "--disable-gpu",
@@ -56,7 +56,7 @@ def server() -> Iterator[str]:
             yield line.partition(" at ")[2].split()[0]
         finally:
             process.terminate()
-            out, err = process.communicate(timeout=20)
+            out, err = process.communicate(timeout=PATIENCE / 1000)
         assert out == ""
         assert err in ("", "dpwords: interrupted\n")  # nothing is logged
 
@@ -68,7 +68,7 @@ def browser() -> Iterator[Any]:
 
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=chromium_path(), args=FLAGS)
+        chromium = playwright.chromium.launch(executable_path=chromium_path(), args=FLAGS, timeout=PATIENCE)
         yield chromium
         chromium.close()
 
@@ -92,3 +92,14 @@ def checked_page(chromium: Any, address: str, **options: Any) -> Iterator[Any]:
     context.close()
     expected = "status of 400"  # the browser's own line about an answer that refuses a question
     assert [fault for fault in faults if expected not in fault] == []
+
+
+def held(page: Any, addresses: str) -> list[Any]:
+    """Requests of a page to such addresses, from now on: each waits until the test continues it."""
+    found: list[Any] = []
+
+    def hold(route: Any) -> None:
+        found.append(route)
+
+    page.route(addresses, hold)
+    return found

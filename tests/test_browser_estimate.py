@@ -160,7 +160,7 @@ def test_what_cannot_be_used_is_refused_in_one_line(view: Any) -> None:
     control(view, "Format").select_option("csv")
     view.locator("#estimate-table th", has_text="course").wait_for()
     control(view, "Alphabet").fill("XY")
-    view.locator("#estimate-error", has_text="check where the words are, and what could come out").wait_for()
+    view.locator("#estimate-error", has_text="where its words are, and which words could come out").wait_for()
 
 
 def test_a_fit_can_be_cancelled_and_asked_for_again(view: Any) -> None:

@@ -76,6 +76,19 @@ def test_the_live_audit_confirms_one_claim_and_breaks_the_other(odds: Any) -> No
     assert "Not promised" in odds.locator("#odds-short").inner_text()
 
 
+def test_what_an_adversary_guesses(odds: Any) -> None:
+    """27 places over 27 symbols at ε = 2: each is guessed with e²/(e² + 26) = 0.22130, all with 2.1e-18."""
+    shown(odds, "guess-short", "such words, at most 1 is guessed as a whole")
+    assert odds.locator("#odds-guess-hits").inner_text() == "5.98 of 27"
+    assert odds.locator("#odds-guess-hits-without").inner_text() == "1 of 27"
+    assert odds.locator("#odds-guess-places > svg circle").count() == 2 * 27
+    expect(odds.locator("#odds-guess-curve > svg circle")).to_have_count(44)  # 11 ε, 4 curves
+    field(odds, "ε as a number").fill("7")
+    shown(odds, "guess-short", "Of 100 such words, at most 54 are guessed as a whole")  # (e^7/(e^7 + 26))^27 = 0.53113
+    field(odds, "Compare").select_option("grid")
+    shown(odds, "guess-how", "Computed over every word and every output")
+
+
 def test_the_curves_of_all_mechanisms(odds: Any) -> None:
     expect(odds.locator("#odds-curve > svg circle")).to_have_count(44)  # 11 ε, 4 curves
     expect(odds.locator("#odds-curve-busy")).to_be_hidden()

@@ -45,12 +45,7 @@ def test_a_late_answer_does_not_change_the_address_of_another_view(page: Any, ad
     """The view of words writes the ε that it was told into the address: here when the view of odds is open."""
     page.goto(f"{address}#words?by=distance")
     page.locator("#words-releases li").nth(11).wait_for()
-    held: list[Any] = []
-
-    def hold(route: Any) -> None:
-        held.append(route)
-
-    page.route("**/ask/words/release", hold)
+    held = browser.held(page, "**/ask/words/release")
     with page.expect_request("**/ask/words/release"):
         page.locator("#words-distance").fill("1")
     page.get_by_role("link", name="Odds").click()
@@ -62,12 +57,7 @@ def test_a_late_answer_does_not_change_the_address_of_another_view(page: Any, ad
 
 
 def test_the_page_says_when_an_answer_takes_long(page: Any, address: str) -> None:
-    held: list[Any] = []
-
-    def hold(route: Any) -> None:
-        held.append(route)
-
-    page.route("**/ask/words/release", hold)
+    held = browser.held(page, "**/ask/words/release")
     page.goto(address)
     page.locator("#slow").wait_for()
     found = Axe().run(page)

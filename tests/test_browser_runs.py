@@ -245,6 +245,25 @@ def test_typing_and_random_runs(page: Any, address: str) -> None:
     page.locator("#runs-error", has_text="no word").wait_for()
 
 
+def test_an_answer_that_arrives_late_does_not_hide_a_refusal(page: Any, address: str) -> None:
+    """The releases of a run are still being drawn when a random run of another length is refused."""
+    opened(page, address)
+    held = browser.held(page, "**/ask/runs/release")
+    with page.expect_request("**/ask/runs/release"):
+        view(page).get_by_label("ε, the privacy budget").fill("1")
+    view(page).get_by_label("Length").fill("9")
+    view(page).get_by_role("button", name="Random run").click()
+    page.locator("#runs-error", has_text="no word").wait_for()
+    with page.expect_response("**/ask/runs/release"):
+        held[0].continue_()
+    ready(page)
+    assert "no word" in page.locator("#runs-error").inner_text()
+    page.unroute("**/ask/runs/release")
+    view(page).get_by_label("ε, the privacy budget").fill("2")
+    ready(page)
+    assert page.locator("#runs-error").inner_text() == ""
+
+
 def test_the_certified_mechanism_appears_and_is_compared(page: Any, address: str) -> None:
     opened(page, address, SMALL.replace("words=moves", "words=moves&mechanism=tight"))
     page.locator("#runs-mechanisms .chart").nth(2).wait_for()

@@ -128,6 +128,23 @@ def test_a_road_network_keeps_its_shape(chromium: Any, address: str, tmp_path: P
         assert found.violations_count == 0, found.generate_report()
 
 
+def test_an_answer_that_arrives_late_is_not_shown_beside_a_file(page: Any, address: str, tmp_path: Path) -> None:
+    """The releases on the grid are still being drawn when a file is refused: they could be taken for the file's."""
+    page.goto(f"{address}#runs")
+    ready(page)
+    held = browser.held(page, "**/ask/runs/release")
+    with page.expect_request("**/ask/runs/release"):
+        page.get_by_role("radio", name="From a file").check()
+    (tmp_path / "broken.json").write_text("{", encoding="utf-8")
+    page.locator("#runs-file").set_input_files(tmp_path / "broken.json")
+    page.locator("#runs-error", has_text="broken.json is not valid JSON").wait_for()
+    with page.expect_response("**/ask/runs/release"):
+        held[0].continue_()
+    page.evaluate("fetch('/')")  # what is answered after it comes after it
+    assert "broken.json" in page.locator("#runs-error").inner_text()
+    assert page.locator("#runs-figures").inner_text() == ""
+
+
 def test_a_file_that_cannot_be_read_is_reported(page: Any, address: str, tmp_path: Path) -> None:
     loaded(page, address, tmp_path, "broken.json", "{")
     page.locator("#runs-error", has_text="broken.json is not valid JSON (line 1, column 2)").wait_for()

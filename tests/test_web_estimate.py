@@ -228,7 +228,7 @@ def test_damaged_receipts_are_refused(text: str) -> None:
     ("question", "message"),
     [
         (asked(b"route\n"), "there are no releases to estimate from"),
-        (asked(b"route\nABX\n"), r"row 1 .*: check where the words are, and what could come out$"),
+        (asked(b"route\nABX\n"), r"row 1 .*: check .*, where its words are, and which words could come out$"),
         (asked(promise={"epsilon": 0.001}), "collect about .* times as many releases"),
         (asked(question="visits"), "only runs of a system visit states"),
         (asked(question="patterns"), "question must be one of"),

@@ -10,7 +10,7 @@ import pytest
 
 import dpwords as dw
 from dpwords.core.symbols import hamming
-from dpwords.web import odds
+from dpwords.web import attack, odds
 from dpwords.web.messages import Message, decoded
 
 DNA = {"kind": "alphabet", "alphabet": "name:dna"}
@@ -185,3 +185,36 @@ def test_a_row_of_the_curves_for_edits() -> None:
     row = asked(odds.curve, edits="all")
     assert [point["title"] for point in row["points"]] == ["channel, edits made"]
     assert row["literal"] is None
+
+
+def test_what_is_guessed_of_free_words() -> None:
+    """Each of 3 places is guessed with e²/(e² + 3), whatever the two words are."""
+    answer = asked(attack.guessed)
+    place = math.exp(2) / (math.exp(2) + 3)
+    found = answer["found"]
+    assert (answer["title"], answer["length"], found["exact"]) == ("tight (default)", 3, True)
+    assert found["hits"] == pytest.approx(3 * place)
+    assert found["whole"] == pytest.approx(place**3)
+    assert found["places"] == pytest.approx([place] * 3)
+    assert found["of_100"] == "of 100 such words, at most 36 are guessed"  # 0.3596
+    assert found["places_without"] == [0.25] * 3
+    assert found["without"] == {"hits": pytest.approx(0.75), "whole": pytest.approx(1 / 64)}
+
+
+def test_what_is_guessed_of_routes_and_of_what_is_too_large() -> None:
+    found = asked(attack.guessed, GRID, length=4, mechanism="online")["found"]
+    assert found["whole"] == pytest.approx(dw.attack.guess(dw.Online(dw.GridWorld(3, 3), 2), 4).whole)
+    large = GRID | {"rows": 60, "columns": 60}
+    assert asked(attack.guessed, large, length=300, mechanism="online")["found"] is None
+    assert asked(attack.guessed, large, length=30, mechanism="inverse (α=1), textbook")["found"] is None
+
+
+def test_the_curves_tell_what_is_guessed() -> None:
+    """By the textbook with ε/2; by the literal formula, distance 0 has weight e² of the sum over distances."""
+    row = asked(odds.curve)
+    by_title = {point["title"]: point for point in row["points"]}
+    for title, c in (("tight (default)", 2.0), ("linear, textbook", 1.0)):
+        place = math.exp(c) / (math.exp(c) + 3)
+        assert (by_title[title]["hits"], by_title[title]["whole"]) == (pytest.approx(place), pytest.approx(place**3))
+    weights = [math.exp(2 / (1 + d)) for d in range(4)]
+    assert row["literal"]["whole"] == pytest.approx(weights[0] / sum(weights))

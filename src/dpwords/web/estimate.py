@@ -5,9 +5,8 @@ The file comes with each question and is in memory only while the question is an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from dpwords.errors import NotInLanguage
 from dpwords.languages.systems import written
 from dpwords.web import data
 from dpwords.web.estimate_recipes import command, python
@@ -75,19 +74,13 @@ def answer(question: Message, progress: ShowProgress) -> Message:
 
 
 def _words(settings: EstimateSettings, content: bytes) -> Ragged:
-    import pyarrow as pa
-
-    from dpwords.frames import whole
     from dpwords.frames.memory import memory_source
+    from dpwords.frames.released import released
 
-    reader, request = memory_source(settings.name, content, settings.format).reader, settings.request
-    used = request.needed(reader.schema.names)
-    table = pa.Table.from_batches(reader.batches(used), reader.read_schema(used)).select(used)
-    try:
-        return whole.words(settings.mechanism, table, request)
-    except NotInLanguage as error:
-        fault = str(error).partition(": correct it")[0]  # a release has nothing to correct
-        raise NotInLanguage(f"{fault}: check where the words are, and what could come out") from None
+    source = memory_source(settings.name, content, settings.format)
+    number = None if settings.receipt is None else settings.receipt.get("words")
+    found = released(source, settings.mechanism, settings.request, number if isinstance(number, int) else None)
+    return cast("Ragged", found.codes)  # the page has no reports, whose answers are no words
 
 
 def _estimated(settings: EstimateSettings, words: Ragged, progress: ShowProgress) -> Estimates:

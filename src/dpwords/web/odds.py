@@ -8,10 +8,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from dpwords import accuracy
+from dpwords.attack import guess
 from dpwords.audit import exact, small_instance
 from dpwords.bridges.notation import Notation
 from dpwords.core.limits import Limits
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, TooLarge
 from dpwords.mechanisms import choice
 from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.paper_literal import PaperLiteral
@@ -20,7 +21,7 @@ from dpwords.plots.palette import mechanism_kind
 from dpwords.privacy.guarantees import Odds
 from dpwords.web.fields import Fields
 from dpwords.web.messages import Message, finite
-from dpwords.web.settings import QUICK, language
+from dpwords.web.settings import QUICK, SAMPLES, language
 from dpwords.web.words import LONGEST, names_of, read_word
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 LITERAL = "the paper's formula, literal"
 BEST = "best"
-CAREFUL = Limits(certificate_time=3.0)  # seconds; proofs that are estimated to take longer are left out
+CAREFUL = Limits(certificate_time=3.0, attacked_steps=2 * 10**9)  # proofs and attacks of seconds
 _MOST_CHARACTERS = 8_000  # of the text of a word
 _COMPARED = {"free": 256, "edits": 32, "system": 64}  # words of one length in an audit: about a second
 _KEPT = 256  # rows of curves
@@ -99,7 +100,7 @@ def explain(question: Message) -> Message:
 
 def audit(question: Message, progress: ShowProgress) -> Message:
     """The measured ε against the claimed one, over all words of a small instance, and that of the paper's formula."""
-    described, promise, length = _public(question)
+    described, promise, length = public_question(question)
     public = language(described)
     distance: Distance = "levenshtein" if promise.edits == "all" else "hamming"
     kind = "edits" if promise.edits == "all" else "free" if public.every_word else "system"
@@ -125,8 +126,8 @@ def audit(question: Message, progress: ShowProgress) -> Message:
 
 
 def curve(question: Message, progress: ShowProgress) -> Message:
-    """The expected distance of every mechanism at one ε: a row of the curves. Rows are kept for later questions."""
-    described, promise, length = _public(question)
+    """What every mechanism costs at one ε, and what is guessed through it: a row of the curves, kept for later."""
+    described, promise, length = public_question(question)
     progress(0.0)
     return Message(_row(json.dumps(described, sort_keys=True), promise._replace(title=""), length))
 
@@ -136,8 +137,9 @@ def _row(described: str, promise: Promise, length: int) -> dict[str, Any]:
     public = language(json.loads(described))
     first, *others = choice.offers(public, promise.k, promise.edits, CAREFUL).items()
     optimal = choice.first_is_optimal(public, promise.edits)
-    points = [
-        {
+    points: list[dict[str, Any]] = [
+        _guessed(make(promise.epsilon), length)
+        | {
             "title": title,
             "colour": mechanism_kind(title) or "tight",
             "distance": finite(accuracy.expected_distance(make, promise.epsilon, length)),
@@ -148,21 +150,38 @@ def _row(described: str, promise: Promise, length: int) -> dict[str, Any]:
     return {"epsilon": promise.epsilon, "points": points, "literal": _literal_point(public, promise, length)}
 
 
-def _literal_point(public: Language, promise: Promise, length: int) -> dict[str, float] | None:
-    """The expected distance of the paper's formula at its true ε, where that is known at once."""
+def _guessed(made: Mechanism, length: int) -> dict[str, float | None]:
+    """The shares of places and of whole words that are guessed at most; None where that is too large to compute."""
+    try:
+        found = guess(made, length, samples=SAMPLES)
+    except TooLarge:
+        return {"hits": None, "whole": None}
+    return {"hits": found.high.hits / length, "whole": found.high.whole}
+
+
+def _literal_point(public: Language, promise: Promise, length: int) -> dict[str, float | None] | None:
+    """The same for the paper's formula at its true ε, where that is known at once."""
     if not public.alike or promise.edits == "all":
         return None
     literal = PaperLiteral(public, promise.epsilon, promise.k)
-    return {"epsilon": literal.guarantee.true_epsilon(length), "distance": literal.expected_distance(length=length)}
+    point = {"epsilon": literal.guarantee.true_epsilon(length), "distance": literal.expected_distance(length=length)}
+    return point | _guessed(literal, length)
 
 
-def _public(question: Message) -> tuple[dict[str, Any], Promise, int]:
+def public_question(question: Message) -> tuple[dict[str, Any], Promise, int]:
     """The values of a question about no word in particular."""
     fields = Fields(question.values)
     described, promise = fields.mapping("language"), Promise.of(fields.mapping("promise"))
     length = fields.whole("length", 1, LONGEST)
     fields.done()
     return described, promise, length
+
+
+def careful_mechanism(described: dict[str, Any], promise: Promise) -> tuple[str, Mechanism]:
+    """The title of the chosen mechanism, and the mechanism itself."""
+    makers = _makers(language(described), promise, CAREFUL)
+    title = _chosen(makers, promise.title)
+    return title, makers[title](promise.epsilon)
 
 
 def _makers(public: Language, promise: Promise, limits: Limits) -> dict[str, Callable[[float], Mechanism]]:

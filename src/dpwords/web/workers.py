@@ -11,16 +11,14 @@ import multiprocessing
 import signal
 import threading
 import time
-import traceback
 import warnings
 from collections.abc import Callable, Generator
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any, Literal
 
 from dpwords._kernels.compiler import after_compiling
-from dpwords.errors import DPWordsError, TooLarge
+from dpwords.errors import NO_MEMORY, DPWordsError, TooLarge, own_failure
 from dpwords.web.messages import Message
 
 ShowProgress = Callable[[float], None]
@@ -129,8 +127,6 @@ def _answered(
     except DPWordsError as error:
         return "refused", str(error)
     except MemoryError:
-        return "refused", "there is not enough memory for this: use a shorter word or a smaller system"
-    except Exception as error:  # its text could hold a part of a word
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        place = f"{type(error).__name__} in {Path(where.filename).name}, line {where.lineno}"
-        return "refused", f"dpwords itself failed ({place}): please report it with what you did, but not with your word"
+        return "refused", NO_MEMORY
+    except Exception as error:
+        return "refused", own_failure(error)

@@ -81,24 +81,27 @@ async function noticed(answer) {
 /**
  * A function that asks again whenever it is called, but never twice at the same time: while an answer is under way, only
  * the last call waits. `question` returns the arguments of `ask`, `answered` takes the answer, `refused` a text. A
- * question that is aborted has no answer.
+ * question that is aborted has no answer, nor has one that is under way when the function's own `forget` is called.
  */
 export function latest(question, answered, refused) {
   let running = false;
   let waiting = false;
-  return async function update() {
+  let forgotten = false;
+  async function update() {
     if (running) { waiting = true; return; }
     running = true;
     do {
-      waiting = false;
+      waiting = forgotten = false;
       try {
         const answer = await noticed(ask(...question()));
-        if (!waiting) { refused(""); answered(answer.values); }
+        if (!waiting && !forgotten) { refused(""); answered(answer.values); }
       } catch (error) {
         if (!(error instanceof Refusal) && error.name !== "AbortError") { running = false; throw error; }
-        if (!waiting && error instanceof Refusal) refused(error.message);
+        if (!waiting && !forgotten && error instanceof Refusal) refused(error.message);
       }
     } while (waiting);
     running = false;
-  };
+  }
+  update.forget = () => { forgotten = true; };
+  return update;
 }

@@ -35,7 +35,7 @@ export function rounded(value) {
 }
 /** A probability that is a bound from above, rounded up, so that it remains one. */
 export function percentAtMost(share) {
-  return share > 0.999 ? ">99.9%" : `${(Math.ceil(1000 * share) / 10).toFixed(1)}%`;
+  return share < 0.001 ? "<0.1%" : share > 0.999 ? ">99.9%" : `${(Math.ceil(1000 * share) / 10).toFixed(1)}%`;
 }
 export function percent(share) {
   return share === null ? "not known" : share < 0.001 ? "<0.1%" : share > 0.999 ? ">99.9%" : `${(100 * share).toFixed(1)}%`;

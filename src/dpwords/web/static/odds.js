@@ -2,6 +2,7 @@
 import { write } from "./address.js";
 import { alphabetChoice } from "./alphabets.js";
 import { latest } from "./ask.js";
+import { lines } from "./charts.js";
 import { element, percentAtMost, rounded } from "./elements.js";
 import { curves } from "./odds_curve.js";
 import { belief, guesses, measured, routes } from "./odds_pictures.js";
@@ -16,7 +17,8 @@ const alphabet = alphabetChoice("odds", [at("one"), at("other")]);
 const update = latest(question, answered, refused);
 const audit = latest(() => ["odds/audit", about()], audited, (text) => { at("audit-error").textContent = text; });
 const curve = curves(at("curve"), { busy: at("curve-busy"), progress: at("curve-progress"), cancel: at("curve-cancel"),
-  error: at("curve-error"), optimal: at("curve-optimal") });
+  error: at("curve-error"), optimal: at("curve-optimal"), guessed: at("guess-curve") });
+const guess = latest(() => ["odds/guess", about()], guessed, (text) => { at("guess-error").textContent = text; });
 let length = 1; // of the words in the last answer
 let mechanism = ""; // the title that was chosen, "" for the default
 
@@ -117,6 +119,7 @@ function answered(answer) {
   at("runs").hidden = answer.runs === null;
   if (answer.runs !== null) routes(at("runs"), Number(at("rows").value), Number(at("columns").value), answer.runs.one, answer.runs.other);
   at("shown").hidden = false;
+  guess();
   audit();
   curve({ ...promise(), language: language(), length });
 }
@@ -125,6 +128,27 @@ function answered(answer) {
 function offer({ mechanisms, title }) {
   at("mechanism").replaceChildren(...mechanisms.map((each) => element("option", { value: each.title }, each.title)));
   at("mechanism").value = title;
+}
+
+/** What is guessed of words of this length, in words and as figures. */
+function guessed({ found, length: places, title }) {
+  at("guess-figures").hidden = found === null;
+  if (found === null) {
+    at("guess-short").textContent = `What is guessed through “${title}” is too large to compute here: use shorter words, or a smaller grid.`;
+    at("guess-places").replaceChildren();
+    at("guess-how").textContent = "";
+    return;
+  }
+  at("guess-short").textContent = `${found.of_100[0].toUpperCase()}${found.of_100.slice(1)} as a whole.`;
+  at("guess-hits-name").textContent = found.exact ? "Places guessed" : "Places guessed, at most";
+  at("guess-hits").textContent = `${rounded(found.hits)} of ${places}`;
+  at("guess-hits-without").textContent = `${rounded(found.without.hits)} of ${places}`;
+  at("guess-whole").textContent = percentAtMost(found.whole);
+  at("guess-whole-without").textContent = percentAtMost(found.without.whole);
+  at("guess-how").textContent = `${found.how[0].toUpperCase()}${found.how.slice(1)}.`;
+  lines(at("guess-places"), { title: "Chance of guessing each place", name: "places", across: "place", up: "chance",
+    series: [{ name: "with the release", colour: "changed", points: found.places.map((share, place) => [place + 1, share]) },
+      { name: "without it", colour: "inverse", dashed: true, points: found.places_without.map((share, place) => [place + 1, share]) }] });
 }
 
 function audited({ audits, length: places, symbols, shorter }) {

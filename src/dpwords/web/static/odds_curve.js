@@ -10,7 +10,7 @@ const rows = new Map(); // from a question to its row
  * A function that draws the curves for settings { language, k, edits, length, epsilon }, and computes rows that are not
  * known yet. The curves reach to the ε of the settings where it is outside of the usual steps. A call for other settings ends the work for earlier ones after the row that is being computed.
  */
-export function curves(figure, { busy, progress, cancel, error, optimal }) {
+export function curves(figure, { busy, progress, cancel, error, optimal, guessed }) {
   let wanted = null, running = false, stopped = null;
   cancel.addEventListener("click", () => { wanted = null; stopped?.abort(); });
 
@@ -24,12 +24,18 @@ export function curves(figure, { busy, progress, cancel, error, optimal }) {
   const draw = (settings) => {
     const known = questions(settings).map((each) => rows.get(JSON.stringify(each))).filter(Boolean);
     known.sort((a, b) => a.epsilon - b.epsilon);
-    if (known.length === 0) { figure.replaceChildren(); optimal.textContent = ""; return; }
+    if (known.length === 0) { figure.replaceChildren(); guessed.replaceChildren(); optimal.textContent = ""; return; }
     const series = known[0].points.map(({ title, colour, optimal: best }, place) => ({
       name: best ? `${title}: optimal` : title, colour, points: known.map((row) => [row.epsilon, row.points[place].distance]) }));
     const literal = known.filter((row) => row.literal !== null).map((row) => [row.literal.epsilon, row.literal.distance]);
     if (literal.length > 0) series.push({ name: "the paper's formula at its true ε", colour: "literal", dashed: true, points: literal });
     lines(figure, { title: "Expected distance of a release from its word", name: "accuracy", across: "ε", up: "distance", series,
+      mark: settings.epsilon });
+    const whole = known[0].points.map(({ title, colour }, place) => ({
+      name: title, colour, points: known.map((row) => [row.epsilon, row.points[place].whole]) }));
+    const formula = known.filter((row) => row.literal !== null).map((row) => [row.literal.epsilon, row.literal.whole]);
+    if (formula.length > 0) whole.push({ name: "the paper's formula at its true ε", colour: "literal", dashed: true, points: formula });
+    lines(guessed, { title: "Share of whole words that are guessed, at most", name: "guessed", across: "ε", up: "share of words", series: whole,
       mark: settings.epsilon });
     const best = known[0].points.find((each) => each.optimal);
     optimal.textContent = best === undefined ? "" : `No mechanism with the same promise can be closer to the word on average than “${best.title}”: that is proven.`;

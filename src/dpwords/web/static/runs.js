@@ -26,6 +26,7 @@ const rules = () => at("rules").value.split("\n").map((line) => line.trim()).fil
 const model = new Model();
 let results = {}; // by mechanism
 let heat = false;
+let objection = ""; // to something else than the settings, such as the length of a random run; until something changes
 const board = drawn("svg", { tabindex: 0, role: "application", "aria-label": "The system, to draw on",
   "aria-describedby": "runs-status" });
 const update = latest(() => ["runs/release", question()], answered, refused);
@@ -61,6 +62,7 @@ function changed(text = "", typing = false) {
   if (!typing) at("run").value = writeWord(model.world, model.words, model.symbols);
   addressed();
   certificates.stop();
+  objection = "";
   busy(true);
   paint(true);
   update();
@@ -100,7 +102,7 @@ function addressed() {
 function busy(is) { at("mechanisms").setAttribute("aria-busy", String(is)); }
 
 function refused(text) {
-  at("error").textContent = text;
+  at("error").textContent = text || objection;
   if (text === "") return;
   results = {};
   paint();
@@ -143,9 +145,13 @@ async function tried(action, clear = false) {
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     if (clear) { refused(error.message); return; }
-    at("error").textContent = error.message;
-    busy(false);
+    object(error.message);
   }
+}
+
+function object(text) {
+  objection = text;
+  at("error").textContent = text;
 }
 
 async function randomRun(length) {
@@ -157,6 +163,7 @@ async function randomRun(length) {
 async function load() {
   if (at("file").files.length === 0) return;
   certificates.stop();
+  update.forget(); // an answer about what was there before would be taken for the file's
   busy(true);
   await tried(async () => {
     await loadInto(model);
@@ -218,7 +225,7 @@ for (const name of ["file", "file-start", "file-action"]) at(name).addEventListe
 at("rule-name").addEventListener("change", () => { at("rule-times-label").hidden = !at("rule-name").value.startsWith("at_"); });
 at("rule-add").addEventListener("click", () => {
   const text = ruleText(at("rule-name").value, at("rule-times").value, at("rule-symbols").value);
-  at("error").textContent = text === null ? "a rule needs a state or a move, and … before … two with a semicolon between them" : "";
+  object(text === null ? "a rule needs a state or a move, and … before … two with a semicolon between them" : "");
   if (text === null) return;
   at("rules").value = [...rules(), text].join("\n");
   changed();
