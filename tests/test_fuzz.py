@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import dpwords as dw
-from fuzzing import MUTANTS, SECRET, Case, run
+from commands import run
+from fuzzing import MUTANTS, SECRET, Case
 
 SYSTEM = {"start": "s", "accepting": ["s", "t"], "transitions": {"s": {"a": "t", "b": "s"}, "t": {"a": "s", "b": "u"}}}
 JSON = json.dumps(SYSTEM, indent=1).encode()
@@ -33,6 +34,8 @@ GRAPHML = b"""<?xml version="1.0" encoding="utf-8"?>
 <edge source="p" target="q"><data key="d0">x</data></edge><edge source="q" target="p"><data key="d0">y</data></edge>
 </graph></graphml>
 """
+CHAIN = b"state,symbol,probability\n,a,0.5\n,b,0.5\na,b,1.0\nb,a,0.25\nb,b,0.75\n"
+STEPS = json.dumps({"": {"a": 0.5, "b": 0.5}, "a": {"b": 1.0}, "b": {"a": 0.25, "b": 0.75}}, indent=1).encode()
 HIDDEN = SECRET.encode()
 
 CASES = [
@@ -48,6 +51,7 @@ CASES = [
     Case("DOT", "l.dot", LEARNED, "release --system {file} -e 2 --mechanism online", b"a\nba\n"),
     Case("DOT, bad word", "l.dot", LEARNED, "release --system {file} -e 2 --mechanism online", b"a" + HIDDEN),
     Case("GraphML", "g.graphml", GRAPHML, "release --system {file} -e 2 --mechanism online", b"pqp\n"),
+    Case("channel", "m.csv", b",x,y\na,0.75,0.25\nb,0.25,0.75\n", "audit --channel {file}"),
     Case("GraphML, moves", "g.graphml", GRAPHML, "audit --system {file} --start p --action do --length 2 -e 2"),
     Case("map", "m.txt", b"S.#\n..G\n", "release --system {file} -e 2 --mechanism exponential", b"ESE\nSEE\n"),
     Case("lexicon", "c.txt", CITIES, "release --lexicon {file} -e 2", b"bern\nbonn\n"),
@@ -61,6 +65,8 @@ CASES = [
         "release --system grid:3x3 --words states -e 2 --mechanism exponential",
         private=True,
     ),
+    Case("chain", "c.csv", CHAIN, "attack --alphabet ab --length 2 -e 2 --prior {file}"),
+    Case("chain, JSON", "c.json", STEPS, "attack --alphabet ab --length 2 -e 2 --prior {file}"),
     Case("grid", "", b"grid:3x3@1,1", "release --system {text} -e 2 --mechanism online", b"NE\nSW\n"),
     Case("grid, bad word", "", b"grid:3x3@1,1", "release --system {text} -e 2 --mechanism online", HIDDEN),
     Case("literal", "", b"a-cx-z0-9_\\-", "release --alphabet {text} -e 2", b"abc-x\n"),
@@ -77,7 +83,7 @@ def test_damaged_files(case: Case, tmp_path: Path) -> None:
 def test_damaged_certificates(tmp_path: Path) -> None:
     arguments = "release --system grid:2x2 -e 2 --mechanism exponential --certificates {file}"
     file = tmp_path / "c.json"
-    assert run(arguments.format(file=file).split(), b"ES\n").code == 0
+    assert run(*arguments.format(file=file).split(), stdin=b"ES\n").returncode == 0
     case = Case("certificates", "c.json", file.read_bytes(), arguments, b"ES\n")
     file.unlink()
     assert {case.check(number, tmp_path) for number in range(MUTANTS)} == {0, 2}

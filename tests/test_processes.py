@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -23,23 +24,15 @@ def test_seeded_draws_repeat_and_are_not_private() -> None:
         one.guarantee.true_epsilon(4)
 
 
-def test_threads_do_not_share_draws() -> None:
-    mechanism = dw.Exponential(dw.Words("abcdefgh"), 0.1)
-    with ThreadPoolExecutor(8) as pool:
-        outs = list(pool.map(lambda _: mechanism.release("abcdefgh" * 8), range(200)))
-    assert len(set(outs)) == 200
-
-
-def test_a_forked_process_draws_anew() -> None:
-    script = """
-import os
-import dpwords as dw
-mechanism = dw.Exponential(dw.Words("abcdefgh"), 0.1)
-mechanism.release("abcdefgh")
-child = os.fork()
-os.write(1, mechanism.release("abcdefgh" * 8).encode() + b"\\n")
-if child: os.wait()
-"""
-    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
-    assert len(out) == 2
-    assert out[0] != out[1]
+@pytest.mark.parametrize("way", ["fork", "forkserver", "spawn", "threads"])
+def test_no_two_share_their_randomness(way: str) -> None:
+    """Every public mechanism, in every way that it draws, on objects that were used before: see `draws.py`."""
+    program = Path(__file__).with_name("draws.py")
+    done = subprocess.run([sys.executable, program, way], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    results = json.loads(done.stdout)
+    assert (len({result.pop("process") for result in results}) > 1) == (way != "threads")
+    names = results[0].keys()
+    assert len(names) > 50
+    for name in names:
+        assert len({result[name] for result in results}) == len(results) == 5, name

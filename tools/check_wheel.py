@@ -1,9 +1,10 @@
 """Build the wheel and the source distribution, and try the wheel in clean environments.
 
-Usage: python tools/check_wheel.py [PYTHON]...
+Usage: python tools/check_wheel.py
 
-Without arguments, the oldest supported Python and the newest one at hand are used, as far as they can be found: on the
-search path, or among the versions of pyenv. Packages come from the index that pip is configured for.
+The oldest supported Python gets the oldest versions of all packages that the wheel allows, and the newest Python the
+newest ones. These Pythons are searched for on the search path, and among the versions of pyenv; the running one stands
+in for what is not found. Packages come from the index that pip is configured for.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ def in_the_tree() -> set[str]:
     return {path.relative_to(ROOT / "src").as_posix() for path in files if "__pycache__" not in path.parts}
 
 
-def check_contents(wheel: Path, sources: Path) -> str:
-    """Compare the contents of both files with the working tree, and return the version in their metadata."""
+def check_contents(wheel: Path, sources: Path) -> Metadata:
+    """Compare the contents of both files with the working tree, and return their metadata."""
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
         (described,) = (name for name in names if name.endswith(".dist-info/METADATA"))
@@ -53,10 +54,21 @@ def check_contents(wheel: Path, sources: Path) -> str:
     missing = [name for name in IN_SOURCES if not any(each == name or each.startswith(f"{name}/") for each in inside)]
     if missing:
         sys.exit(f"{sources.name} lacks {', '.join(missing)}")
-    return str(facts.version)
+    return facts
 
 
-def pythons() -> list[Path]:
+def oldest(facts: Metadata) -> list[str]:
+    """The oldest versions of all packages that the wheel allows, as constraints for pip."""
+    bounds = {
+        required.name: least.version
+        for required in facts.requires_dist or ()
+        for least in required.specifier
+        if least.operator == ">="
+    }
+    return [f"{name}=={version}" for name, version in bounds.items()]
+
+
+def pythons() -> tuple[Path, Path]:
     """The oldest supported Python and the newest at hand; the running one in place of what cannot be found."""
     found = {sys.version_info[:2]: Path(sys.executable)}
     folders = [Path(folder) for folder in os.get_exec_path()]
@@ -66,7 +78,7 @@ def pythons() -> list[Path]:
             if (3, minor) not in found and path.is_file() and works(path, minor):
                 found[3, minor] = path
     supported = sorted(version for version in found if OLDEST <= version <= NEWEST)
-    return [found[version] for version in dict.fromkeys((supported[0], supported[-1]))]
+    return found[supported[0]], found[supported[-1]]
 
 
 def works(python: Path, minor: int) -> bool:
@@ -76,8 +88,10 @@ def works(python: Path, minor: int) -> bool:
     return done.returncode == 0 and done.stdout == f"{minor}\n"
 
 
-def check_installed(python: Path, wheel: Path, version: str, folder: Path) -> None:
+def check_installed(python: Path, wheel: Path, version: str, folder: Path, constraints: list[str]) -> None:
     """Install the wheel, first alone and then with extras, and run the main jobs outside of the source tree."""
+    bounds = folder / "constraints.txt"
+    bounds.write_text("".join(f"{line}\n" for line in constraints), encoding="utf-8")
     environment = folder / "environment"
     run(python, "-m", "venv", environment)
     own = environment / ("Scripts" if os.name == "nt" else "bin") / "python"
@@ -85,26 +99,28 @@ def check_installed(python: Path, wheel: Path, version: str, folder: Path) -> No
     for extras in ((), EXTRAS):
         begin = time.monotonic()
         asked = f"dpwords[{','.join(extras)}] @ {wheel.as_uri()}"
-        run(own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", asked)
+        run(own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--constraint", bounds, asked)
         installed = time.monotonic()
         place = folder / ("with" if extras else "without")
         place.mkdir()
         run(own, ROOT / "tests" / "installed.py", place, version, *extras)
         kind = f"with the extras {', '.join(extras)}" if extras else "without extras"
         seconds = f"{installed - begin:.0f} s to install, {time.monotonic() - installed:.0f} s to run"
-        print(f"Python {name}: {wheel.name} works {kind} ({seconds})", flush=True)
+        age = ", with the oldest packages that it allows" if constraints else ""
+        print(f"Python {name}: {wheel.name} works {kind}{age} ({seconds})", flush=True)
 
 
-def main(*chosen: str) -> None:
+def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         run(sys.executable, "-m", "build", "--outdir", folder, ROOT)
         (wheel,), (sources,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
-        version = check_contents(wheel, sources)
+        facts = check_contents(wheel, sources)
         print(f"{wheel.name} and {sources.name} have what they should", flush=True)
-        for number, python in enumerate([Path(each) for each in chosen] or pythons()):
-            (folder / str(number)).mkdir()
-            check_installed(python, wheel, version, folder / str(number))
+        old, new = pythons()
+        for name, python, constraints in (("old", old, oldest(facts)), ("new", new, [])):
+            (folder / name).mkdir()
+            check_installed(python, wheel, str(facts.version), folder / name, constraints)
 
 
-main(*sys.argv[1:])
+main()
