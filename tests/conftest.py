@@ -1,22 +1,39 @@
-"""Properties are checked on the same examples in every run, so that a verdict does not depend on luck.
+"""Verdicts do not depend on luck, on the machine or on the terminal.
 
-No test reads or writes the user's cache of certificates.
+Properties are checked on the same examples in every run, the operating system's random bits are the same in every run
+of a test, and the variables with which users choose colours and widths are not set. Processes that tests start have
+true random bits. No test reads or writes the user's cache of certificates.
 """
 
 from __future__ import annotations
 
 import os
+import random
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 import browser
 
-settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile(
+    "repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)  # a slow machine is no failure
 settings.load_profile("repeatable")
 os.environ["DPWORDS_CACHE"] = ""
+for name in ("COLORFGBG", "COLORTERM", "COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "TTY_COMPATIBLE"):
+    os.environ.pop(name, None)
+LUCK = random.Random()
+
+
+@pytest.fixture(autouse=True)
+def luck(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Random bits that depend on the name of the test only, wherever Python asks the operating system for them."""
+    LUCK.seed(request.node.nodeid)
+    random.seed(request.node.nodeid)
+    monkeypatch.setattr("os.urandom", LUCK.randbytes)
+    monkeypatch.setattr("secrets.token_bytes", lambda nbytes=None: LUCK.randbytes(nbytes or 32))
 
 
 @pytest.fixture(scope="session")

@@ -74,7 +74,7 @@ def test_the_default_on_systems_is_linear_and_certified(name: str, epsilon: floa
 
 
 @given(random_systems(), st.floats(0.05, 12), st.integers(1, 3))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_random_systems_keep_the_promise_with_a_certified_rate(case: tuple[Any, int], epsilon: float, k: int) -> None:
     (language, length), k = case, min(k, case[1])
     mechanism = dw.Exponential(language, epsilon, k)
@@ -84,7 +84,7 @@ def test_random_systems_keep_the_promise_with_a_certified_rate(case: tuple[Any, 
 
 
 @given(random_systems(), st.floats(0.05, 12), st.integers(1, 3), st.sampled_from(UTILITIES))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=90, deadline=None)
 def test_random_systems_equal_the_twin(
     case: tuple[Any, int], epsilon: float, k: int, utility_and_formula: tuple[Any, Any]
 ) -> None:

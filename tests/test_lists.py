@@ -96,7 +96,7 @@ def test_random_lexicons_keep_the_promise_with_a_certified_rate(
 
 
 @given(random_lexicons(), st.floats(0.1, 7), st.sampled_from([0, 1, 5, 20, 10**6]), st.sampled_from([0, 10, 10**6]))
-@settings(max_examples=300)
+@settings(max_examples=200)
 def test_the_excess_is_exact_or_an_upper_bound(
     case: tuple[dw.Lexicon, int], c: float, kept: int, compared: int
 ) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from traitlets.config import Config
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 NUMBERS = {  # of the paper: states and edges
@@ -23,12 +25,15 @@ def test_there_is_one_for_each_case_study() -> None:
 
 @pytest.mark.parametrize("name", NUMBERS)
 def test_notebooks_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel is reached by sockets in a directory: a port that is free now can be taken when the kernel starts."""
     for variable in ("IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR"):
         monkeypatch.setenv(variable, str(tmp_path / variable.lower()))
     notebook = nbformat.read(EXAMPLES / f"{name}.ipynb", as_version=4)
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert not any(cell.outputs or cell.execution_count for cell in cells)  # stored without outputs
-    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    with TemporaryDirectory() as sockets:  # whose paths have to be short
+        place = Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}})
+        NotebookClient(notebook, config=place, startup_timeout=300).execute(cwd=str(tmp_path))
     shown = [output.get("data", {}) for cell in cells for output in cell.outputs]
     assert sum("image/png" in data for data in shown) == PICTURES[name]
     text = "\n".join(data.get("text/plain", "") for data in shown)

@@ -22,7 +22,7 @@ import pytest
 import runs
 from runs import KEY, job
 
-KILLS = int(os.environ.get("DPWORDS_KILLS", "100"))
+KILLS = int(os.environ.get("DPWORDS_KILLS", "40"))
 
 
 @pytest.fixture(scope="module")

@@ -49,7 +49,7 @@ def brute_range(words: list[Any], c: float, step: int, first: int) -> float:
 
 
 @given(random_systems(), st.floats(0.02, 9), st.integers(1, 4), st.integers(0, 3))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_the_range_is_never_below_the_truth(case: tuple[Any, int], c: float, step: int, first: int) -> None:
     (language, length), first = case, first % step
     found = range_of_normalisers(Graph.of(language), length, c, step, first)
