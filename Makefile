@@ -2,8 +2,9 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+SECONDS_EACH ?= 60  # of fuzzing, for each parser
 
-.PHONY: demo test lint check docs pictures screenshots fuzz kills bench dist wheel-check clean
+.PHONY: demo test lint check docs pictures screenshots fuzz kills audits bench dist wheel-check clean
 .DELETE_ON_ERROR:
 
 $(VENV)/user: pyproject.toml
@@ -43,6 +44,7 @@ screenshots: $(VENV)/developer
 
 fuzz: $(VENV)/developer
 	DPWORDS_FUZZ=10000 $(BIN)/pytest -n auto tests/test_fuzz.py tests/test_fuzz_files.py
+	$(BIN)/python tools/fuzz_parsers.py $(SECONDS_EACH)
 
 bench: $(VENV)/developer
 	$(BIN)/python benchmarks/bench_speed.py --output bench_speed.json
@@ -52,11 +54,15 @@ bench: $(VENV)/developer
 	$(BIN)/python benchmarks/bench_estimates.py --output bench_estimates.json
 	$(BIN)/python benchmarks/bench_certificates.py --output bench_certificates.json
 	$(BIN)/python benchmarks/bench_averages.py --output bench_averages.json
+	$(BIN)/python benchmarks/bench_side_channels.py --output bench_side_channels.json
 	$(BIN)/python benchmarks/bench_files.py --output bench_files.json
 	$(BIN)/python benchmarks/bench_spark.py --output bench_spark.json
 
 kills: $(VENV)/developer
 	DPWORDS_KILLS=1000 $(BIN)/pytest tests/test_runs_kills.py
+
+audits: $(VENV)/developer
+	DPWORDS_AUDITS=200 $(BIN)/pytest -n auto tests/test_statistical.py
 
 dist: $(VENV)/developer
 	$(BIN)/python -m build

@@ -25,6 +25,7 @@ FILES = {
 NEEDS = (
     Need("plot", "matplotlib", ("draw", "ab", "--alphabet", "ab", "--output", "automaton.svg")),
     Need("plot", "matplotlib", ("accuracy", "--alphabet", "ab", "--length", "2", "-e", "1", "--plot", "plot.svg")),
+    Need("plot", "matplotlib", ("audit", "--alphabet", "ab", "--length", "2", "-e", "1", "--plot", "plot.svg")),
     Need("plot", "matplotlib", ("study", "strings", "--output", "figures")),
     Need("frames", "pyarrow", ("release", "--input", "words.csv", "--column", "word", "--alphabet", "ab", "-e", "1")),
     Need("frames", "pyarrow", code="dw.from_log('log.csv')"),

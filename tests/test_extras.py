@@ -12,7 +12,7 @@ import pytest
 from extras import FILES, NEEDS, WITHOUT_NEEDS, Need
 
 PROJECT = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text("utf-8"))["project"]
-FOR_DEVELOPERS = {"all", "test", "docs", "bench", "dev"}
+FOR_DEVELOPERS = {"all", "test", "docs", "bench", "fuzz", "dev"}
 
 
 def test_every_extra_is_covered_here() -> None:

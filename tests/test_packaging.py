@@ -39,3 +39,13 @@ def test_the_wheel_is_checked_on_the_versions_that_are_claimed() -> None:
     (oldest, newest) = re.findall(r"OLDEST, NEWEST = \(3, (\d+)\), \(3, (\d+)\)", check)[0]
     assert PROJECT["requires-python"] == f">=3.{oldest}"
     assert claimed == [str(minor) for minor in range(int(oldest), int(newest) + 1)]
+
+
+def test_every_package_has_an_oldest_version() -> None:
+    """`make wheel-check` tries them."""
+    extras = PROJECT["optional-dependencies"]
+    for required in [
+        *PROJECT["dependencies"],
+        *(each for name in extras["all"][0][8:-1].split(",") for each in extras[name]),
+    ]:
+        assert ">=" in required or required.startswith("dpwords["), required
