@@ -18,6 +18,8 @@ from pathlib import Path
 import pytest
 
 import dpwords as dw
+from dpwords.spaces import exhaustive
+from test_attack import by_definition, chain_shares
 
 DOCS = Path(__file__).parent.parent / "docs"
 FOLLOWED = [page for page in sorted(DOCS.glob("*.md")) if "```bash\n" in page.read_text("utf-8")]
@@ -159,7 +161,25 @@ def terminal(place: Path) -> None:
     assert (place / "audit.txt").read_text().endswith("THE CLAIM IS BROKEN\n")
 
 
+def audited(place: Path) -> None:
+    """The picture of the losses is there."""
+    assert (place / "losses.svg").read_bytes().startswith(b"<?xml")
+
+
+def guesses(place: Path) -> None:
+    """The figures of a week of sun and rain, by definition over all weeks and all releases."""
+    rows = {None: {"s": 0.5, "r": 0.5}, "s": {"s": 0.9, "r": 0.1}, "r": {"s": 0.3, "r": 0.7}}
+    mechanism = dw.Exponential(dw.Words("sr"), 1)
+    prior = chain_shares(exhaustive.words(mechanism.language, 7), rows, None)
+    places, whole = by_definition(mechanism, 7, 1, prior)
+    (found,) = json.loads((place / "guessed.json").read_text())["rows"]
+    assert found["whole"] == pytest.approx(whole)
+    assert found["hits_by_place"] == pytest.approx(places)
+
+
 CHECKS: dict[str, Callable[[Path], None]] = {
+    "audits": audited,
+    "attack": guesses,
     "command_line": terminal,
     "cookbook_mobility": routes,
     "cookbook_panels": careers,
