@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 SECONDS_EACH ?= 60  # of fuzzing, for each parser
 
-.PHONY: demo test lint check docs pictures screenshots fuzz kills audits bench dist wheel-check clean
+.PHONY: demo test lint check docs pictures screenshots fuzz kills audits bench versions dist wheel-check clean
 .DELETE_ON_ERROR:
 
 $(VENV)/user: pyproject.toml
@@ -14,8 +14,8 @@ $(VENV)/user: pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[frames]'
 	touch $@
 
-$(VENV)/developer: $(VENV)/user
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+$(VENV)/developer: $(VENV)/user tools/versions.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint tools/versions.txt --editable '.[dev]'
 	touch $@
 
 demo: $(VENV)/user
@@ -63,6 +63,12 @@ kills: $(VENV)/developer
 
 audits: $(VENV)/developer
 	DPWORDS_AUDITS=200 $(BIN)/pytest -n auto tests/test_statistical.py
+
+# The newest versions of all packages become those of developers: run `make check` before they are committed.
+versions: $(VENV)/developer
+	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager --editable '.[dev]'
+	$(BIN)/pip freeze --exclude-editable > tools/versions.txt
+	touch $(VENV)/developer
 
 dist: $(VENV)/developer
 	$(BIN)/python -m build

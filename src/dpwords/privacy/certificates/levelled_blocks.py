@@ -33,6 +33,9 @@ class Cover:
     shortest: int = SHORTEST
 
 
+COVER = Cover()
+
+
 def _nothing() -> None:
     pass
 
@@ -41,7 +44,7 @@ def kept_layers(detail: Detail, length: int | None) -> tuple[int, int]:
     """How many layers of prefixes and of completions are kept, for one length or for all, including unions of them."""
     if length is not None:
         return 2, length
-    return detail.back + 2 * Cover().layers, 2 * Cover().completions
+    return detail.back + 2 * COVER.layers, 2 * COVER.completions
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ class LevelledBlocks:
     evaluated; memory: 16 bytes · prefixes · nodes in a box for each layer that is kept.
     """
 
-    def __init__(self, system: LevelledSystem, cover: Cover = Cover()) -> None:  # noqa: B008
+    def __init__(self, system: LevelledSystem, cover: Cover = COVER) -> None:
         self.system, self.cover = system, cover
 
     def excess(self, length: int, c: float, tick: Tick = _nothing) -> float:
