@@ -62,15 +62,17 @@ class Alignments(Value):
     """
 
     groups: Integers  # for each parameter, the number of the row that it belongs to
+    states: int  # rows of the chain
+    times: Floats  # how often each distinct word was released
 
     def __init__(self, words: Ragged, channel: Channel, limits: Limits = DEFAULTS) -> None:
-        self.limits, self._channel, self._states = limits, channel, channel.symbols + 1
-        self._times, self._words = _distinct(words)
+        self.limits, self._channel, self.states = limits, channel, channel.symbols + 1
+        self.times, self._words = _distinct(words)
         self._check(self._words.sizes)
-        self.groups = np.repeat(np.arange(self._states), self._states)
+        self.groups = np.repeat(np.arange(self.states), self.states)
         inserted = channel.log_insertions(int(self._words.sizes.max(initial=0)) + 1)
         self._empty, self._longer = math.exp(inserted[0]), np.exp(np.diff(inserted))
-        read_only(self.groups, self._times, self._words.values, self._words.ends, self._longer)
+        read_only(self.groups, self.times, self._words.values, self._words.ends, self._longer)
 
     def expected(self, chances: Floats) -> tuple[float, Floats]:
         """The log-likelihood of all words, and the expected number of uses of each parameter, summed over the words.
@@ -79,17 +81,38 @@ class Alignments(Value):
         chances. They do not depend on the number of threads. Cost: for each distinct word of n released symbols,
         n²·m + n·m², with m symbols in the alphabet.
         """
+        logs, uses = self._passed(chances)
+        return float(self.times @ logs), self._counts(chances, uses, logs)
+
+    def logs_given_length(self, chances: Floats) -> Floats:
+        """For each distinct word, the logarithm of its probability among all outputs of the same length.
+
+        The probability of a length is that of any one word of it, if all symbols were written by a channel that does
+        not look at them; the beginnings of one word have all lengths. Cost: that of `expected`.
+        """
+        model, longest = self._model(chances), int(self._words.sizes.max(initial=0))
+        longer, written = self._longer * self._channel.symbols, 1 - model.deleted
+        read_only(longer)  # as the other one is: the kernel is compiled once
+        blind = model._replace(longer=longer, kept=written, replaced=written)
+        shape = (longest + 1, self.states)
+        table, scale = np.empty(shape), np.empty(longest + 1)
+        kernel("alignments").forward(np.zeros(longest, dtype=np.int64), blind, np.empty(shape), table, scale)
+        lengths = scale + np.log(table @ model.ending)
+        return np.asarray(self._passed(chances)[0] - lengths[self._words.sizes])
+
+    def _passed(self, chances: Floats) -> tuple[Floats, Floats]:
+        """The logarithm of each distinct word's probability, and the sums of uses over all words."""
         model, number = self._model(chances), len(self._words)
-        parts = max(min(_MOST_PARTS, number, self.limits.batch // self._states**2), 1)
+        parts = max(min(_MOST_PARTS, number, self.limits.batch // self.states**2), 1)
         bounds = np.arange(parts + 1) * number // parts
         place = np.repeat(np.arange(parts), np.diff(bounds))
-        uses, logs = np.zeros((parts, self._states, self._states)), np.zeros(number)
+        uses, logs = np.zeros((parts, self.states, self.states)), np.zeros(number)
 
         def add(part: slice) -> None:
-            self._add(int(bounds[part.start]), int(bounds[part.stop]), self._times, place, model, uses, logs)
+            self._add(int(bounds[part.start]), int(bounds[part.stop]), self.times, place, model, uses, logs)
 
         threads.in_parts(add, parts, cost=int(self._steps(self._words.sizes)) // parts, most=self.limits.threads)
-        return float(self._times @ logs), self._counts(chances, uses.sum(axis=0), logs)
+        return logs, uses.sum(axis=0)
 
     def each(self, chances: Floats) -> Iterator[tuple[Floats, Floats]]:
         """Batches of distinct words: how often each was released, and a row of the expected uses for one copy of it.
@@ -100,17 +123,17 @@ class Alignments(Value):
         ones, logs = np.ones(number), np.zeros(number)
         read_only(ones)  # as the times are: the kernel is compiled once
         cost = int(self._steps(self._words.sizes)) // max(number, 1)
-        for batch in batches(number, self._states**2, self.limits):
+        for batch in batches(number, self.states**2, self.limits):
             begin, size = batch.start, batch.stop - batch.start
             place = np.arange(number) - begin
-            uses = np.zeros((size, self._states, self._states))
+            uses = np.zeros((size, self.states, self.states))
 
             def add(part: slice) -> None:
                 span = begin + part.start, begin + part.stop  # noqa: B023
                 self._add(*span, ones, place, model, uses, logs)  # noqa: B023
 
             threads.in_parts(add, size, cost=cost, most=self.limits.threads)
-            yield self._times[batch], self._counts(chances, uses, logs[batch])
+            yield self.times[batch], self._counts(chances, uses, logs[batch])
 
     def _add(
         self, begin: int, end: int, times: Floats, place: Integers, model: SeenChain, uses: Floats, logs: Floats
@@ -121,7 +144,7 @@ class Alignments(Value):
 
     def _counts(self, chances: Floats, uses: Floats, logs: Floats) -> Floats:
         """Expected uses of the parameters from what the kernel has summed, one row for each matrix."""
-        matrix = np.asarray(chances, dtype=np.float64).reshape(self._states, self._states)
+        matrix = np.asarray(chances, dtype=np.float64).reshape(self.states, self.states)
         counts = np.multiply(uses, matrix, out=np.zeros_like(uses), where=matrix > 0)
         if not (np.isfinite(logs).all() and np.isfinite(counts).all()):
             raise InvalidValue(
@@ -136,11 +159,11 @@ class Alignments(Value):
         Sums over symbols that leave nothing are a geometric series of matrices. Its terms are added up to a length that
         reaches every symbol, by repeated squaring, without a subtraction: small entries are as accurate as large ones.
         """
-        matrix = np.asarray(chances, dtype=np.float64).reshape(self._states, self._states)
+        matrix = np.asarray(chances, dtype=np.float64).reshape(self.states, self.states)
         deleted, kept, replaced = np.exp(self._channel.log_operations()).tolist()
         empty = self._empty
-        power, series = deleted * empty * matrix[1:, :-1], np.eye(self._states - 1)
-        for _ in range(math.ceil(math.log2(self._states + _LOG_NEGLIGIBLE / math.log(deleted * empty)))):
+        power, series = deleted * empty * matrix[1:, :-1], np.eye(self.states - 1)
+        for _ in range(math.ceil(math.log2(self.states + _LOG_NEGLIGIBLE / math.log(deleted * empty)))):
             series, power = series + series @ power, power @ power
         through = matrix[:, :-1] @ series
         backward, ending = np.ascontiguousarray(through.T), np.ascontiguousarray(matrix[:, -1])
@@ -149,19 +172,19 @@ class Alignments(Value):
     def _steps(self, sizes: Integers) -> float:
         """The number of steps that one pass over words of these lengths takes."""
         lengths = sizes + 1.0
-        return float((self._states * lengths**2 + 3 * self._states**2 * lengths).sum())
+        return float((self.states * lengths**2 + 3 * self.states**2 * lengths).sum())
 
     def _check(self, sizes: Integers) -> None:
         """Raise TooLarge if the words or the alphabet are beyond the limits."""
-        longest, steps = int(sizes.max(initial=0)), self._steps(sizes) + self._states**3
-        memory = 8 * (_TABLES * self.limits.threads * (longest + 1) * self._states + _MATRICES * self._states**2)
+        longest, steps = int(sizes.max(initial=0)), self._steps(sizes) + self.states**3
+        memory = 8 * (_TABLES * self.limits.threads * (longest + 1) * self.states + _MATRICES * self.states**2)
         for need, limit, unit in [
             (steps, self.limits.expected_steps, "steps"),
             (memory, self.limits.memory, "bytes"),
         ]:
             if need > limit:
                 raise TooLarge(
-                    f"an estimate from {len(sizes)} words, the longest with {longest} symbols, over {self._states - 1} "
+                    f"an estimate from {len(sizes)} words, the longest with {longest} symbols, over {self.states - 1} "
                     f"symbols would take {need:.0e} {unit}, and the limit is {limit:.0e}: use fewer or shorter words"
                 )
         check_room(memory)

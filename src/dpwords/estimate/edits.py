@@ -12,7 +12,8 @@ from dpwords.core.encoding import Ragged
 from dpwords.core.scaled import Floats, Integers
 from dpwords.errors import InvalidValue
 from dpwords.estimate.alignments import Alignments
-from dpwords.estimate.fitting import Fit, ProgressLine, fit, normalised
+from dpwords.estimate.edit_chains import FittedChain, better_chain, fit_chain
+from dpwords.estimate.fitting import ProgressLine
 from dpwords.estimate.releases import Releases
 from dpwords.estimate.uncertainty import Answered, inside, least_seen, root_of_inverse
 from dpwords.mechanisms.edit_channel import EditChannel
@@ -23,11 +24,16 @@ EditQuestion = Literal["each", "pair", "first", "last"]
 
 @dataclass(frozen=True, eq=False)
 class EditModel:
-    """A Markov chain over an alphabet whose words end at some time, fitted to releases of the edit channel."""
+    """A Markov chain over an alphabet whose words end at some time, fitted to releases of the edit channel.
+
+    Words end with a chance of its own after each symbol, or with the same chance after all of them, whichever explains
+    the releases better.
+    """
 
     mechanism: EditChannel
-    alignments: Alignments
-    found: Fit
+    best: FittedChain
+    other: FittedChain
+    doubt: float  # the probability that chance alone makes the one look better than the other
     releases: int
     fitted_to: str  # the fingerprint of the releases
 
@@ -39,18 +45,17 @@ class EditModel:
     @property
     def matrix(self) -> Floats:
         """Row 0: the first symbol, and last the empty word; row 1 + a: the symbol after a, and last the end."""
-        size = len(self.mechanism.language.alphabet) + 1
-        return self.found.chances.reshape(size, size)
+        return self.best.matrix
 
     @property
     def converged(self) -> bool:
         """Whether the search ended because the likelihood no longer rose."""
-        return self.found.converged
+        return self.best.found.converged
 
     @property
     def log_likelihood(self) -> float:
         """The logarithm of the likelihood of the releases."""
-        return self.found.log_likelihood
+        return self.best.found.log_likelihood
 
     @property
     def transitions(self) -> dict[Any, dict[Any, float]]:
@@ -61,19 +66,21 @@ class EditModel:
 
 
 def fitted_edits(releases: Releases, mechanism: EditChannel, progress: ProgressLine | None = None) -> EditModel:
-    """The population of words that makes the releases most likely. Cost: some tens of times that of `Alignments`."""
+    """The population of words that makes the releases most likely. Cost: some tens of passes of `Alignments`, twice."""
     if mechanism.onto is not None:
         raise InvalidValue(
             "releases that were projected onto a language have no likelihood that can be computed: estimate from "
             "releases of the channel without onto="
         )
     alignments = Alignments(releases.words, mechanism._channel, mechanism.limits)
-    found = fit(alignments, _start(releases.words, len(mechanism.language.alphabet)), progress)
-    return EditModel(mechanism, alignments, found, len(releases), releases.fingerprint(mechanism))
+    steps = _start(releases.words, len(mechanism.language.alphabet))
+    own_ends, alike = (fit_chain(alignments, ends_alike, steps, progress) for ends_alike in (False, True))
+    best, other, doubt = better_chain(own_ends, alike)
+    return EditModel(mechanism, best, other, doubt, len(releases), releases.fingerprint(mechanism))
 
 
 def _start(words: Ragged, symbols: int) -> Floats:
-    """Parameters to start from: the uses in the releases as they are, with something added to each."""
+    """Uses of all steps to start from: those in the releases as they are, with something added to each."""
     size = symbols + 1
     uses = np.full((size, size), 1.0)
     ends = words.ends[words.sizes > 0]
@@ -86,46 +93,56 @@ def _start(words: Ragged, symbols: int) -> Floats:
     uses[1:, -1] += np.bincount(words.values[ends - 1], minlength=symbols)
     uses[0, -1] += np.count_nonzero(words.sizes == 0)
     uses += 0.1 * uses.sum(axis=1, keepdims=True) / size
-    return normalised(uses.ravel(), np.repeat(np.arange(size), size))
+    return uses.ravel()
 
 
 def answered_edits(model: EditModel, kind: EditQuestion) -> Answered:
     """The answers to a question about symbols, with standard errors.
 
-    A share is what is expected of an answer, divided by what is expected of all of them. Cost: that of `Alignments` and
-    the square of the number of parameters for each release.
+    A share is what is expected of an answer, divided by what is expected of all of them. As far as it is in doubt which
+    chain is the better one, their difference is an error, too. Cost: that of `Alignments` and the square of the number
+    of parameters for each release.
     """
-    matrix, numbers = model.matrix, _answers(len(model.matrix) - 1, kind)
-    answers, too_many = int(numbers.max()) + 1, numbers.size > model.mechanism.limits.interval_parameters
-    gather = np.zeros((answers, numbers.size))
+    numbers = _answers(len(model.matrix) - 1, kind)
+    gather = np.zeros((int(numbers.max()) + 1, numbers.size))
     counted = numbers.ravel() >= 0
     gather[numbers.ravel()[counted], np.flatnonzero(counted)] = 1.0
-    groups, chances = model.alignments.groups, model.found.chances
-    size = len(matrix)
-    total, own, cross = np.zeros(answers), np.zeros(answers), np.zeros((answers, numbers.size))
-    information, slopes = np.zeros((numbers.size, numbers.size)), np.zeros(numbers.size)
-    _, sums = model.alignments.expected(chances)
-    total += gather @ sums
+    steps, others = (each.chain.alignments.expected(each.matrix.ravel())[1] for each in (model.best, model.other))
+    total, other = gather @ steps, gather @ others
     shares = total / total.sum()
-    if too_many:
-        return Answered(shares, np.full(answers, np.nan))
+    if numbers.size > model.mechanism.limits.interval_parameters:
+        return Answered(shares, np.full(len(shares), np.nan))
+    errors = _errors(model, gather, shares, steps, boundary=kind == "pair") / total.sum()
+    least = least_error(model.mechanism._channel, float(total.sum()), 2 if kind == "pair" else 1)
+    apart = shares - other / other.sum()
+    return Answered(shares, np.sqrt(np.maximum(errors, least) ** 2 + model.doubt * apart**2))
+
+
+def _errors(model: EditModel, gather: Floats, shares: Floats, sums: Floats, boundary: bool) -> Floats:
+    """The standard errors of the numbers of answers; gather[q, p] is 1 if step p gives answer q.
+
+    `sums` are the expected uses of all steps. With `boundary`, errors reach to the chances that are not rejected for
+    steps that seem never to be taken.
+    """
+    chain, chances, matrix = model.best.chain, model.best.found.chances, model.matrix
+    answers, parameters = len(gather), len(chances)
+    own, cross = np.zeros(answers), np.zeros((answers, parameters))
+    information, slopes = np.zeros((parameters, parameters)), np.zeros(parameters)
     centring = gather - np.outer(shares, gather.sum(axis=0))
-    for times, uses in model.alignments.each(chances):
-        of_row = uses.reshape(-1, size, size).sum(axis=2)
-        scores = uses - chances * of_row[:, groups]
-        apart = uses @ centring.T
+    for times, steps in chain.alignments.each(matrix.ravel()):
+        scores, apart = chain.scores(chances, steps), steps @ centring.T
         own += times @ apart**2
         cross += (apart * times[:, None]).T @ scores
         information += (scores * times[:, None]).T @ scores
         slopes += times @ scores
-    along = model.releases * model_covariance(matrix, centring.reshape(answers, size, size))
-    root = root_of_inverse(information, inside(information, sums, groups), model.releases)
+    along = model.releases * model_covariance(matrix, centring.reshape(answers, *matrix.shape))
+    along, uses = chain.scores(chances, along), chain.uses(sums)
+    root = root_of_inverse(information, inside(information, uses, chain.groups), model.releases)
     variance = own - ((cross @ root) ** 2).sum(axis=1) + ((along @ root) ** 2).sum(axis=1)
     errors = np.sqrt(np.maximum(variance, 0.0))
-    if kind == "pair":
-        errors = np.maximum(errors, gather @ least_seen(information, slopes, sums, groups, chances))
-    least = least_error(model.mechanism._channel, float(total.sum()), 2 if kind == "pair" else 1)
-    return Answered(shares, np.maximum(errors / total.sum(), least))
+    if boundary:
+        errors = np.maximum(errors, chain.uses(gather) @ least_seen(information, slopes, uses, chain.groups, chances))
+    return np.asarray(errors)
 
 
 def least_error(channel: Channel, answers: float, symbols: int) -> float:

@@ -3,6 +3,10 @@
 A step computes how often each parameter is expected to have been used, given the releases, and takes these numbers,
 divided by their sum in each state, as the new parameters. The likelihood never falls. Steps are extrapolated (SQUAREM);
 an extrapolation that lowers the likelihood is dropped.
+
+Where releases tell little, steps become small long before they end: each gains nearly as much as the one before. So the
+search does not end when a step gains little, but when all steps to come would. If steps shrink by a factor r, their
+gains shrink by r², and what a step gains is a share 1 − r² of what is missing to the largest likelihood.
 """
 
 from __future__ import annotations
@@ -16,8 +20,8 @@ import numpy as np
 from dpwords.core.scaled import Floats, Integers
 
 _LEAST = 1e-9  # expected uses that are added to each parameter, since a parameter of 0 would remain 0
-_ENOUGH = 0.2  # gain of the log-likelihood in three steps at which they end
-_MOST_STEPS = 300
+_ENOUGH = 0.2  # what is likely to be missing to the largest log-likelihood when the search ends
+_MOST_STEPS = 1000
 
 ProgressLine = Callable[[str], None]
 
@@ -49,6 +53,14 @@ def normalised(uses: Floats, groups: Integers) -> Floats:
     return np.asarray(positive / np.bincount(groups, positive)[groups])
 
 
+def _missing(gain: float, step: float, next_step: float) -> float:
+    """What is likely to be missing to the largest log-likelihood, from the squared lengths of two steps.
+
+    Steps that grow tell nothing about it: they lead away from a saddle point.
+    """
+    return gain * step / (step - next_step) if next_step < step else np.inf if step > 0 else 0.0
+
+
 def fit(
     evidence: Evidence,
     start: Floats,
@@ -57,14 +69,16 @@ def fit(
     enough: float = _ENOUGH,
 ) -> Fit:
     """The parameters with the largest likelihood that steps from `start` lead to. Cost: a pass for each step."""
-    groups, chances, before, steps = evidence.groups, start, -np.inf, 0
+    groups, chances, steps = evidence.groups, start, 0
     found, uses = evidence.expected(chances)
     while steps < most:
         first = normalised(uses, groups)
-        _, uses_first = evidence.expected(first)
+        after_first, uses_first = evidence.expected(first)
         second = normalised(uses_first, groups)
-        change, bend = first - chances, second - 2 * first + chances
+        change, next_change = first - chances, second - first
+        bend = next_change - change
         length = float(np.sqrt((change @ change) / max(float(bend @ bend), 1e-300)))
+        missing = _missing(after_first - found, float(change @ change), float(next_change @ next_change))
         steps += 1
         best = second
         if length > 1:
@@ -78,9 +92,9 @@ def fit(
         if value < found:  # the leap went up, the step after it may not go down
             value, uses = evidence.expected(second)
             best, steps = second, steps + 1
-        chances, before, found = best, found, value
+        chances, found = best, value
         if progress is not None:
             progress(f"step {steps}: log-likelihood {found:.2f}")
-        if found - before < enough:
+        if missing < enough:
             return Fit(chances, found, steps, True)
     return Fit(chances, found, steps, False)

@@ -1,0 +1,108 @@
+"""Markov chains of true words, for releases of the edit channel, and which of two of them is the better one.
+
+After each symbol a word ends with some chance. It may be different for each symbol, as in traces of a process, or the
+same for all, so that the length of a word tells nothing about its symbols. The first kind of chain includes the second.
+But where there is much noise, it uses its freedom to explain lengths by symbols: if all words have the same length, it
+invents symbols for their beginnings and ends. So both are fitted, and the one is taken that explains the symbols
+better, given how long the releases are (docs/theory.md, section 15 d).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpwords.core.scaled import Floats, Integers
+from dpwords.estimate.alignments import Alignments
+from dpwords.estimate.fitting import Fit, ProgressLine, fit, normalised
+
+
+@dataclass(frozen=True, eq=False)
+class EditChain:
+    """Released words as evidence about a chain. `alignments` has a matrix of chances, one row for each state.
+
+    If words end with the same chance after every symbol, the parameters are the first row of this matrix, the other
+    rows without the end and divided by what is left, and at last the chances to go on and to end.
+    """
+
+    alignments: Alignments
+    ends_alike: bool
+
+    @property
+    def groups(self) -> Integers:
+        """For each parameter, the number of its group: the parameters of a group sum to 1."""
+        states = self.alignments.states
+        if not self.ends_alike:
+            return self.alignments.groups
+        return np.repeat(np.arange(states + 1), [states, *[states - 1] * (states - 1), 2])
+
+    def matrix(self, chances: Floats) -> Floats:
+        """The chances of all steps, in a row for each state: what is before the first symbol, then the symbols."""
+        states = self.alignments.states
+        if not self.ends_alike:
+            return chances.reshape(states, states)
+        first, inner, (on, end) = np.split(chances, [states, -2])
+        rows = on * inner.reshape(states - 1, states - 1)
+        return np.vstack([first, np.column_stack([rows, np.full(states - 1, end)])])
+
+    def uses(self, steps: Floats) -> Floats:
+        """From the uses of all steps, one row for each word or sum, those of the parameters."""
+        if not self.ends_alike:
+            return steps
+        states = self.alignments.states
+        rows = steps.reshape(-1, states, states)
+        inner, ends = rows[:, 1:, :-1].reshape(len(rows), -1), rows[:, 1:, -1].sum(axis=1)
+        found = np.column_stack([rows[:, 0], inner, inner.sum(axis=1), ends])
+        return found.reshape(*steps.shape[:-1], -1)
+
+    def scores(self, chances: Floats, steps: Floats) -> Floats:
+        """From the uses of all steps, one row for each word, its scores: the uses beyond what the chances foresee."""
+        uses, groups = self.uses(steps), self.groups
+        begin = np.flatnonzero(np.diff(groups, prepend=-1))
+        return np.asarray(uses - chances * np.add.reduceat(uses, begin, axis=1)[:, groups])
+
+    def expected(self, chances: Floats) -> tuple[float, Floats]:
+        """The log-likelihood of all words, and the expected number of uses of each parameter."""
+        log_likelihood, steps = self.alignments.expected(self.matrix(chances).ravel())
+        return log_likelihood, self.uses(steps)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedChain:
+    """A chain with the parameters that make the releases most likely."""
+
+    chain: EditChain
+    found: Fit
+
+    @property
+    def matrix(self) -> Floats:
+        """The chances of all steps."""
+        return self.chain.matrix(self.found.chances)
+
+
+def fit_chain(alignments: Alignments, ends_alike: bool, steps: Floats, progress: ProgressLine | None) -> FittedChain:
+    """The most likely chain, searched from the uses of all steps. Cost: some tens of passes of `alignments`."""
+    chain = EditChain(alignments, ends_alike)
+    return FittedChain(chain, fit(chain, normalised(chain.uses(steps), chain.groups), progress))
+
+
+def better_chain(own_ends: FittedChain, alike: FittedChain) -> tuple[FittedChain, FittedChain, float]:
+    """The better of two chains, the other one, and the probability that chance alone makes it look better.
+
+    They are compared by the probabilities of the releases among all outputs of the same length, which do not depend on
+    how well lengths are explained. Ends of their own must gain more than they have more parameters. The difference is
+    judged by its own size (Akaike) and by how much it varies from release to release (Vuong), whichever leaves more
+    doubt. Cost: two passes.
+    """
+    alignments = own_ends.chain.alignments
+    gains = alignments.logs_given_length(own_ends.matrix.ravel()) - alignments.logs_given_length(alike.matrix.ravel())
+    times = alignments.times
+    gain = float(times @ gains)
+    spread = math.sqrt(float(times @ (gains - gain / times.sum()) ** 2))
+    difference = gain - (alignments.states - 2)
+    by_size = 1 / (1 + math.exp(min(abs(difference), 700)))
+    by_spread = math.erfc(abs(difference) / max(spread, 1e-9) / math.sqrt(2)) / 2
+    pair = (own_ends, alike) if difference > 0 else (alike, own_ends)
+    return *pair, max(by_size, by_spread)
