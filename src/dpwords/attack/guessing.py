@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpwords.attack.bounds import margin, promised
+from dpwords.attack.by_distance import DistanceAttack
 from dpwords.attack.channels import ListedChannel
 from dpwords.attack.edited import EditedAttack
 from dpwords.attack.free_words import by_formula
@@ -148,9 +149,12 @@ def guess(mechanism: Mechanism, length: int, prior: Any, releases: int, samples:
         return made.listed(listing, wanted, confidence)
     if isinstance(attack.mechanism, Private) and RunsAttack.applies_to(attack.mechanism, attack.length):
         return made.by_runs(attack.mechanism, wanted, confidence)
+    by_distance = DistanceAttack.of(attack.mechanism, attack.length) if attack.chain is None and number == 1 else None
+    if by_distance is not None:
+        return made.by_distance(by_distance, wanted, confidence)
     return made.bounded(
         f"what can be guessed through this mechanism is computed for at most {attack.mechanism.limits.attacked_words} "
-        "words of one length: use a shorter length, or a mechanism with linear utility"
+        "words of one length, or for equally likely words and one release: use a shorter length, or linear utility"
     )
 
 
@@ -237,6 +241,13 @@ class _Made:
             raise TooLarge("the system is too large to simulate what can be guessed: use a shorter length")
         return self.simulated(runs.simulated(number), confidence)
 
+    def by_distance(self, runs: DistanceAttack, samples: int, confidence: float) -> Guess:
+        """Over drawn words and outputs, by passes over runs that are counted by their distance."""
+        number = min(samples, runs.mechanism.limits.attacked_steps // max(runs.cost(), 1))
+        if number < _FEWEST:
+            raise TooLarge("the system is too large to simulate what can be guessed: use a shorter length")
+        return self.simulated(runs.simulated(number), confidence, runs.gain * self.attack.without.whole)
+
     def by_alignments(self, mechanism: EditChannel, samples: int, confidence: float) -> Guess:
         """Over drawn words and outputs of the edit channel, by passes over their alignments."""
         words = EditedAttack(mechanism, self.attack.known, self.attack.length)
@@ -245,8 +256,8 @@ class _Made:
             return self.bounded("words of this length take too long to align with what is released: use a shorter one")
         return self.simulated(words.simulated(number), confidence)
 
-    def simulated(self, found: Simulated, confidence: float) -> Guess:
-        """From what is known of drawn words, with intervals."""
+    def simulated(self, found: Simulated, confidence: float, most: float = 1.0) -> Guess:
+        """From what is known of drawn words, with intervals. No more than `most` of the whole words can be guessed."""
         number, length = len(found.hits), self.attack.length
 
         def end(values: Floats, spread: float, sign: int) -> float:
@@ -256,6 +267,7 @@ class _Made:
         high = Success(
             length * end(found.hits_at_most, found.hits_spread, 1), end(found.whole_at_most, found.whole_spread, 1)
         )
+        high = Success(high.hits, min(high.whole, most))
         whole = float(found.whole.mean())  # of a guess that is known, and hardly ever worse than the best one
         return self.result(found.hits_by_place, whole, low, high, "simulation", samples=number, confidence=confidence)
 

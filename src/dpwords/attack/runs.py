@@ -2,8 +2,7 @@
 
 Where the normaliser Z(x) of the exponential mechanism depends on the word x, the probabilities q(x) that forward and
 backward passes give are not yet those of Bayes' rule, which are in proportion to q(x)/Z(x)^r. What is missing is found
-by independence Metropolis–Hastings: the word that was drawn first, and then released, is an exact draw given its
-releases, so a chain that starts there and proposes runs from q consists of exact draws (docs/theory.md, section 17).
+by proposing runs from q (`metropolis.py`).
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpwords.attack.likeliest import HiddenWords, Likeliest, together
+from dpwords.attack.metropolis import SPREAD, Corrections, corrections
 from dpwords.core import threads
 from dpwords.core.encoding import Codes
 from dpwords.core.randomness import SeededSource, uint64
@@ -32,7 +32,6 @@ from dpwords.spaces.graph import Graph
 
 _PROPOSED = 8  # runs for each word, if normalisers are nearly the same for all words
 _PROPOSED_UNEVEN = 64
-_CORRECTED_SPREAD = 3.0  # probabilities between 0 and 1 that were corrected by up to 1 are between −1 and 2
 _CLOSE = 1.5  # times the chance of the most likely word, up to which the bound by steepness is taken
 _EVEN = 0.03  # standard deviation of ln Z up to which they are
 
@@ -125,7 +124,7 @@ class RunsAttack:
         by_place, hits, hits_most, whole, whole_most = (
             np.concatenate([each[column] for each in found]) for column in range(5)
         )
-        spread = 1.0 if self.normalisers is None else _CORRECTED_SPREAD
+        spread = 1.0 if self.normalisers is None else SPREAD
         whole_spread = spread
         if self.is_uniform and self.releases == 1 and self.normalisers is not None:
             whole = whole_most = self.mechanism._distances(words, 1).shares[:, 0]  # the release is the best guess
@@ -142,48 +141,29 @@ class RunsAttack:
             hits = by_place.mean(axis=1)
             return by_place, hits, hits, chance, chance
         guessed = shares.argmax(axis=1)
-        wrong, missed, largest = self._corrected(hidden, words, best, uniform, proposals)
-        corrected = shares + wrong
+        wrong = self._corrected(hidden, words, best, uniform, proposals)
+        corrected = shares + wrong.places
         at_guess = np.take_along_axis(corrected, guessed[:, None, :], axis=1)[:, 0].T
         most = corrected.max(axis=1).T
         whole_most = chance
         if not (self.is_uniform and self.releases == 1):  # a case of its own
             steep = self._most(told, best, chance, logs)
-            whole_most = np.where(steep <= _CLOSE * chance, steep, chance + largest)  # chosen by the releases alone
-        return (at_guess + most) / 2, at_guess.mean(axis=1), most.mean(axis=1), chance + missed, whole_most
+            whole_most = np.where(
+                steep <= _CLOSE * chance, steep, chance + wrong.largest
+            )  # chosen by the releases alone
+        return (at_guess + most) / 2, at_guess.mean(axis=1), most.mean(axis=1), chance + wrong.guess, whole_most
 
     def _corrected(
         self, hidden: HiddenWords, words: Codes, best: Likeliest, uniform: Floats, proposals: SeededSource
-    ) -> tuple[Floats, Floats, Floats]:
-        """What has to be added to the probabilities of symbols at each place, to that of the most likely word, and, at
-        most, to that of any word."""
+    ) -> Corrections:
+        """What the normalisers change, for guesses of the most likely words."""
         assert self.normalisers is not None
         taken = hidden.passes.sampled(hidden.factor, hidden.ending, self.proposed, proposals.open())
         runs = hidden.codes(taken)
         number, length = words.shape
-        logs = self.normalisers.logs(np.concatenate([words, runs.reshape(-1, length)]))
-        own, others = logs[:number].copy(), logs[number:].reshape(number, self.proposed)
-        wrong = np.zeros((length, len(hidden.hidden.alphabet), number))
-        missed, at, places, lanes = np.zeros(number), words.copy(), np.arange(length)[:, None], np.arange(number)[None]
-        every, ids = np.unique(np.concatenate([words, runs.reshape(-1, length)]), axis=0, return_inverse=True)
-        ids = ids.ravel() + len(every) * np.concatenate([lanes[0], np.repeat(lanes[0], self.proposed)])
-        at_id, run_ids, kept = ids[:number], ids[number:].reshape(number, self.proposed), []
-        for step in range(self.proposed):
-            with np.errstate(divide="ignore"):
-                accepted = np.log(uniform[:, step]) < self.releases * (own - others[:, step])
-            at = np.where(accepted[:, None], runs[:, step], at)
-            own = np.where(accepted, others[:, step], own)
-            at_id = np.where(accepted, run_ids[:, step], at_id)
-            kept.append(at_id)
-            np.add.at(wrong, (places, at.T, lanes), 1.0 / self.proposed)
-            np.add.at(wrong, (places, runs[:, step].T, lanes), -1.0 / self.proposed)
-            is_best = (at == best.words).all(axis=1).astype(float) - (runs[:, step] == best.words).all(axis=1)
-            missed += is_best / self.proposed
-        added, place = np.unique(np.concatenate([*kept, run_ids.ravel()]), return_inverse=True)
-        more = np.bincount(place.ravel(), np.repeat([1.0, -1.0], number * self.proposed)) / self.proposed
-        largest = np.zeros(number)
-        np.maximum.at(largest, added // len(every), more)
-        return wrong, missed, largest
+        logs = self.releases * self.normalisers.logs(np.concatenate([words, runs.reshape(-1, length)]))
+        own, others = logs[:number], logs[number:].reshape(number, self.proposed)
+        return corrections(words, runs, own, others, uniform, best.words, len(hidden.hidden.alphabet))
 
     def _most(self, told: Seen, best: Likeliest, chance: Floats, logs: Floats) -> Floats:
         """An upper bound on the probability of every word: ln Z changes by at most `steepness` for each place.
