@@ -84,7 +84,9 @@ def test_other_mechanisms() -> None:
     assert dw.attack.guess(dw.PaperLiteral(dw.Words("ab"), 2), 4).of_100 in literal
     edits = run("attack", "--alphabet", "a-z", "--length", "9", "-e", "6", "--edits", "all", "--releases", "2").stdout
     assert "≤ alone: nothing but a bound is known" in edits
-    large = run("attack", "--system", "grid:6x6", "--length", "9", "-e", "2", "--samples", "100").stdout
+    grid = ("attack", "--system", "grid:6x6", "--length", "9", "-e", "2", "--samples", "100")
+    assert "too large" not in run(*grid).stdout
+    large = run(*grid, "--releases", "2").stdout
     assert "too large" in large
     assert "from 100 simulated words" in large
 
