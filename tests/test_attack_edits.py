@@ -12,6 +12,7 @@ import pytest
 
 import dpwords as dw
 from dpwords import attack
+from dpwords.attack.channels import ListedChannel
 from dpwords.attack.edited import EditedAttack
 from dpwords.attack.guessing import Attack
 from dpwords.core.compiled import kernel
@@ -120,3 +121,43 @@ def test_what_takes_too_long_is_refused() -> None:
     with pytest.raises(dw.TooLarge, match="too long to align"):
         attack.posterior(["acgt" * 50_000], channel, length=20)
     assert attack.guess(channel, 15_000).method == "bound"
+
+
+@pytest.mark.parametrize(("symbols", "epsilon"), [(2, 2.0), (3, 4.0)])
+def test_listed_words_have_the_probabilities_of_the_channel(symbols: int, epsilon: float) -> None:
+    """Words in any order, of which many begin alike, and outputs that occur several times."""
+    mechanism, rng = dw.EditChannel(range(symbols), epsilon), np.random.default_rng(symbols)
+    words = rng.permutation(np.array(list(product(range(symbols), repeat=4))))
+    outputs = [np.array(output, dtype=np.int64) for output in ([], [0], [1, 1, 0], [0, 1, 0, 1, 1, 0, 0], [0])]
+    found = ListedChannel(mechanism, words).log_probs(outputs)
+    laws = [mechanism.given(word.tolist()) for word in words]
+    expected = [[law.log_prob(output.tolist()) for output in outputs] for law in laws]
+    assert found == pytest.approx(np.array(expected), rel=1e-11)
+
+
+def test_outputs_that_are_less_likely_than_floats_can_express() -> None:
+    """Two symbols become 400: the probability is below 10^(−300)."""
+    mechanism, words = dw.EditChannel(range(30), 9.0), np.array([[0, 1], [1, 0]])
+    output = np.arange(400) % 30
+    found = ListedChannel(mechanism, words).log_probs([output])
+    assert found[0, 0] == pytest.approx(mechanism.log_prob(output.tolist(), given=[0, 1]), rel=1e-11)
+    assert found.max() < -700
+
+
+def test_several_releases_over_listed_words() -> None:
+    """Two releases of a word of two symbols, over all pairs of outputs of at most 7 symbols: all but 0.4% of them."""
+    mechanism, words = dw.EditChannel("ab", 3.0), exhaustive.words(dw.Words("ab"), 2)
+    outputs = exhaustive.words_up_to(dw.Words("ab"), 7)
+    laws = [mechanism.given(word) for word in words]
+    table = np.array([[math.exp(law.log_prob(output)) for output in outputs] for law in laws])
+    pairs = table[:, :, None] * table[:, None, :] / 4
+    assert pairs.sum() > 0.996
+    whole = pairs.max(axis=0).sum()
+    first = np.array([word[0] == "a" for word in words])
+    place = np.maximum(pairs[first].sum(axis=0), pairs[~first].sum(axis=0)).sum()
+    found = attack.guess(mechanism, 2, releases=2)
+    assert found.method == "simulation"
+    assert found.low.whole <= whole + 0.004
+    assert whole <= found.high.whole
+    assert found.hits_by_place[0] == pytest.approx(place, abs=0.02)
+    assert attack.guess(dw.EditChannel("abc", 3.0), 6, releases=3, samples=100).method == "simulation"

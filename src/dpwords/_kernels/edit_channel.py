@@ -45,3 +45,43 @@ def log_prob(word: Array, output: Array, deleted: float, kept: float, replaced: 
                 total += math.exp(read[j - t] + inserted[t] - top)
             here[j] = top + math.log(total)
     return float(here[size - 1])
+
+
+@compiled(nogil=True)
+def log_probs(
+    words: Array,
+    shared: Array,
+    output: Array,
+    deleted: float,
+    kept: float,
+    replaced: float,
+    inserted: Array,
+    logs: Array,
+) -> None:
+    """logs[i]: the same for words[i] as `log_prob`, from probabilities instead of their logarithms.
+
+    shared[i] is the number of first symbols that words[i] has in common with the word before it, for which nothing is
+    computed again. Where probabilities underflow, the result is −inf.
+    Cost: symbols that are not shared · (length of the output)² / 2.
+    """
+    size, length = len(output) + 1, words.shape[1]
+    rows, scale, read = np.zeros((length + 1, size)), np.zeros(length + 1), np.empty(size)
+    rows[0] = inserted[:size]
+    for i in range(len(words)):
+        for place in range(shared[i], length):
+            before, after, symbol = rows[place], rows[place + 1], words[i, place]
+            read[0] = deleted * before[0]
+            for j in range(1, size):
+                read[j] = deleted * before[j] + (kept if output[j - 1] == symbol else replaced) * before[j - 1]
+            top = 0.0
+            for j in range(size):
+                total = 0.0
+                for t in range(j + 1):
+                    total += inserted[t] * read[j - t]
+                after[j] = total
+                top = max(top, total)
+            for j in range(size):
+                after[j] /= top
+            scale[place + 1] = scale[place] + math.log(top)
+        last = rows[length, size - 1]
+        logs[i] = scale[length] + math.log(last) if last > 0.0 else -np.inf

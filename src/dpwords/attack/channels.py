@@ -8,6 +8,8 @@ from itertools import combinations
 
 import numpy as np
 
+from dpwords.core import threads
+from dpwords.core.compiled import kernel
 from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Floats, Integers
 from dpwords.errors import TooLarge
@@ -102,9 +104,26 @@ class ListedChannel:
         """Sums over alignments, once for each distinct output; a projection, which tells less, is left out."""
         texts = [text_of(output) for output in outputs]
         distinct = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-        laws = [channel.without_projection()._law(row) for row in self.words]
-        found = np.array([[law.log_prob(codes_of(text)) for text in distinct] for law in laws])
-        return np.asarray(found[:, [distinct[text] for text in texts]])
+        order = np.lexsort(self.words.T[::-1])
+        words = np.ascontiguousarray(self.words[order], dtype=np.int64)
+        shared = np.zeros(len(words), dtype=np.int64)
+        shared[1:] = np.cumprod(words[1:] == words[:-1], axis=1).sum(axis=1)
+        noise, found = channel._channel, np.empty((len(distinct), len(words)))
+        inserted = np.exp(noise.log_insertions(max(map(len, distinct))))
+        job = (words, shared), (*np.exp(noise.log_operations()).tolist(), inserted)
+
+        def fill(part: slice) -> None:
+            for text, number in list(distinct.items())[part]:
+                kernel("edit_channel").log_probs(*job[0], codes_of(text), *job[1], found[number])
+
+        longest = max(map(len, distinct)) + 1
+        threads.in_parts(fill, len(distinct), cost=words.size * longest**2, most=channel.limits.threads)
+        plain = channel.without_projection()
+        for number, row in zip(*np.nonzero(np.isneginf(found)), strict=True):  # less than floats can express
+            found[number, row] = plain._law(words[row]).log_prob(codes_of(list(distinct)[number]))
+        matrix = np.empty((len(words), len(texts)))
+        matrix[order] = found[[distinct[text] for text in texts]].T
+        return matrix
 
     def _by_distance(self, outputs: Sequence[Codes] | Codes) -> Floats:
         """Outputs at the same distance from a word are equally likely: one of them is asked for each distance."""

@@ -62,7 +62,7 @@ class Limits:
     attacked_length: int = 20_000  # symbols of a word
     attacked_words: int = 4096  # words of one length, and outputs, that are listed one by one
     attacked_outputs: int = 2**24  # words · sets of outputs that are all summed over; a second
-    attacked_alignments: int = 10**5  # probabilities of the edit channel, one for each word and output
+    attacked_alignments: int = 10**7  # probabilities of the edit channel, one for each word and output
     attacked_steps: int = 4 * 10**10  # edges that are visited for all simulated words; about a minute
 
     # Public facts about the nearest two words of a language
