@@ -12,10 +12,11 @@ import pytest
 
 import dpwords as dw
 from dpwords.core.scaled import Floats, Integers
-from dpwords.estimate.edit_chains import EditChain, better_chain, fit_chain
-from dpwords.estimate.edits import model_covariance
+from dpwords.estimate.edit_chains import EditChain, better_chain, fitted_chains, scores_of
+from dpwords.estimate.edit_lengths import LengthChain
 from dpwords.estimate.fitting import fit
-from test_estimate_alignments import LITTLE, alignments_of, channel_of, random_chain
+from dpwords.spaces.edit_channel import CorruptedLaw
+from test_estimate_alignments import LITTLE, alignments_of, all_words, channel_of, random_chain
 
 LAZY = np.array([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.3, 0.3, 0.4]])
 TURNS = np.array([[0.05, 0.9, 0.05], [0.05, 0.05, 0.9], [0.9, 0.05, 0.05]])  # a is followed by b, b by c, c by a
@@ -60,9 +61,17 @@ def test_scores_are_derivatives_of_the_log_likelihood(ends_alike: bool) -> None:
     words = [(0, 2, 1, 1), (), (2,), (2,), (1, 0, 0, 2, 2, 1, 0)]
     chain = EditChain(alignments_of(words, channel_of(3, 3.0)), ends_alike)
     chances = chances_of(3, seed=1) if ends_alike else random_chain(3, seed=1)
-    scores = sum(
-        times @ chain.scores(chances, steps) for times, steps in chain.alignments.each(chain.matrix(chances).ravel())
-    )
+    check_scores(chain, chances)
+
+
+def test_scores_of_words_with_lengths_of_their_own_are_derivatives() -> None:
+    chain = LengthChain(alignments_of([(0, 2, 1, 1), (), (2,), (2,), (1, 0, 0, 2, 2, 1, 0)], channel_of(3, 3.0)))
+    check_scores(chain, np.random.default_rng(2).dirichlet(np.ones(3), 4).ravel())
+
+
+def check_scores(chain: EditChain | LengthChain, chances: Floats) -> None:
+    """Scores are what the log-likelihood gains if a chance rises and the others of its group fall."""
+    scores = sum(times @ scores_of(chain, chances, steps) for times, steps in chain.each(chances))
     for parameter, group in enumerate(chain.groups.tolist()):
 
         def moved(step: float, parameter: int = parameter, group: int = group) -> float:
@@ -78,22 +87,77 @@ def test_covariances_with_the_scores_of_a_chain_whose_words_end_alike() -> None:
     """Scores of steps become scores of parameters by the same sums as uses do: by definition over listed words."""
     chain = EditChain(alignments_of([(0,)], channel_of(2, 3.0)), ends_alike=True)
     chances = np.array([0.5, 0.3, 0.2, 0.9, 0.1, 0.4, 0.6, 0.2, 0.8])
-    matrix, counted = chain.matrix(chances), np.zeros((1, 3, 3))
-    counted[0, :, 0] = 1  # how many a
-    expected, mean = np.zeros(9), 0.0
+    matrix = chain.matrix(chances)
+
+    def chance(states: list[int], codes: list[int]) -> float:
+        return float(np.prod(matrix[states, codes]))
+
+    check_covariance(chain, chances, 11, chance)  # 0.2^10 of the words are longer
+
+
+def test_covariances_with_the_scores_of_words_with_lengths_of_their_own() -> None:
+    chain = LengthChain(alignments_of([(0,), (0, 1, 1), (1, 1, 0, 1)], channel_of(2, 3.0)))
+    chances = np.array([0.6, 0.4, 0.9, 0.1, 0.3, 0.7])
+
+    def chance(states: list[int], codes: list[int]) -> float:
+        steps = zip(states, codes[:-1], strict=False)
+        return float(chain.lengths[len(codes) - 1]) * math.prod(float(chances[2 * a + b]) for a, b in steps)
+
+    check_covariance(chain, chances, len(chain.lengths), chance)
+
+
+def check_covariance(chain: EditChain | LengthChain, chances: Floats, lengths: int, chance_of: Any) -> None:
+    """How many a, how many ab, and whether the last symbol is b: covariances by definition over listed words."""
+    counted = np.zeros((3, 3, 3))
+    counted[0, :, 0], counted[1, 1, 1], counted[2, 2, 2] = 1, 1, 1
     listed = []
-    for length in range(11):  # 0.2^10 of the words are longer
+    for length in range(lengths):
         for word in itertools.product(range(2), repeat=length):
-            states, steps = [0, *(code + 1 for code in word)], np.zeros((3, 3))
-            np.add.at(steps, (states, [*word, 2]), 1)
-            chance = float(np.prod(matrix[states, [*word, 2]]))
-            listed.append((chance, word.count(0), chain.uses(steps.ravel())))
-            mean += chance * word.count(0)
-    for chance, number, uses in listed:
-        score = uses - chances * np.bincount(chain.groups, uses)[chain.groups]
-        expected += chance * (number - mean) * score
-    found = chain.scores(chances, model_covariance(matrix, counted))
-    assert found[0] == pytest.approx(expected, abs=1e-5)
+            states, codes, steps = [0, *(code + 1 for code in word)], [*word, 2], np.zeros((3, 3))
+            np.add.at(steps, (states, codes), 1)
+            text = "".join("ab"[code] for code in word)
+            stats = np.array([text.count("a"), text.count("ab"), text.endswith("b")])
+            listed.append((chance_of(states, codes), stats, chain.uses(steps.ravel())))
+    mean = sum(chance * stats for chance, stats, _ in listed)
+    expected = np.zeros((3, len(chances)))
+    for chance, stats, uses in listed:
+        expected += chance * np.outer(stats - mean, uses - chances * np.bincount(chain.groups, uses)[chain.groups])
+    assert chain.covariance(chances, counted) == pytest.approx(expected, abs=1e-5)
+
+
+def test_words_with_lengths_of_their_own_are_summed_exactly() -> None:
+    """Likelihoods and uses against sums over all true words of up to 4 symbols, with lengths that no chain has."""
+    channel, outputs = channel_of(2, 2.5), [(), (0,), (1, 0, 1), (0, 0, 1, 1), (1,)]
+    chances, words = np.array([0.6, 0.4, 0.9, 0.1, 0.3, 0.7]), list(all_words(2, 4))
+    chain = LengthChain(alignments_of(outputs, channel))
+    chain.lengths = np.array([0.1, 0.0, 0.5, 0.1, 0.3])
+    ((_, rows),) = chain.each(chances)
+    logs = chain.alignments.summed("edit_lengths", chain._model(chances))[0]
+    values, ends = chain.alignments.words.values, [0, *chain.alignments.words.ends.tolist()]
+    for number, (begin, end) in enumerate(itertools.pairwise(ends)):
+        total, steps = 0.0, np.zeros((3, 3))
+        for word in words:
+            states = [0, *(code + 1 for code in word)]
+            chance = chain.lengths[len(word)] * math.prod(
+                chances[2 * a + b] for a, b in zip(states, word, strict=False)
+            )
+            chance *= math.exp(CorruptedLaw(np.array(word, dtype=np.int64), channel).log_prob(values[begin:end]))
+            total += chance
+            np.add.at(steps, (states, [*word, 2]), chance)
+        assert logs[number] == pytest.approx(math.log(total), rel=1e-12)
+        assert rows[number].reshape(3, 3) == pytest.approx(steps / total, rel=1e-11)
+
+
+def test_long_words_with_lengths_of_their_own_do_not_underflow() -> None:
+    """Every true word starts and ends once, and leaves each symbol as often as it comes to it."""
+    output = np.random.default_rng(4).integers(0, 3, 600)
+    chain = LengthChain(alignments_of([output], channel_of(3, 3.0)))
+    log_likelihood, steps = chain.steps(np.random.default_rng(6).dirichlet(np.ones(3), 4).ravel())
+    matrix = steps.reshape(4, 4)
+    assert math.isfinite(log_likelihood)
+    assert (matrix[0].sum(), matrix[:, -1].sum()) == (pytest.approx(1.0), pytest.approx(1.0))
+    assert matrix[1:].sum(axis=1) == pytest.approx(matrix[:, :-1].sum(axis=0))
+    assert chain.logs_given_length(np.full(12, 1 / 3))[0] == pytest.approx(-600 * math.log(3), rel=1e-9)
 
 
 @LITTLE
@@ -136,7 +200,7 @@ def test_lengths_that_no_chain_has_are_not_explained_by_symbols(name: str) -> No
     releases = mechanism.seeded(5).release_all(words)
     model = dw.estimate.model(releases, mechanism)
     assert isinstance(model, dw.estimate.EditModel)
-    assert model.best.chain.ends_alike
+    assert isinstance(model.best.chain, LengthChain)
     firsts = dw.estimate.starts(releases, mechanism, model=model)
     assert error(firsts, [word[0] for word in words]) < 2 * max(firsts.total_error, 0.1)
     graph = dw.estimate.dfg(releases, mechanism, model=model)
@@ -156,7 +220,7 @@ def test_words_that_end_after_certain_symbols() -> None:
     releases = mechanism.seeded(7).release_all(words)
     model = dw.estimate.model(releases, mechanism)
     assert isinstance(model, dw.estimate.EditModel)
-    assert not model.best.chain.ends_alike
+    assert isinstance(model.best.chain, EditChain)
     assert model.doubt < 1e-6
     assert error(dw.estimate.ends(releases, mechanism, model=model), [word[-1] for word in words]) < 0.1
 
@@ -167,8 +231,8 @@ def test_the_difference_of_chains_that_cannot_be_told_apart_is_an_error() -> Non
     releases = mechanism.seeded(8).release_all(["abc", "abcabc", "bca", "cab"] * 5)
     model = dw.estimate.model(releases, mechanism)
     assert isinstance(model, dw.estimate.EditModel)
-    alignments = model.best.chain.alignments
-    first, second = (alignments.expected(each.matrix.ravel())[1].reshape(4, 4) for each in (model.best, model.other))
+    fits = (model.best, model.other)
+    first, second = (each.chain.steps(each.found.chances)[1].reshape(4, 4) for each in fits)
     ends = [each[1:, -1] / each[1:, -1].sum() for each in (first, second)]
     assert 1e-4 < model.doubt <= 0.5
     found = dw.estimate.ends(releases, mechanism, model=model)
@@ -177,13 +241,11 @@ def test_the_difference_of_chains_that_cannot_be_told_apart_is_an_error() -> Non
 
 
 def test_chains_are_compared_without_their_lengths() -> None:
-    """The chain with ends of its own has the larger likelihood, and yet is not taken."""
+    """All words have ten symbols, and no chain has such lengths."""
     words = population(np.full(500, 10), LAZY, seed=9)
     mechanism = dw.EditChannel("abc", 2.2)
     releases = [["abc".index(symbol) for symbol in word] for word in mechanism.seeded(10).release_all(words)]
-    alignments, steps = alignments_of(releases, mechanism._channel), np.ones(16)
-    own_ends, alike = (fit_chain(alignments, each, steps, None) for each in (False, True))
-    assert own_ends.found.log_likelihood > alike.found.log_likelihood + 20
+    own_ends, alike = fitted_chains(alignments_of(releases, mechanism._channel), np.ones(16))
     best, other, doubt = better_chain(own_ends, alike)
     assert (best, other) == (alike, own_ends)
     assert doubt < 1e-3

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dpwords as dw
-from dpwords.estimate.edits import model_covariance as edit_covariance
+from dpwords.estimate.edit_chains import model_covariance as edit_covariance
 from dpwords.estimate.questions import of_states, of_symbols
 from dpwords.estimate.uncertainty import inside, model_covariance
 from dpwords.estimate.views import population_of

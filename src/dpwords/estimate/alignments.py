@@ -63,16 +63,17 @@ class Alignments(Value):
 
     groups: Integers  # for each parameter, the number of the row that it belongs to
     states: int  # rows of the chain
-    times: Floats  # how often each distinct word was released
+    words: Ragged  # all distinct words
+    times: Floats  # how often each of them was released
 
     def __init__(self, words: Ragged, channel: Channel, limits: Limits = DEFAULTS) -> None:
-        self.limits, self._channel, self.states = limits, channel, channel.symbols + 1
-        self.times, self._words = _distinct(words)
-        self._check(self._words.sizes)
+        self.limits, self.channel, self.states = limits, channel, channel.symbols + 1
+        self.times, self.words = _distinct(words)
+        self._check(self.words.sizes)
         self.groups = np.repeat(np.arange(self.states), self.states)
-        inserted = channel.log_insertions(int(self._words.sizes.max(initial=0)) + 1)
+        inserted = channel.log_insertions(int(self.words.sizes.max(initial=0)) + 1)
         self._empty, self._longer = math.exp(inserted[0]), np.exp(np.diff(inserted))
-        read_only(self.groups, self.times, self._words.values, self._words.ends, self._longer)
+        read_only(self.groups, self.times, self.words.values, self.words.ends, self._longer)
 
     def expected(self, chances: Floats) -> tuple[float, Floats]:
         """The log-likelihood of all words, and the expected number of uses of each parameter, summed over the words.
@@ -81,7 +82,7 @@ class Alignments(Value):
         chances. They do not depend on the number of threads. Cost: for each distinct word of n released symbols,
         n²·m + n·m², with m symbols in the alphabet.
         """
-        logs, uses = self._passed(chances)
+        logs, uses = self.summed("alignments", self._model(chances))
         return float(self.times @ logs), self._counts(chances, uses, logs)
 
     def logs_given_length(self, chances: Floats) -> Floats:
@@ -90,28 +91,33 @@ class Alignments(Value):
         The probability of a length is that of any one word of it, if all symbols were written by a channel that does
         not look at them; the beginnings of one word have all lengths. Cost: that of `expected`.
         """
-        model, longest = self._model(chances), int(self._words.sizes.max(initial=0))
-        longer, written = self._longer * self._channel.symbols, 1 - model.deleted
+        model, longest = self._model(chances), int(self.words.sizes.max(initial=0))
+        longer, written = self._longer * self.channel.symbols, 1 - model.deleted
         read_only(longer)  # as the other one is: the kernel is compiled once
         blind = model._replace(longer=longer, kept=written, replaced=written)
         shape = (longest + 1, self.states)
         table, scale = np.empty(shape), np.empty(longest + 1)
         kernel("alignments").forward(np.zeros(longest, dtype=np.int64), blind, np.empty(shape), table, scale)
         lengths = scale + np.log(table @ model.ending)
-        return np.asarray(self._passed(chances)[0] - lengths[self._words.sizes])
+        return np.asarray(self.summed("alignments", model)[0] - lengths[self.words.sizes])
 
-    def _passed(self, chances: Floats) -> tuple[Floats, Floats]:
-        """The logarithm of each distinct word's probability, and the sums of uses over all words."""
-        model, number = self._model(chances), len(self._words)
+    def summed(self, loops: str, model: NamedTuple) -> tuple[Floats, Floats]:
+        """The logarithm of each distinct word's probability, and the sums of uses over all words.
+
+        `loops` is the kernel whose `add_uses_each` takes the model.
+        """
+        number = len(self.words)
         parts = max(min(_MOST_PARTS, number, self.limits.batch // self.states**2), 1)
         bounds = np.arange(parts + 1) * number // parts
         place = np.repeat(np.arange(parts), np.diff(bounds))
         uses, logs = np.zeros((parts, self.states, self.states)), np.zeros(number)
+        words = (self.words.values, self.words.ends)
 
         def add(part: slice) -> None:
-            self._add(int(bounds[part.start]), int(bounds[part.stop]), self.times, place, model, uses, logs)
+            begin, end = int(bounds[part.start]), int(bounds[part.stop])
+            kernel(loops).add_uses_each(*words, begin, end, self.times, place, model, uses, logs)
 
-        threads.in_parts(add, parts, cost=int(self._steps(self._words.sizes)) // parts, most=self.limits.threads)
+        threads.in_parts(add, parts, cost=int(self._steps(self.words.sizes)) // parts, most=self.limits.threads)
         return logs, uses.sum(axis=0)
 
     def each(self, chances: Floats) -> Iterator[tuple[Floats, Floats]]:
@@ -119,10 +125,16 @@ class Alignments(Value):
 
         Cost: that of `expected`, and the number of parameters for each distinct word.
         """
-        model, number = self._model(chances), len(self._words)
+        for times, uses, logs in self.each_word("alignments", self._model(chances)):
+            yield times, self._counts(chances, uses, logs)
+
+    def each_word(self, loops: str, model: NamedTuple) -> Iterator[tuple[Floats, Floats, Floats]]:
+        """Batches of distinct words: how often each was released, its own uses, and ln of its probability."""
+        number = len(self.words)
         ones, logs = np.ones(number), np.zeros(number)
         read_only(ones)  # as the times are: the kernel is compiled once
-        cost = int(self._steps(self._words.sizes)) // max(number, 1)
+        words = (self.words.values, self.words.ends)
+        cost = int(self._steps(self.words.sizes)) // max(number, 1)
         for batch in batches(number, self.states**2, self.limits):
             begin, size = batch.start, batch.stop - batch.start
             place = np.arange(number) - begin
@@ -130,17 +142,10 @@ class Alignments(Value):
 
             def add(part: slice) -> None:
                 span = begin + part.start, begin + part.stop  # noqa: B023
-                self._add(*span, ones, place, model, uses, logs)  # noqa: B023
+                kernel(loops).add_uses_each(*words, *span, ones, place, model, uses, logs)  # noqa: B023
 
             threads.in_parts(add, size, cost=cost, most=self.limits.threads)
-            yield self.times[batch], self._counts(chances, uses, logs[batch])
-
-    def _add(
-        self, begin: int, end: int, times: Floats, place: Integers, model: SeenChain, uses: Floats, logs: Floats
-    ) -> None:
-        """Add the uses of the chain's steps in words begin, …, end − 1 to the matrices that `place` names."""
-        job = (self._words.values, self._words.ends, begin, end, times, place, model, uses, logs)
-        kernel("alignments").add_uses_each(*job)
+            yield self.times[batch], uses, logs[batch]
 
     def _counts(self, chances: Floats, uses: Floats, logs: Floats) -> Floats:
         """Expected uses of the parameters from what the kernel has summed, one row for each matrix."""
@@ -160,7 +165,7 @@ class Alignments(Value):
         reaches every symbol, by repeated squaring, without a subtraction: small entries are as accurate as large ones.
         """
         matrix = np.asarray(chances, dtype=np.float64).reshape(self.states, self.states)
-        deleted, kept, replaced = np.exp(self._channel.log_operations()).tolist()
+        deleted, kept, replaced = np.exp(self.channel.log_operations()).tolist()
         empty = self._empty
         power, series = deleted * empty * matrix[1:, :-1], np.eye(self.states - 1)
         for _ in range(math.ceil(math.log2(self.states + _LOG_NEGLIGIBLE / math.log(deleted * empty)))):

@@ -10,13 +10,18 @@ better, given how long the releases are (docs/theory.md, section 15 d).
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from dpwords.core.scaled import Floats, Integers
 from dpwords.estimate.alignments import Alignments
+from dpwords.estimate.edit_lengths import LengthChain
 from dpwords.estimate.fitting import Fit, ProgressLine, fit, normalised
+
+_ENOUGH = 0.05  # what may be missing to the largest log-likelihood when a search ends
+_PATIENCE = 3  # times in a row that it has to be so: where there is much noise, one may be wrong
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,23 +62,58 @@ class EditChain:
         found = np.column_stack([rows[:, 0], inner, inner.sum(axis=1), ends])
         return found.reshape(*steps.shape[:-1], -1)
 
-    def scores(self, chances: Floats, steps: Floats) -> Floats:
-        """From the uses of all steps, one row for each word, its scores: the uses beyond what the chances foresee."""
-        uses, groups = self.uses(steps), self.groups
-        begin = np.flatnonzero(np.diff(groups, prepend=-1))
-        return np.asarray(uses - chances * np.add.reduceat(uses, begin, axis=1)[:, groups])
+    def steps(self, chances: Floats) -> tuple[float, Floats]:
+        """The log-likelihood of all words, and the expected uses of all steps."""
+        return self.alignments.expected(self.matrix(chances).ravel())
+
+    def each(self, chances: Floats) -> Iterator[tuple[Floats, Floats]]:
+        """Batches of distinct words: how often each was released, and a row of the expected uses for one copy of it."""
+        return self.alignments.each(self.matrix(chances).ravel())
+
+    def logs_given_length(self, chances: Floats) -> Floats:
+        """For each distinct word, the logarithm of its probability among all outputs of the same length."""
+        return self.alignments.logs_given_length(self.matrix(chances).ravel())
+
+    def covariance(self, chances: Floats, stats: Floats) -> Floats:
+        """The covariance of statistics of a true word with the scores of the parameters; see `model_covariance`."""
+        return scores_of(self, chances, model_covariance(self.matrix(chances), stats))
 
     def expected(self, chances: Floats) -> tuple[float, Floats]:
         """The log-likelihood of all words, and the expected number of uses of each parameter."""
-        log_likelihood, steps = self.alignments.expected(self.matrix(chances).ravel())
+        log_likelihood, steps = self.steps(chances)
         return log_likelihood, self.uses(steps)
+
+
+def model_covariance(matrix: Floats, stats: Floats) -> Floats:
+    """The covariance of statistics of a true word with the scores of the chain.
+
+    stats[q, a, b] is what a step from row a to symbol b adds to statistic q. Scores of later steps do not depend on
+    what came before, so only the future of each step counts: its own statistic, and what is expected after it.
+    """
+    size = len(matrix)
+    onward = matrix[1:, :-1]
+    visits = np.linalg.inv(np.eye(size - 1) - onward)  # expected number of visits to a symbol after another
+    arrivals = np.concatenate([[1.0], matrix[0, :-1] @ visits])
+    gained = np.einsum("ab,qab->qa", matrix, stats)  # by the next step from each row
+    future = np.zeros((len(stats), size))
+    future[:, :-1] = gained[:, 1:] @ visits.T
+    value = stats + future[:, None, :]
+    mean = np.einsum("ab,qab->qa", matrix, value)
+    return np.asarray((arrivals[:, None] * matrix * (value - mean[:, :, None])).reshape(len(stats), -1))
+
+
+def scores_of(chain: EditChain | LengthChain, chances: Floats, steps: Floats) -> Floats:
+    """From the uses of all steps, one row for each word, its scores: the uses beyond what the chances foresee."""
+    uses, groups = chain.uses(steps), chain.groups
+    begin = np.flatnonzero(np.diff(groups, prepend=-1))
+    return np.asarray(uses - chances * np.add.reduceat(uses, begin, axis=1)[:, groups])
 
 
 @dataclass(frozen=True, eq=False)
 class FittedChain:
     """A chain with the parameters that make the releases most likely."""
 
-    chain: EditChain
+    chain: EditChain | LengthChain
     found: Fit
 
     @property
@@ -81,11 +121,28 @@ class FittedChain:
         """The chances of all steps."""
         return self.chain.matrix(self.found.chances)
 
+    @property
+    def free(self) -> int:
+        """The number of parameters that can be chosen freely."""
+        return len(self.found.chances) - len(np.unique(self.chain.groups))
 
-def fit_chain(alignments: Alignments, ends_alike: bool, steps: Floats, progress: ProgressLine | None) -> FittedChain:
-    """The most likely chain, searched from the uses of all steps. Cost: some tens of passes of `alignments`."""
-    chain = EditChain(alignments, ends_alike)
-    return FittedChain(chain, fit(chain, normalised(chain.uses(steps), chain.groups), progress))
+
+def fitted_chains(
+    alignments: Alignments, steps: Floats, progress: ProgressLine | None = None
+) -> tuple[FittedChain, FittedChain]:
+    """The most likely chain with ends of their own, and one whose lengths tell nothing about symbols.
+
+    The search starts from the uses of all steps, for the former from what it has found for the latter. Cost: some tens
+    of passes for each.
+    """
+    alike = LengthChain.of(alignments) or EditChain(alignments, ends_alike=True)
+    one = FittedChain(alike, _fit(alike, steps, progress))
+    own_ends = EditChain(alignments, ends_alike=False)
+    return FittedChain(own_ends, _fit(own_ends, alike.steps(one.found.chances)[1], progress)), one
+
+
+def _fit(chain: EditChain | LengthChain, steps: Floats, progress: ProgressLine | None) -> Fit:
+    return fit(chain, normalised(chain.uses(steps), chain.groups), progress, enough=_ENOUGH, patience=_PATIENCE)
 
 
 def better_chain(own_ends: FittedChain, alike: FittedChain) -> tuple[FittedChain, FittedChain, float]:
@@ -96,12 +153,11 @@ def better_chain(own_ends: FittedChain, alike: FittedChain) -> tuple[FittedChain
     judged by its own size (Akaike) and by how much it varies from release to release (Vuong), whichever leaves more
     doubt. Cost: two passes.
     """
-    alignments = own_ends.chain.alignments
-    gains = alignments.logs_given_length(own_ends.matrix.ravel()) - alignments.logs_given_length(alike.matrix.ravel())
-    times = alignments.times
+    one, other = (each.chain.logs_given_length(each.found.chances) for each in (own_ends, alike))
+    gains, times = one - other, own_ends.chain.alignments.times
     gain = float(times @ gains)
     spread = math.sqrt(float(times @ (gains - gain / times.sum()) ** 2))
-    difference = gain - (alignments.states - 2)
+    difference = gain - (own_ends.free - alike.free)
     by_size = 1 / (1 + math.exp(min(abs(difference), 700)))
     by_spread = math.erfc(abs(difference) / max(spread, 1e-9) / math.sqrt(2)) / 2
     pair = (own_ends, alike) if difference > 0 else (alike, own_ends)

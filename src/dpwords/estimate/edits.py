@@ -12,7 +12,7 @@ from dpwords.core.encoding import Ragged
 from dpwords.core.scaled import Floats, Integers
 from dpwords.errors import InvalidValue
 from dpwords.estimate.alignments import Alignments
-from dpwords.estimate.edit_chains import FittedChain, better_chain, fit_chain
+from dpwords.estimate.edit_chains import FittedChain, better_chain, fitted_chains, scores_of
 from dpwords.estimate.fitting import ProgressLine
 from dpwords.estimate.releases import Releases
 from dpwords.estimate.uncertainty import Answered, inside, least_seen, root_of_inverse
@@ -74,8 +74,7 @@ def fitted_edits(releases: Releases, mechanism: EditChannel, progress: ProgressL
         )
     alignments = Alignments(releases.words, mechanism._channel, mechanism.limits)
     steps = _start(releases.words, len(mechanism.language.alphabet))
-    own_ends, alike = (fit_chain(alignments, ends_alike, steps, progress) for ends_alike in (False, True))
-    best, other, doubt = better_chain(own_ends, alike)
+    best, other, doubt = better_chain(*fitted_chains(alignments, steps, progress))
     return EditModel(mechanism, best, other, doubt, len(releases), releases.fingerprint(mechanism))
 
 
@@ -103,15 +102,15 @@ def answered_edits(model: EditModel, kind: EditQuestion) -> Answered:
     chain is the better one, their difference is an error, too. Cost: that of `Alignments` and the square of the number
     of parameters for each release.
     """
-    numbers = _answers(len(model.matrix) - 1, kind)
-    gather = np.zeros((int(numbers.max()) + 1, numbers.size))
-    counted = numbers.ravel() >= 0
-    gather[numbers.ravel()[counted], np.flatnonzero(counted)] = 1.0
-    steps, others = (each.chain.alignments.expected(each.matrix.ravel())[1] for each in (model.best, model.other))
-    total, other = gather @ steps, gather @ others
+    numbers = _answers(len(model.mechanism.language.alphabet), kind).ravel()
+    counted, number = np.flatnonzero(numbers >= 0), int(numbers.max()) + 1
+    steps, others = (each.chain.steps(each.found.chances)[1] for each in (model.best, model.other))
+    total, other = (np.bincount(numbers[counted], each[counted], number) for each in (steps, others))
     shares = total / total.sum()
     if numbers.size > model.mechanism.limits.interval_parameters:
-        return Answered(shares, np.full(len(shares), np.nan))
+        return Answered(shares, np.full(number, np.nan))
+    gather = np.zeros((number, numbers.size))
+    gather[numbers[counted], counted] = 1.0
     errors = _errors(model, gather, shares, steps, boundary=kind == "pair") / total.sum()
     least = least_error(model.mechanism._channel, float(total.sum()), 2 if kind == "pair" else 1)
     apart = shares - other / other.sum()
@@ -124,19 +123,19 @@ def _errors(model: EditModel, gather: Floats, shares: Floats, sums: Floats, boun
     `sums` are the expected uses of all steps. With `boundary`, errors reach to the chances that are not rejected for
     steps that seem never to be taken.
     """
-    chain, chances, matrix = model.best.chain, model.best.found.chances, model.matrix
+    chain, chances, states = model.best.chain, model.best.found.chances, len(model.mechanism.language.alphabet) + 1
     answers, parameters = len(gather), len(chances)
     own, cross = np.zeros(answers), np.zeros((answers, parameters))
     information, slopes = np.zeros((parameters, parameters)), np.zeros(parameters)
     centring = gather - np.outer(shares, gather.sum(axis=0))
-    for times, steps in chain.alignments.each(matrix.ravel()):
-        scores, apart = chain.scores(chances, steps), steps @ centring.T
+    for times, steps in chain.each(chances):
+        scores, apart = scores_of(chain, chances, steps), steps @ centring.T
         own += times @ apart**2
         cross += (apart * times[:, None]).T @ scores
         information += (scores * times[:, None]).T @ scores
         slopes += times @ scores
-    along = model.releases * model_covariance(matrix, centring.reshape(answers, *matrix.shape))
-    along, uses = chain.scores(chances, along), chain.uses(sums)
+    along = model.releases * chain.covariance(chances, centring.reshape(answers, states, states))
+    uses = chain.uses(sums)
     root = root_of_inverse(information, inside(information, uses, chain.groups), model.releases)
     variance = own - ((cross @ root) ** 2).sum(axis=1) + ((along @ root) ** 2).sum(axis=1)
     errors = np.sqrt(np.maximum(variance, 0.0))
@@ -171,21 +170,3 @@ def _answers(symbols: int, kind: EditQuestion) -> Integers:
     else:
         numbers[1:, -1] = np.arange(symbols)
     return numbers
-
-
-def model_covariance(matrix: Floats, stats: Floats) -> Floats:
-    """The covariance of statistics of a true word with the scores of the chain.
-
-    stats[q, a, b] is what a step from row a to symbol b adds to statistic q. Scores of later steps do not depend on
-    what came before, so only the future of each step counts: its own statistic, and what is expected after it.
-    """
-    size = len(matrix)
-    onward = matrix[1:, :-1]
-    visits = np.linalg.inv(np.eye(size - 1) - onward)  # expected number of visits to a symbol after another
-    arrivals = np.concatenate([[1.0], matrix[0, :-1] @ visits])
-    gained = np.einsum("ab,qab->qa", matrix, stats)  # by the next step from each row
-    future = np.zeros((len(stats), size))
-    future[:, :-1] = gained[:, 1:] @ visits.T
-    value = stats + future[:, None, :]
-    mean = np.einsum("ab,qab->qa", matrix, value)
-    return np.asarray((arrivals[:, None] * matrix * (value - mean[:, :, None])).reshape(len(stats), -1))

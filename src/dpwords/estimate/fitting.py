@@ -67,9 +67,13 @@ def fit(
     progress: ProgressLine | None = None,
     most: int = _MOST_STEPS,
     enough: float = _ENOUGH,
+    patience: int = 1,
 ) -> Fit:
-    """The parameters with the largest likelihood that steps from `start` lead to. Cost: a pass for each step."""
-    groups, chances, steps = evidence.groups, start, 0
+    """The parameters with the largest likelihood that steps from `start` lead to. Cost: a pass for each step.
+
+    The search ends when so much as `enough` seems to be missing at most, `patience` times in a row.
+    """
+    groups, chances, steps, near = evidence.groups, start, 0, 0
     found, uses = evidence.expected(chances)
     while steps < most:
         first = normalised(uses, groups)
@@ -95,6 +99,7 @@ def fit(
         chances, found = best, value
         if progress is not None:
             progress(f"step {steps}: log-likelihood {found:.2f}")
-        if missing < enough:
+        near = near + 1 if missing < enough else 0
+        if near >= patience:
             return Fit(chances, found, steps, True)
     return Fit(chances, found, steps, False)

@@ -78,12 +78,17 @@ def fit_lengths(counts: Floats, matrix: Floats) -> Floats:
     return shares
 
 
+def explained_lengths(counts: Floats, channel: Channel, limits: Limits = DEFAULTS) -> tuple[Floats, Floats]:
+    """The shares of the true lengths up to the longest likely one, and the probability of each pair of lengths."""
+    longest = len(counts) - 1
+    spare = int(4 * np.sqrt(longest + 1) * channel.shares[0] ** 0.5) + 1  # symbols that the longest word may have lost
+    matrix = length_channel(channel, longest + spare, longest, limits)
+    return fit_lengths(counts, matrix), matrix
+
+
 def fitted_lengths(counts: Floats, mechanism: EditChannel) -> tuple[Floats, Floats]:
     """The shares of the true lengths up to the longest likely one, and their standard errors (observed information)."""
-    channel, longest = mechanism._channel, len(counts) - 1
-    spare = int(4 * np.sqrt(longest + 1) * channel.shares[0] ** 0.5) + 1  # symbols that the longest word may have lost
-    matrix = length_channel(channel, longest + spare, longest, mechanism.limits)
-    shares = fit_lengths(counts, matrix)
+    shares, matrix = explained_lengths(counts, mechanism._channel, mechanism.limits)
     scores = matrix / np.maximum(shares @ matrix, 1e-300) - 1  # of each released length, for each true one
     weighted = shares[:, None] * scores
     information, groups = (weighted * counts) @ weighted.T, np.zeros(len(shares), dtype=np.int64)
