@@ -1,10 +1,10 @@
 """Markov chains of true words, for releases of the edit channel, and which of two of them is the better one.
 
-After each symbol a word ends with some chance. It may be different for each symbol, as in traces of a process, or the
-same for all, so that the length of a word tells nothing about its symbols. The first kind of chain includes the second.
-But where there is much noise, it uses its freedom to explain lengths by symbols: if all words have the same length, it
-invents symbols for their beginnings and ends. So both are fitted, and the one is taken that explains the symbols
-better, given how long the releases are (docs/theory.md, section 15 d).
+Words may end after certain symbols, as traces of a process do, or have lengths that tell nothing about their symbols. A
+chain with a chance to end after each symbol has lengths that real words seldom have. Where there is much noise, it uses
+its freedom to explain lengths by symbols: if all words have the same length, it invents symbols for their beginnings
+and ends. So a chain whose lengths tell nothing is fitted, too, and the one is taken that explains the symbols better,
+given how long the releases are (docs/theory.md, section 15 d).
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from dpwords.core.scaled import Floats, Integers
 from dpwords.estimate.alignments import Alignments
 from dpwords.estimate.true_lengths import explained_lengths
 
-_MOST_STEPS = 3 * 10**9  # of one pass; some seconds
+_MOST_STEPS = 5 * 10**8  # of one pass; half a second
 
 
 class SeenWords(NamedTuple):
@@ -46,7 +46,7 @@ class LengthChain:
 
     @classmethod
     def of(cls, alignments: Alignments) -> LengthChain | None:
-        """The chain, or None if words are so long that a pass would take minutes."""
+        """The chain, or None if words are so long, or so many, that passes would take minutes."""
         sizes = alignments.words.sizes + 1.0
         most = 2.0 * sizes.max(initial=1.0)  # nearly all true words are shorter than that
         symbols = alignments.states - 1
