@@ -15,7 +15,7 @@ from dpwords.estimate.alignments import Alignments
 from dpwords.estimate.edit_chains import FittedChain, better_chain, fitted_chains, scores_of
 from dpwords.estimate.fitting import ProgressLine
 from dpwords.estimate.releases import Releases
-from dpwords.estimate.uncertainty import Answered, inside, least_seen, root_of_inverse
+from dpwords.estimate.uncertainty import Answered, inside, least_seen, variance_of
 from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.spaces.edit_channel import Channel
 
@@ -136,9 +136,8 @@ def _errors(model: EditModel, gather: Floats, shares: Floats, sums: Floats, boun
         slopes += times @ scores
     along = model.releases * chain.covariance(chances, centring.reshape(answers, states, states))
     uses = chain.uses(sums)
-    root = root_of_inverse(information, inside(information, uses, chain.groups), model.releases)
-    variance = own - ((cross @ root) ** 2).sum(axis=1) + ((along @ root) ** 2).sum(axis=1)
-    errors = np.sqrt(np.maximum(variance, 0.0))
+    free = inside(information, uses, chain.groups)
+    errors = np.sqrt(variance_of(own, cross, along, information, free, model.releases))
     if boundary:
         errors = np.maximum(errors, chain.uses(gather) @ least_seen(information, slopes, uses, chain.groups, chances))
     return np.asarray(errors)

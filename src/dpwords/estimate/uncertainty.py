@@ -71,9 +71,8 @@ def answered(evidence: RunEvidence, population: Hidden, question: RunQuestion, c
         information += (scores * part.times) @ scores.T
         slopes += scores @ part.times
     along = model_covariance(population, question, chances, lengths)
-    root = root_of_inverse(information, inside(information, uses, evidence.groups), sum(lengths.values()))
-    variance = own - ((cross @ root) ** 2).sum(axis=1) + ((along @ root) ** 2).sum(axis=1)
-    errors = np.sqrt(np.maximum(variance, 0.0))
+    free, releases = inside(information, uses, evidence.groups), sum(lengths.values())
+    errors = np.sqrt(variance_of(own, cross, along, information, free, releases))
     if question.kind == "pair":
         numbers, parameter = question.edges(evidence.hidden), evidence.hidden.parameter
         least = least_seen(information, slopes, uses, evidence.groups, chances)
@@ -214,17 +213,32 @@ def inside(information: Floats, uses: Floats, groups: Integers) -> Flags:
     return np.asarray((np.minimum(uses, others) >= _FEWEST_USES) & shown)
 
 
+def variance_of(own: Floats, cross: Floats, along: Floats, information: Floats, free: Flags, releases: float) -> Floats:
+    """The variances of answers: (v − G·S⁻¹·G′) + K·S⁻¹·K′, with the names of docs/theory.md, section 15 e.
+
+    Where there are as few releases as parameters, scores seem to explain everything; what they explain counts with the
+    weight of `trust`.
+    """
+    root = root_of_inverse(information, free, releases)
+    explained = ((cross @ root) ** 2).sum(axis=1)
+    left = np.maximum(own - trust(free, releases) * explained, 0.0)
+    return np.asarray(left + ((along @ root) ** 2).sum(axis=1))
+
+
+def trust(free: Flags, releases: float) -> float:
+    """How far sums over releases of products of different scores mean something: 1 − (parameters/releases)² or 0."""
+    return float(max(1 - (np.count_nonzero(free) / releases) ** 2, 0.0))
+
+
 def root_of_inverse(information: Floats, free: Flags, releases: float) -> Floats:
     """A matrix R with R·R′ = the inverse of the information about the parameters that do not lie on the boundary.
 
     All others count as known. Directions about which there is no information are left out. The products of different
-    scores are sums over the releases, and mean little where there are as few releases as parameters: they count with
-    the weight 1 − (parameters/releases)², at least 0.
+    scores count with the weight of `trust`.
     """
     scale = np.sqrt(np.where(free, np.diagonal(information), 0.0))
     scale[scale == 0.0] = np.inf
-    trusted = max(1 - (np.count_nonzero(free) / releases) ** 2, 0.0)
-    correlation = trusted * information / np.outer(scale, scale)
+    correlation = trust(free, releases) * information / np.outer(scale, scale)
     np.fill_diagonal(correlation, np.where(free, 1.0, 0.0))
     values, vectors = np.linalg.eigh(correlation)
     keep = values > _SMALL * values.max(initial=0.0)
