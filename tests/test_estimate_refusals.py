@@ -34,7 +34,8 @@ def test_what_is_refused() -> None:
     refuse("not for the edit channel", lambda: dw.estimate.patterns(["ab"], edits, ["a"]))
     refuse("changes it", lambda: dw.estimate.decode(["ab"], edits))
     onto = dw.EditChannel("ab", 4.0, onto=dw.Words("ab", max_length=3))
-    refuse("without onto=", lambda: ask(["ab"], onto))
+    for projected in (ask, dw.estimate.dfg, dw.estimate.lengths, dw.estimate.model):
+        refuse("projected onto a language .* without onto=", partial(projected, ["ab", "b"], onto))
     stairs = dw.Exponential(dw.GridWorld(3, 3), 4.0, k=2, utility=dw.Staircase(), calibration="textbook")
     refuse("fall linearly", lambda: ask(["EESS"], stairs))
     refuse("at least one", lambda: dw.estimate.patterns(["ab"], FREE, []))

@@ -135,6 +135,7 @@ class Asked:
         counts = np.bincount(sizes).astype(np.float64)
         plain = counts / counts.sum()
         if isinstance(self.mechanism, EditChannel):
+            _refuse_projected(self.mechanism)
             shares, errors = fitted_lengths(counts, self.mechanism)
             plain = np.append(plain, np.zeros(len(shares) - len(plain)))
             return self._estimates(range(len(shares)), shares, shares, errors, "em", plain)
@@ -206,6 +207,7 @@ class Asked:
     def _of_edits(self, mechanism: EditChannel) -> Estimates:
         if self.method == "inverse":
             raise InvalidValue("the edit channel has no inverse that is known: use method='em'")
+        _refuse_projected(mechanism)
         kind: EditQuestion = KINDS[self.question]
         model = fitted_edits(self.releases, mechanism, self.progress) if self.model is None else None
         model = model or self._known(self.model, EditModel)
@@ -230,6 +232,15 @@ class Asked:
             releases=len(self.releases),
             question=self.question,
             method=method,
+        )
+
+
+def _refuse_projected(mechanism: EditChannel) -> None:
+    """Raise if the releases are words of a language near the output of the channel, not this output itself."""
+    if mechanism.onto is not None:
+        raise InvalidValue(
+            "releases that were projected onto a language have no likelihood that can be computed: estimate from "
+            "releases of the channel without onto="
         )
 
 
