@@ -19,7 +19,7 @@ from dpwords.estimate.patterns import answered_pattern, detector_of, share_detec
 from dpwords.estimate.population import Model, fitted
 from dpwords.estimate.questions import NONE, RunQuestion, of_states, of_symbols
 from dpwords.estimate.releases import Releases
-from dpwords.estimate.results import Estimates, estimates, interval_factor, on_simplex
+from dpwords.estimate.results import Estimates, estimates, interval_factor, on_simplex, sampling_errors
 from dpwords.estimate.true_lengths import fitted_lengths
 from dpwords.estimate.uncertainty import Answered, answered
 from dpwords.estimate.views import population_of
@@ -139,7 +139,7 @@ class Asked:
             shares, errors = fitted_lengths(counts, self.mechanism)
             plain = np.append(plain, np.zeros(len(shares) - len(plain)))
             return self._estimates(range(len(shares)), shares, shares, errors, "em", plain)
-        errors = np.sqrt(plain * (1 - plain) / counts.sum())
+        errors = sampling_errors(plain, counts.sum())
         return self._estimates(range(len(plain)), plain, plain, errors, "counted", plain)
 
     def _method(self) -> Literal["inverse", "em"]:

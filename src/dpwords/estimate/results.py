@@ -154,6 +154,18 @@ def _hopeless(expected: float, releases: int) -> InvalidValue:
     )
 
 
+def sampling_errors(shares: Floats, releases: float) -> Floats:
+    """The standard errors that shares of a sample have without any noise, those of 0 and 1 included.
+
+    They are binomial ones, as if one more word had been found with and one without each property.
+
+    >>> sampling_errors(np.array([0.0, 0.5]), 98).round(4).tolist()
+    [0.01, 0.0505]
+    """
+    likely = (releases * shares + 1) / (releases + 2)
+    return np.asarray(np.sqrt(likely * (1 - likely) / releases))
+
+
 def on_simplex(values: Floats) -> Floats:
     """The nearest numbers, in the sum of squares, that are at least 0 and sum to 1. Cost: n log n.
 
