@@ -129,6 +129,35 @@ def test_releases_of_the_edit_channel_that_tell_nothing_are_refused() -> None:
         refuse("nothing can be estimated from 240 releases", partial(ask, releases, mechanism))
 
 
+MANY = [chr(0x4E00 + number) for number in range(100)]  # a chain on them has too many chances for intervals
+
+
+@pytest.mark.filterwarnings("ignore:of each word only")
+def test_chains_without_intervals_are_refused_where_releases_tell_nothing() -> None:
+    """At ε = 0.1, p − q is about ε/100: a pair has an error of at least √(0.01²/160)/0.001² = 790."""
+    weak, edits = dw.Exponential(dw.Words(MANY), 0.1), dw.EditChannel(MANY, 4.0)
+    words = [MANY[:9]] * 20
+    releases = weak.seeded(1).release_all(words)
+    refuse("nothing can be estimated from 20 releases", lambda: dw.estimate.dfg(releases, weak))
+    refuse("nothing can be estimated", lambda: dw.estimate.frequencies(releases, weak, method="em", per_place=True))
+    assert edits._channel.only_length_shows
+    changed = edits.seeded(1).release_all(words)
+    refuse("nothing can be estimated from 20 releases", lambda: dw.estimate.frequencies(changed, edits))
+    assert dw.estimate.lengths(changed, edits)
+
+
+@pytest.mark.filterwarnings("ignore:of each word only")
+def test_chains_without_intervals_are_called_rough_by_the_noise_alone() -> None:
+    """With p = 0.23 and q = 0.0078 at ε = 3.4, the 9 symbols of 5 words have errors of at least √(q/45)/(p − q)."""
+    some = dw.Exponential(dw.Words(MANY), 3.4)
+    releases = some.seeded(1).release_all([MANY[:9]] * 5)
+    with pytest.warns(UserWarning, match="the estimates are rough"):
+        found = dw.estimate.frequencies(releases, some, method="em")
+    assert np.isnan(found[MANY[0]].low)
+    assert any("rough" in note for note in found.notes)
+    assert any("not computed" in note for note in found.notes)
+
+
 def test_many_patterns_at_once_are_answered_as_one_by_one() -> None:
     """The errors of forty patterns add up to more than shares can be off, but each pattern is a question of its own."""
     mechanism = dw.Exponential(dw.Words("abc"), 2.0)

@@ -84,6 +84,7 @@ def estimates(
     shares: Floats,
     raw: Floats,
     errors: Floats,
+    known: Floats | None = None,
     *,
     confidence: float,
     counted: Floats,
@@ -92,6 +93,7 @@ def estimates(
 ) -> Estimates:
     """A table of estimates. `raw` are the estimates before they were made shares; intervals are around these.
 
+    `known` are the errors by which estimates are refused or called rough, where some of the errors are not computed.
     Patterns are questions of their own each, so that the least certain one counts.
     Raises `InvalidValue` if the errors are as large as they can be.
     """
@@ -99,11 +101,12 @@ def estimates(
     low = np.clip(np.minimum(raw - half, shares), 0.0, 1.0)
     high = np.clip(np.maximum(raw + half, shares), 0.0, 1.0)
     names = list(labels)
-    counting, apart = errors[(shares >= _AT_ZERO) | (raw != shares)], about["question"] == "patterns"
+    counting = (errors if known is None else known)[(shares >= _AT_ZERO) | (raw != shares)]
+    apart = about["question"] == "patterns"
     expected = _MEAN_ERROR * float(np.nanmax(counting, initial=0.0) if apart else np.nansum(counting))
     notes = []
     if expected >= _HOPELESS:
-        raise _hopeless(expected, releases)
+        raise hopeless(expected, releases)
     if expected > _UNRELIABLE and about["method"] == CORRECTED:
         raise InvalidValue(
             f"nothing reliable can be estimated from {releases} releases at this ε: the mechanism's normaliser depends "
@@ -143,7 +146,8 @@ def estimates(
     )
 
 
-def _hopeless(expected: float, releases: int) -> InvalidValue:
+def hopeless(expected: float, releases: int) -> InvalidValue:
+    """The error that refuses estimates whose shares are together expected to be off by so much."""
     times = (expected / _ROUGH) ** 2
     remedy = "release with a larger ε, since even a million times as many releases would not do"
     if times <= _OUT_OF_REACH:
