@@ -106,10 +106,10 @@ def test_two_releases_do_not_tell_lengths_exactly() -> None:
 
 
 def test_counted_lengths_have_the_intervals_of_a_sample() -> None:
-    """Of 98 words none has one symbol: with a word more on each side, √(1/100·99/100/98) = 0.01005."""
-    found = dw.estimate.lengths(["abc"] * 49 + ["ab"] * 49, dw.Exponential(dw.Words("abc"), 1.0))
-    assert found[1] == pytest.approx((0, 0, 1.96 * 0.01005), rel=1e-3)
-    assert found[2] == pytest.approx((0.5, 0.5 - 1.96 / 2 / 98**0.5, 0.5 + 1.96 / 2 / 98**0.5), rel=1e-3)
+    """Of 96 words none has one symbol: with two words more on each side, √(2/100·98/100/96) = 0.01429."""
+    found = dw.estimate.lengths(["abc"] * 48 + ["ab"] * 48, dw.Exponential(dw.Words("abc"), 1.0))
+    assert found[1] == pytest.approx((0, 0, 1.96 * 0.01429), rel=1e-3)
+    assert found[2] == pytest.approx((0.5, 0.5 - 1.96 / 2 / 96**0.5, 0.5 + 1.96 / 2 / 96**0.5), rel=1e-3)
 
 
 def test_impossible_requests_are_refused() -> None:

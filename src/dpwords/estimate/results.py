@@ -20,6 +20,8 @@ _UNRELIABLE = 0.25  # the same, if normalisers had to be corrected for, whose ow
 _HOPELESS = 2.0  # the largest total error that shares can have
 _OUT_OF_REACH = 1e6  # times as many releases, which nobody would collect
 _MEAN_ERROR = 0.8  # the mean absolute error of a normal variable, in standard errors
+_VERY_FEW = 15  # releases, whose own variation is no guide to that of others
+_OF_WORDS = ("starts", "ends", "patterns")  # shares of words, so that errors are at least those of a sample of words
 _BY_CHAIN = (
     "shares of patterns come from a Markov chain, in which a symbol depends on the one before it only: the intervals "
     "leave out what such a chain misses"
@@ -94,10 +96,14 @@ def estimates(
     """A table of estimates. `raw` are the estimates before they were made shares; intervals are around these.
 
     `known` are the errors by which estimates are refused or called rough, where some of the errors are not computed.
-    Patterns are questions of their own each, so that the least certain one counts.
+    Patterns are questions of their own each, so that the least certain one counts. Intervals of shares of words, and
+    all intervals from very few releases, are at least as wide as those of a sample of as many words without noise.
     Raises `InvalidValue` if the errors are as large as they can be.
     """
-    half = interval_factor(confidence) * errors
+    possible = shares > 0 if about["method"] != "inverse" else np.ones(len(shares), dtype=np.bool_)  # a fit has no 0
+    sampled = releases < _VERY_FEW or about["question"] in _OF_WORDS
+    least = np.where(possible, sampling_errors(shares, releases), 0.0) if sampled else 0.0
+    half = interval_factor(confidence) * np.maximum(errors, least)
     low = np.clip(np.minimum(raw - half, shares), 0.0, 1.0)
     high = np.clip(np.maximum(raw + half, shares), 0.0, 1.0)
     names = list(labels)
@@ -120,11 +126,12 @@ def estimates(
             f"the estimates are rough: {releases} releases are few for this ε, and {off_by} off by about "
             f"{expected:.1f} (of at most {most})"
         )
+    if releases < _VERY_FEW:
+        notes.append(f"{releases} releases are very few: intervals are rough")
     if apart:
         notes.append(_BY_CHAIN)
     if np.isnan(errors).any():
         notes.append("intervals are not computed for so many parameters: merge symbols or states, or use fewer")
-    possible = shares > 0 if about["method"] != "inverse" else np.ones(len(names), dtype=np.bool_)  # a fit has no 0
     at_zero, number = int(np.count_nonzero(possible & (shares < _AT_ZERO))), int(np.count_nonzero(possible))
     if 0 < at_zero < number and not np.isnan(errors).any() and about["method"] != "counted":
         notes.append(
@@ -161,12 +168,12 @@ def hopeless(expected: float, releases: int) -> InvalidValue:
 def sampling_errors(shares: Floats, releases: float) -> Floats:
     """The standard errors that shares of a sample have without any noise, those of 0 and 1 included.
 
-    They are binomial ones, as if one more word had been found with and one without each property.
+    They are binomial ones, as if two more words had been found with and two without each property.
 
-    >>> sampling_errors(np.array([0.0, 0.5]), 98).round(4).tolist()
-    [0.01, 0.0505]
+    >>> sampling_errors(np.array([0.0, 0.5]), 96).round(4).tolist()
+    [0.0143, 0.051]
     """
-    likely = (releases * shares + 1) / (releases + 2)
+    likely = (releases * shares + 2) / (releases + 4)
     return np.asarray(np.sqrt(likely * (1 - likely) / releases))
 
 
