@@ -41,7 +41,7 @@ KINDS: dict[str, Literal["each", "pair", "first", "last"]] = {
 }
 QUESTIONS = (*KINDS, "lengths", "patterns", "model")
 _OF_STATES = ("visits", "transitions")
-_BY_CHAIN = ("transitions", "dfg")  # better estimated by a chain than by inversion
+_BY_CHAIN = ("transitions", "dfg")  # better estimated by a chain than by inversion, if the chain fits the words
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +74,8 @@ class Asked:
         question = self._of(model.population)
         self._refuse_without_answers(question)
         found, least = self._answered(model, question)
+        if self.method == "auto" and self.mechanism.language.alike and self._misses(found.shares):
+            return self._inverted()
         plain = counted_shares(self.releases.by_length(), model.population, question)
         return self._estimates(question.labels, found.shares, found.shares, found.errors, model.method, plain, least)
 
@@ -158,6 +160,14 @@ class Asked:
             linear = self.mechanism.is_linear
             return "em" if linear and (self.question in _BY_CHAIN or self.model is not None) else "inverse"
         return self.method
+
+    def _misses(self, shares: Floats) -> bool:
+        """Whether shares of a chain on free words are not those that the unbiased inversion of the counts allows."""
+        if self.question not in _BY_CHAIN:
+            return False
+        words, question = self.releases.by_length(), symbols_of(self.mechanism, "pair")
+        answers = sum(len(rows) * (length - 1) for length, rows in words.items())
+        return inversion.inverted(words, self.mechanism, question).contradicts(shares, answers)
 
     def _fitted(self) -> Model:
         if self.model is None:
