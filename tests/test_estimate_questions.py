@@ -180,6 +180,7 @@ def test_detectors_find_what_str_finds() -> None:
             assert bool(detector.accepting[state]) == (pattern in word)
 
 
+@pytest.mark.filterwarnings("ignore:.*releases at this ε are too few to fit a prior")
 @pytest.mark.parametrize("name", LANGUAGES)
 @pytest.mark.parametrize("fitted", [False, True])
 def test_decoding_finds_the_word_with_the_least_expected_distance(name: str, fitted: bool) -> None:

@@ -96,6 +96,24 @@ def test_priors_on_other_symbols_are_refused() -> None:
     refuse("another language", lambda: dw.estimate.decode(ROUTES, RUNS, prior))
 
 
+def test_a_prior_fitted_to_releases_that_tell_nothing_is_warned_of() -> None:
+    """At ε = 0.01 a symbol is kept with probability 0.337, so decoded symbols are wrong about two times in three."""
+    words = ["aabbccabca", "abcabcabcc"] * 40
+    mechanism = dw.Exponential(dw.Words("abc"), 0.01)
+    releases = mechanism.seeded(1).release_all(words)
+    chain = dw.estimate.model(releases, mechanism)
+    with pytest.warns(UserWarning, match="80 releases at this ε are too few to fit a prior to"):
+        found = dw.estimate.decode(releases, mechanism, chain)
+    wrong = np.mean([sum(a != b for a, b in zip(*pair, strict=True)) for pair in zip(found, words, strict=True)])
+    assert found.expected_distance < 0.7 * wrong
+    assert "if the prior is right" in repr(found)
+    known = dw.estimate.chain(mechanism.language, chain.transitions)  # assumed, so that nothing is known about its fit
+    assert dw.estimate.decode(releases, mechanism, known) == found
+    better = dw.Exponential(dw.Words("abc"), 2.0)
+    releases = better.seeded(1).release_all(words)
+    assert len(dw.estimate.decode(releases, better, dw.estimate.model(releases, better))) == 80
+
+
 CHANGING = ["aabbccca", "abbbbcca", "ccaaabbb", "cabbaaca"] * 60
 
 

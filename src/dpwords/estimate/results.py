@@ -43,7 +43,8 @@ class Estimates(dict[Any, Estimate]):
     """Estimated shares by label, in the order of the alphabet or the system.
 
     `method` says how they were made, `releases` from how many releases, `counted` what the releases themselves would
-    give if they were counted as they are, and `notes` what to beware of.
+    give if they were counted as they are, `notes` what to beware of, and `rough` whether the releases are too few for
+    this ε.
 
     >>> from dpwords import Exponential, Words, estimate
     >>> mechanism = Exponential(Words("ab"), epsilon=2)
@@ -62,10 +63,11 @@ class Estimates(dict[Any, Estimate]):
         releases: int,
         counted: Mapping[Any, float],
         notes: tuple[str, ...] = (),
+        rough: bool = False,
     ) -> None:
         super().__init__(items)
         self.question, self.method, self.confidence, self.releases = question, method, confidence, releases
-        self.counted, self.notes = dict(counted), notes
+        self.counted, self.notes, self.rough = dict(counted), notes, rough
 
     @property
     def total_error(self) -> float:
@@ -149,6 +151,7 @@ def estimates(
         releases=releases,
         counted=dict(zip(names, counted.tolist(), strict=True)),
         notes=tuple(notes),
+        rough=expected > _ROUGH,
         **about,
     )
 
