@@ -7,6 +7,9 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import pandas
+import polars
+import pyarrow
 import pytest
 
 import dpwords as dw
@@ -31,7 +34,7 @@ def test_what_is_refused() -> None:
     edits = dw.EditChannel("ab", 4.0)
     refuse("no inverse", lambda: ask(["ab"], edits, method="inverse"))
     refuse("no fixed places", lambda: ask(["ab"], edits, per_place=True))
-    refuse("not for the edit channel", lambda: dw.estimate.patterns(["ab"], edits, ["a"]))
+    refuse("changes lengths: ask for pairs of symbols", lambda: dw.estimate.patterns(["ab"], edits, ["a"]))
     refuse("changes it", lambda: dw.estimate.decode(["ab"], edits))
     onto = dw.EditChannel("ab", 4.0, onto=dw.Words("ab", max_length=3))
     for projected in (ask, dw.estimate.dfg, dw.estimate.lengths, dw.estimate.model):
@@ -43,6 +46,15 @@ def test_what_is_refused() -> None:
     refuse("symbol 2 of the pattern", lambda: dw.estimate.patterns(["ab"], FREE, ["ax"]))
     refuse("in a row", lambda: dw.estimate.patterns(["ab"], FREE, [""]))
     refuse("another language", lambda: dw.estimate.decode(["ab"], FREE, dw.estimate.model(ROUTES, RUNS)))  # type: ignore[arg-type]
+
+
+def test_a_whole_table_is_refused() -> None:
+    words = {"who": [1, 2, 3], "word": ["ab", "ba", "bb"]}
+    for table in (pandas.DataFrame(words), pyarrow.table(words), polars.DataFrame(words)):
+        refuse("one column of a table, not the whole table", partial(dw.estimate.frequencies, table, FREE))
+        assert dw.estimate.lengths(table["word"], FREE)[2].value == 1
+    report = dw.Report(dw.Words("ab"), 1.0, "symbols")
+    refuse("not the whole table", lambda: dw.estimate.frequencies(pandas.DataFrame({"answer": [["a"]]}), report))
 
 
 def test_too_little_is_told_or_refused() -> None:

@@ -118,7 +118,10 @@ class Asked:
     def patterns(self, patterns: Any) -> Estimates:
         """The share of words that have each of some patterns."""
         if isinstance(self.mechanism, EditChannel):
-            raise InvalidValue("patterns are estimated for words that keep their length, not for the edit channel")
+            raise InvalidValue(
+                "patterns are not estimated from releases of the edit channel, which changes lengths: ask for pairs of "
+                "symbols (dfg), or release with Exponential or Online"
+            )
         if self.method == "inverse":
             raise InvalidValue("patterns are estimated by a chain only: use method='em'")
         if isinstance(patterns, (str, Language)) or not isinstance(patterns, Iterable):
