@@ -97,6 +97,7 @@ def raised(call: Callable[[], object]) -> BaseException | None:
     return None
 
 
+@pytest.mark.filterwarnings("ignore:the estimates are rough")
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_no_exception_shows_a_symbol(name: str, caplog: pytest.LogCaptureFixture) -> None:
     make, _ = MECHANISMS[name]

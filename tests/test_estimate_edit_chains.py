@@ -132,7 +132,7 @@ def test_words_with_lengths_of_their_own_are_summed_exactly() -> None:
     chain = LengthChain(alignments_of(outputs, channel))
     chain.lengths = np.array([0.1, 0.0, 0.5, 0.1, 0.3])
     ((_, rows),) = chain.each(chances)
-    logs = chain.alignments.summed("edit_lengths", chain._model(chances))[0]
+    logs = chain.logs(chances)
     values, ends = chain.alignments.words.values, [0, *chain.alignments.words.ends.tolist()]
     for number, (begin, end) in enumerate(itertools.pairwise(ends)):
         total, steps = 0.0, np.zeros((3, 3))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 import dpwords as dw
 from dpwords.estimate.asking import symbols_of
-from dpwords.estimate.inversion import inverted
+from dpwords.estimate.inversion import Inverted, inverted
 from dpwords.estimate.results import on_simplex
 from populations import channel, listed
 
@@ -91,3 +92,46 @@ def test_pairs_are_counted_as_they_are_where_nothing_is_changed() -> None:
     found = dw.estimate.dfg(["aab", "ab", "b"], mechanism, method="inverse")
     assert [found[pair].value for pair in found] == pytest.approx([1 / 3, 2 / 3, 0, 0], abs=1e-9)
     assert found.counted == pytest.approx({("a", "a"): 1 / 3, ("a", "b"): 2 / 3, ("b", "a"): 0, ("b", "b"): 0})
+
+
+VARIANTS = ["abcab", "cabba", "abaab"]  # after ab comes c, b or a, which the word decides and not the symbol before
+
+
+@pytest.mark.parametrize("ask", [dw.estimate.dfg, dw.estimate.transitions])
+def test_pairs_are_inverted_where_a_chain_does_not_fit_the_words(ask: Any) -> None:
+    pairs = Counter(pair for word in VARIANTS for pair in pairwise(word))
+    mechanism, covered = dw.Exponential(dw.Words("abc"), 2.0), []
+    for seed in range(4):
+        releases = mechanism.seeded(seed).release_all(VARIANTS * 600)
+        found, chain = ask(releases, mechanism), ask(releases, mechanism, method="em")
+        assert (found.method, chain.method) == ("inverse", "em")
+        error, of_chain = (sum(abs(est[p].value - pairs[p] / 12) for p in est) for est in (found, chain))
+        assert error < 0.1 < of_chain
+        covered += [found[pair].low <= pairs[pair] / 12 <= found[pair].high for pair in found]
+        model = dw.estimate.model(releases, mechanism)
+        assert ask(releases, mechanism, model=model) == found
+    assert np.mean(covered) > 0.88
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 3.0])
+def test_pairs_of_a_chain_are_estimated_by_one(epsilon: float) -> None:
+    """Words in which each symbol depends on the one before it."""
+    mechanism, rng, methods = dw.Exponential(dw.Words("abc"), epsilon), np.random.default_rng(5), Counter[str]()
+    steps = np.array([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.3, 0.1, 0.6]])
+    for seed in range(15):
+        codes = rng.integers(3, size=(200, 6))
+        for place in range(1, 6):
+            codes[:, place] = (rng.random((200, 1)) > steps[codes[:, place - 1]].cumsum(axis=1)).sum(axis=1)
+        words = ["".join("abc"[code] for code in row) for row in codes]
+        methods[dw.estimate.dfg(mechanism.seeded(seed).release_all(words), mechanism).method] += 1
+    assert methods["em"] >= 14
+
+
+def test_estimates_contradict_each_other_beyond_two_standard_deviations() -> None:
+    """With two equal errors e, a squared distance is 2e² on average, with a standard deviation of 2e²: at most 6e²."""
+    errors = np.array([0.1, 0.1])
+    found = Inverted(np.array([0.5, 0.5]), errors, errors)
+    assert not found.contradicts(np.array([0.5, 0.5]) + np.array([1, -1]) * np.sqrt(0.029), 1000)
+    assert found.contradicts(np.array([0.5, 0.5]) + np.array([1, -1]) * np.sqrt(0.031), 1000)
+    exact = Inverted(np.array([0.5, 0.5]), np.zeros(2), errors)
+    assert not exact.contradicts(np.array([0.5001, 0.4999]), 1000)  # less than one answer of 1,000

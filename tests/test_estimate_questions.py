@@ -180,6 +180,7 @@ def test_detectors_find_what_str_finds() -> None:
             assert bool(detector.accepting[state]) == (pattern in word)
 
 
+@pytest.mark.filterwarnings("ignore:.*releases at this ε are too few to fit a prior")
 @pytest.mark.parametrize("name", LANGUAGES)
 @pytest.mark.parametrize("fitted", [False, True])
 def test_decoding_finds_the_word_with_the_least_expected_distance(name: str, fitted: bool) -> None:
@@ -252,18 +253,40 @@ def test_reports() -> None:
 
 @pytest.mark.filterwarnings("ignore:the estimates are rough")
 def test_few_releases_that_happen_to_agree_do_not_make_intervals_short() -> None:
-    """A symbol out of 3 is kept with p = e²/(e² + 2) at ε = 2; so 4 symbols leave an error of √(q(1 − q)/4)/(p − q)."""
+    """A symbol out of 3 is kept with p = e²/(e² + 2) at ε = 2, so n symbols leave an error of √(q(1 − q)/n)/(p − q)."""
     mechanism = dw.Exponential(dw.Words("abc"), 2.0)
     p, q = np.exp(2.0) / (np.exp(2.0) + 2), 1 / (np.exp(2.0) + 2)
-    found = dw.estimate.frequencies(["aa", "aa"], mechanism)
-    assert found["b"].high == pytest.approx(-q / (p - q) + 1.959964 * np.sqrt(q * (1 - q) / 4) / (p - q), abs=1e-6)
-    pairs = dw.estimate.dfg(["aa", "aa"], mechanism, method="inverse")
-    least = q * (1 - q) / (p - q) ** 2 / np.sqrt(2)
+    found = dw.estimate.frequencies(["ab"] * 20, mechanism)
+    half = 1.959964 * np.sqrt(q * (1 - q) / 40) / (p - q)
+    assert found["a"].high == pytest.approx((0.5 - q) / (p - q) + half, abs=1e-6)
+    pairs = dw.estimate.dfg(["aa"] * 20, mechanism, method="inverse")
+    least = q * (1 - q) / (p - q) ** 2 / np.sqrt(20)
     assert pairs["b", "b"].high == pytest.approx((q / (p - q)) ** 2 + 1.959964 * least, abs=1e-6)
     report = dw.Report(dw.Words("ab"), 1.0, "symbols")
     p, q = report.share_if_true, report.share_if_not
     answers = dw.estimate.frequencies([{"a"}] * 10, report)
     assert answers["b"].high == pytest.approx(-q / (p - q) + 1.959964 * np.sqrt(p * q / 10) / (p - q), abs=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:the estimates are rough")
+@pytest.mark.parametrize("mechanism", [dw.EditChannel("ab", 9.0), dw.Exponential(dw.Words("ab"), 9.0)])
+def test_intervals_from_very_few_words_are_those_of_a_sample_at_least(mechanism: dw.Private) -> None:
+    """With two words more on each side, a share of 1/2 of 3 words has the error √(1/4/3), and one of 0 √(10/49/3)."""
+    releases = ["ab", "ba", "aabb"]
+    found = dw.estimate.frequencies(releases, mechanism)
+    assert found["a"].high - found["a"].low > 2 * 1.959 * np.sqrt(1 / 12) - 0.14  # cut off at 1
+    graph = dw.estimate.dfg(["abb"] * 3, mechanism)
+    assert graph["b", "a"].high > 1.959 * np.sqrt(10 / 49 / 3)
+    assert "3 releases are very few: intervals are rough" in found.notes
+    assert not any("very few" in note for note in dw.estimate.starts(releases * 5, mechanism).notes)
+
+
+def test_shares_of_words_are_no_more_certain_than_in_a_sample() -> None:
+    """All of 96 words start with a: with two words more on each side, the error is √(2/100·98/100/96) = 0.01429."""
+    mechanism = dw.Exponential(dw.Words("ab"), 50.0)
+    for found in (dw.estimate.starts(["ab"] * 96, mechanism), dw.estimate.ends(["ba"] * 96, mechanism)):
+        assert found["b"] == pytest.approx((0, 0, 1.96 * 0.01429), rel=1e-3)
+        assert found["a"].low == pytest.approx(1 - 1.96 * 0.01429, rel=1e-3)
 
 
 def test_a_mechanism_for_each_length() -> None:

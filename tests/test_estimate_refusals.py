@@ -7,6 +7,9 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import pandas
+import polars
+import pyarrow
 import pytest
 
 import dpwords as dw
@@ -31,10 +34,11 @@ def test_what_is_refused() -> None:
     edits = dw.EditChannel("ab", 4.0)
     refuse("no inverse", lambda: ask(["ab"], edits, method="inverse"))
     refuse("no fixed places", lambda: ask(["ab"], edits, per_place=True))
-    refuse("not for the edit channel", lambda: dw.estimate.patterns(["ab"], edits, ["a"]))
+    refuse("changes lengths: ask for pairs of symbols", lambda: dw.estimate.patterns(["ab"], edits, ["a"]))
     refuse("changes it", lambda: dw.estimate.decode(["ab"], edits))
     onto = dw.EditChannel("ab", 4.0, onto=dw.Words("ab", max_length=3))
-    refuse("without onto=", lambda: ask(["ab"], onto))
+    for projected in (ask, dw.estimate.dfg, dw.estimate.lengths, dw.estimate.model):
+        refuse("projected onto a language .* without onto=", partial(projected, ["ab", "b"], onto))
     stairs = dw.Exponential(dw.GridWorld(3, 3), 4.0, k=2, utility=dw.Staircase(), calibration="textbook")
     refuse("fall linearly", lambda: ask(["EESS"], stairs))
     refuse("at least one", lambda: dw.estimate.patterns(["ab"], FREE, []))
@@ -42,6 +46,15 @@ def test_what_is_refused() -> None:
     refuse("symbol 2 of the pattern", lambda: dw.estimate.patterns(["ab"], FREE, ["ax"]))
     refuse("in a row", lambda: dw.estimate.patterns(["ab"], FREE, [""]))
     refuse("another language", lambda: dw.estimate.decode(["ab"], FREE, dw.estimate.model(ROUTES, RUNS)))  # type: ignore[arg-type]
+
+
+def test_a_whole_table_is_refused() -> None:
+    words = {"who": [1, 2, 3], "word": ["ab", "ba", "bb"]}
+    for table in (pandas.DataFrame(words), pyarrow.table(words), polars.DataFrame(words)):
+        refuse("one column of a table, not the whole table", partial(dw.estimate.frequencies, table, FREE))
+        assert dw.estimate.lengths(table["word"], FREE)[2].value == 1
+    report = dw.Report(dw.Words("ab"), 1.0, "symbols")
+    refuse("not the whole table", lambda: dw.estimate.frequencies(pandas.DataFrame({"answer": [["a"]]}), report))
 
 
 def test_too_little_is_told_or_refused() -> None:
@@ -95,6 +108,24 @@ def test_priors_on_other_symbols_are_refused() -> None:
     refuse("another language", lambda: dw.estimate.decode(ROUTES, RUNS, prior))
 
 
+def test_a_prior_fitted_to_releases_that_tell_nothing_is_warned_of() -> None:
+    """At ε = 0.01 a symbol is kept with probability 0.337, so decoded symbols are wrong about two times in three."""
+    words = ["aabbccabca", "abcabcabcc"] * 40
+    mechanism = dw.Exponential(dw.Words("abc"), 0.01)
+    releases = mechanism.seeded(1).release_all(words)
+    chain = dw.estimate.model(releases, mechanism)
+    with pytest.warns(UserWarning, match="80 releases at this ε are too few to fit a prior to"):
+        found = dw.estimate.decode(releases, mechanism, chain)
+    wrong = np.mean([sum(a != b for a, b in zip(*pair, strict=True)) for pair in zip(found, words, strict=True)])
+    assert found.expected_distance < 0.7 * wrong
+    assert "if the prior is right" in repr(found)
+    known = dw.estimate.chain(mechanism.language, chain.transitions)  # assumed, so that nothing is known about its fit
+    assert dw.estimate.decode(releases, mechanism, known) == found
+    better = dw.Exponential(dw.Words("abc"), 2.0)
+    releases = better.seeded(1).release_all(words)
+    assert len(dw.estimate.decode(releases, better, dw.estimate.model(releases, better))) == 80
+
+
 CHANGING = ["aabbccca", "abbbbcca", "ccaaabbb", "cabbaaca"] * 60
 
 
@@ -126,6 +157,35 @@ def test_releases_of_the_edit_channel_that_tell_nothing_are_refused() -> None:
     releases = mechanism.seeded(1).release_all(CHANGING)
     for ask in (dw.estimate.dfg, dw.estimate.starts, dw.estimate.ends):
         refuse("nothing can be estimated from 240 releases", partial(ask, releases, mechanism))
+
+
+MANY = [chr(0x4E00 + number) for number in range(100)]  # a chain on them has too many chances for intervals
+
+
+@pytest.mark.filterwarnings("ignore:of each word only")
+def test_chains_without_intervals_are_refused_where_releases_tell_nothing() -> None:
+    """At ε = 0.1, p − q is about ε/100: a pair has an error of at least √(0.01²/160)/0.001² = 790."""
+    weak, edits = dw.Exponential(dw.Words(MANY), 0.1), dw.EditChannel(MANY, 4.0)
+    words = [MANY[:9]] * 20
+    releases = weak.seeded(1).release_all(words)
+    refuse("nothing can be estimated from 20 releases", lambda: dw.estimate.dfg(releases, weak))
+    refuse("nothing can be estimated", lambda: dw.estimate.frequencies(releases, weak, method="em", per_place=True))
+    assert edits._channel.only_length_shows
+    changed = edits.seeded(1).release_all(words)
+    refuse("nothing can be estimated from 20 releases", lambda: dw.estimate.frequencies(changed, edits))
+    assert dw.estimate.lengths(changed, edits)
+
+
+@pytest.mark.filterwarnings("ignore:of each word only")
+def test_chains_without_intervals_are_called_rough_by_the_noise_alone() -> None:
+    """With p = 0.23 and q = 0.0078 at ε = 3.4, the 9 symbols of 5 words have errors of at least √(q/45)/(p − q)."""
+    some = dw.Exponential(dw.Words(MANY), 3.4)
+    releases = some.seeded(1).release_all([MANY[:9]] * 5)
+    with pytest.warns(UserWarning, match="the estimates are rough"):
+        found = dw.estimate.frequencies(releases, some, method="em")
+    assert np.isnan(found[MANY[0]].low)
+    assert any("rough" in note for note in found.notes)
+    assert any("not computed" in note for note in found.notes)
 
 
 def test_many_patterns_at_once_are_answered_as_one_by_one() -> None:

@@ -80,6 +80,38 @@ def test_no_shares_are_more_likely_than_the_fitted_ones() -> None:
     assert max(map(log_likelihood, others)) < log_likelihood(fitted) + 0.1
 
 
+@LITTLE
+@pytest.mark.filterwarnings("ignore:the estimates are rough")
+@pytest.mark.parametrize(("epsilon", "words", "widest"), [(2.0, 1000, 0.6), (3.0, 200, 0.4), (5.0, 200, 0.13)])
+def test_intervals_cover_lengths_that_releases_hardly_tell_apart(epsilon: float, words: int, widest: float) -> None:
+    """Lengths are uniform on 3 to 8, and a fit has some of them at 0."""
+    mechanism, covered, widths = dw.EditChannel("abc", epsilon), [], []
+    for seed in range(12):
+        sizes = np.random.default_rng(seed).integers(3, 9, words)
+        found = dw.estimate.lengths(mechanism.seeded(seed).release_all(["a" * size for size in sizes]), mechanism)
+        covered += [found[length].low <= 1 / 6 <= found[length].high for length in range(3, 9)]
+        widths += [found[length].high - found[length].low for length in range(3, 9)]
+        beyond = [share for length, share in found.items() if not 3 <= length <= 8]
+        assert np.mean([share.low <= 0.001 for share in beyond]) > 0.9
+    assert np.mean(covered) > 0.9
+    assert np.mean(widths) < widest
+
+
+@pytest.mark.filterwarnings("ignore:the estimates are rough")
+def test_two_releases_do_not_tell_lengths_exactly() -> None:
+    found = dw.estimate.lengths(["abc", "ab"], dw.EditChannel("abc", 3.0))
+    assert found[2].low < 0.2
+    assert found[2].high > 0.95
+    assert found[4].high > 0.3
+
+
+def test_counted_lengths_have_the_intervals_of_a_sample() -> None:
+    """Of 96 words none has one symbol: with two words more on each side, √(2/100·98/100/96) = 0.01429."""
+    found = dw.estimate.lengths(["abc"] * 48 + ["ab"] * 48, dw.Exponential(dw.Words("abc"), 1.0))
+    assert found[1] == pytest.approx((0, 0, 1.96 * 0.01429), rel=1e-3)
+    assert found[2] == pytest.approx((0.5, 0.5 - 1.96 / 2 / 96**0.5, 0.5 + 1.96 / 2 / 96**0.5), rel=1e-3)
+
+
 def test_impossible_requests_are_refused() -> None:
     matrix = length_channel(channel_of(3, 12.0), 2, 200)
     with pytest.raises(dw.errors.InvalidValue, match="longer true words"):

@@ -24,6 +24,7 @@ from dpwords.cli.options import (
     refuse,
     report_option,
 )
+from dpwords.cli.release_files import in_options
 from dpwords.cli.released import ReleasedFile, released_file
 from dpwords.cli.terminal import emit, note, status
 from dpwords.errors import InvalidValue
@@ -145,7 +146,7 @@ def estimate(
     """
     for path in output:
         _check_output(path)
-    read = released_file(input, format)
+    read = _read(input, format)
     asked = _question(question, read, patterns)
     if asked != "patterns":
         refuse("--pattern belongs to --question patterns", "patterns")
@@ -161,9 +162,20 @@ def estimate(
     _tell(rows, read)
 
 
+def _read(path: str, format: str | None) -> ReleasedFile:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "of each word only")  # advice for who is about to release
+        try:
+            return released_file(path, format)
+        except InvalidValue as error:
+            raise type(error)(_in_options(str(error))) from None
+
+
 def _in_options(message: str) -> str:
     """A message that names arguments of Python functions with the options of the command line instead."""
-    return re.sub(r"\bmethod='(\w+)'", r"--method \1", message).replace("per_place", "--per-place")
+    message = message.replace("the channel without onto=", "the channel with --alphabet, not --system or --lexicon")
+    message = re.sub(r"\bmethod='(\w+)'", r"--method \1", message).replace("per_place", "--per-place")
+    return in_options(message)
 
 
 def _question(question: str | None, read: ReleasedFile, patterns: Sequence[str]) -> str:

@@ -5,7 +5,8 @@ returns shares with confidence intervals, {label: Estimate(value, low, high)}. O
 privacy is spent. The intervals are for the population from which the words come, and take the noise of the mechanism
 into account; releases of one person count as if they came from several.
 
-Options that all functions have:
+`lengths` and reports take the option `confidence` only, `model` takes `progress` and `decode` none of them. The options
+of all other functions are:
 
 - `method`: "inverse" takes the noise off the counts, without bias (free words only); "em" fits a Markov chain on the
   language by expectation–maximisation; "auto" chooses.
@@ -64,7 +65,7 @@ __all__ = [
 
 
 class Options(TypedDict, total=False):
-    """The options that all questions have."""
+    """The options of all questions except `lengths`."""
 
     method: EstimateMethod
     confidence: float
@@ -220,8 +221,9 @@ def decode(releases: Any, mechanism: Private, prior: MarkovChain | None = None) 
     This is a guess of the true word by whoever has the release: it costs no privacy, and it is not a release of its
     own. `prior` is a chain on the language, fitted (`model`) or assumed (`chain`); without one, all words of the
     language are equally likely, and little is gained. The result is a list of words with `expected_distance`, how far
-    they are from the true ones on average if the prior is right, and `released_distance`, the same for the releases.
-    Cost: a pass over the releases.
+    they are from the true ones on average if the prior is right, and `released_distance`, the same for the releases. If
+    the prior is wrong, these distances are, too. A prior that was fitted to releases that tell little is wrong, and
+    with these same releases there is a warning. Cost: a few passes over the releases.
 
     >>> import dpwords as dw
     >>> mechanism = dw.Exponential(dw.Words("ab"), epsilon=1)

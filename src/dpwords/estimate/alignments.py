@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -82,7 +82,7 @@ class Alignments(Value):
         chances. They do not depend on the number of threads. Cost: for each distinct word of n released symbols,
         n²·m + n·m², with m symbols in the alphabet.
         """
-        logs, uses = self.summed("alignments", self._model(chances))
+        logs, uses = self.summed(kernel("alignments").add_uses_each, self._model(chances))
         return float(self.times @ logs), self._counts(chances, uses, logs)
 
     def logs_given_length(self, chances: Floats) -> Floats:
@@ -99,12 +99,12 @@ class Alignments(Value):
         table, scale = np.empty(shape), np.empty(longest + 1)
         kernel("alignments").forward(np.zeros(longest, dtype=np.int64), blind, np.empty(shape), table, scale)
         lengths = scale + np.log(table @ model.ending)
-        return np.asarray(self.summed("alignments", model)[0] - lengths[self.words.sizes])
+        return np.asarray(self.summed(kernel("alignments").add_uses_each, model)[0] - lengths[self.words.sizes])
 
-    def summed(self, loops: str, model: NamedTuple) -> tuple[Floats, Floats]:
+    def summed(self, add_uses: Callable[..., None], model: NamedTuple) -> tuple[Floats, Floats]:
         """The logarithm of each distinct word's probability, and the sums of uses over all words.
 
-        `loops` is the kernel whose `add_uses_each` takes the model.
+        `add_uses` is the loop over words for this kind of model.
         """
         number = len(self.words)
         parts = max(min(_MOST_PARTS, number, self.limits.batch // self.states**2), 1)
@@ -115,7 +115,7 @@ class Alignments(Value):
 
         def add(part: slice) -> None:
             begin, end = int(bounds[part.start]), int(bounds[part.stop])
-            kernel(loops).add_uses_each(*words, begin, end, self.times, place, model, uses, logs)
+            add_uses(*words, begin, end, self.times, place, model, uses, logs)
 
         threads.in_parts(add, parts, cost=int(self._steps(self.words.sizes)) // parts, most=self.limits.threads)
         return logs, uses.sum(axis=0)
@@ -125,10 +125,10 @@ class Alignments(Value):
 
         Cost: that of `expected`, and the number of parameters for each distinct word.
         """
-        for times, uses, logs in self.each_word("alignments", self._model(chances)):
+        for times, uses, logs in self.each_word(kernel("alignments").add_uses_each, self._model(chances)):
             yield times, self._counts(chances, uses, logs)
 
-    def each_word(self, loops: str, model: NamedTuple) -> Iterator[tuple[Floats, Floats, Floats]]:
+    def each_word(self, add_uses: Callable[..., None], model: NamedTuple) -> Iterator[tuple[Floats, Floats, Floats]]:
         """Batches of distinct words: how often each was released, its own uses, and ln of its probability."""
         number = len(self.words)
         ones, logs = np.ones(number), np.zeros(number)
@@ -142,7 +142,7 @@ class Alignments(Value):
 
             def add(part: slice) -> None:
                 span = begin + part.start, begin + part.stop  # noqa: B023
-                kernel(loops).add_uses_each(*words, *span, ones, place, model, uses, logs)  # noqa: B023
+                add_uses(*words, *span, ones, place, model, uses, logs)  # noqa: B023
 
             threads.in_parts(add, size, cost=cost, most=self.limits.threads)
             yield self.times[batch], uses, logs[batch]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
@@ -12,14 +13,14 @@ from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue, within_memory
 from dpwords.estimate import inversion
-from dpwords.estimate.edits import EditModel, EditQuestion, answered_edits, fitted_edits
+from dpwords.estimate.edits import EditModel, EditQuestion, answered_edits, fitted_edits, least_error, refuse_projected
 from dpwords.estimate.fitting import ProgressLine
 from dpwords.estimate.hidden import Hidden
 from dpwords.estimate.patterns import answered_pattern, detector_of, share_detected
 from dpwords.estimate.population import Model, fitted
 from dpwords.estimate.questions import NONE, RunQuestion, of_states, of_symbols
 from dpwords.estimate.releases import Releases
-from dpwords.estimate.results import Estimates, estimates, interval_factor, on_simplex
+from dpwords.estimate.results import Estimates, estimates, hopeless, interval_factor, on_simplex, sampling_errors
 from dpwords.estimate.true_lengths import fitted_lengths
 from dpwords.estimate.uncertainty import Answered, answered
 from dpwords.estimate.views import population_of
@@ -40,7 +41,7 @@ KINDS: dict[str, Literal["each", "pair", "first", "last"]] = {
 }
 QUESTIONS = (*KINDS, "lengths", "patterns", "model")
 _OF_STATES = ("visits", "transitions")
-_BY_CHAIN = ("transitions", "dfg")  # better estimated by a chain than by inversion
+_BY_CHAIN = ("transitions", "dfg")  # better estimated by a chain than by inversion, if the chain fits the words
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,9 +73,11 @@ class Asked:
         model = self._fitted()
         question = self._of(model.population)
         self._refuse_without_answers(question)
-        found = self._answered(model, question)
+        found, least = self._answered(model, question)
+        if self.method == "auto" and self.mechanism.language.alike and self._misses(found.shares):
+            return self._inverted()
         plain = counted_shares(self.releases.by_length(), model.population, question)
-        return self._estimates(question.labels, found.shares, found.shares, found.errors, model.method, plain)
+        return self._estimates(question.labels, found.shares, found.shares, found.errors, model.method, plain, least)
 
     def counted(self) -> dict[Any, float]:
         """The shares among the words as they are, by label, as if they were not noisy. Cost: their symbols."""
@@ -97,22 +100,28 @@ class Asked:
         if self._method() == "inverse":
             question = symbols_of(self.mechanism, "place", places)
             inverse = inversion.inverted(words, self.mechanism, question)
-            parts = np.split(inverse.shares, places), np.split(inverse.errors, places)
+            parts = [np.split(each, places) for each in (inverse.shares, inverse.errors, inverse.errors)]
             shares, method = [on_simplex(part) for part in parts[0]], "inverse"
         else:
             model = self._fitted()
-            found = self._answered(model, of_symbols(model.population, "place", places))
-            parts = np.split(found.shares, places), np.split(found.errors, places)
+            found, least = self._answered(model, of_symbols(model.population, "place", places))
+            parts = [np.split(each, places) for each in (found.shares, found.errors, least)]
             shares, method = parts[0], model.method
         counts = _counted_at(words, places, symbols)
-        names, tables = self.mechanism.language.alphabet.symbols, zip(shares, *parts, counts, strict=True)
-        return [self._estimates(names, share, raw, error, method, plain) for share, raw, error, plain in tables]
+        names = self.mechanism.language.alphabet.symbols
+        return [
+            self._estimates(names, share, raw, error, method, plain, least)
+            for share, raw, error, least, plain in zip(shares, *parts, counts, strict=True)
+        ]
 
     @within_memory()
     def patterns(self, patterns: Any) -> Estimates:
         """The share of words that have each of some patterns."""
         if isinstance(self.mechanism, EditChannel):
-            raise InvalidValue("patterns are estimated for words that keep their length, not for the edit channel")
+            raise InvalidValue(
+                "patterns are not estimated from releases of the edit channel, which changes lengths: ask for pairs of "
+                "symbols (dfg), or release with Exponential or Online"
+            )
         if self.method == "inverse":
             raise InvalidValue("patterns are estimated by a chain only: use method='em'")
         if isinstance(patterns, (str, Language)) or not isinstance(patterns, Iterable):
@@ -125,8 +134,9 @@ class Asked:
         words = self.releases.by_length()
         plain = [share_detected(words, detector_of(each, self.mechanism.language)) for each in wanted]
         shares, errors = (np.array([float(getattr(one, name)[0]) for one in found]) for name in ("shares", "errors"))
-        errors = np.maximum(errors, self._promised_error())
-        return self._estimates(wanted, shares, shares, errors, model.method, np.array(plain))
+        least = np.full(len(shares), self._promised_error())
+        errors = np.maximum(errors, least)
+        return self._estimates(wanted, shares, shares, errors, model.method, np.array(plain), least)
 
     @within_memory()
     def lengths(self) -> Estimates:
@@ -135,10 +145,11 @@ class Asked:
         counts = np.bincount(sizes).astype(np.float64)
         plain = counts / counts.sum()
         if isinstance(self.mechanism, EditChannel):
+            refuse_projected(self.mechanism)
             shares, errors = fitted_lengths(counts, self.mechanism)
             plain = np.append(plain, np.zeros(len(shares) - len(plain)))
             return self._estimates(range(len(shares)), shares, shares, errors, "em", plain)
-        errors = np.sqrt(plain * (1 - plain) / counts.sum())
+        errors = sampling_errors(plain, counts.sum())
         return self._estimates(range(len(plain)), plain, plain, errors, "counted", plain)
 
     def _method(self) -> Literal["inverse", "em"]:
@@ -153,18 +164,26 @@ class Asked:
             return "em" if linear and (self.question in _BY_CHAIN or self.model is not None) else "inverse"
         return self.method
 
+    def _misses(self, shares: Floats) -> bool:
+        """Whether shares of a chain on free words are not those that the unbiased inversion of the counts allows."""
+        if self.question not in _BY_CHAIN:
+            return False
+        words, question = self.releases.by_length(), symbols_of(self.mechanism, "pair")
+        answers = sum(len(rows) * (length - 1) for length, rows in words.items())
+        return inversion.inverted(words, self.mechanism, question).contradicts(shares, answers)
+
     def _fitted(self) -> Model:
         if self.model is None:
             return fitted(self.releases, self.mechanism, self.progress)
         return self._known(self.model, Model)
 
-    def _answered(self, model: Model, question: RunQuestion) -> Answered:
-        """The answers of the chain, with errors that are not below those of the noise alone."""
+    def _answered(self, model: Model, question: RunQuestion) -> tuple[Answered, Floats]:
+        """The answers of the chain, with errors that are not below those of the noise alone, and the latter."""
         found = answered(model.evidence, model.population, question, model.chances)
         least = np.where(found.shares > 0, self._promised_error(), 0.0)
         if self.mechanism.language.alike:
             least = np.maximum(least, inversion.least_errors(self.releases.by_length(), self.mechanism, question))
-        return Answered(found.shares, np.maximum(found.errors, least))
+        return Answered(found.shares, np.maximum(found.errors, least)), least
 
     def _promised_error(self) -> float:
         """The standard error that every share has, however it is estimated, because of the promise alone.
@@ -206,18 +225,32 @@ class Asked:
     def _of_edits(self, mechanism: EditChannel) -> Estimates:
         if self.method == "inverse":
             raise InvalidValue("the edit channel has no inverse that is known: use method='em'")
+        refuse_projected(mechanism)
+        if mechanism._channel.only_length_shows:
+            raise hopeless(math.inf, len(self.releases))
         kind: EditQuestion = KINDS[self.question]
         model = fitted_edits(self.releases, mechanism, self.progress) if self.model is None else None
         model = model or self._known(self.model, EditModel)
         found, symbols = answered_edits(model, kind), mechanism.language.alphabet.symbols
         labels = _edit_labels(kind, symbols)
-        return self._estimates(
-            labels, found.shares, found.shares, found.errors, model.method, _counted_edits(self.releases, kind, labels)
-        )
+        counted, words = _counted_edits(self.releases, kind, labels), len(self.releases)
+        letters = len(self.releases.words.values)
+        answers = {"each": letters, "pair": letters - words}.get(kind, words)  # about as many as in the true words
+        noise = least_error(mechanism._channel, max(answers, 1), 2 if kind == "pair" else 1)
+        least = np.where(found.shares > 0, noise, 0.0)
+        return self._estimates(labels, found.shares, found.shares, found.errors, model.method, counted, least)
 
     def _estimates(
-        self, labels: Any, shares: Floats, raw: Floats, errors: Floats, method: str, counted: Floats
+        self,
+        labels: Any,
+        shares: Floats,
+        raw: Floats,
+        errors: Floats,
+        method: str,
+        counted: Floats,
+        least: Floats | None = None,
     ) -> Estimates:
+        """The table. `least` are errors that are known to be too small, which count where errors are not computed."""
         if len(self.releases) < 2:
             raise InvalidValue("one release tells nothing about how much releases vary: pass at least two")
         return estimates(
@@ -225,6 +258,7 @@ class Asked:
             shares,
             raw,
             errors,
+            errors if least is None else np.where(np.isnan(errors), least, errors),
             confidence=self.confidence,
             counted=counted,
             releases=len(self.releases),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from dpwords.core.compiled import kernel
 from dpwords.core.encoding import Codes
 from dpwords.errors import InvalidValue
+from dpwords.estimate.asking import Asked
 from dpwords.estimate.chains import MarkovChain
 from dpwords.estimate.corrected import Windows
 from dpwords.estimate.evidence import RunEvidence, SameLength
@@ -27,21 +29,40 @@ class Decoded(list[Any]):
     """Likely true words, in the order of the releases.
 
     `expected_distance` is the number of places in which such a word is expected to differ from the true one, on
-    average, if the prior is right; `released_distance` is the same for the releases themselves.
+    average, if the prior is right; `released_distance` is the same for the releases themselves. With a prior that is
+    wrong, both can be far too small.
     """
 
     def __init__(self, words: Iterable[Any], expected_distance: float, released_distance: float) -> None:
         super().__init__(words)
         self.expected_distance, self.released_distance = expected_distance, released_distance
 
+    def __repr__(self) -> str:
+        return (
+            f"<Decoded: {len(self)} words, which differ from the true ones in {self.expected_distance:.4g} places on "
+            f"average, and the releases in {self.released_distance:.4g}, if the prior is right: {list(self)!r}>"
+        )
+
 
 def decoded(releases: Releases, mechanism: Private, prior: MarkovChain | None) -> Decoded:
     """For each release the word of the language with the least expected distance from the true one.
 
-    Cost: a pass over the releases, and one search for the best run for each.
+    Cost: a pass over the releases, and one search for the best run for each; with a model that was fitted to them, also
+    the errors of its shares of symbols.
     """
     if isinstance(mechanism, EditChannel):
         raise InvalidValue("only words that keep their length are decoded, and the edit channel changes it")
+    if (
+        isinstance(prior, Model)
+        and prior.fitted_to == releases.fingerprint(mechanism)
+        and _tells_little(releases, mechanism, prior)
+    ):
+        warnings.warn(
+            f"{len(releases)} releases at this ε are too few to fit a prior to: the decoded words are hardly more than "
+            "guesses, and the expected distance is too small; pass a chain that is known (estimate.chain), or release "
+            "with a larger ε",
+            stacklevel=3,
+        )
     words, numbers = releases.by_length(), releases.words.by_length()
     evidence, chances = _evidence(mechanism, words, prior)
     found: list[Any] = [None] * len(releases)
@@ -52,6 +73,16 @@ def decoded(releases: Releases, mechanism: Private, prior: MarkovChain | None) -
         for number, word in zip(places.tolist(), releases.encoder.words(codes, tuple), strict=True):
             found[number] = word
     return Decoded(found, wrong / len(releases), released_wrong / len(releases))
+
+
+def _tells_little(releases: Releases, mechanism: Private, model: Model) -> bool:
+    """Whether the shares of symbols in a model that was fitted to these releases are rough, or would be refused."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return Asked("frequencies", releases, mechanism, model=model).answer().rough
+        except InvalidValue:
+            return True
 
 
 def _evidence(mechanism: Private, words: dict[int, Codes], prior: MarkovChain | None) -> tuple[RunEvidence, Any]:

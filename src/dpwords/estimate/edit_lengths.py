@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpwords.core.compiled import kernel
 from dpwords.core.scaled import Floats, Integers
 from dpwords.estimate.alignments import Alignments
 from dpwords.estimate.true_lengths import explained_lengths
@@ -77,7 +78,7 @@ class LengthChain:
 
     def each(self, chances: Floats) -> Iterator[tuple[Floats, Floats]]:
         """Batches of distinct words: how often each was released, and a row of the expected uses for one copy of it."""
-        for times, uses, _ in self.alignments.each_word("edit_lengths", self._model(chances)):
+        for times, uses, _ in self.alignments.each_word(kernel("edit_lengths").add_uses_each, self._model(chances)):
             yield times, uses.reshape(len(uses), -1)
 
     def expected(self, chances: Floats) -> tuple[float, Floats]:
@@ -85,9 +86,13 @@ class LengthChain:
         log_likelihood, steps = self.steps(chances)
         return log_likelihood, self.uses(steps)
 
+    def logs(self, chances: Floats) -> Floats:
+        """For each distinct word, the logarithm of its probability."""
+        return self._passed(chances)[0]
+
     def logs_given_length(self, chances: Floats) -> Floats:
         """For each distinct word, the logarithm of its probability among all outputs of the same length."""
-        return np.asarray(self._passed(chances)[0] - np.log(self._released[self.alignments.words.sizes]))
+        return np.asarray(self.logs(chances) - np.log(self._released[self.alignments.words.sizes]))
 
     def covariance(self, chances: Floats, stats: Floats) -> Floats:
         """The covariance of statistics of a true word with the scores of the parameters.
@@ -129,5 +134,5 @@ class LengthChain:
         return SeenWords(*self._rows(chances), self.lengths, gap, deleted, kept * many, replaced * many)
 
     def _passed(self, chances: Floats) -> tuple[Floats, Floats]:
-        logs, steps = self.alignments.summed("edit_lengths", self._model(chances))
+        logs, steps = self.alignments.summed(kernel("edit_lengths").add_uses_each, self._model(chances))
         return logs, steps.ravel()

@@ -65,13 +65,18 @@ class EditModel:
         return {name: dict(zip(names, row, strict=True)) for name, row in rows}
 
 
-def fitted_edits(releases: Releases, mechanism: EditChannel, progress: ProgressLine | None = None) -> EditModel:
-    """The population of words that makes the releases most likely. Cost: some tens of passes of `Alignments`, twice."""
+def refuse_projected(mechanism: EditChannel) -> None:
+    """Raise InvalidValue if releases went through a projection."""
     if mechanism.onto is not None:
         raise InvalidValue(
             "releases that were projected onto a language have no likelihood that can be computed: estimate from "
             "releases of the channel without onto="
         )
+
+
+def fitted_edits(releases: Releases, mechanism: EditChannel, progress: ProgressLine | None = None) -> EditModel:
+    """The population of words that makes the releases most likely. Cost: some tens of passes of `Alignments`, twice."""
+    refuse_projected(mechanism)
     alignments = Alignments(releases.words, mechanism._channel, mechanism.limits)
     steps = _start(releases.words, len(mechanism.language.alphabet))
     best, other, doubt = better_chain(*fitted_chains(alignments, steps, progress))

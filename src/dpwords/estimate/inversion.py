@@ -22,6 +22,8 @@ from dpwords.estimate.questions import RunQuestion
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.spaces.space import batches
 
+_TOO_FAR = 2.0  # standard deviations beyond which estimates contradict each other
+
 
 class Noise(NamedTuple):
     """What the noise leaves of differences between symbols, and of those between pairs of symbols."""
@@ -53,6 +55,16 @@ class Inverted:
     shares: Floats
     errors: Floats
     counted: Floats
+
+    def contradicts(self, shares: Floats, answers: int) -> bool:
+        """Whether other estimates are further from these than the errors of these explain (Hausman's test).
+
+        Estimates that are right are nearer to the truth than these, and their squared distance from these is expected
+        to be below the sum of the squared errors. What one answer more or less would change is no contradiction.
+        """
+        variances = np.maximum(self.errors, 1 / answers) ** 2
+        spread = np.sqrt(2 * (variances**2).sum()) / variances.sum()  # standard deviation of a weighted χ², by its mean
+        return bool(((self.shares - shares) ** 2).sum() > (1 + _TOO_FAR * spread) * variances.sum())
 
 
 def inverted(words: dict[int, Codes], mechanism: Mechanism, question: RunQuestion) -> Inverted:

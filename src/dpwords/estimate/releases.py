@@ -75,6 +75,10 @@ class Releases:
 
 def listed(releases: Any) -> list[Any]:
     """The words, or other releases, of a list or a column."""
+    if hasattr(type(releases), "columns"):  # pandas, Polars, pyarrow and Spark
+        raise InvalidValue(
+            "releases are one column of a table, not the whole table: pass a column, as in table['word']"
+        )
     for name in ("to_pylist", "to_list", "tolist"):  # pyarrow; Polars and pandas; NumPy
         convert = getattr(releases, name, None)
         if convert is not None:

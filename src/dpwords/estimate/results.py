@@ -20,6 +20,8 @@ _UNRELIABLE = 0.25  # the same, if normalisers had to be corrected for, whose ow
 _HOPELESS = 2.0  # the largest total error that shares can have
 _OUT_OF_REACH = 1e6  # times as many releases, which nobody would collect
 _MEAN_ERROR = 0.8  # the mean absolute error of a normal variable, in standard errors
+_VERY_FEW = 15  # releases, whose own variation is no guide to that of others
+_OF_WORDS = ("starts", "ends", "patterns")  # shares of words, so that errors are at least those of a sample of words
 _BY_CHAIN = (
     "shares of patterns come from a Markov chain, in which a symbol depends on the one before it only: the intervals "
     "leave out what such a chain misses"
@@ -41,7 +43,8 @@ class Estimates(dict[Any, Estimate]):
     """Estimated shares by label, in the order of the alphabet or the system.
 
     `method` says how they were made, `releases` from how many releases, `counted` what the releases themselves would
-    give if they were counted as they are, and `notes` what to beware of.
+    give if they were counted as they are, `notes` what to beware of, and `rough` whether the releases are too few for
+    this ε.
 
     >>> from dpwords import Exponential, Words, estimate
     >>> mechanism = Exponential(Words("ab"), epsilon=2)
@@ -60,10 +63,11 @@ class Estimates(dict[Any, Estimate]):
         releases: int,
         counted: Mapping[Any, float],
         notes: tuple[str, ...] = (),
+        rough: bool = False,
     ) -> None:
         super().__init__(items)
         self.question, self.method, self.confidence, self.releases = question, method, confidence, releases
-        self.counted, self.notes = dict(counted), notes
+        self.counted, self.notes, self.rough = dict(counted), notes, rough
 
     @property
     def total_error(self) -> float:
@@ -84,6 +88,7 @@ def estimates(
     shares: Floats,
     raw: Floats,
     errors: Floats,
+    known: Floats | None = None,
     *,
     confidence: float,
     counted: Floats,
@@ -92,18 +97,24 @@ def estimates(
 ) -> Estimates:
     """A table of estimates. `raw` are the estimates before they were made shares; intervals are around these.
 
-    Patterns are questions of their own each, so that the least certain one counts.
+    `known` are the errors by which estimates are refused or called rough, where some of the errors are not computed.
+    Patterns are questions of their own each, so that the least certain one counts. Intervals of shares of words, and
+    all intervals from very few releases, are at least as wide as those of a sample of as many words without noise.
     Raises `InvalidValue` if the errors are as large as they can be.
     """
-    half = interval_factor(confidence) * errors
+    possible = shares > 0 if about["method"] != "inverse" else np.ones(len(shares), dtype=np.bool_)  # a fit has no 0
+    sampled = releases < _VERY_FEW or about["question"] in _OF_WORDS
+    least = np.where(possible, sampling_errors(shares, releases), 0.0) if sampled else 0.0
+    half = interval_factor(confidence) * np.maximum(errors, least)
     low = np.clip(np.minimum(raw - half, shares), 0.0, 1.0)
     high = np.clip(np.maximum(raw + half, shares), 0.0, 1.0)
     names = list(labels)
-    counting, apart = errors[(shares >= _AT_ZERO) | (raw != shares)], about["question"] == "patterns"
+    counting = (errors if known is None else known)[(shares >= _AT_ZERO) | (raw != shares)]
+    apart = about["question"] == "patterns"
     expected = _MEAN_ERROR * float(np.nanmax(counting, initial=0.0) if apart else np.nansum(counting))
     notes = []
     if expected >= _HOPELESS:
-        raise _hopeless(expected, releases)
+        raise hopeless(expected, releases)
     if expected > _UNRELIABLE and about["method"] == CORRECTED:
         raise InvalidValue(
             f"nothing reliable can be estimated from {releases} releases at this ε: the mechanism's normaliser depends "
@@ -117,11 +128,12 @@ def estimates(
             f"the estimates are rough: {releases} releases are few for this ε, and {off_by} off by about "
             f"{expected:.1f} (of at most {most})"
         )
+    if releases < _VERY_FEW:
+        notes.append(f"{releases} releases are very few: intervals are rough")
     if apart:
         notes.append(_BY_CHAIN)
     if np.isnan(errors).any():
         notes.append("intervals are not computed for so many parameters: merge symbols or states, or use fewer")
-    possible = shares > 0 if about["method"] != "inverse" else np.ones(len(names), dtype=np.bool_)  # a fit has no 0
     at_zero, number = int(np.count_nonzero(possible & (shares < _AT_ZERO))), int(np.count_nonzero(possible))
     if 0 < at_zero < number and not np.isnan(errors).any() and about["method"] != "counted":
         notes.append(
@@ -139,11 +151,13 @@ def estimates(
         releases=releases,
         counted=dict(zip(names, counted.tolist(), strict=True)),
         notes=tuple(notes),
+        rough=expected > _ROUGH,
         **about,
     )
 
 
-def _hopeless(expected: float, releases: int) -> InvalidValue:
+def hopeless(expected: float, releases: int) -> InvalidValue:
+    """The error that refuses estimates whose shares are together expected to be off by so much."""
     times = (expected / _ROUGH) ** 2
     remedy = "release with a larger ε, since even a million times as many releases would not do"
     if times <= _OUT_OF_REACH:
@@ -152,6 +166,18 @@ def _hopeless(expected: float, releases: int) -> InvalidValue:
         f"nothing can be estimated from {releases} releases at this ε: the errors would be as large as the shares; "
         f"{remedy}"
     )
+
+
+def sampling_errors(shares: Floats, releases: float) -> Floats:
+    """The standard errors that shares of a sample have without any noise, those of 0 and 1 included.
+
+    They are binomial ones, as if two more words had been found with and two without each property.
+
+    >>> sampling_errors(np.array([0.0, 0.5]), 96).round(4).tolist()
+    [0.0143, 0.051]
+    """
+    likely = (releases * shares + 2) / (releases + 4)
+    return np.asarray(np.sqrt(likely * (1 - likely) / releases))
 
 
 def on_simplex(values: Floats) -> Floats:
