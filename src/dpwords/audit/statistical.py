@@ -48,7 +48,7 @@ class StatisticalAudit:
     event: str
     of_word: Share
     of_neighbour: Share
-    repeats: str  # how the draws repeat each other; "" if they do not
+    repeats: str  # how the draws repeat each other; "" if they do not, or if the event shows more
     claimed: float | None
 
     @property
@@ -67,7 +67,9 @@ class StatisticalAudit:
         return None if self.allowed is None else keeps(self.loss, self.allowed)
 
     def __str__(self) -> str:
-        found = f"ε = inf: {self.repeats}, and {WHY}" if self.repeats else f"ε ≥ {self.epsilon:.4g}"
+        found = f"ε ≥ {self.epsilon:.4g}"
+        if self.repeats:
+            found = f"ε = inf: {self.repeats}, and {WHY}" if self.loss == math.inf else f"{found}: {self.repeats}"
         found += f" (confidence {self.confidence:g}, {self.draws} draws of each word)"
         if self.claimed is None:
             return f"{found}; nothing was claimed"
@@ -146,7 +148,7 @@ def statistical(
     likelier, other = shares[event.likelier], shares[1 - event.likelier]
     shown = math.log(likelier.bound / other.bound) if likelier.bound > 0 else -math.inf
     how = repeats(sampler, words, found, draws, error / 2, stream)
-    loss = math.inf if how else max(shown, 0.0)
+    loss = max(shown, how.loss, 0.0)
     return StatisticalAudit(
         loss / steps_of(apart, k),
         loss,
@@ -158,7 +160,7 @@ def statistical(
         event.text,
         shares[0],
         shares[1],
-        how,
+        how.how if how.loss > max(shown, 0.0) else "",
         claimed,
     )
 

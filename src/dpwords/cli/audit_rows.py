@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def statistical_rows(found: StatisticalAudit, word: str, neighbour: str) -> Fact
         ("words", f"'{word}' and '{neighbour}' (distance {found.distance:g})"),
         ("draws", f"{found.draws} of each word; confidence {found.confidence:g}"),
     ]
-    if found.repeats:
+    if found.loss == math.inf:
         rows += [*_epsilons(found.claimed, "inf"), ("its loss", f"inf: {found.repeats}, and {WHY}")]
     else:
         rows += [*_epsilons(found.claimed, f"{found.epsilon:.4g} or more"), ("its loss", f"{found.loss:.4g} or more")]
