@@ -195,9 +195,19 @@ def _checked_distance(word: Word, neighbour: Word, distance: AnyDistance) -> flo
         raise InvalidValue("the two words are the same, and there is nothing to tell apart: pass two different words")
     if isinstance(word, str) != isinstance(neighbour, str):
         raise InvalidValue("a release shows whether its word was a str or a list: pass both words as the same kind")
-    if not callable(distance) and distance not in _MEASURES:
+    if not callable(distance) and not (isinstance(distance, str) and distance in _MEASURES):
         raise InvalidValue("distance is 'hamming', 'levenshtein', or a callable that takes two words")
-    found = distance(word, neighbour) if callable(distance) else distance_between(word, neighbour, distance)
+    if callable(distance):
+        try:
+            found = distance(word, neighbour)
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise InvalidValue(
+                f"the distance fails for these two words ({type(error).__name__}): it takes two words"
+            ) from None
+    else:
+        found = distance_between(word, neighbour, distance)
     return positive_number(found, "the distance of the two words", "two words at a finite distance")
 
 
