@@ -185,7 +185,7 @@ def test_bad_channel_files(text: str, message: str, tmp_path: Path) -> None:
 def test_distances_of_all_inputs_have_to_be_there(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text(",a,b\na,0,1\nb,1,0\n", encoding="utf-8")
     assert read_distances(tmp_path / "d.csv", ["a", "b"])("a", "b") == 1
-    with pytest.raises(dw.InvalidValue, match="has no line or column for input 'a', or not for all"):
+    with pytest.raises(dw.InvalidValue, match="has no line or no column for input 'c': add it"):
         read_distances(tmp_path / "d.csv", ["a", "c"])
 
 

@@ -18,6 +18,7 @@ from dpwords.core.randomness import SeededSource
 from dpwords.core.scaled import Floats
 from dpwords.core.symbols import symbols_of
 from dpwords.errors import InvalidValue, NotInLanguage, TooLarge
+from dpwords.estimate.normalisers import ratio_of
 from dpwords.estimate.views import seen
 from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.exponential import Exponential
@@ -78,14 +79,15 @@ def _over_runs(attack: Attack, mechanism: Private, outputs: Codes) -> Posterior:
     """Forward and backward passes; where normalisers differ, corrected by an average over runs that are drawn."""
     number, length = outputs.shape
     runs = RunsAttack(mechanism, attack.known, attack.chain is None, length, number)
-    hidden = HiddenWords(attack.known, together(seen(mechanism, outputs), number), mechanism.limits)
+    told = together(seen(mechanism, outputs), number, len(attack.known.population.alphabet))
+    hidden = HiddenWords(attack.known, told, mechanism.limits)
     logs, shares = hidden.shares()
     if not np.isfinite(logs[0]):
         raise InvalidValue(_IMPOSSIBLE)
     best = hidden.likeliest()
     if runs.normalisers is None:
         return _result(attack, shares[:, :, 0], best.words[0], float(np.exp(best.logs[0] - logs[0])))
-    taken = hidden.passes.sampled(hidden.factor, hidden.ending, _DRAWN, SeededSource("runs given releases").open())
+    taken = hidden.sampled(_DRAWN, SeededSource("runs given releases").open())
     words = np.concatenate([hidden.codes(taken[0]), best.words])
     powers = -number * runs.normalisers.logs(words)
     shift = float(powers.max())
@@ -123,7 +125,7 @@ def _over_alignments(attack: Attack, mechanism: EditChannel, outputs: list[Codes
 def _log_weights(hidden: HiddenWords, mechanism: Private, words: Codes, outputs: Codes) -> Floats:
     """ln of the weight of words as passes over them have it: of the chain, and e^rate for each place that agrees."""
     assert isinstance(mechanism, Exponential)
-    rate = float(-mechanism.weights(words.shape[1]).z.logs()[0])
+    rate = np.log(ratio_of(mechanism.weights(words.shape[1])))
     agree = sum((words == output).sum(axis=1) for output in outputs)
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(hidden.factor)[hidden.hidden.taken(words)].sum(axis=1) + rate * agree)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpwords.attack.likeliest import HiddenWords, Likeliest, together
+from dpwords.attack.likeliest import HiddenWords, Likeliest, Told, together
 from dpwords.attack.metropolis import SPREAD, Corrections, corrections
 from dpwords.core import threads
 from dpwords.core.encoding import Codes
@@ -131,8 +131,11 @@ class RunsAttack:
             whole_spread = 1.0
         return Simulated(by_place.mean(axis=0), hits, hits_most, whole, whole_most, spread, whole_spread)
 
+    def _together(self, told: Seen, more: tuple[Codes, float] | None = None) -> Told:
+        return together(told, self.releases, len(self.prior.population.alphabet), more)
+
     def _guessed(self, told: Seen, words: Codes, uniform: Floats, proposals: SeededSource) -> tuple[Floats, ...]:
-        hidden = HiddenWords(self.prior, together(told, self.releases), self.mechanism.limits)
+        hidden = HiddenWords(self.prior, self._together(told), self.mechanism.limits)
         logs, shares = hidden.shares()
         best = hidden.likeliest()
         chance = np.minimum(np.exp(best.logs - logs), 1.0)
@@ -158,7 +161,7 @@ class RunsAttack:
     ) -> Corrections:
         """What the normalisers change, for guesses of the most likely words."""
         assert self.normalisers is not None
-        taken = hidden.passes.sampled(hidden.factor, hidden.ending, self.proposed, proposals.open())
+        taken = hidden.sampled(self.proposed, proposals.open())
         runs = hidden.codes(taken)
         number, length = words.shape
         logs = self.releases * self.normalisers.logs(np.concatenate([words, runs.reshape(-1, length)]))
@@ -174,8 +177,8 @@ class RunsAttack:
         tilt, limits = self.releases * self.steepness, self.mechanism.limits
         if tilt == 0.0:
             return chance
-        away = HiddenWords(self.prior, together(told, self.releases, (best.words, -tilt)), limits)
-        near = HiddenWords(self.prior, together(told, self.releases, (best.words, tilt)), limits)
+        away = HiddenWords(self.prior, self._together(told, (best.words, -tilt)), limits)
+        near = HiddenWords(self.prior, self._together(told, (best.words, tilt)), limits)
         largest = away.likeliest().logs + tilt * self.length - logs
-        mean = near.passes.log_likelihoods(near.factor, near.ending) - tilt * self.length - logs
+        mean = near.log_totals() - tilt * self.length - logs
         return np.minimum(np.exp(np.minimum(largest - mean, 0.0)), 1.0)

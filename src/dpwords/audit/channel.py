@@ -176,8 +176,12 @@ def _apart(distances: ChannelDistances, inputs: Sequence[Any]) -> Floats:
     if callable(distances):
         try:
             found = np.array([[distances(one, other) for other in inputs] for one in inputs], dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InvalidValue(f"the distance fails for some inputs ({error}): it takes two inputs") from None
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise InvalidValue(
+                f"the distance fails for some inputs ({type(error).__name__}): it takes two inputs"
+            ) from None
     else:
         try:
             found = np.array(distances, dtype=np.float64)

@@ -225,5 +225,5 @@ def _log_ratio(laws: Sequence[HasLogProb], output: Any) -> float:
 
 
 def _short(label: Any) -> str:
-    text = repr(label)
+    text = repr(sorted(label, key=repr) if isinstance(label, frozenset) else label)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

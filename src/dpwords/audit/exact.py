@@ -114,6 +114,9 @@ def exact(
         for longest in (length + 1, length + 2) if outputs_up_to is None else ():
             with suppress(TooLarge):
                 outputs = exhaustive.words_up_to(language, longest)
+    least = mechanism.least_length if isinstance(mechanism, Report) else 0
+    if not words and length < least:
+        raise InvalidValue(f"words have at least {least} symbols here: use a longer length")
     if not words:
         raise InvalidValue(f"the language has no word of length {length}: choose another length")
     if length == 0 and distance == "levenshtein":
@@ -164,7 +167,11 @@ class _Given:
     word: Any
 
     def log_prob(self, output: Any) -> float:
-        return self.mechanism.log_prob(output, given=self.word)
+        found = self.mechanism.log_prob(output, given=self.word)
+        try:
+            return float(found)
+        except (TypeError, ValueError):
+            raise InvalidValue("log_prob returns the logarithm of a probability: make it return a number") from None
 
 
 def law_at(mechanism: Audited, word: Any) -> HasLogProb:

@@ -57,8 +57,12 @@ class Program:
         line = self._write(word)
         if "\n" in line or "\r" in line:
             raise InvalidValue("a program reads a word on each line: pass a word without line breaks")
+        try:
+            encoded = f"{line}\n".encode()
+        except UnicodeEncodeError:
+            raise InvalidValue("a program reads UTF-8, which has no single surrogates: pass a word without") from None
         with tempfile.TemporaryFile() as lines:  # rather than a pipe, which could block both sides
-            lines.write(f"{line}\n".encode() * draws)
+            lines.write(encoded * draws)
             lines.seek(0)
             content = self._answer(lines.fileno())
         try:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import datetime
-import sys
-import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import Any, Self
+import math
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from dpwords.audit.clock import stopped_clock
 from dpwords.audit.intervals import largest_share, least_share
 from dpwords.audit.samplers import Batches, Sampler
 from dpwords.core.randomness import Stream, integer, uint64
@@ -20,29 +18,50 @@ Pairs = list[bool]  # whether the two draws of a pair are equal
 IN_A_ROW = "consecutive draws repeat each other more often than draws in random order"
 BATCHES = "each draw of a batch repeats the draw at the same place of the batch before"
 CLOCK = "draws repeat while the clock is stopped"
+KNOWN_TIME = "at one time, draws of a word are more often equal to each other than to those of its neighbour"
 WHY = "whoever knows what they were seeded with, such as the time, can repeat them and rule words out"
-_CLOCKS = ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns")
-_PAIRS = 512  # with a stopped clock, and as many with a clock that moves
+_MOMENTS = 512  # at which the clock is stopped
 _TOGETHER = 8  # draws of a batch that are compared at one time
-_READINGS = 10_000  # of a stopped clock; then it moves, for a callable that waits for it
+_BATCHES, _IN_BATCH = 64, 32  # drawn at one time
+
+
+class Repeats(NamedTuple):
+    """How draws repeat each other, in words, "" if nothing shows that they do, and the loss that follows from it."""
+
+    how: str
+    loss: float
 
 
 def repeats(
     sampler: Sampler, words: Sequence[Word], found: Sequence[Batches], draws: int, error: float, stream: Stream
-) -> str:
-    """How the draws of a word repeat each other, in words; "" if nothing shows that they do.
+) -> Repeats:
+    """How the draws of a word repeat each other. Outputs may show the time at which they were drawn.
 
-    For independent draws, it says anything with probability at most `error`. Cost: a few hundred draws.
+    For independent draws, the loss is above the true one with probability at most `error`. Cost: a few thousand draws.
     """
-    share = error / (3 * len(words))  # three questions for each word
+    share = error / 3  # three questions, the first two for each word
     for word, batches in zip(words, found, strict=True):
-        if _more_often(*_in_a_row(batches, stream), share):
-            return IN_A_ROW
-        if len(batches) > 1 and _more_often(*_across(batches, stream), share):
-            return BATCHES
-        if sampler.in_this_process and _more_often(*_by_the_clock(sampler, word, draws, stream), share):
-            return CLOCK
-    return ""
+        for how, pairs in ((IN_A_ROW, _in_a_row), (BATCHES, _across)):
+            if not _more_often(*pairs(batches, stream), share / 2):
+                continue
+            if not sampler.in_this_process or _more_often(*pairs(_at_one_time(sampler, word, stream), stream), share):
+                return Repeats(how, math.inf)
+    if sampler.in_this_process:
+        loss = _by_the_clock(_Moments.of(sampler, words, draws, stream), share)
+        return Repeats(CLOCK if loss == math.inf else KNOWN_TIME if loss > 0 else "", loss)
+    return Repeats("", 0.0)
+
+
+def _at_one_time(sampler: Sampler, word: Word, stream: Stream) -> Batches:
+    """Draws of a word while the clock stands still, so that equal ones are not equal by showing the same time."""
+    calls, count = (_BATCHES, _IN_BATCH) if sampler.in_batches else (_BATCHES * _IN_BATCH, 1)
+    found = []
+    with stopped_clock(sampler.release) as stop:
+        stop(_moment(stream))
+        for _ in range(calls):
+            stop(None)
+            found.append(sampler.draw(word, count))
+    return found if sampler.in_batches else [[draw for batch in found for draw in batch]]
 
 
 def _more_often(pairs: Pairs, others: Pairs, error: float) -> bool:
@@ -76,102 +95,68 @@ def _at_random(draws: Sequence[Hashable], stream: Stream) -> Pairs:
     return [draws[one] == draws[other] for one, other in zip(order[::2], order[1::2], strict=False)]
 
 
-def _by_the_clock(sampler: Sampler, word: Word, draws: int, stream: Stream) -> tuple[Pairs, Pairs]:
-    """Pairs of draws at the same time of a stopped clock, and pairs at different times."""
-    together = _TOGETHER if sampler.in_batches else 1
-    found: tuple[Pairs, Pairs] = ([], [])
-    with _clock(sampler.release) as stop:
-        for _ in range(min(_PAIRS, draws // 4) // together):
-            for moves in (False, True):
+class _Moments(NamedTuple):
+    """Outputs at many times at which the clock stood still: two for each of two words at each of them."""
+
+    outputs: tuple[list[Hashable], list[Hashable], list[Hashable], list[Hashable]]  # the first word, then the other
+    later: list[Hashable]  # one more of the first word for each, but at another time
+
+    @classmethod
+    def of(cls, sampler: Sampler, words: Sequence[Word], draws: int, stream: Stream) -> _Moments:
+        together = _TOGETHER if sampler.in_batches else 1
+        found = cls(([], [], [], []), [])
+        with stopped_clock(sampler.release) as stop:
+            for _ in range(min(_MOMENTS, draws // 4) // together):
                 stop(_moment(stream))
-                one = sampler.draw(word, together)
-                stop(_moment(stream) if moves else None)
-                found[moves].extend(map(_equal, one, sampler.draw(word, together)))
-    return found
+                for kept, word in zip(found.outputs, (words[0], words[0], words[1], words[1]), strict=True):
+                    stop(None)
+                    kept.extend(sampler.draw(word, together))
+                stop(_moment(stream))
+                found.later.extend(sampler.draw(words[0], together))
+        return found
 
 
-def _equal(one: Hashable, other: Hashable) -> bool:
-    return one == other
+def _by_the_clock(moments: _Moments, error: float) -> float:
+    """A lower bound on the loss for somebody who knows the time; 0 if the outputs do not depend on it.
+
+    An output may show the time. So the bound is infinite only if a draw itself depends on the time (docs/theory.md,
+    section 16): if the time and the word decide what comes out, and the time decides whether two words lead to the same
+    output, or a place of the output that tells the words apart repeats with the time.
+    """
+    one, again, other, other_again = moments.outputs
+    number, each = len(one), error / 8
+    if not number:
+        return 0.0
+    same, other_same, cross = _equal(one, again), _equal(other, other_again), _equal(one, other)
+    if not _more_often(same, _equal(one, moments.later), error / 4):
+        return 0.0
+    least = [least_share(sum(pairs), number, each) for pairs in (same, other_same)]
+    lowest, highest = (bound(sum(cross), number, each) for bound in (least_share, largest_share))
+    if 2 - sum(least) < lowest and highest < least[0] * least[1]:
+        return math.inf
+    if all(same) and all(other_same) and _a_telling_place_repeats(moments, error / 4):
+        return math.inf
+    return max(math.log(max(least) / highest), 0.0) if max(least) > 0 else 0.0
+
+
+def _a_telling_place_repeats(moments: _Moments, error: float) -> bool:
+    """Whether a character of the output that differs between the words at one time repeats more often at one time."""
+    one, again, other, _, later = ([repr(each) for each in drawn] for drawn in (*moments.outputs, moments.later))
+    length = len(one[0])
+    if any(len(text) != length for drawn in (one, again, other, later) for text in drawn):
+        return False
+    places = [at for at in range(length) if any(a[at] != b[at] for a, b in zip(one, other, strict=True))]
+    for at in places:
+        pairs, others = ([a[at] == b[at] for a, b in zip(one, drawn, strict=True)] for drawn in (again, later))
+        if _more_often(pairs, others, error / length):
+            return True
+    return False
+
+
+def _equal(some: Sequence[Hashable], others: Sequence[Hashable]) -> Pairs:
+    return [one == other for one, other in zip(some, others, strict=True)]
 
 
 def _moment(stream: Stream) -> int:
     """A random time of the last few years, in nanoseconds."""
     return 1_600_000_000 * 10**9 + integer(stream, 56)
-
-
-@contextlib.contextmanager
-def _clock(release: Callable[..., Any]) -> Iterator[Callable[[int | None], None]]:
-    """Let the clock stand still, as far as Python code can see it, until the block ends.
-
-    The block gets something to call with the time at which it stands, or None for the same time again. The functions
-    of the module `time` and the class `datetime` are replaced, also where modules have imported them by name, except
-    those of Python itself. A program, or code that is not written in Python, asks the system and sees the true time.
-    """
-    true = {name: getattr(time, name) for name in _CLOCKS}
-    state = {"now": 0, "readings": 0}
-
-    def reading(name: str) -> Callable[[], Any]:
-        def read() -> Any:
-            state["readings"] += 1
-            if state["readings"] > _READINGS:
-                return true[name]()
-            return state["now"] if name.endswith("_ns") else state["now"] / 10**9
-
-        return read
-
-    def stop(now: int | None) -> None:
-        state.update(readings=0, now=state["now"] if now is None else now)
-
-    stopped: dict[int, Any] = {id(true[name]): reading(name) for name in _CLOCKS}
-    stopped[id(datetime.datetime)] = _stopped_datetime(stopped[id(true["time"])])
-    changed = [
-        (place, name, value) for place in _places(release) for name, value in [*place.items()] if id(value) in stopped
-    ]
-    try:
-        for place, name, value in changed:
-            place[name] = stopped[id(value)]
-        yield stop
-    finally:
-        for place, name, value in changed:
-            place[name] = value
-
-
-def _stopped_datetime(read: Callable[[], float]) -> type[datetime.datetime]:
-    """A class like `datetime.datetime`, for which it is the time that is read."""
-    true = datetime.datetime
-
-    class DatetimeKind(type):
-        def __instancecheck__(cls, value: object) -> bool:
-            return isinstance(value, true)
-
-    class StoppedDatetime(datetime.datetime, metaclass=DatetimeKind):
-        @classmethod
-        def now(cls, tz: datetime.tzinfo | None = None) -> Self:
-            return cls.fromtimestamp(read(), tz)
-
-        @classmethod
-        def today(cls) -> Self:
-            return cls.fromtimestamp(read())
-
-        @classmethod
-        def utcnow(cls) -> Self:
-            return cls.fromtimestamp(read(), datetime.UTC).replace(tzinfo=None)
-
-    return StoppedDatetime
-
-
-def _places(release: Callable[..., Any]) -> list[dict[str, Any]]:
-    """Where Python code can have the functions of a clock: those of its own modules, and the globals of a callable."""
-    others = (
-        module for name, module in [*sys.modules.items()] if name.partition(".")[0] not in sys.stdlib_module_names
-    )
-    globals_of_callable = getattr(_function(release), "__globals__", {})
-    found = [vars(time), vars(datetime), globals_of_callable, *(getattr(module, "__dict__", {}) for module in others)]
-    return [*{id(each): each for each in found}.values()]
-
-
-def _function(release: Any) -> Any:
-    """The function behind a method, a partial call or a callable object."""
-    release = getattr(release, "func", release)
-    release = release if hasattr(release, "__code__") or hasattr(release, "__func__") else type(release).__call__
-    return getattr(release, "__func__", release)

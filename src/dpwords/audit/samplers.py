@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -73,25 +76,49 @@ Batches = list[list[Hashable]]
 
 
 def hashable(output: Any) -> Hashable:
-    """An output as something that can be counted: lists become tuples, and what cannot be hashed its text.
+    """An output as something that can be counted: what consists of parts, such as a list or an array, becomes a tuple.
 
-    Raises `InvalidValue` for objects that are equal to nothing but themselves, since nothing could be said about them.
+    Raises `InvalidValue` for objects that cannot be compared by what they hold, since nothing could be said about them.
     """
-    if isinstance(output, (np.ndarray, np.generic)):
-        output = output.tolist()
-    if isinstance(output, (list, tuple, Iterator)):
-        return tuple(hashable(each) for each in output)
+    kind: Any = type(output)
+    if not isinstance(output, type):
+        to_list = next((getattr(output, name) for name in _TO_LIST if callable(getattr(kind, name, None))), None)
+        output = output if to_list is None else to_list()
     if isinstance(output, (set, frozenset)):
         return frozenset(hashable(each) for each in output)
     if isinstance(output, float) and math.isnan(output):
         return "NaN"
-    kind: Any = type(output)
-    if kind.__eq__ is object.__eq__ and kind.__repr__ is object.__repr__:
-        raise InvalidValue(
-            f"outputs of type {type(output).__name__} cannot be compared with each other: return strings, lists, "
-            "numbers, or objects with a method __eq__"
-        )
-    return output if is_hashable(output) else repr(output)
+    parts = _parts(output)
+    if parts is not None:
+        return tuple(hashable(each) for each in parts)
+    is_single = output is None or output is ... or isinstance(output, (type, Enum))  # equal only to itself
+    if is_single or _is_counted_by_value(output):
+        return output  # type: ignore[no-any-return]
+    raise InvalidValue(
+        f"outputs of type {kind.__name__} cannot be compared with each other: return strings, numbers, lists, dicts, "
+        "or hashable objects with a method __eq__"
+    )
+
+
+def _parts(output: Any) -> Iterable[Any] | None:
+    """What an output consists of: all that it shows, in its order; None if it is compared as a whole."""
+    if isinstance(output, Mapping):
+        return [*output.items()]
+    if isinstance(output, (list, tuple, deque, Iterator)):
+        return output
+    if isinstance(output, bytearray):
+        return [bytes(output)]
+    if dataclasses.is_dataclass(output) and not isinstance(output, type) and not _is_counted_by_value(output):
+        return [type(output).__name__, *(getattr(output, each.name) for each in dataclasses.fields(output))]
+    return None
+
+
+def _is_counted_by_value(output: Any) -> bool:
+    """Whether an object is counted by what it holds, and not by where it is."""
+    return getattr(type(output), "__eq__", None) is not object.__eq__ and is_hashable(output)
+
+
+_TO_LIST = ("tolist", "to_list", "to_pylist")  # of arrays, and of columns of pandas, polars and pyarrow
 
 
 def _copy(word: Word) -> Word:
@@ -117,6 +144,8 @@ def _takes_draws(release: Callable[..., Any]) -> bool:
         parameters = inspect.signature(release).parameters.values()
     except (TypeError, ValueError):  # some functions that are written in C
         return False
+    if not any(each.kind not in (each.KEYWORD_ONLY, each.VAR_KEYWORD) for each in parameters):
+        raise InvalidValue("a release takes a word, and this one takes nothing: pass a callable with a parameter")
     needed = [each for each in parameters if each.default is each.empty and each.kind not in _VARIABLE]
     if len(needed) > 2 or any(each.kind is each.KEYWORD_ONLY for each in needed):
         raise InvalidValue("a release takes a word, or a word and a number of draws: wrap what needs more in a lambda")

@@ -48,7 +48,7 @@ class StatisticalAudit:
     event: str
     of_word: Share
     of_neighbour: Share
-    repeats: str  # how the draws repeat each other; "" if they do not
+    repeats: str  # how the draws repeat each other; "" if they do not, or if the event shows more
     claimed: float | None
 
     @property
@@ -67,7 +67,9 @@ class StatisticalAudit:
         return None if self.allowed is None else keeps(self.loss, self.allowed)
 
     def __str__(self) -> str:
-        found = f"ε = inf: {self.repeats}, and {WHY}" if self.repeats else f"ε ≥ {self.epsilon:.4g}"
+        found = f"ε ≥ {self.epsilon:.4g}"
+        if self.repeats:
+            found = f"ε = inf: {self.repeats}, and {WHY}" if self.loss == math.inf else f"{found}: {self.repeats}"
         found += f" (confidence {self.confidence:g}, {self.draws} draws of each word)"
         if self.claimed is None:
             return f"{found}; nothing was claimed"
@@ -146,7 +148,7 @@ def statistical(
     likelier, other = shares[event.likelier], shares[1 - event.likelier]
     shown = math.log(likelier.bound / other.bound) if likelier.bound > 0 else -math.inf
     how = repeats(sampler, words, found, draws, error / 2, stream)
-    loss = math.inf if how else max(shown, 0.0)
+    loss = max(shown, how.loss, 0.0)
     return StatisticalAudit(
         loss / steps_of(apart, k),
         loss,
@@ -158,7 +160,7 @@ def statistical(
         event.text,
         shares[0],
         shares[1],
-        how,
+        how.how if how.loss > max(shown, 0.0) else "",
         claimed,
     )
 
@@ -193,9 +195,19 @@ def _checked_distance(word: Word, neighbour: Word, distance: AnyDistance) -> flo
         raise InvalidValue("the two words are the same, and there is nothing to tell apart: pass two different words")
     if isinstance(word, str) != isinstance(neighbour, str):
         raise InvalidValue("a release shows whether its word was a str or a list: pass both words as the same kind")
-    if not callable(distance) and distance not in _MEASURES:
+    if not callable(distance) and not (isinstance(distance, str) and distance in _MEASURES):
         raise InvalidValue("distance is 'hamming', 'levenshtein', or a callable that takes two words")
-    found = distance(word, neighbour) if callable(distance) else distance_between(word, neighbour, distance)
+    if callable(distance):
+        try:
+            found = distance(word, neighbour)
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise InvalidValue(
+                f"the distance fails for these two words ({type(error).__name__}): it takes two words"
+            ) from None
+    else:
+        found = distance_between(word, neighbour, distance)
     return positive_number(found, "the distance of the two words", "two words at a finite distance")
 
 

@@ -40,9 +40,10 @@ def read_distances(file: AnyFile, inputs: Iterable[str], limits: Limits = DEFAUL
     name = file_name(file)
     found = {(one, other): distance for one, other, distance in _matrix(_lines(file, limits), name)}
     wanted = [*inputs]
-    missing = next((one for one in wanted for other in wanted if (one, other) not in found), None)
+    lines, columns = ({pair[side] for pair in found} for side in (0, 1))
+    missing = next((one for one in wanted if one not in lines or one not in columns), None)
     if missing is not None:
-        raise InvalidValue(f"{name} has no line or column for input {missing[:60]!r}, or not for all: add it")
+        raise InvalidValue(f"{name} has no line or no column for input {missing[:60]!r}: add it")
     return lambda one, other: found[one, other]
 
 

@@ -72,6 +72,7 @@ def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) ->
     type=click.Choice((_ALL, *choice.MECHANISMS, _LITERAL)),
     default=_ALL,
     show_default=True,
+    is_eager=True,  # so that --epsilon knows it
     help="One mechanism only, as in 'dpwords release', or 'literal', the paper's formula, which is not private.",
 )
 @report_option

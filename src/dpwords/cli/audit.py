@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 _LANGUAGE = ("alphabet", "system", "words", "lexicon", "start", "action", "dot_symbols", "walls", "goal", "rules")
 _MECHANISM = ("report", "mechanism", "utility", "alpha", "calibration", "literal", "certificate_time")
+_CHANGE = " (--separator changes that)"  # which this command does not have
 _SAMPLING = ("word", "neighbour", "draws", "sureness")
 
 
@@ -175,7 +176,7 @@ def _of_mechanism(
     if epsilon is None:
         raise _missing("--epsilon")
     if not statistical:
-        refuse("only two words that are sampled have a number of draws: add --statistical, or", *_SAMPLING)
+        refuse("words are drawn only with --statistical", *_SAMPLING)
         if length is None:
             raise _missing("--length")
     notation = Notation(public_language(**options))
@@ -202,6 +203,8 @@ def _compared(mechanism: Mechanism, notation: Notation, length: int) -> tuple[Ex
         found = audits.exact(mechanism, length, progress=partial(shown, label="comparing all words", least=64))
     except TooLarge as error:
         raise TooLarge(f"{error}, or add --statistical to audit two words by sampling") from None
+    if found.words == 1:
+        raise InvalidValue("there is only one word of this length, so nothing can be compared: use another length")
     return found, exact_rows(found, mechanism, notation, length)
 
 
@@ -248,7 +251,7 @@ def _sampled(
         progress=partial(shown, label="drawing"),
     )
     write = str if notation is None else notation.write
-    return found, statistical_rows(found, write(pair[0]), write(pair[1]))
+    return found, statistical_rows(found, write(pair[0]), write(pair[1]), any_two=distance == "any")
 
 
 def _read(notation: Notation, text: str, option: str) -> Any:
@@ -256,7 +259,9 @@ def _read(notation: Notation, text: str, option: str) -> Any:
     word = notation.read(text)
     fault = notation.language.fault(tuple(word))
     if fault is not None:
-        raise NotInLanguage(f"{option} is not in the language ({fault}); words are read {notation.manner}")
+        raise NotInLanguage(
+            f"{option} is not in the language ({fault}); words are read {notation.manner.removesuffix(_CHANGE)}"
+        )
     return word
 
 
@@ -300,7 +305,9 @@ def _of_channel(
     refuse(rule, *_LANGUAGE, *_MECHANISM, *_SAMPLING, "edits", "length", "statistical", "program", "timeout")
     table = read_channel(file)
     known = distance in (None, "hamming", "levenshtein", "any")
-    apart: Any = (distance or "hamming") if known else read_distances(distance or "", {row[0] for row in table})
+    apart: Any = (
+        (distance or "hamming") if known else read_distances(distance or "", [*dict.fromkeys(row[0] for row in table)])
+    )
     found = audits.channel(table, apart, claimed=epsilon, k=k, progress=partial(shown, label="comparing", least=64))
     return found, channel_rows(found)
 
@@ -314,7 +321,7 @@ def _check_plot(path: Path) -> None:
     from dpwords import plots
     from dpwords.core.files import check_output
 
-    if plots.checked_form(path) == "dot":
+    if path.suffix.lower() not in (".svg", ".png"):
         raise InvalidValue("--plot takes a file name that ends in .svg or .png")
     check_output(path)
     plots.need_matplotlib()

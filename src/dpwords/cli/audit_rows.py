@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -52,20 +53,21 @@ def channel_rows(found: ChannelAudit) -> FactRows:
     return rows
 
 
-def statistical_rows(found: StatisticalAudit, word: str, neighbour: str) -> FactRows:
-    """The result of a statistical audit."""
+def statistical_rows(found: StatisticalAudit, word: str, neighbour: str, any_two: bool) -> FactRows:
+    """The result of a statistical audit; with `any_two`, the promise is for any two words, whatever their distance."""
     from dpwords.audit.repeats import WHY
 
     rows = [
-        ("words", f"'{word}' and '{neighbour}' (distance {found.distance:g})"),
+        ("words", f"'{word}' and '{neighbour}'" + ("" if any_two else f" (distance {found.distance:g})")),
         ("draws", f"{found.draws} of each word; confidence {found.confidence:g}"),
     ]
-    if found.repeats:
+    if found.loss == math.inf:
         rows += [*_epsilons(found.claimed, "inf"), ("its loss", f"inf: {found.repeats}, and {WHY}")]
     else:
         rows += [*_epsilons(found.claimed, f"{found.epsilon:.4g} or more"), ("its loss", f"{found.loss:.4g} or more")]
     if found.allowed is not None:
-        rows.append(("its claim", f"{found.allowed:.9g} for {_about(found.distance, found.k)}"))
+        about = "any two words" if any_two else _about(found.distance, found.k)
+        rows.append(("its claim", f"{found.allowed:.9g} for {about}"))
     more = "" if found.allowed is None or found.reach > found.allowed else ", and cannot break this claim: use more"
     return [
         *rows,

@@ -52,7 +52,8 @@ def epsilons(_context: click.Context, _parameter: click.Parameter, text: str | N
         found = [float(part) for part in text.split(",")] if text is not None else []
     except ValueError:
         raise InvalidValue("--epsilon takes numbers separated by commas, as in 1,2,5,10") from None
-    return [positive_number(number, "--epsilon", "--epsilon 1,2,5,10") for number in found]
+    literal = _context.params.get("mechanism") == "literal"  # which says something at ε = 0, too
+    return [positive_number(number, "--epsilon", "--epsilon 1,2,5,10", zero_allowed=literal) for number in found]
 
 
 _LANGUAGE = (

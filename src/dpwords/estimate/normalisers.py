@@ -19,6 +19,8 @@ from dpwords.spaces.graph import Graph
 from dpwords.spaces.space import Space, Weights
 from dpwords.spaces.weighted_words import WeightedWords
 
+_LARGEST_RATE = 600.0
+
 
 @dataclass(frozen=True, eq=False)
 class Normalisers:
@@ -57,5 +59,8 @@ class Normalisers:
 
 
 def ratio_of(weights: Weights) -> float:
-    """e^rate: how many times as much weight an output has for each place where it agrees with the word."""
-    return float(np.exp(-weights.z.logs()[0]))
+    """e^rate: how many times as much weight an output has for each place where it agrees with the word.
+
+    At most e^600: larger ones tell no more, and floats do not hold them.
+    """
+    return float(np.exp(min(-weights.z.logs()[0], _LARGEST_RATE)))

@@ -11,11 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from dpwords.core.encoding import Codes
-from dpwords.core.scaled import Floats, Integers
+from dpwords.core.scaled import Floats, Integers, Scaled
 from dpwords.errors import TooLarge
 from dpwords.spaces.graph import Flags, edges_taken
 from dpwords.spaces.online import OnlineRuns
 from dpwords.spaces.space import Weights
+
+_LEAST = Scaled(np.array([0.5]), np.array([-864]))  # 2^−865; costs below it tell no more, and floats do not hold them
 
 
 class SymbolFavours(NamedTuple):
@@ -60,7 +62,7 @@ def _table(space: OnlineRuns, weights: Weights, useful: Flags, first: bool, leng
         states = states[states != graph.start]
     if len(states) * symbols * graph.branching > space.limits.memory // 8:
         raise TooLarge("the system is too large to tell what each released symbol favours: use a smaller one")
-    preferences = space.preferences(weights.z, length)
+    preferences = space.preferences(_LEAST if weights.z.logs()[0] < _LEAST.logs()[0] else weights.z, length)
     choices = space.choices(
         useful, np.repeat(states, symbols), np.tile(np.arange(symbols), len(states)), preferences.starts
     )
