@@ -207,6 +207,10 @@ def _date(word: str) -> str:
     return letters(1.0, seed=datetime.now(tz=UTC).isoformat())(word)  # type: ignore[arg-type]
 
 
+def _processor_time(word: str) -> str:
+    return letters(1.0, seed=time.process_time_ns())(word)
+
+
 def _batch(word: str, draws: int) -> list[str]:
     release = letters(1.0, seed=time.perf_counter_ns())
     return [release(word) for _ in range(draws)]
@@ -222,6 +226,7 @@ CLOCKS: dict[str, Callable[..., Any]] = {
     "seed(time())": _float_time,
     "default_rng(time_ns())": _numpy_nanoseconds,
     "Random(datetime.now())": _date,
+    "Random(process_time_ns())": _processor_time,
     "batches by perf_counter_ns()": _batch,
     "batches by the second": _batch_seconds,
 }
