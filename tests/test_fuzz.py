@@ -52,7 +52,7 @@ CASES = [
     Case("DOT, bad word", "l.dot", LEARNED, "release --system {file} -e 2 --mechanism online", b"a" + HIDDEN),
     Case("GraphML", "g.graphml", GRAPHML, "release --system {file} -e 2 --mechanism online", b"pqp\n"),
     Case("channel", "m.csv", b",x,y\na,0.75,0.25\nb,0.25,0.75\n", "audit --channel {file}"),
-    Case("GraphML, moves", "g.graphml", GRAPHML, "audit --system {file} --start p --action do --length 2 -e 2"),
+    Case("GraphML, moves", "g.graphml", GRAPHML, "accuracy --system {file} --start p --action do --length 2 -e 2"),
     Case("map", "m.txt", b"S.#\n..G\n", "release --system {file} -e 2 --mechanism exponential", b"ESE\nSEE\n"),
     Case("lexicon", "c.txt", CITIES, "release --lexicon {file} -e 2", b"bern\nbonn\n"),
     Case("lexicon, edits", "c.txt", CITIES, "release --lexicon {file} -e 4 --edits all", b"bern" + HIDDEN),

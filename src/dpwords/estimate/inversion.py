@@ -22,7 +22,7 @@ from dpwords.estimate.questions import RunQuestion
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.spaces.space import batches
 
-_TOO_FAR = 2.0  # standard deviations beyond which estimates contradict each other
+_TOO_FAR = 4.0  # standard deviations beyond which estimates contradict each other
 
 
 class Noise(NamedTuple):
