@@ -206,3 +206,11 @@ def test_words_of_one_symbol_have_no_pairs() -> None:
     refuse("have no pairs", lambda: dw.estimate.dfg([[(0, 1)], [(1, 0)]] * 20, RUNS))
     found = dw.estimate.transitions([[(0, 1)], [(1, 0)]] * 20, RUNS)  # the step from the start
     assert found[(0, 0), (0, 1)].value == pytest.approx(0.5, abs=0.01)
+
+
+@pytest.mark.parametrize("epsilon", [3.0, 20.0])
+def test_empty_words_have_no_pairs(epsilon: float) -> None:
+    """All releases of the edit channel are empty: no chain has a pair, and 0/0 would be no share."""
+    mechanism = dw.EditChannel("abc", epsilon)
+    refuse("too short for that: ask for lengths", lambda: dw.estimate.dfg([""] * 50, mechanism))
+    assert dw.estimate.lengths([""] * 50, mechanism)[0].value > 0.9

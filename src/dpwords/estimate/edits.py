@@ -111,6 +111,8 @@ def answered_edits(model: EditModel, kind: EditQuestion) -> Answered:
     counted, number = np.flatnonzero(numbers >= 0), int(numbers.max()) + 1
     steps, others = (each.chain.steps(each.found.chances)[1] for each in (model.best, model.other))
     total, other = (np.bincount(numbers[counted], each[counted], number) for each in (steps, others))
+    if not total.any():
+        raise InvalidValue("as far as these releases tell, true words are too short for that: ask for lengths instead")
     shares = total / total.sum()
     if numbers.size > model.mechanism.limits.interval_parameters:
         return Answered(shares, np.full(number, np.nan))
@@ -118,7 +120,7 @@ def answered_edits(model: EditModel, kind: EditQuestion) -> Answered:
     gather[numbers[counted], counted] = 1.0
     errors = _errors(model, gather, shares, steps, boundary=kind == "pair") / total.sum()
     least = least_error(model.mechanism._channel, float(total.sum()), 2 if kind == "pair" else 1)
-    apart = shares - other / other.sum()
+    apart = shares - other / max(float(other.sum()), 1e-300)
     return Answered(shares, np.sqrt(np.maximum(errors, least) ** 2 + model.doubt * apart**2))
 
 
