@@ -1,4 +1,4 @@
-"""Parquet and Arrow files. Column types, metadata and the compression of Parquet are kept."""
+"""Parquet and Arrow files."""
 
 from __future__ import annotations
 
@@ -15,10 +15,6 @@ from dpwords.frames.streams import Input, errors_of_reading, shared
 
 ArrowKind = Literal["arrow", "arrows", "feather"]
 _BYTES = 2**24  # of a batch, about
-_GROUP_BYTES = 2**26  # of a row group in memory, about
-_GROUP_ROWS = 2**20
-_CODECS = {"UNCOMPRESSED": "none", "SNAPPY": "snappy", "GZIP": "gzip", "BROTLI": "brotli", "ZSTD": "zstd", "LZ4": "lz4"}
-DEFAULT_CODEC = "snappy"
 
 
 class ParquetReader:
@@ -33,7 +29,6 @@ class ParquetReader:
             groups = [facts.row_group(number) for number in range(facts.num_row_groups)]
             size = sum(group.total_byte_size for group in groups)
             self._rows = _rows_of_batch(facts.num_rows, size)
-            self.codec = _codec_of(file)
 
     def read_schema(self, _used: Sequence[str]) -> pa.Schema:
         """The schema of the batches."""
@@ -49,41 +44,21 @@ class ParquetReader:
         return pq.ParquetFile(shared(self._source.rewound()), pre_buffer=False, buffer_size=2**20)
 
 
-def _codec_of(file: pq.ParquetFile) -> str:
-    """The compression of the first column, if it has values.
-
-    One of them is read first: reading refuses damaged facts about a column, and asking for them ends the process.
-    """
-    names = file.schema_arrow.names
-    if not names or not file.num_row_groups:
-        return DEFAULT_CODEC
-    first = next(file.iter_batches(batch_size=1, row_groups=[0], columns=names[:1], use_threads=False), None)
-    return _CODECS.get(file.metadata.row_group(0).column(0).compression, DEFAULT_CODEC) if first else DEFAULT_CODEC
-
-
 class ParquetWriter:
-    """A Parquet file, written in row groups of limited size."""
+    """A Parquet file, of which each batch is a row group."""
 
-    def __init__(self, file: IO[bytes], schema: pa.Schema, codec: str) -> None:
-        self._writer = pq.ParquetWriter(shared(file), schema, compression=codec)
-        self._held: list[pa.RecordBatch] = []
+    most_rows, most_bytes = 2**20, 2**26
+
+    def __init__(self, file: IO[bytes], schema: pa.Schema) -> None:
+        self._writer = pq.ParquetWriter(shared(file), schema, compression="snappy")
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Append the rows of a batch."""
-        self._held.append(batch)
-        rows, size = (sum(map(part, self._held)) for part in (len, size_of))
-        if rows >= _GROUP_ROWS or size >= _GROUP_BYTES:
-            self._flush()
+        self._writer.write_batch(batch, row_group_size=self.most_rows)
 
     def close(self) -> None:
         """Write what is still to be written."""
-        self._flush()
         self._writer.close()
-
-    def _flush(self) -> None:
-        if self._held:
-            self._writer.write_table(pa.Table.from_batches(self._held))
-            self._held = []
 
 
 class ArrowReader:
@@ -119,6 +94,8 @@ class ArrowReader:
 
 class ArrowWriter:
     """An Arrow file, a Feather file (compressed), or a stream of Arrow batches."""
+
+    most_rows, most_bytes = ROWS, _BYTES
 
     def __init__(self, file: IO[bytes], kind: ArrowKind, schema: pa.Schema) -> None:
         options = pa.ipc.IpcWriteOptions(

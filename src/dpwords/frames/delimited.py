@@ -89,6 +89,8 @@ class DelimitedReader:
 class DelimitedWriter:
     """CSV or TSV with a header; values are quoted where needed."""
 
+    most_rows, most_bytes = ROWS, _BYTES
+
     def __init__(
         self, file: IO[bytes], packing: Packing | None, kind: Literal["csv", "tsv"], schema: pa.Schema
     ) -> None:
@@ -159,6 +161,8 @@ class TextReader:
 
 class TextWriter:
     """Plain text: the values of the only column, one on each line."""
+
+    most_rows, most_bytes = ROWS, _BYTES
 
     def __init__(self, file: IO[bytes], packing: Packing | None, schema: pa.Schema) -> None:
         if len(schema) != 1:

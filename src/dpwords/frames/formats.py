@@ -17,6 +17,8 @@ from dpwords.frames.streams import STANDARD, Input, Packing
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from dpwords.frames.groups import GroupWriter
+
 FORMATS = ("csv", "tsv", "jsonl", "text", "parquet", "arrow", "arrows", "feather")
 _SUFFIXES = {
     "csv": "csv",
@@ -106,10 +108,13 @@ class FileForm:
 
         return ParquetReader(source) if self.kind == "parquet" else ArrowReader(source)
 
-    def writer(
-        self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str], codec: str | None = None
-    ) -> TableWriter:
-        """What writes a file of this form. `changed`: columns that are not as they were read; `codec`: of Parquet."""
+    def writer(self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str]) -> TableWriter:
+        """What writes a file of this form; `changed` are the columns that are not as they were read."""
+        from dpwords.frames.groups import Grouped
+
+        return Grouped(self._group_writer(file, schema, changed))
+
+    def _group_writer(self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str]) -> GroupWriter:
         if self.kind == "jsonl":
             from dpwords.frames.json_lines import JsonWriter
 
@@ -122,8 +127,8 @@ class FileForm:
             from dpwords.frames.delimited import TextWriter
 
             return TextWriter(file, self.packing, schema)
-        from dpwords.frames.arrow_files import DEFAULT_CODEC, ArrowWriter, ParquetWriter
+        from dpwords.frames.arrow_files import ArrowWriter, ParquetWriter
 
         if self.kind == "parquet":
-            return ParquetWriter(file, schema, codec or DEFAULT_CODEC)
+            return ParquetWriter(file, schema)
         return ArrowWriter(file, cast(Any, self.kind), schema)

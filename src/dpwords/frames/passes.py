@@ -26,7 +26,7 @@ from dpwords.frames.long import LongWords
 from dpwords.frames.requests import Request
 from dpwords.frames.shapes import Fault, NoColumn
 from dpwords.frames.streams import Input
-from dpwords.frames.survey import Plan
+from dpwords.frames.survey import Plan, Survey
 from dpwords.frames.whole import batches_of
 from dpwords.mechanisms.private import Private
 from dpwords.mechanisms.report import Report
@@ -66,7 +66,7 @@ class Passes:
         self.lengths: Counter[int] = Counter()  # how many words have each length, once they are surveyed
         with source.hiding_columns():
             self._words = words_of(source.reader, request, target, answers=isinstance(mechanism, Report))
-            release = self._words.request.survey(self._words.schema, mechanism, key).release
+            release = self._survey().release
         empty = pa.RecordBatch.from_pylist([], schema=self._words.schema)
         self._schema, self._changed = self._words.written(release(empty)).schema, release.shape.released
         self._read = release.shape.columns
@@ -84,7 +84,7 @@ class Passes:
 
     def survey(self, progress: RowsDone, charged: bool = False) -> Plan:
         """Read and check the whole input. `charged` says whether a ledger will be charged."""
-        survey = self._words.request.survey(self._words.schema, self._mechanism, self._key, charged=charged)
+        survey = self._survey(charged)
         self.lengths.clear()
         for batch in self._words.batches():
             found = survey.add(batch)
@@ -92,6 +92,10 @@ class Passes:
             self.lengths.update(dict(zip(sizes.tolist(), numbers.tolist(), strict=True)))
             progress(survey.rows)
         return survey.plan()
+
+    def _survey(self, charged: bool = False) -> Survey:
+        table = self._words
+        return table.request.survey(table.schema, self._mechanism, self._key, charged=charged)
 
     @property
     def commonest_length(self) -> int:
@@ -110,7 +114,7 @@ class Passes:
 
         `one` is called with the number of each batch and the function that draws it, on several threads.
         """
-        writer = self._writer(file, receipts.in_metadata(self._schema, document))
+        writer = self._writer(file, self._schema.with_metadata({receipts.METADATA: receipts.encoded(document)}))
         done = 0
         try:
             for rows, batch in self._drawn(plan, one):
@@ -144,7 +148,7 @@ class Passes:
         return found
 
     def _writer(self, file: IO[bytes], schema: pa.Schema) -> TableWriter:
-        return self._target.writer(file, schema, self._changed, getattr(self._source.reader, "codec", None))
+        return self._target.writer(file, schema, self._changed)
 
     def _drawn(self, plan: Plan, one: DrawBatch) -> Iterator[tuple[int, pa.RecordBatch]]:
         """The number of rows and the output of each batch, in order; some are drawn ahead, on all cores."""

@@ -36,7 +36,7 @@ OPTIONS = (  # of a release, by their names on the command line; all of them are
 
 
 def receipt(mechanism: Private, public: Mapping[str, Any], words: int) -> dict[str, Any]:
-    """The receipt of so many words that a mechanism has released; `public` are the options that the user has given."""
+    """The receipt of so many words that a mechanism has released, with those options of the user that are `OPTIONS`."""
     return _public_facts(mechanism, public) | {"words": words}
 
 
@@ -65,7 +65,7 @@ def _public_facts(mechanism: Private, public: Mapping[str, Any]) -> dict[str, An
         "distance": mechanism.distance,
         "guarantee": str(mechanism.guarantee),
         "language": language_hash(mechanism),
-        "options": {name: value for name, value in public.items() if value is not None},
+        "options": {name: public[name] for name in OPTIONS if public.get(name) is not None},
     }
 
 
@@ -81,11 +81,6 @@ def language_hash(mechanism: Private) -> str:
 def encoded(document: Mapping[str, Any]) -> bytes:
     """The receipt as text."""
     return json.dumps(document, indent=1, ensure_ascii=False).encode()
-
-
-def in_metadata(schema: pa.Schema, document: Mapping[str, Any]) -> pa.Schema:
-    """A schema with the receipt in its metadata, instead of an older one."""
-    return schema.with_metadata({**(schema.metadata or {}), METADATA: encoded(document)})
 
 
 def place_of(output: Path) -> Path:

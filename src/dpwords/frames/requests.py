@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -67,8 +67,19 @@ class Request:
         others = [checked_column(names, name) for name in (self.id, self.by) if name is not None]
         return [name for name in names if name in {*words, *others}]
 
-    def survey(self, schema: Any, mechanism: Private, key: bytes | None, *, charged: bool = False) -> Survey:
-        """The pass over a table of this schema that comes before the draws; `charged` says that there is a ledger."""
+    def survey(
+        self,
+        schema: Any,
+        mechanism: Private,
+        key: bytes | None,
+        *,
+        charged: bool = False,
+        declared: Callable[[str], bool] = lambda name: False,
+    ) -> Survey:
+        """The pass over a table of this schema that comes before the draws.
+
+        `charged` says that there is a ledger; `declared` is that of `shape_of`.
+        """
         if not isinstance(mechanism, Private):
             raise InvalidValue(
                 "tables are released by mechanisms with a proven guarantee: pass for example Exponential"
@@ -77,9 +88,10 @@ class Request:
             raise InvalidValue("invalid is 'fail', to stop at rows that are no words, or 'skip', to leave them out")
         division = Division.of(mechanism.epsilon, self.budget, self.split)
         fixed = mechanism.distance != "levenshtein"
-        shape = shape_of(schema, mechanism.language, self.column, self.columns, self.separator, same_length=fixed)
+        where = (self.column, self.columns, self.separator)
+        shape = shape_of(schema, mechanism.language, *where, same_length=fixed, declared=declared)
         if isinstance(mechanism, Report):
-            shape = answer_column(schema, shape, mechanism)
+            shape = answer_column(shape, mechanism)
         named = [checked_column(schema.names, name) for name in (self.id, self.by) if name is not None]
         if set(named) & set(shape.columns):
             raise InvalidValue("a column of words cannot be the id or the person as well: name another column")

@@ -1,0 +1,104 @@
+"""Rows are written in groups that depend on the rows alone.
+
+The batches in which rows arrive depend on the input: on its size, its encoding, and the rows that are left out. Row
+groups of Parquet, batches of Arrow and blocks of compressed text would show that.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dpwords.core.scaled import Integers
+from dpwords.frames.coders import is_list
+from dpwords.frames.copies import copied
+
+_OFFSET = 4  # bytes that say where a value ends
+_OTHER = 16  # bytes of a value whose size is not known
+
+
+class GroupWriter(Protocol):
+    """What writes one group of rows after the other."""
+
+    most_rows: int  # of a group
+    most_bytes: int  # of a group: the row that reaches them is its last one
+
+    def write(self, batch: Any) -> None:
+        """Append the rows of a batch."""
+
+    def close(self) -> None:
+        """Write what is still to be written; the file itself stays open."""
+
+
+class Grouped:
+    """Hands rows to a writer in groups: as many rows as it takes, or fewer if they are large."""
+
+    def __init__(self, writer: GroupWriter) -> None:
+        self._writer = writer
+        self._held: list[Any] = []
+        self._rows, self._bytes = 0, 0  # of what is held
+
+    def write(self, batch: Any) -> None:
+        """Append the rows of a batch."""
+        ends = np.cumsum(sum(map(sizes_of, batch.columns), np.zeros(len(batch), np.int64)))
+        done = 0
+        while done < len(batch):
+            used = 0 if done == 0 else int(ends[done - 1])
+            full = int(np.searchsorted(ends, used + self._writer.most_bytes - self._bytes)) + 1
+            end = min(full, done + self._writer.most_rows - self._rows)
+            part = batch.slice(done, end - done)
+            self._held.append(part)
+            self._rows += len(part)
+            self._bytes += int(ends[done + len(part) - 1]) - used
+            done += len(part)
+            if end <= len(batch):
+                self._flush()
+
+    def close(self) -> None:
+        """Write what is still to be written; the file itself stays open."""
+        self._flush()
+        self._writer.close()
+
+    def _flush(self) -> None:
+        if self._held:
+            table = pa.Table.from_batches(self._held)
+            arrays = [_one_array(column, name) for name, column in zip(table.column_names, table.columns, strict=True)]
+            self._writer.write(pa.RecordBatch.from_arrays(arrays, schema=table.schema))
+            self._held, self._rows, self._bytes = [], 0, 0
+
+
+def _one_array(column: Any, name: str) -> Any:
+    """A chunked array as one array; a dictionary has the values of these rows only."""
+    if pa.types.is_dictionary(column.type):
+        column = copied(column, name).unify_dictionaries()
+    return pa.concat_arrays(column.chunks)
+
+
+def sizes_of(column: Any) -> Integers:
+    """The number of bytes of each value of an array, about. It depends on the value alone."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        known = np.append(sizes_of(column.dictionary), 0)
+        return np.asarray(known[column.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)])
+    if is_list(kind):
+        inner = np.concatenate([[0], np.cumsum(sizes_of(column.flatten()))])
+        lengths = np.where(column.is_null().to_numpy(zero_copy_only=False), 0, _numbers(pc.list_value_length(column)))
+        return _OFFSET + np.diff(inner[np.concatenate([[0], np.cumsum(lengths)])])
+    if pa.types.is_struct(kind):
+        return np.sum([np.zeros(len(column), np.int64), *map(sizes_of, column.flatten())], axis=0, dtype=np.int64)
+    if any(test(kind) for test in _BYTES):
+        return _OFFSET + _numbers(pc.binary_length(column))
+    try:
+        return np.full(len(column), (kind.bit_width + 7) // 8)
+    except ValueError:
+        return np.full(len(column), _OTHER)
+
+
+_BYTES = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
+
+
+def _numbers(values: Any) -> Integers:
+    return np.asarray(values.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
