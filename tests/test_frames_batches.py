@@ -206,7 +206,7 @@ def test_other_columns() -> None:
     table = pa.table({"other": [1, 2], "word": ["ab", "ba"], "name": ["x", "y"]}).replace_schema_metadata({"who": "me"})
     mechanism = dw.Exponential(FREE, 1e5)
     assert dw.frames.release(mechanism, table, "word") == table
-    assert dw.frames.release(mechanism, table, "word").schema.metadata == {b"who": b"me"}
+    assert dw.frames.release(mechanism, table, "word").schema.metadata is None
     assert dw.frames.release(mechanism, table, "word", drop_others=True) == table.select(["word"])
     assert dw.frames.release(mechanism, table, "word", id="name", drop_others=True) == table.select(["word", "name"])
 
@@ -236,7 +236,6 @@ SYMBOLS: list[tuple[Any, Any]] = [
     ([(0, 1)], pa.list_(pa.list_(pa.int64(), 3))),
     ([(0, 1)], pa.list_(pa.struct([("row", pa.int64())]))),
     ([0.5], pa.list_(pa.int64())),
-    (range(200), pa.list_(pa.dictionary(pa.int8(), pa.int64()))),
     (["a"], pa.list_(pa.null())),
     ([0.5], pa.list_(pa.float16())),
 ]

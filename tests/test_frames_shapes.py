@@ -6,6 +6,7 @@ must come out as they went in, and every difference is a fault of reading or wri
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pyarrow as pa
@@ -26,10 +27,13 @@ LISTS: list[Any] = [pa.list_, pa.large_list]
 
 
 def same(language: dw.Words, table: Any, **where: Any) -> None:
-    """A release that changes nothing returns an equal table, with the same schema."""
+    """A release that changes nothing returns an equal table, with the same schema. Encodings are not part of it."""
     released = dw.frames.release(dw.Exponential(language, CERTAIN), table, **where)
     released.validate(full=True)
-    assert released.schema == table.schema
+    for field, was in zip(released.schema, table.schema, strict=True):
+        assert str(field) == re.sub(
+            "string_view", "large_string", re.sub(r"indices=u?int\d+", "indices=int32", str(was))
+        )
     assert released.to_pylist() == table.to_pylist()
 
 

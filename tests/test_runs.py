@@ -108,14 +108,13 @@ def test_receipts_have_nothing_of_skipped_rows_or_time(source: Path, target: Pat
         receipts.read(str(tmp_path / "plain.parquet"))
 
 
-def test_metadata_of_the_input_stay_and_an_old_receipt_is_replaced(tmp_path: Path) -> None:
+def test_metadata_of_the_input_go_and_an_old_receipt_is_replaced(tmp_path: Path) -> None:
     table = pa.table({"w": ["acgt", "ta"]}).replace_schema_metadata({"by": "hand", "dpwords": "old"})
     pq.write_table(table, tmp_path / "in.parquet", compression="gzip")
     run(job(tmp_path / "in.parquet", tmp_path / "out.parquet"))
     file = pq.ParquetFile(tmp_path / "out.parquet")
-    assert file.schema_arrow.metadata[b"by"] == b"hand"
+    assert set(file.schema_arrow.metadata) == {b"dpwords"}
     assert receipts.read(str(tmp_path / "out.parquet"))["words"] == 2
-    assert file.metadata.row_group(0).column(0).compression == "GZIP"
 
 
 @pytest.mark.parametrize(

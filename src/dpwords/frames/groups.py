@@ -86,9 +86,9 @@ def sizes_of(column: Any) -> Integers:
     if is_list(kind):
         inner = np.concatenate([[0], np.cumsum(sizes_of(column.flatten()))])
         lengths = np.where(column.is_null().to_numpy(zero_copy_only=False), 0, _numbers(pc.list_value_length(column)))
-        return _OFFSET + np.diff(inner[np.concatenate([[0], np.cumsum(lengths)])])
+        return np.asarray(_OFFSET + np.diff(inner[np.concatenate([[0], np.cumsum(lengths)])]))
     if pa.types.is_struct(kind):
-        return np.sum([np.zeros(len(column), np.int64), *map(sizes_of, column.flatten())], axis=0, dtype=np.int64)
+        return sum(map(sizes_of, column.flatten()), np.zeros(len(column), np.int64))
     if any(test(kind) for test in _BYTES):
         return _OFFSET + _numbers(pc.binary_length(column))
     try:

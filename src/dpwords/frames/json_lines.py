@@ -83,6 +83,8 @@ class JsonReader:
         if not first:
             raise InvalidValue(f"{source.name} is empty: it should have an object on each line")
         keys = dict.fromkeys(key for _, found in first for key in found)
+        if any("\ud800" <= letter <= "\udfff" for key in keys for letter in key):
+            raise InvalidValue(f"a key of {source.name} has half a character (a surrogate): rename it")
         self.schema = pa.schema([(key, self._first_type(key, first)) for key in keys])
 
     def read_schema(self, used: Sequence[str]) -> pa.Schema:
