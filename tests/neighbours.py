@@ -31,7 +31,8 @@ def without_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace draws by words that depend on the ids and lengths of the words alone."""
 
     def fixed(self: BatchRelease, found: Found, rows: Any, ids: Any, _epsilons: Any = None) -> Ragged:
-        sizes = found.words.sizes[rows]
+        hamming = self.mechanism.distance == "hamming"  # otherwise lengths are hidden as well
+        sizes = found.words.sizes[rows] if hamming else np.ones(len(rows), np.int64)
         first = [sum(str(id).encode()) for id in ids.take(pa.array(rows)).to_pylist()]
         places = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         codes = np.repeat(np.array(first, dtype=np.int64), sizes) + 7 * places

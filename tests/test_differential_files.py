@@ -146,6 +146,34 @@ def test_plain_text(tmp_path: Path) -> None:
     check_equal(found, "out.txt")
 
 
+HIDDEN = ["--edits all --epsilon 3", "--report symbols --epsilon 1", "--lexicon --edits all --epsilon 3"]
+
+
+@pytest.mark.parametrize("options", HIDDEN)
+def test_lengths_are_hidden_where_that_is_promised(options: str, tmp_path: Path) -> None:
+    """Under Levenshtein distance, and in reports, words of different lengths are neighbours."""
+    found = {}
+    lexicon = tmp_path / "lexicon.txt"
+    lexicon.write_text("a\nab\nabc\ncab\nbbbb\n", encoding="utf-8")
+    language = ["--lexicon", str(lexicon)] if "--lexicon" in options else ["--alphabet", "abc"]
+    given = [part for part in options.split() if part != "--lexicon"]
+    for number, words in enumerate((["abc", "ab", "cab"], ["abc", "bbbb", "bbbb"], ["a", "a", "a"])):
+        (tmp_path / str(number)).mkdir()
+        source, target = tmp_path / str(number) / "in.csv", tmp_path / str(number) / "out.csv"
+        source.write_text("id,word\n" + "".join(f"{row},{word}\n" for row, word in enumerate(words)), encoding="utf-8")
+        where = ["--column", "word", "--id", "id", "--input", str(source), "--output", str(target)]
+        done = run("release", *language, *given, *where)
+        errors = re.sub(r" in [\d.]+ s(, [\d,]+ \w+/s)?", "", done.stderr)
+        receipt = Path(f"{target}.receipt.json").read_bytes()
+        found[str(number)] = {
+            "code": done.returncode,
+            "errors": errors,
+            "out.csv": target.read_bytes(),
+            "receipt": receipt,
+        }
+    check_equal(found, "out.csv")
+
+
 def test_many_rows_are_cut_by_what_is_written(tmp_path: Path) -> None:
     """Row groups and batches end where the written rows say, however long the rows are that are left out."""
     words, gone = ["1 2 3"] * 70_000, [SECRET * 100, "9"]

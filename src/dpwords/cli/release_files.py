@@ -30,6 +30,7 @@ _WORTH_TELLING = 100  # rows a second: for a few rows, the time is that of start
 _PATIENCE = 10  # seconds of proofs, after which a faster way is named
 _MUCH = 10.0  # ε of a person, beyond which a promise says little
 _SHOWN = 6  # names of columns in one line
+_EXAMPLE = 10  # symbols of a word
 _INPUT = click.option(
     "--input",
     shell_complete=files,
@@ -236,7 +237,8 @@ def _certify_all(mechanism: Private, plan: Plan, certificates: Path | None, quie
     for number, (each, length) in enumerate(plan.kinds, start=1):
         exponential = certified(each)
         if exponential is not None and length:
-            about = f" words of length {length} ({number} of {len(plan.kinds)})" if len(plan.kinds) > 1 else ""
+            several = len(plan.kinds) > 1 and not _hides_lengths(plan)
+            about = f" words of length {length} ({number} of {len(plan.kinds)})" if several else ""
             certify(exponential, certificates if each is mechanism else None, {length}, quiet, about)
         if isinstance(each, ByLength):
             with status(f"choosing a mechanism for words of length {length}"):
@@ -275,17 +277,32 @@ def _tell_contents(run: FileRun, plan: Plan, options: Mapping[str, Any]) -> None
 
 
 def _tell_promise(run: FileRun, plan: Plan) -> None:
-    """The public summary for the ε of a typical word of the commonest length, and warnings for other lengths."""
-    length = run.commonest_length
-    if not length:
+    """The public summary for the ε of a typical word of the commonest length, and warnings for other lengths.
+
+    Where lengths are hidden as well, it is for a length that has nothing to do with the words.
+    """
+    mechanism, hidden = plan.release.mechanism, _hides_lengths(plan)
+    length = _some_length(mechanism.language) if hidden else run.commonest_length
+    if not length or not plan.words:
         return
-    lengths = sorted({each for _, each in plan.kinds if each})
+    lengths = [length] if hidden else sorted({each for _, each in plan.kinds if each})
     first, *lines = str(plan.release.like(plan.typical_epsilon, length).summary(length)).splitlines()
-    for line in (f"{first} (most words have this length)" if len(lengths) > 1 else first, *lines):
+    remark = " (an example: lengths are hidden)" if hidden else " (most words have this length)"
+    for line in (f"{first}{remark}" if hidden or len(lengths) > 1 else first, *lines):
         note(line)
     for other in sorted({lengths[0], lengths[-1]} - {length}):
         for text in plan.release.like(plan.typical_epsilon, other).summary(other).warnings:
             note(f"warning for words of length {other}: {text}")
+
+
+def _hides_lengths(plan: Plan) -> bool:
+    """Whether the promise is also about the lengths of words."""
+    return plan.release.mechanism.distance != "hamming"
+
+
+def _some_length(language: Language) -> int:
+    """A length of words, 10 if there are any; 0 if there are only very long ones."""
+    return next((each for each in (*range(_EXAMPLE, 0, -1), *range(_EXAMPLE, 64)) if language.count(each)), 0)
 
 
 def _tell(wanted: bool, text: str) -> None:
