@@ -34,6 +34,7 @@ class Request:
     split: str | None = None
     invalid: str = "fail"
     drop_others: bool = False
+    kept_key: bool = False  # whether the user keeps the key, so that rows need ids
     inside: Language | None = None  # a language in which words have to be beyond that of the mechanism
     row: str = "row"  # what messages call a row
     named: bool = False  # whether messages know a row by its id, because rows have no numbers
@@ -75,6 +76,11 @@ class Request:
             )
         if self.invalid not in ("fail", "skip"):
             raise InvalidValue("invalid is 'fail', to stop at rows that are no words, or 'skip', to leave them out")
+        if self.kept_key and self.id is None:
+            raise InvalidValue(
+                "a key that is kept needs ids that name the words, because equal words with equal ids, such as row "
+                "numbers, come out alike in all tables: name the column with id= (--id), or leave out the key"
+            )
         division = Division.of(mechanism.epsilon, self.budget, self.split)
         fixed = mechanism.distance != "levenshtein"
         shape = shape_of(schema, mechanism.language, self.column, self.columns, self.separator, same_length=fixed)
@@ -95,4 +101,4 @@ class Request:
             row=self.row,
             named=self.named,
         )
-        return Survey(release, self.by, division, charged)
+        return Survey(release, self.by, division, charged, self.kept_key)

@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -68,7 +68,8 @@ class FileRun:
             self._key = Key(self._claimed(key, resume))
             self._own_key = key is None
             self.is_complete = resume and self._was_finished()
-            self._passes = Passes(job.mechanism, job.request, source, self._target_form, self._key.secret)
+            request = replace(job.request, kept_key=key is not None)
+            self._passes = Passes(job.mechanism, request, source, self._target_form, self._key.secret)
         except BaseException:
             self.__exit__()
             raise

@@ -81,9 +81,10 @@ class Private(Summarised):
 
         With a `key` of 32 secret bytes, the draw of each word is a function of the key, the word's id, the mechanism
         and the word: a retry, in whatever order and on whatever machine, gives the same output and spends nothing more.
-        Another id, or another word with the same id, gets independent randomness. `ids` are str, whole numbers or
-        bytes, all different; by default 0, 1, 2, …. Whoever knows the key can undo the privacy: keep it secret, and
-        destroy it once no retry can be needed. With one key, equal outputs of an id tell that its word did not change.
+        Another id, or another word with the same id, gets independent randomness. A key therefore needs `ids` that name
+        the words: str, whole numbers or bytes, all different, and each for one fixed word in every call with that key.
+        Whoever knows the key can undo the privacy: keep it secret, and destroy it once no retry can be needed. With one
+        key, equal outputs of an id tell that its word did not change.
 
         >>> from dpwords import Exponential, Words
         >>> [len(word) for word in Exponential(Words("abc"), epsilon=2).release_all(["abacab", "cab"])]
@@ -224,14 +225,19 @@ class _Draws:
     @classmethod
     def of(cls, mechanism: Private, ids: Iterable[Any] | None, key: bytes | None, number: int) -> _Draws:
         """Check ids and key. Two words with one id would come out alike exactly if they are equal: refused."""
-        if ids is None and key is None:
-            return cls(mechanism, None, np.zeros((0, 2), dtype=np.uint64))
         secret = Key.fresh() if key is None else Key(key)
-        checked = Ids.numbers(np.arange(number)) if ids is None else Ids.of(ids)
+        if ids is None:
+            if key is not None:
+                raise InvalidValue(
+                    "a key needs ids that name the words, because equal words with equal ids come out alike in every "
+                    "call with that key: pass ids=, or leave out the key"
+                )
+            return cls(mechanism, None, np.zeros((0, 2), dtype=np.uint64))
+        checked = Ids.of(ids)
         if len(checked) != number:
             raise InvalidValue(f"there are {number} words and {len(checked)} ids: pass one id for each word")
         tags = secret.id_tags(checked)
-        if ids is not None and not distinct(tags):
+        if not distinct(tags):
             raise InvalidValue(
                 "two words have the same id, so that equal outputs would tell that the words are equal: give each word "
                 "an id of its own, or leave out the ids"
