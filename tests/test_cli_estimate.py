@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
+from unittest import mock
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -31,8 +32,9 @@ def table(text: str) -> dict[str, list[float]]:
 
 
 def release(source: Path, target: Path, *options: str) -> Path:
-    """Release a file."""
-    done = run("release", "--input", str(source), "--output", str(target), "-q", *options)
+    """Release a file; the key that is made for each run is the same in every test."""
+    with mock.patch("secrets.token_bytes", return_value=bytes(range(32))):
+        done = run("release", "--input", str(source), "--output", str(target), "-q", *options)
     assert (done.returncode, done.stderr) == (0, "")
     return target
 
@@ -143,9 +145,7 @@ def test_answers_of_reports(tmp_path: Path, question: str, form: str) -> None:
     else:
         source.write_text("".join(json.dumps({"w": word}) + "\n" for word in runs), encoding="utf-8")
         language = GRID
-    target = release(
-        tmp_path, source, tmp_path / f"out.{form}", "--column", "w", *language, "--report", question, "-e", "200"
-    )
+    target = release(source, tmp_path / f"out.{form}", "--column", "w", *language, "--report", question, "-e", "200")
     found = table(run("estimate", "--input", str(target)).stdout)
     cells = ["0,0", "0,1", "0,2", "1,2"]
     true = cells[1:] if question == "visits" else [f"{one} {other}" for one, other in pairwise(cells)]

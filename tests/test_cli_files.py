@@ -199,7 +199,7 @@ def test_people_have_one_budget_whatever_the_format(tmp_path: Path) -> None:
         if source == files[0]:
             assert run(*arguments).returncode == 0
         else:
-            assert "would be exceeded for 2 ids, the first of which is '7', with 0 left" in refused(*arguments)
+            assert "would be exceeded for 2 ids, the first of which is '7', with 0 left" in refused(*arguments, "-q")
     frame = pq.read_table(files[0]).to_pandas()
     with pytest.raises(dw.InvalidValue, match="would be exceeded"):
         dw.frames.release(dw.Exponential(dw.Words("acgt"), 2), frame, "w", by="who", ledger=dw.Ledger(ledger))

@@ -277,7 +277,7 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"column": "word", "id": "word"}, "a column of words cannot be the id or the person as well"),
     ({"column": "word", "invalid": "repair"}, "invalid is 'fail', .* or 'skip'"),
     ({"column": "word", "separator": ""}, "a separator needs at least one character"),
-    ({"column": "word", "key": b"short"}, "a key must be 32 bytes"),
+    ({"column": "word", "id": "name", "key": b"short"}, "a key must be 32 bytes"),
     ({"column": "word", "split": "equal"}, "split= says how a budget is divided"),
 ]
 

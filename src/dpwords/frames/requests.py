@@ -35,6 +35,7 @@ class Request:
     invalid: str = "fail"
     drop_others: bool = False
     kept_key: bool = False  # whether the user keeps the key, so that rows need ids
+    header: bool | None = None  # whether a header is confirmed to be one; None: if one of its columns is named above
     inside: Language | None = None  # a language in which words have to be beyond that of the mechanism
     row: str = "row"  # what messages call a row
     named: bool = False  # whether messages know a row by its id, because rows have no numbers
@@ -55,6 +56,18 @@ class Request:
         """The request for the table in which each case of an event log has become one row."""
         bare = replace(self, case=None, symbol=None, order=None, drop_others=False)
         return replace(bare, column=log.symbol, id=log.case, row="case")
+
+    def confirms_header(self, names: Sequence[str]) -> bool:
+        """Whether it is known that a first line with these names is a header, and not a row of private values.
+
+        It is if the user has spelled out one of them. A number does not count: without a header, columns have numbers.
+        """
+        if self.header is not None:
+            return self.header
+        ranges = [self.columns or ""] if isinstance(self.columns, str | None) else self.columns
+        told = [end for text in ranges for end in ([text] if text in names else text.partition(":")[::2])]
+        told += [name or "" for name in (self.column, self.case, self.symbol, self.order, self.id, self.by)]
+        return any(name in names and not name.isdigit() for name in told)
 
     def needed(self, names: Sequence[str]) -> list[str]:
         """The columns that are read, of those with these names, in their order; all of them if that is not clear."""

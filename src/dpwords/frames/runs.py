@@ -44,6 +44,7 @@ class Job:
     target_format: str | None = None
     request: Request = field(default_factory=Request)
     public: Mapping[str, Any] = field(default_factory=dict)
+    header: bool = True  # of the source
 
 
 class FileRun:
@@ -59,9 +60,9 @@ class FileRun:
     ) -> None:
         self.job, self._keep_after = job, keep_after
         self._unfinished = None if job.target == STANDARD else Unfinished(_checked_output(job))
-        form = FileForm.of(job.source, job.source_format)
+        form = FileForm.of(job.source, job.source_format, job.header)
         same = form.kind if job.target == STANDARD else None
-        self._target_form = FileForm.of(job.target, job.target_format or same)
+        self._target_form = FileForm.of(job.target, job.target_format or same).like(form)
         self._source = Input(job.source)
         try:
             source = TableSource(self._source, form, form.reader(self._source))
