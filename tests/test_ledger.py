@@ -20,8 +20,9 @@ from click.testing import CliRunner
 import commands
 import dpwords as dw
 from dpwords.cli import cli
+from dpwords.core.id_kinds import Id
 from dpwords.core.limits import Limits
-from dpwords.ledger import Account, Charge, Id
+from dpwords.ledger import Account, Charge
 
 MECHANISM = dw.Exponential(dw.Words("abc"), epsilon=0.1)
 PROMISE = MECHANISM.guarantee

@@ -15,7 +15,8 @@ from dpwords.core.checks import whole_number
 from dpwords.errors import InvalidValue
 
 if TYPE_CHECKING:
-    from dpwords.ledger import Charge, Id, Ledger
+    from dpwords.core.id_kinds import Id
+    from dpwords.ledger import Charge, Ledger
 
 
 @click.group(invoke_without_command=True, short_help="Show how much ε has been spent for each person.")

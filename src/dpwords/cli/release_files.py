@@ -36,11 +36,11 @@ _INPUT = click.option(
     help="A file with a table of words: .csv, .tsv, .jsonl, .txt (a word on each line), .parquet, .arrow or "
     ".feather; text also as .gz, .bz2, .xz or .zst. '-' is standard input.",
 )
-_NO_HEADER = click.option(
+NO_HEADER = click.option(
     "--no-header",
     is_flag=True,
-    help="The first line of a CSV or TSV file is a row like the others. Columns are then called 1, 2, 3, …, and CSV and "
-    "TSV are written without a header, too.",
+    help="The first line of a CSV or TSV file is a row like the others. Columns are called 1, 2, 3, …, and CSV and TSV "
+    "are written without a header, too.",
 )
 _FORMAT = click.option("--format", type=click.Choice(FORMATS), help="The input's format.  [default: by its suffix]")
 _SHAPE = (
@@ -59,7 +59,7 @@ _FILES = (
     _INPUT,
     click.option("--output", shell_complete=files, help="The file to write. '-' is standard output.  [default: -]"),
     _FORMAT,
-    _NO_HEADER,
+    NO_HEADER,
     click.option(
         "--output-format",
         type=click.Choice(FORMATS),
@@ -100,8 +100,8 @@ _FILES = (
     ),
 )
 _NEED_INPUT = (
-    *("output", "format", "no_header", "output_format", "column", "columns", "case", "symbol", "order", "id", "by", "budget"),
-    *("split", "ledger", "resume", "invalid", "drop_others", "key_file"),
+    *("output", "format", "no_header", "output_format", "column", "columns", "case", "symbol", "order", "id", "by"),
+    *("budget", "split", "ledger", "resume", "invalid", "drop_others", "key_file"),
 )
 _WHERE = ("column", "columns", "case", "symbol", "order", "separator", "id", "by")
 
@@ -113,7 +113,7 @@ def file_options(command: Command) -> Command:
 
 def word_file_options(command: Command) -> Command:
     """Add --input, and what says where its words are."""
-    return with_options(command, (_INPUT, _FORMAT, _NO_HEADER, *_SHAPE, _INVALID))
+    return with_options(command, (_INPUT, _FORMAT, NO_HEADER, *_SHAPE, _INVALID))
 
 
 def refuse_file_options() -> None:

@@ -92,8 +92,8 @@ class DelimitedReader:
                     yield row
                     number += 1
             except csv.Error:
-                row = number if self._has_header else number + 1
-                where = f"row {row}" if row else "the header"
+                place = number if self._has_header else number + 1
+                where = f"row {place}" if place else "the header"
                 raise InvalidValue(
                     f"{where} of {name} has a quote that is not closed or not doubled, or a bad line end: correct it"
                 ) from None

@@ -67,7 +67,7 @@ class Request:
         ranges = [self.columns or ""] if isinstance(self.columns, str | None) else self.columns
         told = [end for text in ranges for end in ([text] if text in names else text.partition(":")[::2])]
         told += [name or "" for name in (self.column, self.case, self.symbol, self.order, self.id, self.by)]
-        return any(name in names and not name.isdigit() for name in told)
+        return any(name and name in names and not name.isdigit() for name in told)
 
     def needed(self, names: Sequence[str]) -> list[str]:
         """The columns that are read, of those with these names, in their order; all of them if that is not clear."""

@@ -26,9 +26,7 @@ class FoundWords:
     skipped: int
 
 
-def words_in(
-    path: str, named: str | None, request: Request, mechanism: Private, header: bool = True
-) -> FoundWords:
+def words_in(path: str, named: str | None, request: Request, mechanism: Private, header: bool = True) -> FoundWords:
     """The words of a file that the mechanism could release. They are as private as the file.
 
     `named` is the format, if the suffix does not say it. A row that is no word raises the error that a release would,
