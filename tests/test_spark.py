@@ -97,7 +97,7 @@ def in_order(frame: Any, name: str = "number") -> list[Any]:
 SHAPES: list[tuple[Any, dict[str, Any]]] = [
     (ABC, {"column": "letters", "id": "trip"}),
     (ABC, {"column": "names", "separator": " > ", "id": "number"}),
-    (ABC, {"column": "list", "id": "tag", "drop_others": True}),
+    (ABC, {"column": "list", "id": "number", "drop_others": True}),
     (dw.Exponential(dw.Words(range(3)), 1.0), {"column": "places", "id": "trip"}),
     (ABC, {"columns": "s1:s2", "id": "trip"}),
     (dw.EditChannel("abc", 4.0), {"column": "letters", "id": "trip"}),
