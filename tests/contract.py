@@ -330,7 +330,7 @@ def check_keyed(mechanism: Private, length: int, draws: int = 1500) -> None:
     """Keyed draws follow the same law, and each depends on its own key, id and word only."""
     words, key = words_of(mechanism, length), bytes(range(32))
     word, given = words[len(words) // 2], mechanism.given(words[len(words) // 2])
-    drawn = mechanism.release_all([word] * draws, key=key)
+    drawn = mechanism.release_all([word] * draws, range(draws), key)
     if not isinstance(mechanism, dw.EditChannel):
         check_counts(Counter(drawn), {w: math.exp(given.log_prob(w)) for w in outputs_of(mechanism, length)})
     else:

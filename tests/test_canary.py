@@ -73,6 +73,10 @@ PRIVATE: dict[str, list[Case]] = {
         Case(f"--input - --format csv --column w {LETTERS}", 2, stdin=f"{RUN}\n{SECRET}\n"),  # no header
         Case(f"--input - --format tsv --columns m* {LETTERS}", 2, stdin="\t".join(RUN) + "\n"),
         Case(f"--input - --format csv --case c --symbol s {LETTERS}", 2, stdin=f"{SECRET},{RUN}\n"),
+        Case(f"--input - --format csv {LETTERS} --output out.csv", 2, stdin=f"{RUN}\n{RUN}\n"),
+        Case(f"--input - --format csv --columns * {LETTERS} --output out.csv", 2, stdin=",".join(dict.fromkeys(RUN))),
+        Case(f"--input - --format csv --no-header {LETTERS} --output out.csv", stdin=f"{RUN}\n{RUN}\n"),
+        Case(f"--input - --format csv --no-header --column w {LETTERS}", 2, stdin=f"{RUN}\n{SECRET}\n"),
         Case(f"--input {{bad}} --column w {LETTERS} --output out.csv", 2),
         Case(f"--input {{bad}} --column w {LETTERS} --output out.csv --invalid skip"),
         Case(f"--input {{json}} --column cells {GRID} --words states --mechanism online --output out.jsonl"),
@@ -109,7 +113,17 @@ PRIVATE: dict[str, list[Case]] = {
         Case("--input {cut} --column w --alphabet a-z -e 1 --question lengths", 2),
     ],
 }
-PUBLIC = {"accuracy", "attack", "audit", "completion", "ledger show", "serve", "study grid", "study strings"}
+PUBLIC = {
+    "accuracy",
+    "attack",
+    "audit",
+    "completion",
+    "ledger as-text",
+    "ledger show",
+    "serve",
+    "study grid",
+    "study strings",
+}
 
 
 def commands(group: click.Group, before: str = "") -> dict[str, click.Command]:

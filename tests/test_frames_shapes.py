@@ -165,7 +165,8 @@ def test_tables_without_rows() -> None:
 def test_all_shapes_read_the_same_words(words: list[list[Any]], chunks: int) -> None:
     """With one key, the same words come out of every shape, whatever the chunks of the column."""
     mechanism, key = dw.Exponential(CELLS, 1.0), bytes(32)
-    expected = mechanism.release_all(words, key=key)
+    ids = pa.array([str(number) for number in range(len(words))])
+    expected = mechanism.release_all(words, ids.to_pylist(), key)
     names = [[f"{row},{column}" for row, column in word] for word in words]
     most = max(map(len, words))
     padded = [[*word, *[None] * (most - len(word))] for word in words]
@@ -175,13 +176,15 @@ def test_all_shapes_read_the_same_words(words: list[list[Any]], chunks: int) -> 
         "list": pa.table({"word": names}),
     }
     for table in tables.values():
-        pieces = pa.concat_tables([table.slice(at, chunks) for at in range(0, len(words), chunks)])
-        released = dw.frames.release(mechanism, pieces, column="word", key=key)["word"].to_pylist()
+        named = table.append_column("n", ids)
+        pieces = pa.concat_tables([named.slice(at, chunks) for at in range(0, len(words), chunks)])
+        released = dw.frames.release(mechanism, pieces, column="word", id="n", key=key)["word"].to_pylist()
         split = [word.split() if isinstance(word, str) else word for word in released]
         assert [[cell_of(symbol) for symbol in word] for word in split] == expected
     steps = dict(enumerate(zip(*padded, strict=True)))
     wide = pa.table({str(place): pa.array(step, pa.list_(pa.int64())) for place, step in steps.items()})
-    rows = dw.frames.release(mechanism, wide, columns=wide.schema.names, key=key).to_pylist()
+    whole = wide.append_column("n", ids)
+    rows = dw.frames.release(mechanism, whole, columns=wide.schema.names, id="n", key=key).drop("n").to_pylist()
     assert [[tuple(cell) for cell in row.values() if cell is not None] for row in rows] == expected
 
 

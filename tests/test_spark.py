@@ -98,7 +98,7 @@ def in_order(frame: Any, name: str = "number") -> list[Any]:
 SHAPES: list[tuple[Any, dict[str, Any]]] = [
     (ABC, {"column": "letters", "id": "trip"}),
     (ABC, {"column": "names", "separator": " > ", "id": "number"}),
-    (ABC, {"column": "list", "id": "tag", "drop_others": True}),
+    (ABC, {"column": "list", "id": "number", "drop_others": True}),
     (dw.Exponential(dw.Words(range(3)), 1.0), {"column": "places", "id": "trip"}),
     (ABC, {"columns": "s1:s2", "id": "trip"}),
     (dw.EditChannel("abc", 4.0), {"column": "letters", "id": "trip"}),
@@ -190,7 +190,7 @@ FAULTS: list[tuple[str | None, dict[str, Any], str]] = [
     (None, {}, "row with id 7 has no word"),
     ("abc", {"id": "twice"}, "two rows have the same id in column twice"),
     ("abc", {"id": "null"}, "a row has no value in column null, which tells rows apart: give every row one"),
-    ("abc", {"id": "half"}, "ids are text, bytes or whole numbers, and column half has type double"),
+    ("abc", {"id": "half"}, "ids are text or whole numbers, and column half has type double"),
     ("abc", {"id": None}, "rows of a Spark DataFrame have no numbers: name a column that tells them apart with id="),
     ("abc", {"id": "word"}, "a column of words cannot be the id"),
     ("abc", {"column": "work"}, "there is no column work: the columns are id, word"),

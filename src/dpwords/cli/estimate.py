@@ -98,6 +98,7 @@ def _at_least_one(context: click.Context, option: click.Parameter, value: int | 
     ".svg. It can be given several times.",
 )
 @click.option("--format", type=click.Choice(FORMATS), help="The input's format.  [default: by its suffix]")
+@click.option("--no-header", is_flag=True, help="The first line of a CSV or TSV file is a row like the others.")
 @click.option("--column", help="The column of words.")
 @click.option("--columns", help="One column for each step: a range 'm1:m12' or a pattern 'm*'.")
 @click.option("--case", help="In a log with one row for each event, the column that says which word it belongs to.")

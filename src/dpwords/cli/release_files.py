@@ -37,6 +37,12 @@ _INPUT = click.option(
     help="A file with a table of words: .csv, .tsv, .jsonl, .txt (a word on each line), .parquet, .arrow or "
     ".feather; text also as .gz, .bz2, .xz or .zst. '-' is standard input.",
 )
+NO_HEADER = click.option(
+    "--no-header",
+    is_flag=True,
+    help="The first line of a CSV or TSV file is a row like the others. Columns are called 1, 2, 3, …, and CSV and TSV "
+    "are written without a header, too.",
+)
 _FORMAT = click.option("--format", type=click.Choice(FORMATS), help="The input's format.  [default: by its suffix]")
 _SHAPE = (
     click.option("--column", help="The column of words: lists of symbols, or text."),
@@ -54,13 +60,18 @@ _FILES = (
     _INPUT,
     click.option("--output", shell_complete=files, help="The file to write. '-' is standard output.  [default: -]"),
     _FORMAT,
+    NO_HEADER,
     click.option(
         "--output-format",
         type=click.Choice(FORMATS),
         help="The output's format.  [default: by its suffix; on standard output that of the input]",
     ),
     *_SHAPE,
-    click.option("--id", help="A column that differs in every row; draws depend on it.  [default: the row's number]"),
+    click.option(
+        "--id",
+        help="A column that differs in every row and names its word; draws depend on it. A --key-file needs one.  "
+        "[default: the row's number]",
+    ),
     click.option("--by", help="The column that says whose word it is: what the words of a person spend adds up."),
     click.option(
         "--budget",
@@ -85,13 +96,13 @@ _FILES = (
     click.option(
         "--key-file",
         shell_complete=files,
-        help="A file with 64 hexadecimal digits, a secret key: the same key, ids and words give the same draws.  "
+        help="A file with 64 hexadecimal digits, a secret key: the same key, --id and word give the same draw.  "
         "[default: a fresh key, destroyed when the run is finished]",
     ),
 )
 _NEED_INPUT = (
-    *("output", "format", "output_format", "column", "columns", "case", "symbol", "order", "id", "by", "budget"),
-    *("split", "ledger", "resume", "invalid", "drop_others", "key_file"),
+    *("output", "format", "no_header", "output_format", "column", "columns", "case", "symbol", "order", "id", "by"),
+    *("budget", "split", "ledger", "resume", "invalid", "drop_others", "key_file"),
 )
 _WHERE = ("column", "columns", "case", "symbol", "order", "separator", "id", "by")
 
@@ -103,7 +114,7 @@ def file_options(command: Command) -> Command:
 
 def word_file_options(command: Command) -> Command:
     """Add --input, and what says where its words are."""
-    return with_options(command, (_INPUT, _FORMAT, *_SHAPE, _INVALID))
+    return with_options(command, (_INPUT, _FORMAT, NO_HEADER, *_SHAPE, _INVALID))
 
 
 def refuse_file_options() -> None:
@@ -194,7 +205,8 @@ def _job(mechanism: Private, inside: Language | None, options: Mapping[str, Any]
         inside=inside,
     )
     target = options["output"] or _STANDARD
-    return Job(mechanism, options["input"], target, options["format"], options["output_format"], request, public)
+    formats, header = (options["format"], options["output_format"]), not options["no_header"]
+    return Job(mechanism, options["input"], target, *formats, request, public, header)
 
 
 def _without_folder(option: str) -> str:

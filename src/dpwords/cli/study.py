@@ -167,7 +167,7 @@ def data(
     where = {name: options[name] for name in ("column", "columns", "case", "symbol", "order", "separator")}
     request = Request(**where, invalid=options["invalid"] or "fail", inside=inside)
     try:
-        found = words_in(input, options["format"], request, mechanism)
+        found = words_in(input, options["format"], request, mechanism, not options["no_header"])
     except InvalidValue as error:
         raise type(error)(in_options(str(error))) from None
     study = partial(run, found.words, language, epsilon, k, edits, question, draws=draws, seed=seed, limits=limits)

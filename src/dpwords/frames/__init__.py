@@ -58,8 +58,9 @@ def release(
 
     `by` names the column that tells who one person is. With a `budget`, the words of each person spend no more than it:
     split="equal" gives each of n words budget/n, split="first" releases only as many words as it pays for at the
-    mechanism's ε. A `ledger` is charged before the first draw. `id` and `key` are those of `release_all`; without an
-    id, rows are known by their numbers.
+    mechanism's ε. A `ledger` is charged before the first draw. `id` names the column of the ids of `release_all`; a
+    `key` needs one, or the `case` of an event log. Ids and people are named by text, as in files: the whole number 1 is
+    "1" in a ledger, and to `release_all`.
 
     Cost: that of `release_codes`, and a few nanoseconds for each symbol.
 

@@ -27,7 +27,8 @@ class BatchRelease:
 
     With a key, the draw of a row depends on the key, on the row's id, on its word, and on the mechanism with the row's
     ε and k. Nothing else matters: not the batches into which a table is cut, nor their order, nor the machine. Without
-    an id column the id of a row is its number in the table, from 0. Without a key each draw is fresh.
+    an id column the id of a row is its number in the table, from 0, which is for a key that is used for one table only.
+    Without a key each draw is fresh.
 
     A word that is shorter than k is released with its length as k: lengths are public, and any two words of such a
     length stay ε-indistinguishable. The object can be pickled, and holds the key: whoever has it can repeat the draws.

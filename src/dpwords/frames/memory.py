@@ -17,9 +17,9 @@ from dpwords.frames.survey import Plan
 from dpwords.mechanisms.private import Private
 
 
-def memory_source(name: str, content: bytes, named: str | None = None) -> TableSource:
+def memory_source(name: str, content: bytes, named: str | None = None, header: bool = True) -> TableSource:
     """The bytes of a table in a file of this name; `named` is its format if the suffix does not say it."""
-    form = FileForm.of(name, named)
+    form = FileForm.of(name, named, header)
     source = MemoryInput(name, content)
     return TableSource(source, form, form.reader(source))
 

@@ -31,7 +31,7 @@ OPTIONS = (  # of a release, by their names on the command line; all of them are
     *("alphabet", "system", "words", "start", "lexicon", "epsilon", "k", "edits", "mechanism", "report", "utility"),
     *("alpha", "calibration", "certificate_time", "any_word", "action", "dot_symbols", "walls", "goal", "rules"),
     *("column", "columns", "case", "symbol", "order", "separator", "id", "by"),
-    *("budget", "split", "invalid", "drop_others"),
+    *("budget", "split", "invalid", "drop_others", "no_header"),
 )
 
 
@@ -44,6 +44,7 @@ def public_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Those of a user's options that a receipt tells, all of them; None for an option that was not given."""
     found = {name: options.get(name) for name in OPTIONS}
     found["rules"] = list(found["rules"] or ()) or None  # a list, as in the JSON file that it is compared with
+    found["no_header"] = found["no_header"] or None
     if found["budget"] is not None and found["split"] is None and options.get("ledger") is None:
         found["split"] = "equal"  # a ledger, which the receipt does not tell, would not divide the budget
     return found

@@ -34,6 +34,8 @@ class Request:
     split: str | None = None
     invalid: str = "fail"
     drop_others: bool = False
+    kept_key: bool = False  # whether the user keeps the key, so that rows need ids
+    header: bool | None = None  # whether a header is confirmed to be one; None: if one of its columns is named above
     inside: Language | None = None  # a language in which words have to be beyond that of the mechanism
     row: str = "row"  # what messages call a row
     named: bool = False  # whether messages know a row by its id, because rows have no numbers
@@ -54,6 +56,18 @@ class Request:
         """The request for the table in which each case of an event log has become one row."""
         bare = replace(self, case=None, symbol=None, order=None, drop_others=False)
         return replace(bare, column=log.symbol, id=log.case, row="case")
+
+    def confirms_header(self, names: Sequence[str]) -> bool:
+        """Whether it is known that a first line with these names is a header, and not a row of private values.
+
+        It is if the user has spelled out one of them. A number does not count: without a header, columns have numbers.
+        """
+        if self.header is not None:
+            return self.header
+        ranges = [self.columns or ""] if isinstance(self.columns, str | None) else self.columns
+        told = [end for text in ranges for end in ([text] if text in names else text.partition(":")[::2])]
+        told += [name or "" for name in (self.column, self.case, self.symbol, self.order, self.id, self.by)]
+        return any(name and name in names and not name.isdigit() for name in told)
 
     def needed(self, names: Sequence[str]) -> list[str]:
         """The columns that are read, of those with these names, in their order; all of them if that is not clear."""
@@ -86,6 +100,11 @@ class Request:
             )
         if self.invalid not in ("fail", "skip"):
             raise InvalidValue("invalid is 'fail', to stop at rows that are no words, or 'skip', to leave them out")
+        if self.kept_key and self.id is None:
+            raise InvalidValue(
+                "a key that is kept needs ids that name the words, because equal words with equal ids, such as row "
+                "numbers, come out alike in all tables: name the column with id= (--id), or leave out the key"
+            )
         division = Division.of(mechanism.epsilon, self.budget, self.split)
         fixed = mechanism.distance != "levenshtein"
         where = (self.column, self.columns, self.separator)
@@ -107,4 +126,4 @@ class Request:
             row=self.row,
             named=self.named,
         )
-        return Survey(release, self.by, division, charged)
+        return Survey(release, self.by, division, charged, self.kept_key)

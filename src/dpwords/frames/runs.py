@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -44,6 +44,7 @@ class Job:
     target_format: str | None = None
     request: Request = field(default_factory=Request)
     public: Mapping[str, Any] = field(default_factory=dict)
+    header: bool = True  # of the source
 
 
 class FileRun:
@@ -59,16 +60,17 @@ class FileRun:
     ) -> None:
         self.job, self._keep_after = job, keep_after
         self._unfinished = None if job.target == STANDARD else Unfinished(_checked_output(job))
-        form = FileForm.of(job.source, job.source_format)
+        form = FileForm.of(job.source, job.source_format, job.header)
         same = form.kind if job.target == STANDARD else None
-        self._target_form = FileForm.of(job.target, job.target_format or same)
+        self._target_form = FileForm.of(job.target, job.target_format or same).like(form)
         self._source = Input(job.source)
         try:
             source = TableSource(self._source, form, form.reader(self._source))
             self._key = Key(self._claimed(key, resume))
             self._own_key = key is None
             self.is_complete = resume and self._was_finished()
-            self._passes = Passes(job.mechanism, job.request, source, self._target_form, self._key.secret)
+            request = replace(job.request, kept_key=key is not None)
+            self._passes = Passes(job.mechanism, request, source, self._target_form, self._key.secret)
         except BaseException:
             self.__exit__()
             raise

@@ -41,12 +41,12 @@ class Fault(IntEnum):
 
 
 class NoColumn(InvalidValue):
-    """A table does not have the columns that it should have. The message lists those that it has."""
+    """A table does not have the columns that it should have. The message lists those that it has, or has a hint."""
 
-    def __init__(self, fault: str, names: Sequence[str] = ()) -> None:
+    def __init__(self, fault: str, names: Sequence[str] = (), hint: str | None = None) -> None:
         listed = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
-        super().__init__(f"{fault}: the columns are {listed}" if names else fault)
-        self.fault = fault
+        super().__init__(f"{fault}: {hint or f'the columns are {listed}'}" if names or hint else fault)
+        self.fault = fault  # without the names
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,8 +352,8 @@ def _named(names: Sequence[str], text: str) -> Sequence[str]:
     if colon and (first in names or last in names):
         missing = last if first in names else first
         near = get_close_matches(missing, names, 1)
-        meant = f": did you mean {near[0]}?" if near else ": correct the range"
-        raise InvalidValue(f"there is no column {missing} for an end of the range {text}{meant}")
+        meant = f"did you mean {near[0]}?" if near else "correct the range"
+        raise NoColumn(f"there is no column {missing} for an end of the range {text}", hint=meant)
     matching = [name for name in names if fnmatchcase(name, text)]
     if not matching:
         raise NoColumn(f"no column is called {text}, and none matches it", names)

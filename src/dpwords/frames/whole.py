@@ -30,6 +30,7 @@ def release(mechanism: Private, table: Any, request: Request, key: bytes | None,
     """A table of the same kind with released words; see `dpwords.frames.release`."""
     if (key is not None or ledger is not None) and opened(table).bare:
         raise _bare()
+    request = replace(request, kept_key=key is not None)
     whole = _Whole.of(mechanism, table, request, key, charged=ledger is not None)
     kept = whole.survey.release.kept
     names = released_names(whole.source.names if kept is None else kept, whole.survey.release.shape)
