@@ -36,7 +36,8 @@ def release(
     """Return the table with each of its words released. Each word spends ε.
 
     `table` is a pyarrow Table or RecordBatch, a pandas DataFrame or a Polars DataFrame, and so is the result, with the
-    same types (and the same index). A single column (a Series or an Arrow array) is accepted as well. The words are
+    same types (and the same index). A single column (a Series or an Arrow array) is accepted as well. Metadata,
+    attributes and unused categories of the table are not copied. The words are
 
     - in one `column`: lists of symbols, or text. Text is split at `separator`; without one, it consists of single
       characters if the alphabet does, and otherwise of names with white space between them;
@@ -51,7 +52,7 @@ def release(
     the column of the words, as lists of items, or as text if the words are; in a new column "answer", which replaces
     all `columns`; or in one row for each `case`.
 
-    All other columns stay as they are, and are not protected; `drop_others` leaves only those that are named here.
+    The values of all other columns are copied, and not protected; `drop_others` leaves only those that are named here.
     Where categories are listed with a column, they are those of the alphabet afterwards. A word shorter than k is
     released with its length as k. Rows whose word is missing or not in the language raise NotInLanguage before anything
     is drawn; with invalid="skip" they are left out, which shows that they were such rows.
