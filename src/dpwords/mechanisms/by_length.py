@@ -8,6 +8,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Self
 
+from dpwords.core.elementary import index_of_least
 from dpwords.core.encoding import Codes
 from dpwords.core.kept import keep, kept
 from dpwords.errors import InvalidValue, TooLarge
@@ -120,5 +121,5 @@ def _is_number(value: object) -> bool:
 
 
 def least(distances: Mapping[str, float]) -> str:
-    """The name with the least number, the first of several; NaN is larger than every number."""
-    return min(distances, key=lambda name: (math.isnan(distances[name]), distances[name]))
+    """The name with the least number, the first of several that are equal but for rounding; NaN is never the least."""
+    return list(distances)[index_of_least(list(distances.values()))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -70,9 +71,9 @@ class WeightedLaw:
 
     def distance_distribution(self) -> Floats:
         relative = self.stored.relative_to(self.stored.exponent.max())
-        shares: Floats = relative / relative.sum()
+        shares: Floats = relative / math.fsum(relative)
         return np.bincount(self.distances, weights=shares, minlength=self.words.rows.shape[1] + 1).astype(np.float64)
 
     def expected_distance(self) -> float:
         by_distance = self.distance_distribution()
-        return float(by_distance @ np.arange(len(by_distance)))
+        return math.fsum(by_distance * np.arange(len(by_distance)))
