@@ -21,7 +21,7 @@ from dpwords._kernels.blocks_boxes import (
     quotient,
 )
 from dpwords._kernels.compiler import compiled
-from dpwords._kernels.logarithm import log
+from dpwords._kernels.elementary import log
 from dpwords._kernels.rounding import UNIT, factors, lowered, raised
 
 Array = Any

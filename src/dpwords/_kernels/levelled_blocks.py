@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpwords._kernels.compiler import compiled
+from dpwords._kernels.elementary import log
 from dpwords._kernels.levelled_blocks_boxes import (
     Degrees,
     Labels,
@@ -35,7 +36,6 @@ from dpwords._kernels.levelled_blocks_ways import (
     log_ends,
     mixed,
 )
-from dpwords._kernels.logarithm import log
 from dpwords._kernels.rounding import as_factor, factors, lowered, raised
 
 Array = Any

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpwords._kernels.compiler import compiled
+from dpwords._kernels.elementary import log
 from dpwords._kernels.levelled_blocks_boxes import Degrees, Near, Nodes
-from dpwords._kernels.logarithm import log
 from dpwords._kernels.rounding import UNIT, as_factor, factors, lowered, raised
 
 Array = Any

@@ -81,8 +81,9 @@ def largest_rate(
         if over < before[1]:
             slope = min(slope, (before[1] - over) / (before[0] - c))
         leads_away = 0 < before[1] < over and over > _FAR * epsilon
-        before, c = (c, over), 0.0 if leads_away else on_grid(
-            c - over / max(slope, 0.1) - precision * epsilon / 2, epsilon
+        before, c = (
+            (c, over),
+            0.0 if leads_away else on_grid(c - over / max(slope, 0.1) - precision * epsilon / 2, epsilon),
         )
         if c <= epsilon / 2 and steps:
             before, c = (math.inf, 0.0), steps.pop(0)

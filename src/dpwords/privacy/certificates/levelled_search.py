@@ -124,7 +124,9 @@ class LevelledSearch:
 
         c, bound = largest_rate(epsilon, excess, guess, precision=stage.precision)
         if c == guess and epsilon - bound > stage.precision * epsilon:  # more is possible
-            c, bound = largest_rate(epsilon, excess, on_grid(guess + epsilon - bound, epsilon), precision=stage.precision)
+            c, bound = largest_rate(
+                epsilon, excess, on_grid(guess + epsilon - bound, epsilon), precision=stage.precision
+            )
         return Rate(c, bound, length, seen[0])
 
     def rate_for_all(self, stage: Stage, detail: Detail, epsilon: float, tick: Tick) -> Rate:
