@@ -39,7 +39,7 @@ class WeightedWords:
     @cached_property
     def weights_identity(self) -> str:
         """A hash of the words and their weights."""
-        return hashlib.sha256(b"|".join(array.tobytes() for array in (self.rows, *self.weight))).hexdigest()
+        return hashlib.sha256(self.rows.astype("<i8").tobytes() + b"|" + self.weight.stored()).hexdigest()
 
     def number(self, codes: Codes) -> int:
         """The number of a word in the list."""
