@@ -94,9 +94,12 @@ class ByLength(Private):
         return Drawing(drawing.draw, lambda: (chosen._space.identity, *drawing.parameters()))
 
     def _kept(self, length: int) -> dict[str, float] | None:
-        """The expected distances that an earlier run kept; nothing has to be proven, as every candidate is private."""
-        found = kept(self._question(length)) or {}
-        return found if set(found) == set(self.candidates) and all(map(_is_number, found.values())) else None
+        """The expected distances that an earlier run kept, if their tag is valid; a claim alone decides nothing."""
+        found = kept(self._question(length))
+        if found is None or not found.ours:
+            return None
+        right = set(found.answer) == set(self.candidates) and all(map(_is_number, found.answer.values()))
+        return found.answer if right else None
 
     def _computed(self, length: int) -> dict[str, float]:
         """The expected distances, kept for later runs, which then need not load the compiler."""
