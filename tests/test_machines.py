@@ -24,6 +24,7 @@ import dpwords as dw
 from dpwords.core import elementary
 from dpwords.core.compiled import kernel
 from dpwords.core.limits import Limits
+from dpwords.errors import TooLarge
 from dpwords.mechanisms.private import Private
 from dpwords.privacy.certificates.certificate import on_grid
 from test_contract import MECHANISMS
@@ -124,6 +125,16 @@ def test_the_last_digit_of_exp_and_log_has_no_effect(
     assert {name for name in here if here[name] != there[name]} == set()
 
 
+def test_a_machine_with_little_memory_does_not_choose_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_little(needed: int) -> None:
+        raise MemoryError
+
+    assert dw.best(ALL["walls"][0], 2.0, length=None).at(6) is not None  # type: ignore[attr-defined]
+    monkeypatch.setattr("dpwords.spaces.lattice.check_room", too_little)
+    with pytest.raises(TooLarge, match="not enough memory"):
+        dw.best(ALL["walls"][0], 2.0, length=None).at(6)  # type: ignore[attr-defined]
+
+
 ROOMS = ("_kernels", "core", "languages", "mechanisms", "privacy", "spaces")
 TELLING = {  # no draw depends on them: they tell probabilities, estimate, report progress or write messages
     "_kernels/alignments.py": {"add_uses", "forward"},
@@ -175,7 +186,7 @@ def test_logarithms_are_right_and_alike_everywhere() -> None:
     for value, found in zip(values.tolist(), elementary.logs(values).tolist(), strict=True):
         assert found == elementary.log(value) == kernel("elementary").log(value)
         truth = Decimal(value).ln(Context(prec=50))
-        assert abs(Decimal(found) - truth) <= 3 * Decimal(math.ulp(float(truth)))
+        assert abs(Decimal(found) - truth) <= 4 * Decimal(math.ulp(float(truth)))
     for log in (elementary.log, kernel("elementary").log):
         assert (log(0.0), log(math.inf)) == (-math.inf, math.inf)
         assert math.isnan(log(-1.0))

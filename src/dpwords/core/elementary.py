@@ -32,7 +32,7 @@ def exp(power: float) -> float:
 
 
 def log(value: float) -> float:
-    """The natural logarithm, within 3 ulp; −∞ for 0."""
+    """The natural logarithm, within 4 ulp; −∞ for 0."""
     return float(_loops().log(value))
 
 
@@ -44,7 +44,7 @@ def logs(values: Floats) -> Floats:
 
 
 def powers(base: float, number: int) -> Floats:
-    """base^0, …, base^(number − 1), each within 2^(−53) times its index, relatively."""
+    """base^0, …, base^(number − 1), each off by at most 2^(−53) times its index, relatively."""
     return np.cumprod(np.concatenate([[1.0], np.full(number - 1, base)]))
 
 

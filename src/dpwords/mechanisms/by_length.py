@@ -11,7 +11,7 @@ from typing import Any, Self
 from dpwords.core.elementary import index_of_least
 from dpwords.core.encoding import Codes
 from dpwords.core.kept import keep, kept
-from dpwords.errors import InvalidValue, TooLarge
+from dpwords.errors import NO_MEMORY, InvalidValue, TooLarge
 from dpwords.mechanisms.private import Drawing, Private
 from dpwords.mechanisms.summary import InForce
 from dpwords.privacy.guarantees import Guarantee, PureDP
@@ -115,7 +115,9 @@ class ByLength(Private):
     def _distance(self, candidate: Private, length: int) -> float:
         try:
             return candidate.expected_distance(length=length)
-        except TooLarge:
+        except TooLarge as error:
+            if str(error) == NO_MEMORY:  # another machine may have enough, and the choice is the same on all of them
+                raise
             return math.nan
 
 
