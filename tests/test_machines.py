@@ -25,6 +25,7 @@ from dpwords.core import elementary
 from dpwords.core.compiled import kernel
 from dpwords.core.limits import Limits
 from dpwords.errors import TooLarge
+from dpwords.mechanisms.choice import best_by_length
 from dpwords.mechanisms.private import Private
 from dpwords.privacy.certificates.certificate import on_grid
 from test_contract import MECHANISMS
@@ -129,10 +130,10 @@ def test_a_machine_with_little_memory_does_not_choose_otherwise(monkeypatch: pyt
     def too_little(needed: int) -> None:
         raise MemoryError
 
-    assert dw.best(ALL["walls"][0], 2.0, length=None).at(6) is not None  # type: ignore[attr-defined]
+    best_by_length(ALL["walls"][0], 2.0, limits=UNLISTED).at(6)
     monkeypatch.setattr("dpwords.spaces.lattice.check_room", too_little)
     with pytest.raises(TooLarge, match="not enough memory"):
-        dw.best(ALL["walls"][0], 2.0, length=None).at(6)  # type: ignore[attr-defined]
+        best_by_length(ALL["walls"][0], 2.0, limits=UNLISTED).at(6)
 
 
 ROOMS = ("_kernels", "core", "languages", "mechanisms", "privacy", "spaces")
