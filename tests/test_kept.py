@@ -10,7 +10,6 @@ import stat
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -31,6 +30,7 @@ from dpwords.privacy.certificates.small_languages import Listed
 CELLS = dw.GridWorld(3, 3).by_states()
 LENGTH = 9  # more words than are listed
 ALL = Limits(worth_keeping=0.0)
+ROOMS = ("_kernels", "core", "languages", "mechanisms", "privacy", "spaces")  # that prove or compare
 
 
 @pytest.fixture
@@ -239,39 +239,44 @@ def test_a_certificate_of_a_faulty_build_is_not_used(cache: Path, tmp_path: Path
 
 
 @pytest.fixture
-def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An installation of its own, of which only the files are looked at; it is older than this process."""
-    top = tmp_path / "installed"
-    for room in ("_kernels", "core", "languages", "mechanisms", "privacy", "spaces"):
-        (top / room).mkdir(parents=True)
-        (top / room / "code.py").write_text("x = 1\n", encoding="utf-8")
-        os.utime(top / room / "code.py", (0, 0))
-    monkeypatch.setattr(dw, "__path__", [str(top)])
-    kept.build.cache_clear()
-    yield top
+def code(tmp_path: Path) -> Path:
+    """The files of an installation, older than this process."""
+    for room in ROOMS:
+        write_code(tmp_path / room / "code.py", "x = 1")
+    return tmp_path
+
+
+def write_code(path: Path, text: str) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    os.utime(path, (0, 0))
     kept.build.cache_clear()
 
 
-@pytest.mark.parametrize("room", ["_kernels", "core", "languages", "mechanisms", "privacy", "spaces"])
-def test_a_question_is_for_one_build(installed: Path, room: str) -> None:
-    before = kept.build()
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_question_is_for_one_build(code: Path, room: str) -> None:
+    before = kept.build(code)
     assert before is not None
     assert {version("numpy"), version("numba"), dw.__version__} <= set(before.split())
-    (installed / room / "code.py").write_text("x = 2\n", encoding="utf-8")
-    os.utime(installed / room / "code.py", (0, 0))
-    kept.build.cache_clear()
-    assert kept.build() not in (None, before)
+    write_code(code / room / "code.py", "x = 2")
+    assert kept.build(code) not in (None, before)
+    write_code(code / room / "code.py", "x = 1")
+    assert kept.build(code) == before
+    write_code(code / room / "more.py", "")
+    assert kept.build(code) not in (None, before)
 
 
-def test_nothing_is_kept_by_code_that_is_not_known(installed: Path, cache: Path, searches: list[str]) -> None:
+def test_nothing_is_kept_by_code_that_is_not_known(
+    code: Path, cache: Path, searches: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It was replaced while it runs, or there are no files of it to read."""
-    for change in (lambda: os.utime(installed / "core" / "code.py"), lambda: shutil.rmtree(installed)):
-        change()
-        kept.build.cache_clear()
-        assert kept.build() is None
-        assert certificate().longest is not None
-        assert not cache.exists()
+    os.utime(code / "core" / "code.py")
+    assert kept.build(code) is None
+    assert kept.build(code / "package.zip") is None
+    monkeypatch.setattr(kept, "build", lambda: None)
+    assert certificate() == certificate()
     assert searches == ["_best_for_all"] * 2
+    assert not cache.exists()
 
 
 def test_asking_the_cache_loads_nothing_heavy(cache: Path) -> None:

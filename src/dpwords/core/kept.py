@@ -32,6 +32,7 @@ from dpwords.errors import DPWordsError
 
 VARIABLE = "DPWORDS_CACHE"
 _ROOMS = ("_kernels", "core", "languages", "mechanisms", "privacy", "spaces")  # whose code finds answers
+_TOP = Path(dpwords.__path__[0])
 _KEY = 32  # bytes
 _STARTED = time.time()  # code that was written later is not the code that runs
 
@@ -79,14 +80,14 @@ def keep(question: str, answer: dict[str, Any]) -> None:
 
 
 @cache
-def build() -> str | None:
+def build(top: Path = _TOP) -> str | None:
     """The version of this package, a hash of the code that finds answers, and the versions of what it rests on.
 
     None if the code cannot be read, or was replaced since this process started. Cost: a few milliseconds, once.
     """
     from importlib.metadata import PackageNotFoundError, version
 
-    top, found = Path(dpwords.__path__[0]), hashlib.sha256()
+    found = hashlib.sha256()
     try:
         files = sorted(path for room in _ROOMS for path in (top / room).rglob("*.py"))
         for path in files:
