@@ -21,6 +21,7 @@ class Limits:
     read_edges: int = 2**24  # edges of a graph in a text file; in DOT, a short text can stand for many
     converted_states: int = 10**6  # states of a language that is converted for another package
     answers: int = 10**6  # possible answers to the question of a report
+    kept: int = 2**16  # size of a file in the cache; larger ones are not read
     listed_length: int = 4096  # length of words that are enumerated one by one
 
     # Combinations of languages, and patterns
