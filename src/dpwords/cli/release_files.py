@@ -14,6 +14,7 @@ import click
 from dpwords.cli.certifying import certified, certify
 from dpwords.cli.completing import files
 from dpwords.cli.options import above_zero, refuse, with_options
+from dpwords.cli.targets import refuse_overwriting
 from dpwords.cli.terminal import check_standard_output, copy_out, note, rows_bar, status
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.frames.formats import FORMATS
@@ -121,10 +122,14 @@ def release_file(
 
     _refuse_what_has_no_effect(options)
     need_pyarrow()
+    from dpwords.frames.receipts import place_of
     from dpwords.frames.runs import FileRun
 
     quiet, key_file, charged = options["quiet"], options["key_file"], options["ledger"] is not None
     job = _job(mechanism, inside, options)
+    if job.target != _STANDARD:
+        for written in (Path(job.target), place_of(Path(job.target))):
+            refuse_overwriting(written)
     if charged and Path(options["ledger"]).exists():
         _ledger(options)  # refuses what is not a ledger before any work; a new one is only made when all is checked
     run: FileRun | None = None

@@ -90,7 +90,7 @@ def in_metadata(schema: pa.Schema, document: Mapping[str, Any]) -> pa.Schema:
 
 def place_of(output: Path) -> Path:
     """Where the receipt of a file is that has no place for it inside."""
-    return output.with_name(f"{output.name}.receipt.json")
+    return Path(f"{output}.receipt.json")
 
 
 def read(path: str, named: str | None = None) -> dict[str, Any]:

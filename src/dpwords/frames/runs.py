@@ -6,7 +6,6 @@ that was killed draws the same again when it is resumed; see `unfinished`.
 
 from __future__ import annotations
 
-import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -18,7 +17,7 @@ from typing import IO, Any
 import pyarrow as pa
 
 from dpwords import __version__
-from dpwords.core.files import resolved
+from dpwords.core.files import is_same_file, refuse_standard_input, resolved
 from dpwords.core.keyed import Key
 from dpwords.errors import DPWordsError, InvalidValue
 from dpwords.frames import receipts
@@ -205,8 +204,10 @@ def _checked_output(job: Job) -> Path:
             raise InvalidValue(f"{final.name} is a directory or a device: name a file to write to")
         if not final.parent.is_dir():
             raise InvalidValue(f"there is no directory for {final.name}: make it first")
-        if job.source != STANDARD and final.exists() and os.path.samefile(job.source, final):
-            raise InvalidValue(f"{final.name} is both input and output: write to another file")
+        for written in (final, receipts.place_of(final)):
+            refuse_standard_input(written)
+            if job.source != STANDARD and is_same_file(job.source, written):
+                raise InvalidValue(f"{written.name} is both input and output: write to another file")
     except OSError as error:
         raise InvalidValue(f"the output cannot be written ({error.strerror}): check the paths") from None
     except (ValueError, RuntimeError) as error:
