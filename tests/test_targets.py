@@ -27,6 +27,7 @@ FILES = {
     "prior.json": "{}",
 }
 RELEASE = "release --column w -e 200 --input in.csv"
+ESTIMATE = "estimate --input released.csv --alphabet acgt -e 9 --column w --output"
 CASES = {
     "the input": f"{RELEASE} --alphabet acgt --output in.csv",
     "a receipt over the input": "release --column w -e 9 --alphabet acgt --output out.csv --format jsonl "
@@ -42,8 +43,8 @@ CASES = {
     "a link": f"{RELEASE} --alphabet acgt --output link.csv",
     "a hard link": f"{RELEASE} --alphabet acgt --output hard.csv",
     "a link to a system": f"{RELEASE} --system roads.csv --output link_to_roads.csv",
-    "estimates": "estimate --input released.csv --alphabet acgt -e 9 --column w --output released.csv",
-    "estimates over the receipt": "estimate --input released.csv --alphabet acgt -e 9 --column w --output released.csv.receipt.json",
+    "estimates": f"{ESTIMATE} released.csv",
+    "estimates over the receipt": f"{ESTIMATE} released.csv.receipt.json",
     "a drawing": "draw --system roads.dot --output roads.dot",
     "an attack": "attack --system roads.csv --words states --length 3 -e 1 --output roads.csv",
     "a prior": "attack --alphabet ab --length 3 -e 1 --prior prior.json --output prior.json",

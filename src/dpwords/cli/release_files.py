@@ -122,14 +122,10 @@ def release_file(
 
     _refuse_what_has_no_effect(options)
     need_pyarrow()
-    from dpwords.frames.receipts import place_of
     from dpwords.frames.runs import FileRun
 
     quiet, key_file, charged = options["quiet"], options["key_file"], options["ledger"] is not None
     job = _job(mechanism, inside, options)
-    if job.target != _STANDARD:
-        for written in (Path(job.target), place_of(Path(job.target))):
-            refuse_overwriting(written)
     if charged and Path(options["ledger"]).exists():
         _ledger(options)  # refuses what is not a ledger before any work; a new one is only made when all is checked
     run: FileRun | None = None
@@ -180,7 +176,7 @@ def in_options(message: str) -> str:
 
 
 def _job(mechanism: Private, inside: Language | None, options: Mapping[str, Any]) -> Job:
-    from dpwords.frames.receipts import public_options
+    from dpwords.frames.receipts import place_of, public_options
     from dpwords.frames.requests import Request
     from dpwords.frames.runs import Job
 
@@ -198,6 +194,8 @@ def _job(mechanism: Private, inside: Language | None, options: Mapping[str, Any]
         inside=inside,
     )
     target = options["output"] or _STANDARD
+    for written in () if target == _STANDARD else (Path(target), place_of(Path(target))):
+        refuse_overwriting(written)
     return Job(mechanism, options["input"], target, options["format"], options["output_format"], request, public)
 
 
