@@ -19,7 +19,7 @@ import pyarrow as pa
 from dpwords import __version__
 from dpwords.core.files import is_same_file, refuse_standard_input, resolved
 from dpwords.core.keyed import Key
-from dpwords.errors import DPWordsError, InvalidValue
+from dpwords.errors import DPWordsError, InvalidValue, within_memory
 from dpwords.frames import receipts
 from dpwords.frames.formats import FileForm
 from dpwords.frames.passes import Passes, RowsDone, TableSource
@@ -53,6 +53,7 @@ class FileRun:
     `Passes`. Use it in a `with` block.
     """
 
+    @within_memory()
     def __init__(
         self, job: Job, key: bytes | None = None, resume: bool = False, keep_after: float = WORTH_KEEPING
     ) -> None:
@@ -80,6 +81,7 @@ class FileRun:
         if self._unfinished is not None:
             self._unfinished.release()
 
+    @within_memory()
     def survey(self, progress: RowsDone, charged: bool = False) -> Plan:
         """Read and check the whole input. `charged` says whether a ledger will be charged."""
         plan = self._passes.survey(progress, charged)
@@ -101,6 +103,7 @@ class FileRun:
         """The columns that are copied as they are."""
         return self._passes.copied_columns
 
+    @within_memory()
     def write(self, plan: Plan, ledger: Any = None, progress: RowsDone = lambda rows: None) -> IO[bytes] | None:
         """Charge the ledger, draw, and put the output in place; for standard output, return a file with it instead."""
         language = receipts.language_hash(self.job.mechanism)
