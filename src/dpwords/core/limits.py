@@ -18,7 +18,8 @@ class Limits:
     # Inputs
     word: int = 10**8  # symbols of one word
     file: int = 2**28  # size of a text file, which is read as a whole
-    read_edges: int = 2**24  # edges of a graph in a text file; in DOT, a short text can stand for many
+    read_edges: int = 2**20  # nodes, and edges, of a DOT file, in which a short text can stand for many
+    alphabet: int = 2**21  # characters that an alphabet's ranges stand for; Unicode has about half of that
     converted_states: int = 10**6  # states of a language that is converted for another package
     answers: int = 10**6  # possible answers to the question of a report
     listed_length: int = 4096  # length of words that are enumerated one by one
