@@ -20,6 +20,7 @@ class Limits:
     file: int = 2**28  # size of a text file, which is read as a whole
     read_edges: int = 2**20  # nodes, and edges, of a DOT file, in which a short text can stand for many
     alphabet: int = 2**21  # characters that an alphabet's ranges stand for; Unicode has about half of that
+    row: int = 2**28  # one row of a Parquet or Arrow file when all of its values are written out
     converted_states: int = 10**6  # states of a language that is converted for another package
     answers: int = 10**6  # possible answers to the question of a report
     listed_length: int = 4096  # length of words that are enumerated one by one
