@@ -5,6 +5,7 @@ Each file is made first. The process may then take only `ROOM` more address spac
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import resource
@@ -55,6 +56,24 @@ def arrow(column: Any, stream: bool = False, compression: str | None = None) -> 
     return out.getvalue()
 
 
+def packed(begin: bytes, row: bytes, times: int) -> bytes:
+    out = io.BytesIO()
+    with gzip.GzipFile(fileobj=out, mode="wb", compresslevel=1) as file:
+        file.write(begin)
+        for _ in range(times):
+            file.write(row)
+    return out.getvalue()
+
+
+def header(columns: int) -> bytes:
+    return ",".join(f"c{number}" for number in range(columns)).encode() + b"\n"
+
+
+def keys(row: int) -> str:
+    """A line of JSON whose keys no other line has."""
+    return json.dumps(dict.fromkeys(range(300 * row, 300 * row + 300), 1)) + "\n"
+
+
 def views() -> Any:
     """A column of views that all show the same text."""
     one = pa.array([LONG], pa.string_view())
@@ -86,6 +105,14 @@ FILES: dict[str, tuple[str, Callable[[], bytes]]] = {
     "views": ("t.arrow", lambda: arrow(views())),
     "views of lists": ("t.arrow", lambda: arrow(list_views())),
     "runs": ("t.arrow", lambda: arrow(runs())),
+    "empty cells": ("t.csv.gz", lambda: packed(header(20_000), b"," * 19_999 + b"\n", 1200)),
+    "empty objects": (
+        "t.jsonl.gz",
+        lambda: packed(json.dumps(dict.fromkeys(range(3000), 1)).encode() + b"\n", b"{}\n", 9000),
+    ),
+    "many columns": ("t.csv.gz", lambda: packed(header(70_000), b"", 0)),
+    "a row of many lines": ("t.csv.gz", lambda: packed(b"w\n", b'"' + b"a" * 2**22 + b'\n",', 200)),
+    "keys that differ": ("t.jsonl.gz", lambda: packed("".join(map(keys, range(300))).encode(), b"", 0)),
     "JSON": ("t.parquet", lambda: parquet(repeated(LONG, pa.string()), pa.json_())),
 }
 
@@ -95,7 +122,7 @@ def outcome(name: str, content: bytes) -> Any:
     try:
         reader = memory_source(name, content).reader
         batches = islice(reader.batches(reader.schema.names), SHOWN)
-        return [len(batch) for batch in batches if batch.to_pydict()]
+        return [len(batch) for batch in batches if any(len(column.to_pylist()) for column in batch.columns)]
     except Exception as error:
         return f"{type(error).__name__}: {error}"
 
