@@ -69,9 +69,9 @@ def header(columns: int) -> bytes:
     return ",".join(f"c{number}" for number in range(columns)).encode() + b"\n"
 
 
-def keys(row: int) -> str:
+def keys(row: int, number: int = 300) -> bytes:
     """A line of JSON whose keys no other line has."""
-    return json.dumps(dict.fromkeys(range(300 * row, 300 * row + 300), 1)) + "\n"
+    return json.dumps(dict.fromkeys(range(number * row, number * row + number), 1)).encode() + b"\n"
 
 
 def views() -> Any:
@@ -106,13 +106,10 @@ FILES: dict[str, tuple[str, Callable[[], bytes]]] = {
     "views of lists": ("t.arrow", lambda: arrow(list_views())),
     "runs": ("t.arrow", lambda: arrow(runs())),
     "empty cells": ("t.csv.gz", lambda: packed(header(20_000), b"," * 19_999 + b"\n", 1200)),
-    "empty objects": (
-        "t.jsonl.gz",
-        lambda: packed(json.dumps(dict.fromkeys(range(3000), 1)).encode() + b"\n", b"{}\n", 9000),
-    ),
+    "empty objects": ("t.jsonl.gz", lambda: packed(keys(0, 3000), b"{}\n", 9000)),
     "many columns": ("t.csv.gz", lambda: packed(header(70_000), b"", 0)),
     "a row of many lines": ("t.csv.gz", lambda: packed(b"w\n", b'"' + b"a" * 2**22 + b'\n",', 200)),
-    "keys that differ": ("t.jsonl.gz", lambda: packed("".join(map(keys, range(300))).encode(), b"", 0)),
+    "keys that differ": ("t.jsonl.gz", lambda: packed(b"".join(map(keys, range(300))), b"", 0)),
     "JSON": ("t.parquet", lambda: parquet(repeated(LONG, pa.string()), pa.json_())),
 }
 

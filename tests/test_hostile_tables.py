@@ -16,10 +16,10 @@ from hostile_tables import FILES, LONG
 
 REFUSED = {
     "a long list": "TooLarge: row 1 of t.parquet takes more than 256 MiB when it is decoded: leave it out, or split it",
-    "many columns": "TooLarge: t.csv.gz has more than 65536 columns: write symbols one below the other instead",
-    "a row of many lines": "TooLarge: row 1 of t.csv.gz is longer than 16 MiB: close its quotes",
+    "many columns": "TooLarge: t.csv.gz has more than 65536 columns: write symbols one below the other",
+    "a row of many lines": "TooLarge: row 1 of t.csv.gz is longer than 32 MiB: see whether its quotes are closed",
 }
-DIVIDED = {"empty cells": 53, "empty objects": 350, "keys that differ": 59}  # by the number of cells
+DIVIDED = {"empty cells": 53, "empty objects": 350, "keys that differ": 60}  # by their cells
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of memory is set on Linux")
@@ -32,7 +32,7 @@ def test_small_files_that_stand_for_much() -> None:
     assert found["text"][0] < 500
     assert {title: said for title, (_, said) in found.items() if isinstance(said, str)} == REFUSED
     for title, (size, rows) in found.items():
-        assert size < 3 * len(LONG), title
+        assert size < 4 * len(LONG), title
         assert title in REFUSED or all(1 <= number <= DIVIDED.get(title, 16) for number in rows), (title, rows)
 
 

@@ -16,6 +16,7 @@ WORD = "word"  # the name of the only column of plain text
 DELIMITERS: dict[str, str] = {"csv": ",", "tsv": "\t"}
 ROWS = 2**16  # of a batch, at most
 _BYTES = 2**23  # of a batch, about
+_LONGEST_ROW = 2 * LONGEST_LINE  # characters; a value in quotes can have line ends
 _CELL = 8  # of them, for a value that is empty
 _OTHERS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
@@ -65,9 +66,7 @@ class DelimitedReader:
         if not header:
             raise InvalidValue(f"{name} does not begin with the names of its columns: add a header")
         if len(header) > DEFAULTS.columns:
-            raise TooLarge(
-                f"{name} has more than {DEFAULTS.columns} columns: write symbols one below the other instead"
-            )
+            raise TooLarge(f"{name} has more than {DEFAULTS.columns} columns: write symbols one below the other")
         if len(set(header)) < len(header):
             raise InvalidValue(f"two columns of {name} have the same name: rename one of them")
         for mark, called in _OTHERS.items():
@@ -81,11 +80,12 @@ class DelimitedReader:
 
         def of_a_row(every: Iterator[str]) -> Iterator[str]:
             nonlocal size
-            for line in every:  # a value in quotes can have line ends
+            for line in every:
                 size += len(line)
-                if size > LONGEST_LINE:
+                if size > _LONGEST_ROW:
+                    most = _LONGEST_ROW // 2**20
                     raise TooLarge(
-                        f"row {number} of {name} is longer than {LONGEST_LINE // 2**20} MiB: close its quotes"
+                        f"row {number} of {name} is longer than {most} MiB: see whether its quotes are closed"
                     )
                 yield line
 
