@@ -23,7 +23,7 @@ import tempfile
 import traceback
 import warnings
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -138,14 +138,30 @@ def contents_of_table(table: pa.Table) -> Iterator[bytes]:
         yield b"\n".join(buffer.to_pybytes() for buffer in chunk.buffers() if buffer is not None)
 
 
-def chain(error: BaseException) -> str:
-    """What a traceback shows of an exception and of those that it hides or does not hide, without lines of code."""
-    shown = traceback.TracebackException.from_exception(error, limit=0)
-    arguments, at = [], error
-    while at is not None:
-        arguments.append(repr((at.args, getattr(at, "__notes__", ()))))
-        at = at.__cause__ or (None if at.__suppress_context__ else at.__context__)  # type: ignore[assignment]
-    return "".join(shown.format()) + "\n".join(arguments)
+def chain(error: BaseException) -> bytes:
+    """What an exception carries along: what a traceback shows, its attributes, and all that of those behind it.
+
+    Also of exceptions that a traceback hides, as after `from None`. Variables of the frames are left out.
+    """
+    found = ["".join(traceback.TracebackException.from_exception(error, limit=0).format()).encode()]
+    left, seen = [error], set()
+    while left:
+        at = left.pop()
+        seen.add(id(at))
+        names = [name for name in dir(at) if not name.startswith("__")]
+        values = [at.args, getattr(at, "__notes__", ()), *(getattr(at, name, None) for name in names)]
+        found += (part for value in values if not callable(value) for part in parts_of(value))
+        left += (each for each in (at.__cause__, at.__context__) if each is not None and id(each) not in seen)
+    return b"\n".join(found)
+
+
+def raised(call: Callable[[], object]) -> BaseException | None:
+    """What a call raises; None if it returns."""
+    try:
+        call()
+    except Exception as error:
+        return error
+    return None
 
 
 def parts_of(value: Any, depth: int = 12, seen: set[int] | None = None) -> Iterator[bytes]:
@@ -183,7 +199,7 @@ class Trail:
     """Everything that a command left behind."""
 
     code: int | str | None = None
-    texts: dict[str, str] = field(default_factory=dict)  # streams, logs, warnings, exceptions
+    texts: dict[str, bytes | str] = field(default_factory=dict)  # streams, logs, warnings, exceptions
     removed: list[tuple[str, bytes]] = field(default_factory=list)  # files that were deleted again
 
     def check(self, roots: list[Path], own: tuple[str, ...] = ()) -> None:

@@ -319,9 +319,9 @@ def _missing(option: str) -> InvalidValue:
 def _check_plot(path: Path) -> None:
     """Refuse a plot that could not be drawn or written, before anything is computed."""
     from dpwords import plots
-    from dpwords.core.files import check_output
+    from dpwords.cli.targets import check_target
 
     if path.suffix.lower() not in (".svg", ".png"):
         raise InvalidValue("--plot takes a file name that ends in .svg or .png")
-    check_output(path)
+    check_target(path, "plot")
     plots.need_matplotlib()

@@ -273,7 +273,7 @@ def _named(read: ReleasedFile, patterns: Sequence[str]) -> Sequence[str]:
 
 def _check_output(path: Path) -> None:
     """Refuse a file that could not be written, before anything is computed."""
-    from dpwords.core.files import check_output
+    from dpwords.cli.targets import check_target
 
     if path.suffix.lower() not in _OUTPUTS:
         raise InvalidValue(f"--output takes a file name that ends in {', '.join(_OUTPUTS[:-1])} or {_OUTPUTS[-1]}")
@@ -281,7 +281,7 @@ def _check_output(path: Path) -> None:
         from dpwords import plots
 
         plots.need_matplotlib()
-    check_output(path)
+    check_target(path)
 
 
 def _write(rows: EstimateRows, read: ReleasedFile, output: Sequence[Path]) -> None:

@@ -14,6 +14,7 @@ import click
 from dpwords.cli.certifying import certified, certify
 from dpwords.cli.completing import files
 from dpwords.cli.options import above_zero, refuse, with_options
+from dpwords.cli.targets import refuse_overwriting
 from dpwords.cli.terminal import check_standard_output, copy_out, note, rows_bar, status
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.frames.formats import FORMATS
@@ -187,7 +188,7 @@ def in_options(message: str) -> str:
 
 
 def _job(mechanism: Private, inside: Language | None, options: Mapping[str, Any]) -> Job:
-    from dpwords.frames.receipts import public_options
+    from dpwords.frames.receipts import place_of, public_options
     from dpwords.frames.requests import Request
     from dpwords.frames.runs import Job
 
@@ -205,6 +206,8 @@ def _job(mechanism: Private, inside: Language | None, options: Mapping[str, Any]
         inside=inside,
     )
     target = options["output"] or _STANDARD
+    for written in () if target == _STANDARD else (Path(target), place_of(Path(target))):
+        refuse_overwriting(written)
     formats, header = (options["format"], options["output_format"]), not options["no_header"]
     return Job(mechanism, options["input"], target, *formats, request, public, header)
 

@@ -181,10 +181,11 @@ def _show(name: str, run: Callable[..., Study], output: Path | None, told: tuple
     `told` are lines for standard error that go with the results.
     """
     from dpwords import plots
-    from dpwords.core.files import check_output, staged
+    from dpwords.cli.targets import check_target
+    from dpwords.core.files import staged
 
     if output is not None:
-        check_output(output / f"{name}.json")
+        check_target(output / f"{name}.json")
         plots.need_matplotlib()
     found = run(progress=shown)
     terminal = Terminal.of_output()

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import IO, Any, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpwords.errors import InvalidValue
-from dpwords.frames.coders import size_of
-from dpwords.frames.delimited import ROWS
+from dpwords.frames.sizes import BYTES, ROWS, is_coded, parts, without_views
 from dpwords.frames.streams import Input, errors_of_reading, shared
 
 ArrowKind = Literal["arrow", "arrows", "feather"]
-_BYTES = 2**24  # of a batch, about
+_FEW = 16  # rows of a batch, if texts have to be written out before their sizes are known
 
 
 class ParquetReader:
@@ -25,10 +25,10 @@ class ParquetReader:
         with errors_of_reading(source.name, "Parquet"):
             file = self._open()
             self.schema = _with_distinct_names(file.schema_arrow, source.name)
-            facts = file.metadata
-            groups = [facts.row_group(number) for number in range(facts.num_row_groups)]
-            size = sum(group.total_byte_size for group in groups)
-            self._rows = _rows_of_batch(facts.num_rows, size)
+            self._texts = _texts_of(file)
+            self._rows = _rows_of_batch(file)
+            if not all(map(is_coded, self._open(self._texts).schema_arrow.types)):
+                self._texts, self._rows = [], min(self._rows, _FEW)
 
     def read_schema(self, _used: Sequence[str]) -> pa.Schema:
         """The schema of the batches."""
@@ -36,12 +36,29 @@ class ParquetReader:
 
     def batches(self, _used: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, in batches of limited size."""
+        done = 0
         with errors_of_reading(self._source.name, "Parquet"):
-            for batch in self._open().iter_batches(batch_size=self._rows):
-                yield _sound(batch)
+            for batch in self._open(self._texts).iter_batches(batch_size=self._rows):
+                for part in parts(_sound(batch), self._source.name, done):
+                    own = part if len(part) == len(batch) else part.take(pa.array(range(len(part))))
+                    yield from self._written_out(own)
+                done += batch.num_rows
 
-    def _open(self) -> pq.ParquetFile:
-        return pq.ParquetFile(shared(self._source.rewound()), pre_buffer=False, buffer_size=2**20)
+    def _written_out(self, batch: pa.RecordBatch) -> list[pa.RecordBatch]:
+        """The batch with the types of the schema; lists have no values but those of its rows."""
+        decoded = pa.Table.from_batches([batch]).cast(self._decoded)
+        batches: list[pa.RecordBatch] = decoded.cast(self.schema).to_batches()
+        return batches
+
+    @cached_property
+    def _decoded(self) -> pa.Schema:
+        """The schema with text instead of views of text, to which Arrow cannot convert what has a dictionary."""
+        return pa.schema([field.with_type(without_views(field.type)) for field in self.schema])
+
+    def _open(self, coded: Sequence[str] = ()) -> pq.ParquetFile:
+        """The file; texts in these columns are not written out, so that a long one that is repeated takes little."""
+        file = shared(self._source.rewound())
+        return pq.ParquetFile(file, pre_buffer=False, buffer_size=2**20, read_dictionary=list(coded))
 
 
 class ParquetWriter:
@@ -82,10 +99,10 @@ class ArrowReader:
         with errors_of_reading(self._source.name, "Arrow"):
             reader = self._open()
             every = map(reader.get_batch, range(reader.num_record_batches)) if self._is_file else reader
+            done = 0
             for batch in every:
-                rows = _rows_of_batch(batch.num_rows, size_of(_sound(batch)))
-                for begin in range(0, batch.num_rows, rows):
-                    yield batch.slice(begin, rows)
+                yield from parts(_sound(batch), self._source.name, done)
+                done += batch.num_rows
 
     def _open(self) -> Any:
         file = shared(self._source.rewound())
@@ -95,7 +112,7 @@ class ArrowReader:
 class ArrowWriter:
     """An Arrow file, a Feather file (compressed), or a stream of Arrow batches."""
 
-    most_rows, most_bytes = ROWS, _BYTES
+    most_rows, most_bytes = ROWS, BYTES
 
     def __init__(self, file: IO[bytes], kind: ArrowKind, schema: pa.Schema) -> None:
         options = pa.ipc.IpcWriteOptions(
@@ -133,8 +150,19 @@ def _sound(batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch
 
 
-def _rows_of_batch(rows: int, size: int) -> int:
-    return max(1, min(ROWS, _BYTES * rows // max(size, 1))) if rows else ROWS
+def _texts_of(file: pq.ParquetFile) -> list[str]:
+    """The columns of text or bytes, by their names in Parquet, in which a short file can repeat a long value."""
+    columns = (file.schema.column(number) for number in range(len(file.schema)))
+    return [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
+
+
+def _rows_of_batch(file: pq.ParquetFile) -> int:
+    """How many rows are decoded at a time: fewer if they are large, by what the file says and by its types."""
+    facts = file.metadata
+    size = sum(facts.row_group(number).total_byte_size for number in range(facts.num_row_groups))
+    columns = (file.schema.column(number) for number in range(len(file.schema)))
+    widths = sum(column.length for column in columns if column.physical_type == "FIXED_LEN_BYTE_ARRAY")
+    return int(max(1, min(ROWS, BYTES * max(facts.num_rows, 1) // max(size, 1), BYTES // max(widths, 1))))
 
 
 def _with_distinct_names(schema: pa.Schema, name: str) -> pa.Schema:

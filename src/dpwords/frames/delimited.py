@@ -8,13 +8,16 @@ from typing import IO, Any, Literal
 
 import pyarrow as pa
 
-from dpwords.errors import InvalidValue
+from dpwords.core.limits import DEFAULTS
+from dpwords.errors import InvalidValue, TooLarge
 from dpwords.frames.streams import LONGEST_LINE, Input, Packing, errors_of_reading, lines, packed, unpacked
 
 WORD = "word"  # the name of the only column of plain text
 DELIMITERS: dict[str, str] = {"csv": ",", "tsv": "\t"}
 ROWS = 2**16  # of a batch, at most
 _BYTES = 2**23  # of a batch, about
+_LONGEST_ROW = 2 * LONGEST_LINE  # characters; a value in quotes can have line ends
+_CELL = 8  # of them, for a value that is empty
 _OTHERS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 
@@ -52,7 +55,7 @@ class DelimitedReader:
                     f"row {number} of {name} has {len(row)} values, but {first} has {width}: correct the row"
                 )
             rows.append(row)
-            size += sum(map(len, row))
+            size += sum(map(len, row)) + _CELL * width
             if len(rows) == ROWS or size >= _BYTES:
                 yield self._batch(rows)
                 rows, size = [], 0
@@ -72,6 +75,8 @@ class DelimitedReader:
             return [str(number) for number in range(1, len(header) + 1)]
         if not header:
             raise InvalidValue(f"{name} does not begin with the names of its columns: add a header")
+        if len(header) > DEFAULTS.columns:
+            raise TooLarge(f"{name} has more than {DEFAULTS.columns} columns: write symbols one below the other")
         if len(set(header)) < len(header):
             raise InvalidValue(
                 f"two columns of {name} have the same name: rename one of them, or use --no-header if there is none"
@@ -83,14 +88,26 @@ class DelimitedReader:
         return header
 
     def _rows(self) -> Iterator[list[str]]:
-        name, number = self._source.name, 0
+        name, number, size = self._source.name, 0, 0
+
+        def of_a_row(every: Iterator[str]) -> Iterator[str]:
+            nonlocal size
+            for line in every:
+                size += len(line)
+                if size > _LONGEST_ROW:
+                    most = _LONGEST_ROW // 2**20
+                    raise TooLarge(
+                        f"row {number} of {name} is longer than {most} MiB: see whether its quotes are closed"
+                    )
+                yield line
+
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST_LINE))
         with errors_of_reading(name, self._kind.upper()):
             stream = unpacked(self._source.rewound(), self._packing)
             try:
-                for row in csv.reader(lines(stream, name), delimiter=DELIMITERS[self._kind], strict=True):
+                for row in csv.reader(of_a_row(lines(stream, name)), delimiter=DELIMITERS[self._kind], strict=True):
                     yield row
-                    number += 1
+                    number, size = number + 1, 0
             except csv.Error:
                 place = number if self._has_header else number + 1
                 where = f"row {place}" if place else "the header"

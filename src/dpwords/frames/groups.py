@@ -10,14 +10,9 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from dpwords.core.scaled import Integers
-from dpwords.frames.coders import is_list
 from dpwords.frames.copies import copied
-
-_OFFSET = 4  # bytes that say where a value ends
-_OTHER = 16  # bytes of a value whose size is not known
+from dpwords.frames.sizes import row_sizes
 
 
 class GroupWriter(Protocol):
@@ -43,7 +38,7 @@ class Grouped:
 
     def write(self, batch: Any) -> None:
         """Append the rows of a batch."""
-        ends = np.cumsum(sum(map(sizes_of, batch.columns), np.zeros(len(batch), np.int64)))
+        ends = np.cumsum(sum(map(row_sizes, batch.columns), np.zeros(len(batch))))
         done = 0
         while done < len(batch):
             used = 0 if done == 0 else int(ends[done - 1])
@@ -75,30 +70,3 @@ def _one_array(column: Any, name: str) -> Any:
     if pa.types.is_dictionary(column.type):
         column = copied(column, name).unify_dictionaries()
     return pa.concat_arrays(column.chunks)
-
-
-def sizes_of(column: Any) -> Integers:
-    """The number of bytes of each value of an array, about. It depends on the value alone."""
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        known = np.append(sizes_of(column.dictionary), 0)
-        return np.asarray(known[column.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)])
-    if is_list(kind):
-        inner = np.concatenate([[0], np.cumsum(sizes_of(column.flatten()))])
-        lengths = np.where(column.is_null().to_numpy(zero_copy_only=False), 0, _numbers(pc.list_value_length(column)))
-        return np.asarray(_OFFSET + np.diff(inner[np.concatenate([[0], np.cumsum(lengths)])]))
-    if pa.types.is_struct(kind):
-        return sum(map(sizes_of, column.flatten()), np.zeros(len(column), np.int64))
-    if any(test(kind) for test in _BYTES):
-        return _OFFSET + _numbers(pc.binary_length(column))
-    try:
-        return np.full(len(column), (kind.bit_width + 7) // 8)
-    except ValueError:
-        return np.full(len(column), _OTHER)
-
-
-_BYTES = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
-
-
-def _numbers(values: Any) -> Integers:
-    return np.asarray(values.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)

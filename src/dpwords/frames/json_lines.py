@@ -8,7 +8,8 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from dpwords.errors import InvalidValue
+from dpwords.core.limits import DEFAULTS
+from dpwords.errors import InvalidValue, TooLarge
 from dpwords.frames.delimited import ROWS
 from dpwords.frames.streams import Input, Packing, errors_of_reading, lines, packed, unpacked
 
@@ -16,6 +17,7 @@ REST = "\0the whole line"  # a column with the lines as they were read; no key o
 ALL = "\0every column"  # among the columns that are used: no row may have other keys
 JsonLine = tuple[str, dict[str, tuple[int, int]]]  # with the places of its values
 _BYTES = 2**23  # of a batch, about
+_CELLS = 2**20  # of a batch, about: rows · keys
 _WHITE = " \t\r\n"
 _ARROW_REFUSES = (pa.ArrowException, ValueError, TypeError, OverflowError)
 
@@ -79,13 +81,17 @@ class JsonReader:
 
     def __init__(self, source: Input, packing: Packing | None) -> None:
         self._source, self._packing = source, packing
+        self._columns = 0
         first = next(self._lines(), [])
         if not first:
             raise InvalidValue(f"{source.name} is empty: it should have an object on each line")
         keys = dict.fromkeys(key for _, found in first for key in found)
+        if len(keys) > DEFAULTS.columns:
+            raise TooLarge(f"{source.name} has more than {DEFAULTS.columns} keys: write symbols as an array instead")
         if any("\ud800" <= letter <= "\udfff" for key in keys for letter in key):
             raise InvalidValue(f"a key of {source.name} has half a character (a surrogate): rename it")
         self.schema = pa.schema([(key, self._first_type(key, first)) for key in keys])
+        self._columns = len(keys)
 
     def read_schema(self, used: Sequence[str]) -> pa.Schema:
         """The columns that are used."""
@@ -138,6 +144,7 @@ class JsonReader:
         """The lines with the places of their values, in batches."""
         name, blanks, size = self._source.name, 0, 0
         some: list[JsonLine] = []
+        keys = set[str]()
         with errors_of_reading(name, "JSON Lines"):
             for number, text in enumerate(lines(unpacked(self._source.rewound(), self._packing), name), start=1):
                 line = text.strip(_WHITE)
@@ -153,9 +160,11 @@ class JsonReader:
                         f"line {number} of {name} is not a JSON object with distinct keys: write one on each line"
                     ) from None
                 size += len(line)
-                if len(some) == ROWS or size >= _BYTES:
+                keys.update(some[-1][1])
+                if len(some) == ROWS or size >= _BYTES or len(some) * max(len(keys), self._columns) >= _CELLS:
                     yield some
                     some, size = [], 0
+                    keys.clear()
             if some:
                 yield some
 

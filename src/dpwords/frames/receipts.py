@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpwords import __version__
 from dpwords.core.files import read_text
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, within_memory
 from dpwords.frames.formats import FileForm
 from dpwords.frames.streams import Input
 from dpwords.mechanisms.private import Private
@@ -86,9 +86,10 @@ def encoded(document: Mapping[str, Any]) -> bytes:
 
 def place_of(output: Path) -> Path:
     """Where the receipt of a file is that has no place for it inside."""
-    return output.with_name(f"{output.name}.receipt.json")
+    return Path(f"{output}.receipt.json")
 
 
+@within_memory()
 def read(path: str, named: str | None = None) -> dict[str, Any]:
     """The receipt of a released file. `named` is the file's format if its suffix does not say it.
 

@@ -6,7 +6,6 @@ that was killed draws the same again when it is resumed; see `unfinished`.
 
 from __future__ import annotations
 
-import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -18,9 +17,9 @@ from typing import IO, Any
 import pyarrow as pa
 
 from dpwords import __version__
-from dpwords.core.files import resolved
+from dpwords.core.files import is_same_file, refuse_standard_input, resolved
 from dpwords.core.keyed import Key
-from dpwords.errors import DPWordsError, InvalidValue
+from dpwords.errors import DPWordsError, InvalidValue, within_memory
 from dpwords.frames import receipts
 from dpwords.frames.formats import FileForm
 from dpwords.frames.passes import Passes, RowsDone, TableSource
@@ -55,6 +54,7 @@ class FileRun:
     `Passes`. Use it in a `with` block.
     """
 
+    @within_memory()
     def __init__(
         self, job: Job, key: bytes | None = None, resume: bool = False, keep_after: float = WORTH_KEEPING
     ) -> None:
@@ -83,6 +83,7 @@ class FileRun:
         if self._unfinished is not None:
             self._unfinished.release()
 
+    @within_memory()
     def survey(self, progress: RowsDone, charged: bool = False) -> Plan:
         """Read and check the whole input. `charged` says whether a ledger will be charged."""
         plan = self._passes.survey(progress, charged)
@@ -104,6 +105,7 @@ class FileRun:
         """The columns that are copied as they are."""
         return self._passes.copied_columns
 
+    @within_memory()
     def write(self, plan: Plan, ledger: Any = None, progress: RowsDone = lambda rows: None) -> IO[bytes] | None:
         """Charge the ledger, draw, and put the output in place; for standard output, return a file with it instead."""
         language = receipts.language_hash(self.job.mechanism)
@@ -207,8 +209,10 @@ def _checked_output(job: Job) -> Path:
             raise InvalidValue(f"{final.name} is a directory or a device: name a file to write to")
         if not final.parent.is_dir():
             raise InvalidValue(f"there is no directory for {final.name}: make it first")
-        if job.source != STANDARD and final.exists() and os.path.samefile(job.source, final):
-            raise InvalidValue(f"{final.name} is both input and output: write to another file")
+        for written in (final, receipts.place_of(final)):
+            refuse_standard_input(written)
+            if job.source != STANDARD and is_same_file(job.source, written):
+                raise InvalidValue(f"{written.name} is both input and output: write to another file")
     except OSError as error:
         raise InvalidValue(f"the output cannot be written ({error.strerror}): check the paths") from None
     except (ValueError, RuntimeError) as error:
