@@ -94,6 +94,17 @@ def is_coded(kind: Any) -> bool:
     return all(is_coded(kind.field(number).type) for number in range(kind.num_fields))
 
 
+def longest_texts(column: Any) -> Iterator[float]:
+    """The number of bytes of the longest text of each dictionary in an array, at any depth; 0 if it is empty."""
+    if pa.types.is_dictionary(column.type):
+        yield row_sizes(column.dictionary).max(initial=0)
+    elif pa.types.is_struct(column.type) or pa.types.is_union(column.type):
+        for number in range(column.type.num_fields):
+            yield from longest_texts(column.field(number))
+    elif pa.types.is_nested(column.type):
+        yield from longest_texts(column.values)
+
+
 def without_views(kind: Any) -> Any:
     """The type with text instead of views of text."""
     if pa.types.is_string_view(kind):
