@@ -227,9 +227,7 @@ def promising(**changed: Any) -> Any:
 
 class Unknown(Stated):
     distance = "manhattan"
-    guarantee = None
-
-    k = 1
+    guarantee = dw.PureDP(1.0, "manhattan", 1, 0.0, "tight")  # type: ignore[arg-type]
 
 
 class Twice(dw.Words):
@@ -247,8 +245,9 @@ class Halved(Stated):
 
 
 FITS = "the draws do not follow log_prob"
+NOTHING = "no listed output has any probability: pass a larger outputs_up_to"
 LIARS: dict[str, Callable[[], Lie]] = {
-    "publishes outside": lambda: Lie(Outside(), 3, ""),
+    "publishes outside": lambda: Lie(Outside(), 3, NOTHING),
     "publishes outside, and draws": lambda: Lie(DrawsOutside(), 3, ""),
     "one in ten outside": lambda: Lie(OneInTen(), 3, ""),
     "more than all, outside": lambda: Lie(Everywhere(), 3, FITS),
@@ -256,7 +255,7 @@ LIARS: dict[str, Callable[[], Lie]] = {
     "NaN, by edits": lambda: Lie(constant(math.nan, ByEdits), 3, "a log-probability is NaN"),
     "NaN for one output": lambda: Lie(constant(math.nan, at=("a", "b")), 2, "a log-probability is NaN"),
     "nothing is possible": lambda: Lie(constant(-math.inf), 3, "do not sum to 1"),
-    "nothing is possible, by edits": lambda: Lie(constant(-math.inf, ByEdits), 3, ""),
+    "nothing is possible, by edits": lambda: Lie(constant(-math.inf, ByEdits), 3, NOTHING),
     "certain of all": lambda: Lie(constant(0.0), 3, "more than 1"),
     "certain of all, by edits": lambda: Lie(constant(0.0, ByEdits), 3, "more than 1"),
     "more than certain": lambda: Lie(constant(math.inf, ByEdits, at=("a",)), 3, "above 0"),
@@ -284,5 +283,6 @@ LIARS: dict[str, Callable[[], Lie]] = {
     "k = 2.5": lambda: Lie(promising(k=2.5), 3, "k must be a whole number, 1 or more"),
     "ε = NaN": lambda: Lie(promising(epsilon=math.nan), 3, "claimed must be a finite number"),
     "ε = inf": lambda: Lie(promising(epsilon=math.inf), 3, "claimed must be a finite number"),
+    "another distance": lambda: Lie(Unknown(), 3, "is 'hamming', 'levenshtein' or 'any'"),
     "words twice": lambda: Lie(Halved(), 3, "listed twice"),
 }

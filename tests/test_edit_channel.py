@@ -99,7 +99,7 @@ def test_the_exact_audit_finds_just_what_is_claimed(alphabet: str, epsilon: floa
     """Nothing above the claim; and the claim is reached, so that no ε is wasted."""
     length = {1: 12, 2: 4, 3: 3, 4: 2, 8: 1}[len(alphabet)]
     found = dw.audit.exact(dw.EditChannel(alphabet, epsilon), length)
-    assert found.holds
+    assert found.holds is (True if found.delta <= 1e-9 else None)
     assert found.epsilon <= epsilon
     assert found.epsilon == pytest.approx(epsilon, abs=1e-9)
     assert found.words == sum(len(alphabet) ** n for n in range(length + 1))
@@ -107,16 +107,20 @@ def test_the_exact_audit_finds_just_what_is_claimed(alphabet: str, epsilon: floa
 
 def test_the_audit_sees_what_long_outputs_tell() -> None:
     class LeaksLate:
-        """Runs of one symbol; only outputs of five symbols and more depend on the word."""
+        """Runs of one symbol, shorter ones with probability 1/2, 1/4, …; those of five symbols depend on the word."""
 
         language, distance, guarantee = dw.Words("a"), "levenshtein", dw.PureDP(1.0, "levenshtein", 1, 0.0, "channel")
 
         def log_prob(self, output: str, given: str) -> float:
-            return -len(output) * (1.0 if len(output) < 5 else 1.0 + len(given))
+            return -(1 + len(output)) * math.log(2) - (3 * len(given) if len(output) == 5 else 0)
 
-    assert dw.audit.exact(LeaksLate(), 2).epsilon == 0
-    assert dw.audit.exact(LeaksLate(), 2, outputs_up_to=6).epsilon == pytest.approx(6)
-    assert dw.audit.exact(LeaksLate(), 3).epsilon == pytest.approx(5)
+    short, long = dw.audit.exact(LeaksLate(), 2), dw.audit.exact(LeaksLate(), 2, outputs_up_to=6)
+    assert (short.epsilon, short.holds, short.delta) == (0, None, pytest.approx(1 / 32))
+    assert "holds" not in str(short)
+    assert "not broken by outputs of up to 4 symbols; others, with probability up to 0.0312, are not" in str(short)
+    assert (long.epsilon, long.holds) == (pytest.approx(3), False)
+    assert long.delta == pytest.approx(1 / 128 + (1 - math.exp(-6)) / 64)
+    assert dw.audit.exact(LeaksLate(), 3).epsilon == pytest.approx(3)
     with pytest.raises(dw.InvalidValue, match="leave out outputs_up_to"):
         dw.audit.exact(dw.Exponential(dw.Words("ab"), 1.0), 2, outputs_up_to=3)
 
