@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from dpwords.audit.programs import Program
 from dpwords.core.randomness import Stream, uint64
 from dpwords.core.symbols import Word, is_hashable
 from dpwords.errors import InvalidValue
@@ -30,16 +29,15 @@ class Sampler:
 
     release: Callable[..., Any]
     in_batches: bool
-    in_this_process: bool
 
     @classmethod
     def of(cls, release: Any, batch: bool | None) -> Sampler:
         """The black box that a mechanism, a program or a callable is."""
         if isinstance(release, Mechanism):
-            return cls(_released_together(release), True, True)
+            return cls(_released_together(release), True)
         if not callable(release):
             raise InvalidValue("an audit needs a callable or a mechanism: pass for example mechanism.release")
-        return cls(release, _takes_draws(release) if batch is None else batch, not isinstance(release, Program))
+        return cls(release, _takes_draws(release) if batch is None else batch)
 
     def draw(self, word: Word, count: int) -> list[Hashable]:
         """Outputs for one word. They are copied at once, since a callable may change what it has returned."""
@@ -53,26 +51,45 @@ class Sampler:
             raise InvalidValue(f"a batch of {count} draws came back with {len(outputs)}: return one output for each")
         return outputs
 
-    def draw_both(self, words: Sequence[Word], draws: int, stream: Stream, progress: Progress) -> list[Batches]:
-        """For each of the two words its batches, in the order in which they were drawn, the words in random order.
-
-        Draws that were made one by one are a single batch.
-        """
+    def draw_both(self, words: Sequence[Word], draws: int, stream: Stream, progress: Progress) -> Drawn:
+        """So many outputs of each of the two words, which come in random order."""
         found: list[Batches] = [[], []]
         if self.in_batches:
             each = np.array([part.size for part in np.array_split(np.arange(draws), min(BATCHES, draws))])
-            for call in progress(_shuffled(len(each), stream)):
+            order = _shuffled(len(each), stream)
+            for call in progress(order):
                 found[call % 2].append(self.draw(words[call % 2], int(each[call // 2])))
-            return found
+            return Drawn(found, order, True)
         found = [[[]], [[]]]
         order = _shuffled(draws, stream)
         for first in progress(range(0, len(order), _CALLS)):
             for call in order[first : first + _CALLS]:
                 found[call % 2][0] += self.draw(words[call % 2], 1)
-        return found
+        return Drawn(found, order, False)
 
 
 Batches = list[list[Hashable]]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The draws of two words: for each its batches, in the order in which they were drawn.
+
+    Draws that were made one by one are a single batch. Even numbers in `order` are calls for the first word.
+    """
+
+    of_words: list[Batches]
+    order: Sequence[int]
+    in_batches: bool
+
+    def outputs(self) -> list[list[Hashable]]:
+        """All outputs of each word."""
+        return [[draw for batch in batches for draw in batch] for batches in self.of_words]
+
+    def in_order(self) -> Iterator[tuple[int, Hashable]]:
+        """The word, 0 or 1, and the output of each call, in the order of the calls, if each call made one draw."""
+        outputs = [iter(each) for each in self.outputs()]
+        return ((call % 2, next(outputs[call % 2])) for call in self.order)
 
 
 def hashable(output: Any) -> Hashable:

@@ -105,9 +105,9 @@ def statistical(
 
     An event is chosen on one half of the draws, and its shares are tested on the other by the exact bounds of Clopper
     and Pearson. If each call is an independent draw, the bound exceeds the true ε with probability at most
-    1 − `confidence`. The draws are also compared with each other: if they repeat, as those of a sampler that is seeded
-    by the clock do, ε is infinite. For that the clocks of `time` and `datetime` stand still for some calls. The audit
-    needs two different words; it can accuse, but it cannot prove anything private. Cost: 2 · draws releases.
+    1 − `confidence`. The draws are also compared with each other, since those of a sampler that is seeded by the second
+    repeat each other; a seed that is different for each draw is not seen. The audit needs two different words; it can
+    accuse, but it cannot prove anything private. It changes nothing outside itself. Cost: 2 · draws releases.
 
     >>> import dpwords as dw
     >>> honest = dw.Exponential(dw.Words("ab"), epsilon=1)
@@ -135,7 +135,7 @@ def statistical(
     words = (word, neighbour)
     stream = (SystemSource() if seed is None else SeededSource(seed)).open()
     found = sampler.draw_both(words, draws, stream, progress)
-    outputs = [[draw for batch in batches for draw in batch] for batches in found]
+    outputs = found.outputs()
     laws = None if model is None else [law_at(model, each) for each in words]
     quarter, half, each = draws // 4, draws // 2, error / 4
     event = most_telling(
@@ -147,7 +147,7 @@ def statistical(
     shares = _tested(event, [drawn[half:] for drawn in outputs], each)
     likelier, other = shares[event.likelier], shares[1 - event.likelier]
     shown = math.log(likelier.bound / other.bound) if likelier.bound > 0 else -math.inf
-    how = repeats(sampler, words, found, draws, error / 2, stream)
+    how = repeats(found, error / 2, stream)
     loss = max(shown, how.loss, 0.0)
     return StatisticalAudit(
         loss / steps_of(apart, k),
