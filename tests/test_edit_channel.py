@@ -105,6 +105,16 @@ def test_the_exact_audit_finds_just_what_is_claimed(alphabet: str, epsilon: floa
     assert found.words == sum(len(alphabet) ** n for n in range(length + 1))
 
 
+def test_what_the_audit_does_not_list_is_as_likely_as_it_says() -> None:
+    """Outputs of more than five symbols, counted in draws of the longest word, of which most come out long."""
+    mechanism = dw.EditChannel("ab", 3.0)
+    found = dw.audit.exact(mechanism, 3)
+    assert (found.longest, found.holds) == (5, None)
+    drawn = mechanism.seeded(5).simulate("aba", 40_000)
+    assert found.delta == pytest.approx(sum(len(output) > 5 for output in drawn) / len(drawn), abs=0.004)
+    assert dw.audit.exact(dw.EditChannel("ab", 60.0), 2).holds  # hardly anything else comes out
+
+
 def test_the_audit_sees_what_long_outputs_tell() -> None:
     class LeaksLate:
         """Runs of one symbol, shorter ones with probability 1/2, 1/4, …; those of five symbols depend on the word."""
