@@ -180,6 +180,13 @@ class OneByOne(dw.Exponential):
         return word
 
 
+class AsCharacters(dw.Exponential):
+    """The same, but only where a word is a text."""
+
+    def release(self, word: Any) -> Any:
+        return word if isinstance(word, str) else super().release(word)
+
+
 class Together(dw.Exponential):
     """The same for many words at a time."""
 
@@ -274,6 +281,7 @@ LIARS: dict[str, Callable[[], Lie]] = {
     "simulates": lambda: Lie(Simulates(), 6, FITS),
     "disguised": lambda: Lie(Disguised(), 3, FITS),
     "one by one": lambda: Lie(OneByOne(LETTERS, 1.0), 4, FITS),
+    "characters": lambda: Lie(AsCharacters(LETTERS, 1.0), 4, FITS),
     "together": lambda: Lie(Together(LETTERS, 1.0), 4, FITS),
     "sharper": lambda: Lie(Sharper(LETTERS, 1.0), 4, FITS),
     "two claims": lambda: Lie(Contradicts(LETTERS, 1.0), 3, "pass claimed="),

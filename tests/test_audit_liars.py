@@ -12,7 +12,7 @@ import pytest
 
 import dpwords as dw
 from dpwords.audit.fit import _evidence
-from liars import LETTERS, LIARS, OneInTen, Publishes, Stated
+from liars import COINS, LETTERS, LIARS, OneInTen, Publishes, Stated
 
 
 @pytest.mark.parametrize("name", LIARS)
@@ -105,3 +105,32 @@ def test_what_is_passed_settles_two_claims() -> None:
     assert dw.audit.exact(two, 3, claimed=1.0).holds
     assert not dw.audit.exact(two, 3, claimed=0.9).holds
     assert dw.audit.exact(LIARS["two k"]().mechanism, 3, k=1).holds
+
+
+@pytest.mark.parametrize("skipped", [1, 2])
+def test_progress_cannot_leave_out_words(skipped: int) -> None:
+    """A progress bar that stops early at the probabilities, or at the comparisons."""
+    calls = itertools.count(1)
+
+    def progress(items: Any) -> Any:
+        return items[:-1] if next(calls) == skipped else items
+
+    with pytest.raises(dw.InvalidValue, match="progress must yield everything"):
+        dw.audit.exact(dw.PaperLiteral(LETTERS, 1.0), 3, progress=progress)
+
+
+def test_outputs_may_be_arrays_and_sets() -> None:
+    """Honest mechanisms whose outputs have no hash."""
+
+    class Fair(Stated):
+        def release(self, word: Any) -> Any:
+            return np.array([COINS.choice("ab") for _ in word])
+
+    assert dw.audit.exact(Fair(), 3, draws=400).holds
+
+
+def test_two_promises_are_refused_by_sampling_as_well() -> None:
+    two = LIARS["two claims"]().mechanism
+    with pytest.raises(dw.InvalidValue, match="state two claims: pass claimed="):
+        dw.audit.statistical(two, "ab", "aa", 400)
+    assert dw.audit.statistical(two, "ab", "aa", 400, claimed=1.0).claimed == 1.0

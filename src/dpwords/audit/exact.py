@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpwords.audit.fit import check_fit, draw_each
+from dpwords.audit.samplers import checked_draws
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.limits import DEFAULTS
-from dpwords.core.symbols import PromisedDistance, is_hashable
+from dpwords.core.symbols import PromisedDistance
 from dpwords.errors import InvalidValue, TooLarge, within_memory
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Progress
@@ -124,14 +125,14 @@ def exact(
     >>> exact(Exponential(Words("ab"), epsilon=1.5), length=3).holds
     True
     """
-    claimed, k, distance = _promise(mechanism, claimed, k)
+    claimed, k, distance = promise_of(mechanism, claimed, k)
     language = language or getattr(mechanism, "language", None)
     if claimed is None or k is None or language is None:
         raise InvalidValue("this mechanism does not state its language, claim or k: pass language=, claimed= and k=")
     if not isinstance(language, Language):
         raise InvalidValue("the language must be a Words, a TransitionSystem, …: pass for example Words('abc')")
     claimed, k = positive_number(claimed, "claimed", "claimed=1.0", zero_allowed=True), whole_number(k, "k", 1)
-    draws = whole_number(draws, "draws", 0)
+    draws = checked_draws(draws, 0)
     if distance != "levenshtein" and outputs_up_to is not None:
         raise InvalidValue("only under Levenshtein distance outputs have other lengths: leave out outputs_up_to")
     words, outputs = _listed(mechanism, language, length, distance, outputs_up_to)
@@ -141,11 +142,13 @@ def exact(
     apart = exhaustive.distances(words, distance)
     laws = (law_at(mechanism, word) for word in progress(words))
     logs = exhaustive.log_probs(laws, outputs, complete=distance != "levenshtein")
+    if len(logs) != len(words):
+        raise InvalidValue("progress must yield everything that it receives: correct it, or leave it out")
     delta = max(0.0, float(1 - np.exp(logs).sum(axis=1).min()))
     drawn = draw_each(mechanism, words, draws)
     check_fit(drawn, logs, words, columns)
     if distance == "levenshtein":
-        seen = dict.fromkeys(each for way in drawn for each in chain(*way.outputs) if is_hashable(each))
+        seen = dict.fromkeys(each for way in drawn for each in chain(*way.outputs))
         outputs = [*outputs, *islice((each for each in seen if each not in columns), _ADDED)]
         if len(outputs) > len(columns):
             logs = exhaustive.log_probs((law_at(mechanism, word) for word in words), outputs, complete=False)
@@ -173,7 +176,9 @@ def exact(
     )
 
 
-def _promise(mechanism: Any, claimed: float | None, k: int | None) -> tuple[float | None, int | None, PromisedDistance]:
+def promise_of(
+    mechanism: Any, claimed: float | None, k: int | None
+) -> tuple[float | None, int | None, PromisedDistance]:
     """The claim, k and distance that count: those that are passed, and otherwise the mechanism's own.
 
     A mechanism that states two different ones is refused, since users may rely on the other.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, cycle, islice
 from typing import Any
 
 import numpy as np
 
+from dpwords.audit.samplers import hashable
 from dpwords.core.scaled import Floats, Integers
 from dpwords.core.symbols import is_hashable
 from dpwords.errors import InvalidValue
@@ -28,11 +29,11 @@ _URNS = (1.0, 10.0, 100.0, 1000.0)  # how many draws a stated probability weighs
 class Draws:
     """Outputs for each of some words, all drawn in one way."""
 
-    outputs: Sequence[Sequence[Any]]
+    outputs: Sequence[Sequence[Hashable]]
 
-    def counts(self, columns: Mapping[Any, int]) -> list[Counter[int]]:
+    def counts(self, columns: Mapping[Hashable, int]) -> list[Counter[int]]:
         """How often each column was drawn for each word; −1 stands for all outputs that have none."""
-        return [Counter(columns.get(each, -1) if is_hashable(each) else -1 for each in drawn) for drawn in self.outputs]
+        return [Counter(columns.get(each, -1) for each in drawn) for drawn in self.outputs]
 
     def __len__(self) -> int:
         return sum(map(len, self.outputs))
@@ -41,16 +42,20 @@ class Draws:
 def draw_each(mechanism: Any, words: Sequence[Symbols], draws: int) -> list[Draws]:
     """About so many outputs in all, as many for each word; none if the mechanism has neither `release` nor `simulate`.
 
-    What has `release` is asked to release; of dpwords' own mechanisms, many words at a time, and then one by one.
+    What has `release` is asked to release. Of dpwords' own mechanisms, many words are released at a time, and then some
+    one by one, as text if their symbols are characters.
     """
     numbers = list(range(len(words))) * -(-draws // len(words))
-    found = []
+    found: list[Draws] = []
+    given: Sequence[Any] = words
     if isinstance(mechanism, Private) and numbers:
         released = mechanism.release_all([words[number] for number in numbers])
         found.append(_by_word(len(words), zip(numbers, released, strict=True)))
         numbers = list(islice(cycle(range(len(words))), _ONE_BY_ONE))
+        if mechanism.language.alphabet.of_characters:
+            given = ["".join(word) for word in words]
     if hasattr(mechanism, "release") and numbers:
-        found.append(_by_word(len(words), ((number, mechanism.release(words[number])) for number in numbers)))
+        found.append(_by_word(len(words), ((number, mechanism.release(given[number])) for number in numbers)))
     elif hasattr(mechanism, "simulate") and numbers:
         times = len(numbers) // len(words)
         simulated = ((number, each) for number, word in enumerate(words) for each in mechanism.simulate(word, times))
@@ -59,13 +64,14 @@ def draw_each(mechanism: Any, words: Sequence[Symbols], draws: int) -> list[Draw
 
 
 def _by_word(words: int, drawn: Iterable[tuple[int, Any]]) -> Draws:
-    found: list[list[Any]] = [[] for _ in range(words)]
+    found: list[list[Hashable]] = [[] for _ in range(words)]
     for number, output in drawn:
-        found[number].append(tuple(output) if isinstance(output, (str, list)) else output)
+        symbols = tuple(output) if isinstance(output, (str, list)) else output
+        found[number].append(symbols if is_hashable(symbols) else hashable(symbols))
     return Draws(found)
 
 
-def check_fit(drawn: Sequence[Draws], logs: Floats, words: Sequence[Symbols], columns: Mapping[Any, int]) -> None:
+def check_fit(drawn: Sequence[Draws], logs: Floats, words: Sequence[Symbols], columns: Mapping[Hashable, int]) -> None:
     """Refuse a mechanism whose draws contradict its log-probabilities: words in rows, outputs in columns.
 
     Outputs without a column are one event, with the probability that the row leaves. What is right is refused with

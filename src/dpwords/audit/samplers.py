@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from dpwords.core.checks import whole_number
+from dpwords.core.limits import DEFAULTS
 from dpwords.core.randomness import Stream, uint64
 from dpwords.core.symbols import Word, is_hashable
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, TooLarge
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.private import Private, Progress
 
@@ -97,21 +99,32 @@ def hashable(output: Any) -> Hashable:
 
     Raises `InvalidValue` for objects that cannot be compared by what they hold, since nothing could be said about them.
     """
+    try:
+        return _by_parts(output)
+    except RecursionError:
+        raise _incomparable(type(output)) from None
+
+
+def _by_parts(output: Any) -> Hashable:
     kind: Any = type(output)
     if not isinstance(output, type):
         to_list = next((getattr(output, name) for name in _TO_LIST if callable(getattr(kind, name, None))), None)
         output = output if to_list is None else to_list()
     if isinstance(output, (set, frozenset)):
-        return frozenset(hashable(each) for each in output)
+        return frozenset(_by_parts(each) for each in output)
     if isinstance(output, float) and math.isnan(output):
         return "NaN"
-    parts = _parts(output)
-    if parts is not None:
-        return tuple(hashable(each) for each in parts)
     is_single = output is None or output is ... or isinstance(output, (type, Enum))  # equal only to itself
+    parts = None if is_single else _parts(output)
+    if parts is not None:
+        return tuple(_by_parts(each) for each in parts)
     if is_single or _is_counted_by_value(output):
         return output  # type: ignore[no-any-return]
-    raise InvalidValue(
+    raise _incomparable(kind)
+
+
+def _incomparable(kind: type) -> InvalidValue:
+    return InvalidValue(
         f"outputs of type {kind.__name__} cannot be compared with each other: return strings, numbers, lists, dicts, "
         "or hashable objects with a method __eq__"
     )
@@ -125,8 +138,11 @@ def _parts(output: Any) -> Iterable[Any] | None:
         return output
     if isinstance(output, bytearray):
         return [bytes(output)]
-    if dataclasses.is_dataclass(output) and not isinstance(output, type) and not _is_counted_by_value(output):
+    if dataclasses.is_dataclass(output):
         return [type(output).__name__, *(getattr(output, each.name) for each in dataclasses.fields(output))]
+    if getattr(output, "__dict__", None) and _is_counted_by_value(output):  # equal objects may differ in attributes
+        plain: tuple[Any, ...] = (str, bytes, int, float)
+        return [type(output).__name__, *(kind(output) for kind in plain if isinstance(output, kind)), vars(output)]
     return None
 
 
@@ -136,6 +152,14 @@ def _is_counted_by_value(output: Any) -> bool:
 
 
 _TO_LIST = ("tolist", "to_list", "to_pylist")  # of arrays, and of columns of pandas, polars and pyarrow
+
+
+def checked_draws(draws: object, least: int) -> int:
+    """A number of draws, if it is a whole number from `least` up to the limit."""
+    number = whole_number(draws, "draws", least)
+    if number > DEFAULTS.audit_draws:
+        raise TooLarge(f"an audit draws at most {DEFAULTS.audit_draws} times for each word: pass fewer draws")
+    return number
 
 
 def _copy(word: Word) -> Word:

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dpwords.audit.events import PairDistance, TellingEvent, most_telling, traits
-from dpwords.audit.exact import Audited, claim_of, keeps, law_at
+from dpwords.audit.exact import Audited, keeps, law_at, promise_of
 from dpwords.audit.intervals import largest_share, least_share
 from dpwords.audit.repeats import WHY, repeats
-from dpwords.audit.samplers import Sampler
+from dpwords.audit.samplers import Sampler, checked_draws
 from dpwords.core.checks import positive_number, whole_number
-from dpwords.core.limits import DEFAULTS
 from dpwords.core.randomness import SeededSource, SystemSource
 from dpwords.core.symbols import PromisedDistance, Word, hamming, levenshtein, symbols_of
-from dpwords.errors import InvalidValue, TooLarge, within_memory
+from dpwords.errors import InvalidValue, within_memory
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.private import Progress
 from dpwords.privacy.guarantees import distance_between
@@ -116,14 +115,12 @@ def statistical(
     >>> statistical(dw.PaperLiteral(dw.Words("ab"), epsilon=0.1).perturb, "aaaaaaaa", "aaaaaaab", draws=2000).holds
     False
     """
-    draws = whole_number(draws, "draws", 4)
-    if draws > DEFAULTS.audit_draws:
-        raise TooLarge(f"an audit draws at most {DEFAULTS.audit_draws} times for each word: pass fewer draws")
+    draws = checked_draws(draws, 4)
     error = 1 - _checked_confidence(confidence)
     owner = release if isinstance(release, Mechanism) else getattr(release, "__self__", None)
     if isinstance(owner, Mechanism):
-        claimed = claim_of(owner) if claimed is None else claimed
-        k, distance = owner.k if k is None else k, distance or owner.distance
+        claimed, k, promised = promise_of(owner, claimed, k)
+        distance = distance or promised
     if claimed is not None:
         claimed = positive_number(claimed, "claimed", "claimed=1.0", zero_allowed=True)
     k = whole_number(1 if k is None else k, "k", 1)

@@ -250,9 +250,13 @@ def pair_losses(
     losses = np.zeros((len(logs), len(logs)))
     ratios = np.empty_like(logs)
     with np.errstate(invalid="ignore"):  # −inf − −inf is NaN, which fmax ignores: both words exclude that output
+        shown = 0
         for index in progress(range(len(logs))):
+            shown += 1
             np.abs(np.subtract(logs, logs[index], out=ratios), out=ratios)
             losses[index] = np.fmax.reduce(ratios, axis=1, initial=0.0)
+    if shown != len(logs):
+        raise InvalidValue("progress must yield everything that it receives: correct it, or leave it out")
     return losses
 
 
