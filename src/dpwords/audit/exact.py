@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, NamedTuple, Protocol, get_args
 
 import numpy as np
@@ -24,7 +24,7 @@ from dpwords.privacy.guarantees import NotPrivate
 from dpwords.spaces import exhaustive
 from dpwords.spaces.exhaustive import HasLogProb, Symbols
 
-_ADDED = 64  # outputs that were drawn but not listed, and are compared as well
+_ADDED = 64  # outputs that were drawn but not listed, and are compared as well, the shortest ones first
 
 
 class Audited(Protocol):
@@ -148,8 +148,8 @@ def exact(
     drawn = draw_each(mechanism, words, draws)
     check_fit(drawn, logs, words, columns)
     if distance == "levenshtein":
-        seen = dict.fromkeys(each for way in drawn for each in chain(*way.outputs))
-        outputs = [*outputs, *islice((each for each in seen if each not in columns), _ADDED)]
+        seen = {each for way in drawn for each in chain(*way.outputs)} - columns.keys()
+        outputs = [*outputs, *sorted(seen, key=_size)[:_ADDED]]
         if len(outputs) > len(columns):
             logs = exhaustive.log_probs((law_at(mechanism, word) for word in words), outputs, complete=False)
     if np.exp(logs).sum(axis=1).min() <= exhaustive.SUM_ERROR:
@@ -224,6 +224,10 @@ def _listed(
     if length == 0 and distance == "levenshtein":
         raise InvalidValue("there is only one word of length 0, and nothing to compare it with: use a longer length")
     return words, outputs
+
+
+def _size(output: Any) -> int:
+    return len(output) if isinstance(output, tuple) else 0
 
 
 def claim_of(mechanism: Any) -> float | None:
