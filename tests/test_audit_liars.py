@@ -134,3 +134,33 @@ def test_two_promises_are_refused_by_sampling_as_well() -> None:
     with pytest.raises(dw.InvalidValue, match="state two claims: pass claimed="):
         dw.audit.statistical(two, "ab", "aa", 400)
     assert dw.audit.statistical(two, "ab", "aa", 400, claimed=1.0).claimed == 1.0
+
+
+def test_what_the_audit_does_not_list_is_as_likely_as_it_says() -> None:
+    """Outputs of more than five symbols, counted in draws of the longest word, of which most come out long."""
+    mechanism = dw.EditChannel("ab", 3.0)
+    found = dw.audit.exact(mechanism, 3)
+    assert (found.longest, found.holds) == (5, None)
+    drawn = mechanism.seeded(5).simulate("aba", 40_000)
+    assert found.delta == pytest.approx(sum(len(output) > 5 for output in drawn) / len(drawn), abs=0.004)
+    assert dw.audit.exact(dw.EditChannel("ab", 60.0), 2).holds  # hardly anything else comes out
+
+
+def test_the_audit_sees_what_long_outputs_tell() -> None:
+    class LeaksLate:
+        """Runs of one symbol, shorter ones with probability 1/2, 1/4, …; those of five symbols depend on the word."""
+
+        language, distance, guarantee = dw.Words("a"), "levenshtein", dw.PureDP(1.0, "levenshtein", 1, 0.0, "channel")
+
+        def log_prob(self, output: str, given: str) -> float:
+            return -(1 + len(output)) * math.log(2) - (3 * len(given) if len(output) == 5 else 0)
+
+    short, long = dw.audit.exact(LeaksLate(), 2), dw.audit.exact(LeaksLate(), 2, outputs_up_to=6)
+    assert (short.epsilon, short.holds, short.delta) == (0, None, pytest.approx(1 / 32))
+    assert "holds" not in str(short)
+    assert "not broken by outputs of up to 4 symbols; others, with probability up to 0.0312, are not" in str(short)
+    assert (long.epsilon, long.holds) == (pytest.approx(3), False)
+    assert long.delta == pytest.approx(1 / 128 + (1 - math.exp(-6)) / 64)
+    assert dw.audit.exact(LeaksLate(), 3).epsilon == pytest.approx(3)
+    with pytest.raises(dw.InvalidValue, match="leave out outputs_up_to"):
+        dw.audit.exact(dw.Exponential(dw.Words("ab"), 1.0), 2, outputs_up_to=3)

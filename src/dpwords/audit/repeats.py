@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpwords.audit.intervals import largest_share, least_share, quick_bounds
-from dpwords.audit.samplers import Batches, Drawn
+from dpwords.audit.samplers import Batches, PairDraws
 from dpwords.core.randomness import Stream, uint64
 
 Pairs = list[bool]  # whether the two draws of a pair are equal
@@ -27,7 +27,7 @@ class Repeats(NamedTuple):
     loss: float
 
 
-def repeats(drawn: Drawn, error: float, stream: Stream) -> Repeats:
+def repeats(drawn: PairDraws, error: float, stream: Stream) -> Repeats:
     """How the draws of two words repeat each other.
 
     For independent draws, the loss is above the true one with probability at most `error`. Outputs that are drawn one
@@ -43,7 +43,7 @@ def repeats(drawn: Drawn, error: float, stream: Stream) -> Repeats:
     return Repeats("", 0.0)
 
 
-def _near_in_time(drawn: Drawn, error: float) -> float:
+def _near_in_time(drawn: PairDraws, error: float) -> float:
     """A lower bound on the loss, from calls that followed each other; infinite if they show a seed that changes.
 
     A seed is told from a time that the outputs show by two words that lead to the same output at some times and to

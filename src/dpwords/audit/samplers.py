@@ -53,7 +53,7 @@ class Sampler:
             raise InvalidValue(f"a batch of {count} draws came back with {len(outputs)}: return one output for each")
         return outputs
 
-    def draw_both(self, words: Sequence[Word], draws: int, stream: Stream, progress: Progress) -> Drawn:
+    def draw_both(self, words: Sequence[Word], draws: int, stream: Stream, progress: Progress) -> PairDraws:
         """So many outputs of each of the two words, which come in random order."""
         found: list[Batches] = [[], []]
         if self.in_batches:
@@ -61,20 +61,20 @@ class Sampler:
             order = _shuffled(len(each), stream)
             for call in progress(order):
                 found[call % 2].append(self.draw(words[call % 2], int(each[call // 2])))
-            return Drawn(found, order, True)
+            return PairDraws(found, order, True)
         found = [[[]], [[]]]
         order = _shuffled(draws, stream)
         for first in progress(range(0, len(order), _CALLS)):
             for call in order[first : first + _CALLS]:
                 found[call % 2][0] += self.draw(words[call % 2], 1)
-        return Drawn(found, order, False)
+        return PairDraws(found, order, False)
 
 
 Batches = list[list[Hashable]]
 
 
 @dataclass(frozen=True)
-class Drawn:
+class PairDraws:
     """The draws of two words: for each its batches, in the order in which they were drawn.
 
     Draws that were made one by one are a single batch. Even numbers in `order` are calls for the first word.
