@@ -155,7 +155,12 @@ def check_promise(mechanism: Mechanism, length: int) -> None:
     assert isinstance(mechanism.guarantee, dw.PureDP)
     assert found.claimed == mechanism.guarantee.epsilon
     assert found.epsilon <= found.claimed * (1 + 1e-12) + 1e-12
-    assert found.holds
+    assert found.draws >= 10**4
+    if isinstance(mechanism, dw.EditChannel):  # outputs are without end, and only some of them can be listed
+        assert found.holds is None
+        assert 0 < found.delta < 0.1
+    else:
+        assert (found.holds, found.delta < 1e-12) == (True, True)
 
 
 def check_stored_law(mechanism: Mechanism, length: int) -> None:
