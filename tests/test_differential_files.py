@@ -174,6 +174,36 @@ def test_lengths_are_hidden_where_that_is_promised(options: str, tmp_path: Path)
     check_equal(found, "out.csv")
 
 
+LINES = ['{"id": 1, "word": "1 2", "n": 1, "o": {"x": 1}}', '{"id": 2, "word": "2", "n": 2, "o": {"x": 2}}']
+LEFT_OUT = {  # what the third row has beside a word that is not in the language, and whether columns can follow from it
+    '"n": 1, "o": {"x": 1}': True,
+    '"n": 3, "o": {"x": 3}': True,
+    '"n": 1': True,
+    '"n": 1.5': False,
+    '"n": 1, "CANARY": 1': False,
+    '"n": 1, "o": {"x": 1, "CANARY": 1}': False,
+    '"n": 1, "o": {"x": 1e5}': False,
+}
+
+
+def test_rows_that_are_left_out_do_not_make_columns_of_json(tmp_path: Path) -> None:
+    """A key that only they have, or a value of another type, would be seen in the schema of another format."""
+    for more, target in ([], "out.parquet"), ([], "out.jsonl"), (["--drop-others"], "out.parquet"):
+        found = {}
+        for number, (rest, fine) in enumerate(LEFT_OUT.items()):
+            content = "\n".join([*LINES, f'{{"id": 3, "word": "9", {rest}}}']).encode()
+            options = ["--column", "word", "--separator", " ", *more]
+            each = written(tmp_path / f"{target} {number} {more}", "in.jsonl", content, options, target)
+            if fine or more or target == "out.jsonl":
+                found[rest] = each
+            else:
+                assert each.keys() == {"code", "out", "errors"}
+                assert each["code"] == 2
+                assert "a column, or its type, follows only from rows that are left out" in each["errors"]
+                assert "CANARY" not in each["errors"]
+        check_equal(found, target)
+
+
 def test_many_rows_are_cut_by_what_is_written(tmp_path: Path) -> None:
     """Row groups and batches end where the written rows say, however long the rows are that are left out."""
     words, gone = ["1 2 3"] * 70_000, [SECRET * 100, "9"]

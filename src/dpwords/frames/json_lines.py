@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dpwords.core.limits import DEFAULTS
 from dpwords.errors import InvalidValue, TooLarge
@@ -171,6 +172,27 @@ class JsonReader:
 
 def _value(line: str, place: tuple[int, int] | None) -> Any:
     return None if place is None else json.loads(line[slice(*place)])
+
+
+def leaves_of(values: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """The columns of a batch, and in place of lists and objects what is inside them, with a name for each."""
+    kind = None if isinstance(values, pa.RecordBatch) else values.type
+    if kind is None or pa.types.is_struct(kind):
+        names = values.schema.names if kind is None else [each.name for each in kind]
+        for name, inner in zip(names, values.columns if kind is None else values.flatten(), strict=True):
+            yield from leaves_of(inner, f"{path}{json.dumps(name)}.")
+    elif pa.types.is_list(kind):
+        yield from leaves_of(values.flatten(), f"{path}*.")
+    else:
+        yield path, values
+
+
+def accounts_for_type(values: Any) -> bool:
+    """Whether some values would have been guessed to be of the type that they have: 1.0 is no fraction."""
+    known = values.drop_null()
+    if pa.types.is_floating(values.type):
+        known = known.filter(pc.not_equal(pc.round(known), known))
+    return pa.types.is_null(values.type) or len(known) > 0
 
 
 class JsonWriter:

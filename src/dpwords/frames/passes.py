@@ -21,12 +21,13 @@ from dpwords.core.symbols import Alphabet, Symbol
 from dpwords.errors import InvalidValue
 from dpwords.frames import receipts
 from dpwords.frames.formats import DELIMITED, FileForm, TableReader, TableWriter
-from dpwords.frames.json_lines import ALL, REST
+from dpwords.frames.json_lines import ALL, REST, JsonReader, accounts_for_type, leaves_of
 from dpwords.frames.long import LongWords
 from dpwords.frames.requests import Request
 from dpwords.frames.shapes import Fault, NoColumn, Shape, WideWords
 from dpwords.frames.streams import Input
 from dpwords.frames.survey import Plan, Survey
+from dpwords.frames.tables import empty_batch
 from dpwords.frames.whole import batches_of
 from dpwords.mechanisms.private import Private
 from dpwords.mechanisms.report import Report
@@ -115,7 +116,26 @@ class Passes:
             sizes, numbers = np.unique(found.words.sizes[found.faults == Fault.NONE], return_counts=True)
             self.lengths.update(dict(zip(sizes.tolist(), numbers.tolist(), strict=True)))
             progress(survey.rows)
-        return survey.plan()
+        plan = survey.plan()
+        if self._words.guessed and plan.words < plan.rows:
+            self._check_guesses(plan)
+        return plan
+
+    def _check_guesses(self, plan: Plan) -> None:
+        """Refuse columns of JSON that exist, or have their types, only because of rows that are left out."""
+        schema, first = self._words.schema, 0
+        unseen = dict(leaves_of(empty_batch(schema)))
+        for batch in self._words.batches():
+            rows = plan.release.rows(plan.release.read(batch, first), plan.epsilons(first, len(batch)))
+            for path, values in leaves_of(batch.take(pa.array(rows))):
+                if path in unseen and accounts_for_type(values):
+                    del unseen[path]
+            first += len(batch)
+        if unseen:
+            raise InvalidValue(
+                "a column, or its type, follows only from rows that are left out, and would tell about them: write to "
+                ".jsonl, or use --drop-others"
+            )
 
     def _survey(self, charged: bool = False) -> Survey:
         table = self._words
@@ -203,8 +223,9 @@ class WordTable:
     schema: pa.Schema
     batches: Callable[[], Iterable[pa.RecordBatch]]
     written: Callable[[pa.RecordBatch], pa.RecordBatch]  # turns what was released into rows of the file
-    kept: tuple[str, ...]  # the columns of the file that come out, changed or not
+    kept: tuple[str, ...]  # the columns of the file that come out, changed or not, as they are told to people
     log: LongWords | None = None
+    guessed: bool = False  # whether columns that are copied, and their types, follow from what occurs in all rows
 
 
 def words_of(reader: TableReader, request: Request, target: FileForm, answers: bool) -> WordTable:
@@ -215,11 +236,17 @@ def words_of(reader: TableReader, request: Request, target: FileForm, answers: b
     used = request.needed(reader.schema.names)
     log = request.log(reader.schema.names)
     if log is None:
+        of_json = isinstance(reader, JsonReader)
         kept = tuple(used if request.drop_others else reader.schema.names)
         if not request.drop_others:
+            kept = (
+                (*used, "all other keys") if of_json else kept
+            )  # their names could be those of rows that are left out
             whole_lines = target.kind == "jsonl" and not (answers and request.columns is not None)
             used = [*used, REST if whole_lines else ALL]  # whole lines would keep columns that answers replace
-        return WordTable(request, reader.read_schema(used), lambda: reader.batches(used), lambda batch: batch, kept)
+        guessed = of_json and ALL in used
+        schema = reader.read_schema(used)
+        return WordTable(request, schema, lambda: reader.batches(used), lambda batch: batch, kept, guessed=guessed)
     events = pa.Table.from_batches(reader.batches(used), reader.read_schema(used)).select(used)
     cases, rebuilt = log.gathered(events, request.by)
     written = log.answered if answers else rebuilt
