@@ -238,7 +238,7 @@ def test_an_answer_is_a_set_that_the_law_knows() -> None:
 def test_the_promise_is_a_value_about_any_two_words() -> None:
     report = dw.Report(dw.Words("abc"), 2.0, "symbols")
     promise = report.guarantee
-    assert promise == dw.PureDP(2.0, "any", 1, 2.0**-49, "report")
+    assert promise == dw.PureDP(2.0, "any", 1, 2.0**-49, "report", proof=14)
     assert [promise.explain("a", other).loss for other in ("a", "b", "abcabc")] == [0.0, 2.0, 2.0]
     assert str(promise) == (
         "ε = 2: any two words, whatever their lengths, give any output with probabilities within a factor e^ε (report)"
