@@ -6,7 +6,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
@@ -87,9 +87,8 @@ def staged(contents: Mapping[Path, bytes]) -> Iterator[None]:
             for path, content in contents.items():
                 final = _final(path)
                 final.parent.mkdir(parents=True, exist_ok=True)
-                part = final.with_name(f".{secrets.token_hex(8)}")
+                part = parts[final] = final.with_name(f".{secrets.token_hex(8)}")
                 with part.open("xb") as file:
-                    parts[final] = part
                     file.write(content)
                 if final.exists():
                     shutil.copymode(final, part)
@@ -99,7 +98,8 @@ def staged(contents: Mapping[Path, bytes]) -> Iterator[None]:
                 part.replace(final)
     finally:
         for part in parts.values():
-            part.unlink(missing_ok=True)
+            with suppress(OSError, MemoryError):
+                part.unlink()
 
 
 def resolved(path: Path) -> Path:
@@ -123,7 +123,8 @@ def _final(path: Path) -> Path:
 @contextmanager
 def _errors_of_writing() -> Iterator[None]:
     try:
-        yield
+        with within_memory():
+            yield
     except InvalidValue:
         raise
     except OSError as error:
