@@ -189,7 +189,7 @@ def test_faults_of_whole_files(fault: str, tmp_path: Path) -> None:
     for moment in itertools.count(1):
         folder = tmp_path / f"{moment}"
         folder.mkdir()
-        paths = folder / "old", folder / "new" / "file"
+        paths = folder / "old", folder / "new" / "deep" / "file"
         paths[0].write_bytes(b"old")
         block, said = FAULTS[fault](moment), ""
         try:

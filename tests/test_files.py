@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -68,3 +69,7 @@ def test_outputs_are_checked_before_any_work(tmp_path: Path) -> None:
     with pytest.raises(dw.InvalidValue, match="is a directory: name a file"):
         files.check_output(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    os.mkfifo(tmp_path / "pipe")
+    for refuses in (files.check_output, lambda path: files.write_whole({path: b""})):
+        with pytest.raises(dw.InvalidValue, match="pipe exists and is not a regular file"):
+            refuses(tmp_path / "pipe")

@@ -134,7 +134,7 @@ def _swapped(node: ast.AST, name: str, value: Any) -> Iterator[tuple[int, str]]:
 def _shortened(statements: Any) -> Iterator[tuple[int, str]]:
     """Leave out one statement of a block; what is returned becomes None."""
     for place, statement in enumerate(statements if isinstance(statements, list) else ()):
-        if isinstance(statement, ast.Return) and statement.value is not None:
+        if isinstance(statement, ast.Return) and _name(statement.value) != "None":
             statements[place] = ast.Return(ast.Constant(None))
             yield statement.lineno, "None is returned"
         elif _can_go(statement):
