@@ -22,12 +22,13 @@ class Failing:
     """A block in which one of the operations on files raises an error, in whatever thread: instead of it, or after it.
 
     `error` makes the error; it is called with True for an operation of a database, whose errors are its own. The first
-    moment is 1. Operations are seen when they are called from Python, so what SQLite and pyarrow do
+    moment is 1; at 0 nothing fails. Operations are seen when they are called from Python, so what SQLite and pyarrow do
     by themselves is not; pyarrow writes to a file of Python's.
     """
 
     def __init__(self, moment: int, error: Callable[[bool], Exception], after: bool = False) -> None:
-        self.count, self.failed = 0, ""  # how many operations there were, and which one failed
+        self.names: list[str] = []  # of the operations, in their order
+        self.failed = ""  # the name of the one that failed
         self._moment, self._error, self._event = moment, error, "c_return" if after else "c_call"
         self._lock = threading.Lock()
 
@@ -47,8 +48,8 @@ class Failing:
         if name == "open" and event == "c_return":
             return  # nobody could close what it returns
         with self._lock:
-            self.count += 1
-            fails = self.count == self._moment
+            self.names.append(name)
+            fails = len(self.names) == self._moment
         if fails:
             self.failed = name
             if closes:

@@ -59,3 +59,7 @@ def test_what_a_draw_needs_is_kept_with_its_certificate() -> None:
     assert calibration.certifier(4).method == "listed, balanced"
     assert calibration.weights(4) is calibration.weights(4)
     assert calibration.weights(4).base is not None
+
+
+def test_the_choice_between_linear_and_staircase_is_linear_where_neither_is_certified() -> None:
+    assert LinearOrStaircase().values(3, 2) == [0, -1, -2, -3]

@@ -163,6 +163,17 @@ def test_faults_of_a_release_with_a_fresh_key(fault: str, suffix: str, tmp_path:
     assert begun > 8
 
 
+def test_what_has_to_survive_a_crash_is_on_the_disk_before_it_counts(tmp_path: Path) -> None:
+    """The key, then the facts and their name, before the run is begun; the rest before it is renamed."""
+    block = Failing(0, disk)
+    assert Release(tmp_path / "run", "csv", None).run(within=block) == (0, "")
+    steps = [name.rpartition(".")[2] for name in block.names if name in ("BufferedWriter.write", "fsync", "replace")]
+    once = [name for name, same in itertools.groupby(steps) for _ in (list(same) if name == "fsync" else [0])]
+    begun = ["write", "fsync", "write", "fsync", "fsync", "replace", "fsync", "fsync"]
+    assert once[: len(begun)] == begun
+    assert once[len(begun) : len(begun) + 6] == ["write", "fsync", "replace", "fsync", "replace", "fsync"]
+
+
 def test_faults_while_batches_are_kept(tmp_path: Path) -> None:
     """Batches that took long are kept by the threads that drew them; without them the run is finished all the same."""
     source = tmp_path / "in.csv"
@@ -232,5 +243,6 @@ def test_faults_of_certificates(fault: str, tmp_path: Path, monkeypatch: pytest.
         key = tmp_path / f"cache{moment}" / "key"
         assert not key.exists() or (key.stat().st_size, key.stat().st_mode & 0o077) == (32, 0)
         if not block.failed:
+            assert not [each for each in key.parent.iterdir() if each.name.startswith(".")]
             break
     assert moment > 5
