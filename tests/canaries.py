@@ -15,6 +15,7 @@ import json
 import logging
 import lzma
 import os
+import pickle
 import random
 import sqlite3
 import sys
@@ -22,7 +23,7 @@ import tempfile
 import traceback
 import warnings
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +32,8 @@ from unittest import mock
 
 import click
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -104,11 +107,15 @@ def contents_of(path: Path, content: bytes) -> Iterator[bytes]:
         yield from ("".join(column).encode() for column in zip(*rows, strict=False))  # a symbol in each row
         yield from ("".join(row).encode() for row in rows)  # a symbol in each column
     if content.startswith(b"PAR1"):
-        table = pq.read_table(io.BytesIO(content))
-        yield json.dumps(table.to_pylist(), default=str).encode() + str(table.schema.metadata).encode()
+        file = pq.ParquetFile(io.BytesIO(content))
+        yield from contents_of_table(file.read())
+        yield from (f"{key} {value}".encode() for key, value in file.metadata.metadata.items())
+        groups = map(file.metadata.row_group, range(file.num_row_groups))
+        columns = [group.column(place) for group in groups for place in range(group.num_columns)]
+        yield str([column.to_dict() for column in columns]).encode()  # with the least and the largest value
     if content.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         reader = pa.ipc.open_file if content.startswith(b"ARROW1") else pa.ipc.open_stream
-        yield json.dumps(reader(content).read_all().to_pylist(), default=str).encode()
+        yield from contents_of_table(reader(content).read_all())
     if content.startswith(b"SQLite format 3\0") and path.exists():
         with closing(sqlite3.connect(path)) as ledger:
             yield "\n".join(ledger.iterdump()).encode()
@@ -121,14 +128,40 @@ def contents_of(path: Path, content: bytes) -> Iterator[bytes]:
             at += size + 12
 
 
-def chain(error: BaseException) -> str:
-    """What a traceback shows of an exception and of those that it hides or does not hide, without lines of code."""
-    shown = traceback.TracebackException.from_exception(error, limit=0)
-    arguments, at = [], error
-    while at is not None:
-        arguments.append(repr((at.args, getattr(at, "__notes__", ()))))
-        at = at.__cause__ or (None if at.__suppress_context__ else at.__context__)  # type: ignore[assignment]
-    return "".join(shown.format()) + "\n".join(arguments)
+def contents_of_table(table: pa.Table) -> Iterator[bytes]:
+    """The rows of an Arrow table, and what is not in them: metadata, dictionaries, and the bytes beneath nulls."""
+    yield json.dumps(table.to_pylist(), default=str).encode()
+    yield table.schema.to_string(show_field_metadata=True, show_schema_metadata=True, truncate_metadata=False).encode()
+    for chunk in (chunk for column in table.columns for chunk in column.chunks):
+        if pa.types.is_dictionary(chunk.type):
+            yield str(chunk.dictionary.to_pylist()).encode()
+        yield b"\n".join(buffer.to_pybytes() for buffer in chunk.buffers() if buffer is not None)
+
+
+def chain(error: BaseException) -> bytes:
+    """What an exception carries along: what a traceback shows, its attributes, and all that of those behind it.
+
+    Also of exceptions that a traceback hides, as after `from None`. Variables of the frames are left out.
+    """
+    found = ["".join(traceback.TracebackException.from_exception(error, limit=0).format()).encode()]
+    left, seen = [error], set()
+    while left:
+        at = left.pop()
+        seen.add(id(at))
+        names = [name for name in dir(at) if not name.startswith("__")]
+        values = [at.args, getattr(at, "__notes__", ()), *(getattr(at, name, None) for name in names)]
+        found += (part for value in values if not callable(value) for part in parts_of(value))
+        left += (each for each in (at.__cause__, at.__context__) if each is not None and id(each) not in seen)
+    return b"\n".join(found)
+
+
+def raised(call: Callable[[], object]) -> BaseException | None:
+    """What a call raises; None if it returns."""
+    try:
+        call()
+    except Exception as error:
+        return error
+    return None
 
 
 def parts_of(value: Any, depth: int = 12, seen: set[int] | None = None) -> Iterator[bytes]:
@@ -141,6 +174,14 @@ def parts_of(value: Any, depth: int = 12, seen: set[int] | None = None) -> Itera
         yield value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
     elif isinstance(value, np.ndarray):
         yield value.tobytes()
+    elif isinstance(value, (pd.DataFrame, pd.Series)):
+        yield pickle.dumps(value, protocol=4)
+        yield repr((value.attrs, value.index, value.dtypes)).encode()
+    elif isinstance(value, (pl.DataFrame, pl.Series)):
+        yield pickle.dumps(value)
+        yield repr(getattr(value, "schema", value)).encode()
+    elif isinstance(value, (pa.Table, pa.RecordBatch)):
+        yield from contents_of_table(value if isinstance(value, pa.Table) else pa.Table.from_batches([value]))
     elif isinstance(value, Mapping):
         yield repr(list(value)).encode("utf-8", "surrogatepass")
         for each in [*value.keys(), *value.values()]:
@@ -158,7 +199,7 @@ class Trail:
     """Everything that a command left behind."""
 
     code: int | str | None = None
-    texts: dict[str, str] = field(default_factory=dict)  # streams, logs, warnings, exceptions
+    texts: dict[str, bytes | str] = field(default_factory=dict)  # streams, logs, warnings, exceptions
     removed: list[tuple[str, bytes]] = field(default_factory=list)  # files that were deleted again
 
     def check(self, roots: list[Path], own: tuple[str, ...] = ()) -> None:

@@ -11,7 +11,6 @@ import random
 import sys
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -188,32 +187,19 @@ BROKEN: dict[str, Callable[[], Broken]] = {
 }
 
 
+class SlowClock:
+    """A clock of its own: so many readings a second, which is what somebody sees whose draws take that long."""
+
+    def __init__(self, readings: int) -> None:
+        self.readings, self.read = readings, 0
+
+    def __call__(self) -> float:
+        self.read += 1
+        return 1.7e9 + self.read / self.readings
+
+
 def _seconds(word: str) -> str:
     return letters(1.0, seed=int(time.time()))(word)
-
-
-def _float_time(word: str) -> str:
-    random.seed(time.time())
-    kept = math.e / (math.e + 3)
-    return "".join(s if random.random() < kept else random.choice("abcd".replace(s, "")) for s in word)
-
-
-def _numpy_nanoseconds(word: str) -> str:
-    coins = np.random.default_rng(time.time_ns())
-    return "".join(s if coins.random() < 0.48 else "abcd".replace(s, "")[coins.integers(3)] for s in word)
-
-
-def _date(word: str) -> str:
-    return letters(1.0, seed=datetime.now(tz=UTC).isoformat())(word)  # type: ignore[arg-type]
-
-
-def _processor_time(word: str) -> str:
-    return letters(1.0, seed=time.process_time_ns())(word)
-
-
-def _batch(word: str, draws: int) -> list[str]:
-    release = letters(1.0, seed=time.perf_counter_ns())
-    return [release(word) for _ in range(draws)]
 
 
 def _batch_seconds(word: str, draws: int) -> list[str]:
@@ -221,14 +207,31 @@ def _batch_seconds(word: str, draws: int) -> list[str]:
     return [release(word) for _ in range(draws)]
 
 
-CLOCKS: dict[str, Callable[..., Any]] = {
-    "Random(int(time()))": _seconds,
-    "seed(time())": _float_time,
-    "default_rng(time_ns())": _numpy_nanoseconds,
-    "Random(datetime.now())": _date,
-    "Random(process_time_ns())": _processor_time,
-    "batches by perf_counter_ns()": _batch,
-    "batches by the second": _batch_seconds,
+def seeded_by(clock: Callable[[], float], alike: bool = False) -> Callable[[str], str]:
+    """A seed for each second. If letters are replaced `alike`, two words lead to one output at half of the times."""
+
+    def apart(word: str) -> str:
+        return letters(1.0, seed=int(clock()))(word)
+
+    def replaced(word: str) -> str:
+        coins = random.Random(int(clock()))
+        return "".join(letter if coins.random() < 0.5 else coins.choice("abcd") for letter in word)
+
+    return replaced if alike else apart
+
+
+def _within_batches() -> Callable[[str, int], list[str]]:
+    release = seeded_by(SlowClock(20))
+    return lambda word, draws: [release(word) for _ in range(draws)]
+
+
+CLOCKS: dict[str, Callable[[], Callable[..., Any]]] = {
+    "by the second": lambda: _seconds,
+    "batches by the second": lambda: _batch_seconds,
+    "by the second, slowly": lambda: seeded_by(SlowClock(20)),
+    "by the second, slowly and alike": lambda: seeded_by(SlowClock(20), alike=True),
+    "by the second, more slowly": lambda: seeded_by(SlowClock(4)),
+    "within batches": _within_batches,
 }
 
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from types import FrameType
 from typing import Any
+from unittest import mock
 
 import dpwords as dw
 from dpwords.frames.requests import Request
@@ -36,6 +37,12 @@ def run(some: Job, key: bytes | None = None, resume: bool = False, ledger: Any =
         plan = found.survey(lambda rows: None, charged=ledger is not None)
         found.write(plan, ledger, progress)
         return plan
+
+
+def run_with_own_key(some: Job, secret: bytes) -> None:
+    """Both steps of a run whose own key, which is fresh for each run, happens to be this one."""
+    with mock.patch("secrets.token_bytes", return_value=secret):
+        run(some)
 
 
 def killed_at(moment: int, some: Job, *arguments: Any, **named: Any) -> None:

@@ -87,15 +87,25 @@ def test_a_claim_broken_by_one_percent_is_found() -> None:
     assert not dw.audit.exact(Skewed(), length=1, language=words, claimed=1.01 - 1e-8, k=1).holds
 
 
-@pytest.mark.parametrize("wrong", [math.nan, math.inf, 0.1, -math.inf, math.log(0.25)])
-def test_what_does_not_sum_to_one_is_refused(wrong: float) -> None:
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (math.nan, "NaN, which says nothing: return −inf"),
+        (math.inf, "above 0, and no probability is above 1: normalise"),
+        (0.1, "above 0"),
+        (math.log(0.75), "sum to 1.5 at some word, which is more than 1: normalise"),
+        (-math.inf, "do not sum to 1 .off by 1.: an exact audit needs every output"),
+        (math.log(0.25), "do not sum to 1 .off by 0.5."),
+    ],
+)
+def test_what_does_not_sum_to_one_is_refused(wrong: float, said: str) -> None:
     """No probabilities at all, or a mechanism that says the rest outside the language."""
 
     class Wrong:
         def log_prob(self, output: Any, given: Any) -> float:
             return wrong
 
-    with pytest.raises(dw.InvalidValue, match="do not sum to 1"):
+    with pytest.raises(dw.InvalidValue, match=said):
         dw.audit.exact(Wrong(), length=1, language=dw.Words("ab"), claimed=1.0, k=1)
 
 

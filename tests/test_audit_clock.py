@@ -1,23 +1,38 @@
-"""Audits of samplers that read the clock: to say when they drew, to wait, or as a seed."""
+"""Audits of samplers that read the clock: to say when they drew, or as a seed. The audit leaves the clock alone."""
 
 from __future__ import annotations
 
+import atexit
+import copyreg
+import datetime as datetime_module
+import decimal
+import gc
 import hashlib
+import itertools
 import json
+import locale
 import math
+import os
 import pickle
 import random
+import signal
+import sys
+import threading
 import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
 import dpwords as dw
-from dpwords.audit.repeats import CLOCK
-from gallery import letters
+from dpwords.audit.repeats import SEEDS
+from gallery import SlowClock, letters, seeded_by
 
-CREATED = datetime(2024, 2, 3, tzinfo=UTC)
+COINS = random.Random(11)
 
 
 def _json(word: str) -> str:
@@ -53,69 +68,126 @@ def test_an_honest_output_may_show_the_time(name: str, epsilon: float) -> None:
         assert found.holds
 
 
-@pytest.mark.parametrize("name", STAMPS)
-@pytest.mark.parametrize("together", [False, True])
-def test_a_seed_from_the_clock_is_seen_beside_the_time(name: str, together: bool) -> None:
+@pytest.mark.parametrize("name", ["JSON", "day", "hour"])
+@pytest.mark.parametrize("alike", [False, True])
+def test_a_seed_from_the_clock_is_seen_beside_the_time(name: str, alike: bool) -> None:
     """The share of seeds for which both words lead to one output is 0, or one half if letters are replaced alike."""
-
-    def replaced(word: str) -> str:
-        coins = random.Random(time.time_ns())
-        return "".join(letter if coins.random() < 0.5 else coins.choice("abcd") for letter in word)
-
-    def apart(word: str) -> str:
-        return letters(1.0, seed=time.time_ns())(word)
-
-    seeded = replaced if together else apart
+    seeded = seeded_by(SlowClock(20), alike)
     found = dw.audit.statistical(lambda word: STAMPS[name](seeded(word)), "abcd", "abca", 3000, claimed=1.0, seed=name)
     assert not found.holds
-    if together:
-        assert found.repeats == CLOCK
+    if alike:
+        assert found.repeats == SEEDS
 
 
-def test_what_is_shown_to_somebody_who_knows_the_time_is_a_lower_bound() -> None:
-    """Nothing repeats but at one time, and 500 pairs show at most ln(0.98/0.02) = 4 of what is lost."""
-    found = dw.audit.statistical(lambda word: str(hash((word, time.time_ns()))), "ab", "aa", 2000, claimed=1.0)
-    assert not found.holds
-    assert 2.5 < found.loss < 4.7
-    assert "at one time, draws of a word are more often equal" in str(found)
+@pytest.mark.parametrize("readings", [1, 3, 100])
+@pytest.mark.parametrize("epsilon", [3.0, 20.0])
+def test_stamps_do_not_make_draws_repeat(readings: int, epsilon: float) -> None:
+    """Consecutive draws have the same second more often than others, and at ε = 20 hardly any draw differs."""
+    honest, clock = letters(epsilon), SlowClock(readings)
+    for seed in range(5):
+        found = dw.audit.statistical(
+            lambda word: f"{clock():.0f} {honest(word)}", "ab", "aa", 4000, claimed=epsilon, seed=seed
+        )
+        assert found.loss < math.inf
+        assert found.holds
 
 
-def test_stamps_of_the_true_clock_do_not_make_draws_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second passes after every 100 draws, so consecutive draws have the same stamp more often than others."""
-    honest, calls, true = letters(3.0), [0], time.time
+class Seen(NamedTuple):
+    """What all code of a process shares, and an audit must not touch."""
 
-    def ticking() -> float:
-        calls[0] += 1
-        return 1.7e9 + calls[0] // 100
+    clocks: dict[str, int]
+    seconds: float
+    others: tuple[Any, ...]
 
-    monkeypatch.setattr(time, "time", ticking)
-    found = dw.audit.statistical(lambda word: _json(honest(word)), "ab", "aa", 4000, claimed=3.0, seed=1)
-    assert time.time is ticking is not true
-    assert found.repeats == ""
-    assert found.holds
+    @classmethod
+    def now(cls) -> Seen:
+        names = [
+            f"{name}{unit}" for name in ("time", "monotonic", "perf_counter", "process_time") for unit in ("", "_ns")
+        ]
+        clocks = {name: id(getattr(time, name)) for name in names}
+        clocks |= {"datetime": id(datetime_module.datetime), "sleep": id(time.sleep), "urandom": id(os.urandom)}
+        others = (
+            random.getstate(),
+            pickle.dumps(np.random.get_state()),
+            [*warnings.filters],
+            [signal.getsignal(each) for each in signal.valid_signals()],
+            dict(os.environ),
+            (gc.isenabled(), gc.get_threshold(), gc.get_freeze_count()),
+            (sys.getswitchinterval(), sys.getrecursionlimit(), sys.gettrace(), sys.getprofile(), sys.excepthook),
+            (sys.stdin, sys.stdout, sys.stderr, sys.path[:], sys.meta_path[:]),
+            (locale.setlocale(locale.LC_ALL), os.getcwd(), decimal.getcontext().prec, np.geterr()),
+            (copyreg.dispatch_table.copy(), threading.excepthook, threading.active_count(), atexit._ncallbacks()),
+        )
+        return cls(clocks, time.time(), others)
 
 
-@pytest.mark.parametrize("clock", ["monotonic", "perf_counter", "time"])
-def test_a_callable_that_waits_comes_to_an_end(clock: str) -> None:
-    honest = letters(1.0)
-
-    def release(word: str) -> str:
-        read = getattr(time, clock)
-        end = read() + 0.0001
-        while read() < end:
-            pass
-        return honest(word)
-
-    assert dw.audit.statistical(release, "ab", "aa", 200, claimed=1.0).holds
+def _statistical(release: Any) -> None:
+    dw.audit.statistical(release, "ab", "aa", 100, claimed=9.0)
 
 
-def test_dates_can_be_pickled_while_the_clock_stands_still() -> None:
-    honest = letters(1.0)
+def _statistical_together(release: Any) -> None:
+    dw.audit.statistical(lambda word, draws: [release(word) for _ in range(draws)], "ab", "aa", 100, claimed=9.0)
 
-    def release(word: str) -> str:
-        for date in (datetime.now(tz=UTC), CREATED):
-            assert pickle.loads(pickle.dumps(date)) == date
-        return honest(word)
 
-    assert dw.audit.statistical(release, "ab", "aa", 200, claimed=1.0).holds
-    assert type(pickle.loads(pickle.dumps(CREATED))) is datetime
+def _exact(release: Any) -> None:
+    class Fair:
+        language, guarantee = dw.Words("ab"), dw.PureDP(1.0, "hamming", 1, 0.0, "tight")
+
+        def log_prob(self, output: Any, given: Any) -> float:
+            release("ab")
+            return math.log(0.25)
+
+        def release(self, word: Any) -> Any:
+            release("ab")
+            return tuple(COINS.choice("ab") for _ in word)
+
+    assert dw.audit.exact(Fair(), 2, draws=100).holds
+
+
+def _channel(release: Any) -> None:
+    def law(word: str) -> dict[str, float]:
+        release(word)
+        return {"a": 0.5, "b": 0.5}
+
+    assert dw.audit.channel(law, "hamming", inputs=["a", "b"], claimed=1.0).holds
+
+
+AUDITS = {"statistical": _statistical, "batches": _statistical_together, "exact": _exact, "channel": _channel}
+
+
+@pytest.mark.parametrize("name", AUDITS)
+def test_an_audit_touches_nothing_outside_itself(name: str) -> None:
+    """Before, after, and during each call, as another thread and this one see it; clocks show the true time."""
+    during: list[Seen] = []
+    with ThreadPoolExecutor(1) as other:
+        other.submit(Seen.now).result()  # what is imported and started on first use
+        before, start = Seen.now(), time.clock_gettime(time.CLOCK_REALTIME)
+
+        def release(word: str) -> str:
+            during.extend([other.submit(Seen.now).result(), Seen.now()])
+            return "".join(COINS.choice("ab") for _ in word)
+
+        AUDITS[name](release)
+        after, end = Seen.now(), time.clock_gettime(time.CLOCK_REALTIME)
+    assert len(during) > 3
+    for seen in (*during, after):
+        assert seen.clocks == before.clocks
+        assert seen.others == before.others
+        assert start - 1 < seen.seconds < end + 1
+
+
+def test_what_others_write_during_an_audit_has_the_true_date(tmp_path: Path) -> None:
+    """Another thread charges a ledger while the audit draws, from its first call to its last."""
+    ledger, promise = dw.Ledger(tmp_path / "ledger.db"), dw.Exponential(dw.Words("ab"), 1.0).guarantee
+    honest, calls, start = letters(1.0, "ab"), itertools.count(), datetime.now(tz=UTC).replace(microsecond=0)
+    with ThreadPoolExecutor(1) as other:
+
+        def release(word: str) -> str:
+            if (call := next(calls)) % 40 == 0:
+                other.submit(ledger.charge, {f"person {call}": 1.0}, promise).result()
+            return honest(word)
+
+        assert dw.audit.statistical(release, "ab", "aa", 400, claimed=2.0).holds
+    times = [datetime.fromisoformat(entry.time) for entry in ledger.entries()]
+    assert len(times) == -(-next(calls) // 40)
+    assert start <= min(times) <= max(times) <= datetime.now(tz=UTC)

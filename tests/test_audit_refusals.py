@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +58,43 @@ def long(word: str) -> list[str]:
     return ["x"] * 501 + list(word) + ["x"] * 501
 
 
+@dataclass(frozen=True)
+class Remembers:
+    """Equal whatever the word was, which it keeps."""
+
+    released: str = "x"
+    word: str = field(default="", compare=False)
+
+
+class Tagged(str):
+    """A text that is always the same, with the word as an attribute."""
+
+    word: str
+
+
+class Alike:
+    """All are equal, and each has its word."""
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Alike)
+
+    def __hash__(self) -> int:
+        return 1
+
+
+def tagged(word: str) -> Tagged:
+    text = Tagged("x")
+    text.word = word
+    return text
+
+
 COMPARED: dict[str, Any] = {
+    "dataclass with a field that is not compared": lambda word: Remembers(word=word),
+    "text with an attribute": tagged,
+    "equal objects": Alike,
     "dataclass": Fields,
     "dataclass without hash": Unhashable,
     "pandas": lambda word: pd.Series(long(word)),

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import click
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -28,6 +29,7 @@ LETTERS = "--alphabet a-z -e 0.01"
 GRID = "--system grid:15x15@7,7 -e 0.01"
 STATES = " ".join(f"{row},{column}" for row, column in CELLS)
 OUTSIDE = MOVES + "N" * 20  # leaves the grid
+HIDDEN = f"--input {{hidden}} --column w {LETTERS} --invalid skip"
 TABLE = f"--input {{words}} --column w {LETTERS} --output out"
 
 
@@ -71,6 +73,10 @@ PRIVATE: dict[str, list[Case]] = {
         Case(f"--input - --format csv --column w {LETTERS}", 2, stdin=f"{RUN}\n{SECRET}\n"),  # no header
         Case(f"--input - --format tsv --columns m* {LETTERS}", 2, stdin="\t".join(RUN) + "\n"),
         Case(f"--input - --format csv --case c --symbol s {LETTERS}", 2, stdin=f"{SECRET},{RUN}\n"),
+        Case(f"--input - --format csv {LETTERS} --output out.csv", 2, stdin=f"{RUN}\n{RUN}\n"),
+        Case(f"--input - --format csv --columns * {LETTERS} --output out.csv", 2, stdin=",".join(dict.fromkeys(RUN))),
+        Case(f"--input - --format csv --no-header {LETTERS} --output out.csv", stdin=f"{RUN}\n{RUN}\n"),
+        Case(f"--input - --format csv --no-header --column w {LETTERS}", 2, stdin=f"{RUN}\n{SECRET}\n"),
         Case(f"--input {{bad}} --column w {LETTERS} --output out.csv", 2),
         Case(f"--input {{bad}} --column w {LETTERS} --output out.csv --invalid skip"),
         Case(f"--input {{json}} --column cells {GRID} --words states --mechanism online --output out.jsonl"),
@@ -78,6 +84,9 @@ PRIVATE: dict[str, list[Case]] = {
         Case(f"--input {{json}} --column cells {GRID} --mechanism online --output out.jsonl", 2),
         Case(f"--input {{lists}} --column w {LETTERS} --output out.arrow"),
         Case(f"--input {{lists}} --column w {LETTERS} --output out.csv", 2),
+        *(Case(f"{HIDDEN} --output out.{kind}") for kind in ("parquet", "arrow", "arrows", "feather", "csv", "jsonl")),
+        Case(f"{HIDDEN} --drop-others --output out.parquet"),
+        Case(f"{HIDDEN} --id n --by who --budget 0.015 --split first --output out.arrow"),
         Case(f"--input {{packed}} --column w {LETTERS} --output out.csv.gz --id who"),
         Case(f"--input {{log}} --case c --symbol s --order t {LETTERS} --output out.csv"),
         Case(f"--input {{log}} --case c --symbol s --order s {LETTERS} --output out.csv", 2),
@@ -104,7 +113,17 @@ PRIVATE: dict[str, list[Case]] = {
         Case("--input {cut} --column w --alphabet a-z -e 1 --question lengths", 2),
     ],
 }
-PUBLIC = {"accuracy", "attack", "audit", "completion", "ledger show", "serve", "study grid", "study strings"}
+PUBLIC = {
+    "accuracy",
+    "attack",
+    "audit",
+    "completion",
+    "ledger as-text",
+    "ledger show",
+    "serve",
+    "study grid",
+    "study strings",
+}
 
 
 def commands(group: click.Group, before: str = "") -> dict[str, click.Command]:
@@ -118,6 +137,16 @@ def commands(group: click.Group, before: str = "") -> dict[str, click.Command]:
 def test_every_command_has_a_canary() -> None:
     assert set(commands(cli)) == PRIVATE.keys() | PUBLIC
     assert not PRIVATE.keys() & PUBLIC
+
+
+def hidden_words() -> pa.Table:
+    """Private words where no row shows them: in metadata, categories, dictionaries, rows that are left out."""
+    frame = pd.DataFrame({"n": range(4), "who": ["ann", "ann", SECRET, "bob"], "w": [RUN, RUN[::-1], SECRET, RUN]})
+    frame = frame.astype({"who": pd.CategoricalDtype(["ann", f"{SECRET} of no row", SECRET, "bob"]), "w": "category"})
+    frame.attrs = {"words": [SECRET]}
+    table = pa.Table.from_pandas(frame)
+    fields = [field.with_metadata({"ml_attr": SECRET, "_PL_ENUM_VALUES": RUN}) for field in table.schema]
+    return table.cast(pa.schema(fields, {**table.schema.metadata, b"notes": SECRET.encode()}))
 
 
 class Place:
@@ -152,6 +181,8 @@ class Place:
         self.files["packed"].write_bytes(gzip.compress(f"who,w\nann,{RUN}\nbob,{RUN}\n".encode()))
         self.files["lists"] = private / "lists.parquet"
         pq.write_table(pa.table({"w": [list(RUN)] * 3}), self.files["lists"])
+        self.files["hidden"] = private / "hidden.parquet"
+        pq.write_table(hidden_words(), self.files["hidden"])
 
     def run(self, arguments: str, stdin: str = "") -> Trail:
         given = [part.format(**self.files) if part.startswith("{") else part for part in arguments.split()]

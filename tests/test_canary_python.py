@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import dpwords as dw
-from canaries import CELLS, MOVES, RUN, SECRET, SIDE, START, chain, leaks, parts_of
+from canaries import CELLS, MOVES, RUN, SECRET, SIDE, START, chain, leaks, parts_of, raised
 
 WORLD = dw.GridWorld(SIDE, SIDE, START)
 LETTERS = dw.Words("abcdefghijklmnopqrstuvwxyz")
@@ -87,14 +87,6 @@ CALLS: dict[str, Callable[[Any, Any], object]] = {
     "automaton": lambda mechanism, word: dw.LevenshteinAutomaton(word, 1, "abc"),
     "runs": lambda mechanism, word: dw.plots.runs(WORLD, {"": [word]}),
 }
-
-
-def raised(call: Callable[[], object]) -> BaseException | None:
-    try:
-        call()
-    except Exception as error:
-        return error
-    return None
 
 
 @pytest.mark.filterwarnings("ignore:the estimates are rough")
@@ -176,8 +168,37 @@ def test_the_search_reaches_attributes_and_chains() -> None:
         try:
             {}[SECRET]
         except KeyError:
-            raise dw.InvalidValue("a rule: a remedy")  # noqa: B904
+            raise dw.InvalidValue("a rule: a remedy") from None
 
-    error = raised(chained)
-    assert error is not None
-    assert leaks(chain(error))
+    def decoded() -> None:
+        try:
+            (SECRET.encode() + b"\xff").decode()
+        except UnicodeDecodeError:
+            raise dw.InvalidValue("a rule: a remedy") from None
+
+    def noted() -> None:
+        error = dw.InvalidValue("a rule: a remedy")
+        error.held = [SECRET]  # type: ignore[attr-defined]
+        raise error
+
+    for call in (chained, decoded, noted):
+        error = raised(call)
+        assert error is not None
+        assert leaks(chain(error))
+
+
+def test_released_tables_have_no_private_word_beside_their_rows() -> None:
+    """Neither in metadata nor in dictionaries, categories, types or attributes, nor of a row that is left out."""
+    mechanism = dw.Exponential(LETTERS, EPSILON)
+    rows = {"who": ["ann", SECRET, "bob"], "word": [RUN, SECRET, RUN]}
+    who = pa.field("who", pa.dictionary(pa.int32(), pa.string()), metadata={"vals": SECRET})
+    schema = pa.schema([who, pa.field("word", pa.string())], metadata={"words": SECRET})
+    arrow = pa.table([pa.array(rows["who"]).dictionary_encode(), rows["word"]], schema=schema)
+    frame = pd.DataFrame(rows).astype("category").set_index(pd.CategoricalIndex(rows["who"], name="index"))
+    frame.attrs = {"words": SECRET}
+    enums = pl.DataFrame(rows).cast({"who": pl.Enum(rows["who"]), "word": pl.Enum([RUN, SECRET])})
+    for table in (arrow, arrow.to_batches()[0], frame, frame["word"], enums, enums["word"]):
+        assert any(map(leaks, parts_of(table)))
+        where = {} if isinstance(table, (pd.Series, pl.Series)) else {"column": "word"}
+        released = dw.frames.release(mechanism, table, invalid="skip", **where)
+        assert [form for part in parts_of(released) for form in leaks(part)] == []

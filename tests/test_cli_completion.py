@@ -28,7 +28,7 @@ def offered(*words: str) -> list[str]:
 
 def test_commands_options_and_choices_are_offered() -> None:
     assert offered("a") == ["accuracy", "audit", "attack"]
-    assert offered("ledger", "") == ["show"]
+    assert offered("ledger", "") == ["as-text", "show"]
     assert offered("accuracy", "--target") == ["--target-distance", "--target-probability"]
     assert offered("release", "--mechanism", "") == ["best", "exponential", "online", "channel"]
     assert offered("audit", "--utility", "s") == ["staircase"]

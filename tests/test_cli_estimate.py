@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
+from unittest import mock
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -30,12 +31,10 @@ def table(text: str) -> dict[str, list[float]]:
     return {" ".join(row[:-4]): [float(cell) for cell in row[-4:]] for row in rows}
 
 
-def release(tmp_path: Path, source: Path, target: Path, *options: str) -> Path:
-    """Release a file, with the same key in every test."""
-    key = tmp_path / "key"
-    key.write_text(bytes(range(32)).hex(), encoding="utf-8")
-    key.chmod(0o600)
-    done = run("release", "--input", str(source), "--output", str(target), "--key-file", str(key), "-q", *options)
+def release(source: Path, target: Path, *options: str) -> Path:
+    """Release a file; the key that is made for each run is the same in every test."""
+    with mock.patch("secrets.token_bytes", return_value=bytes(range(32))):
+        done = run("release", "--input", str(source), "--output", str(target), "-q", *options)
     assert (done.returncode, done.stderr) == (0, "")
     return target
 
@@ -48,7 +47,7 @@ def months(tmp_path: Path) -> Path:
     lines = ["who,Jul,Aug,Sep", *(f"{number},{','.join(row)}" for number, row in enumerate(rows))]
     (tmp_path / "in.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     alphabet = ("--alphabet", f"@{tmp_path / 'states.txt'}")
-    return release(tmp_path, tmp_path / "in.csv", tmp_path / "out.csv", "--columns", "Jul:Sep", *alphabet, "-e", "3")
+    return release(tmp_path / "in.csv", tmp_path / "out.csv", "--columns", "Jul:Sep", *alphabet, "-e", "3")
 
 
 def test_an_inversion_by_hand(tmp_path: Path) -> None:
@@ -105,7 +104,7 @@ def test_the_same_as_the_library_in_all_files(tmp_path: Path) -> None:
     source.write_text("".join(json.dumps({"run": word}) + "\n" for word in runs), encoding="utf-8")
     options = ("--column", "run", "--system", "grid:3x3", "--mechanism", "online", "-e", "3")
     for suffix in ("jsonl", "parquet", "arrow"):
-        target = release(tmp_path, source, tmp_path / f"out.{suffix}", *options)
+        target = release(source, tmp_path / f"out.{suffix}", *options)
     words = pq.read_table(tmp_path / "out.parquet")["run"].to_pylist()
     mechanism = dw.Online(dw.GridWorld(3, 3), 3.0)
     expected = dw.estimate.transitions(words, mechanism)
@@ -146,9 +145,7 @@ def test_answers_of_reports(tmp_path: Path, question: str, form: str) -> None:
     else:
         source.write_text("".join(json.dumps({"w": word}) + "\n" for word in runs), encoding="utf-8")
         language = GRID
-    target = release(
-        tmp_path, source, tmp_path / f"out.{form}", "--column", "w", *language, "--report", question, "-e", "200"
-    )
+    target = release(source, tmp_path / f"out.{form}", "--column", "w", *language, "--report", question, "-e", "200")
     found = table(run("estimate", "--input", str(target)).stdout)
     cells = ["0,0", "0,1", "0,2", "1,2"]
     true = cells[1:] if question == "visits" else [f"{one} {other}" for one, other in pairwise(cells)]
@@ -170,7 +167,7 @@ def test_answers_that_name_several_items(tmp_path: Path) -> None:
     source.write_text("\n".join(["case,t,act", *events]) + "\n", encoding="utf-8")
     (tmp_path / "acts.txt").write_text("\n".join(acts), encoding="utf-8")
     log = ("--case", "case", "--symbol", "act", "--order", "t", "--alphabet", f"@{tmp_path / 'acts.txt'}")
-    target = release(tmp_path, source, tmp_path / "out.jsonl", *log, "--report", "symbols", "-e", "0.4")
+    target = release(source, tmp_path / "out.jsonl", *log, "--report", "symbols", "-e", "0.4")
     report = dw.Report(dw.Words(acts), 0.4, "symbols")
     assert report.size == 2
     answers = [json.loads(line)["act"] for line in target.read_text("utf-8").splitlines()]
@@ -189,7 +186,7 @@ def test_empty_words_that_leave_no_trace_in_a_log_are_counted(tmp_path: Path) ->
     source.write_text("case,act\n" + "".join(f"{case},pay\n" for case in range(400)), encoding="utf-8")
     (tmp_path / "acts.txt").write_text("pay\nship\n", encoding="utf-8")
     log = ("--case", "case", "--symbol", "act", "--alphabet", f"@{tmp_path / 'acts.txt'}", "--edits", "all", "-e", "5")
-    target = release(tmp_path, source, tmp_path / "out.csv", *log)
+    target = release(source, tmp_path / "out.csv", *log)
     with target.open(encoding="utf-8", newline="") as file:
         left = len({row["case"] for row in csv.DictReader(file)})
     assert left < 400
@@ -276,7 +273,7 @@ def test_bad_questions(months: Path, tmp_path: Path) -> None:
     nowhere = refused("estimate", "--input", "-", "--format", "csv", "--question", "dfg", stdin="w\nab\n")
     assert "standard input comes without a receipt" in nowhere
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
-        ["in.csv", "key", "out.csv", "out.csv.receipt.json", "states.txt"]
+        ["in.csv", "out.csv", "out.csv.receipt.json", "states.txt"]
     )
 
 
@@ -284,19 +281,19 @@ def test_too_small_an_epsilon_and_divided_budgets(tmp_path: Path) -> None:
     source = tmp_path / "in.csv"
     source.write_text("who,w\n" + "".join(f"{number // 2},ab\n" for number in range(20)), encoding="utf-8")
     public = ("--column", "w", "--alphabet", "a-z")
-    target = release(tmp_path, source, tmp_path / "small.csv", *public, "-e", "0.01")
+    target = release(source, tmp_path / "small.csv", *public, "-e", "0.01")
     assert "nothing can be estimated from 20 releases at this ε" in refused(
         "estimate", "--input", str(target), "--question", "frequencies"
     )
     for name, split in (("a", ()), ("b", ("--split", "equal"))):
-        target = release(tmp_path, source, tmp_path / f"{name}.csv", *public, "--by", "who", "--budget", "4", *split)
+        target = release(source, tmp_path / f"{name}.csv", *public, "--by", "who", "--budget", "4", *split)
         message = refused("estimate", "--input", str(target), "--question", "frequencies")
         assert "a budget was divided equally over the words of each person: release them with one --epsilon" in message
     first = ("--by", "who", "--budget", "12", "--split", "first", "-e", "12")
-    target = release(tmp_path, source, tmp_path / "first.csv", *public, *first)
+    target = release(source, tmp_path / "first.csv", *public, *first)
     assert "from 10 releases" in run("estimate", "--input", str(target), "--question", "frequencies").stderr
     ledger = ("--by", "who", "--budget", "30", "-e", "12", "--ledger", str(tmp_path / "ledger.db"))
-    target = release(tmp_path, source, tmp_path / "ledger.csv", *public, *ledger)
+    target = release(source, tmp_path / "ledger.csv", *public, *ledger)
     assert "from 20 releases" in run("estimate", "--input", str(target), "--question", "frequencies").stderr
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import feather
 
 import dpwords as dw
 from commands import COMMAND, in_terminal, refused, run
@@ -168,12 +169,51 @@ def test_key_files(source: str, tmp_path: Path) -> None:
     key.write_text(secrets.token_hex(32) + "\n", encoding="utf-8")
     key.chmod(0o600)
     arguments = ["release", "--input", source, "--column", "w", "--alphabet", "acgt", "-e", "1", "--key-file", str(key)]
+    assert "a key that is kept needs ids" in refused(*arguments)
+    arguments += ["--id", "id"]
     first, second = run(*arguments, "-q"), run(*arguments, "-q")
     assert first.stdout == second.stdout
     assert first.stderr == ""
     key.chmod(0o644)
     assert "can be read by others" in run(*arguments).stderr
     assert key.exists()
+
+
+def same_rows(tmp_path: Path) -> list[Path]:
+    """One table with whole numbers as ids and people, in formats that have a type for them and in others."""
+    table = pa.table({"n": [1, 20], "who": pa.array([7, 8], pa.uint8()), "w": ["gattaca", "acgt"]})
+    pq.write_table(table, tmp_path / "in.parquet")
+    feather.write_feather(table, tmp_path / "in.feather")
+    (tmp_path / "in.csv").write_text("n,who,w\n1,7,gattaca\n20,8,acgt\n", encoding="utf-8")
+    (tmp_path / "in.jsonl").write_text(
+        '{"n": 1, "who": 7, "w": "gattaca"}\n{"n": 20, "who": 8, "w": "acgt"}\n', encoding="utf-8"
+    )
+    return [tmp_path / f"in.{suffix}" for suffix in ("parquet", "feather", "csv", "jsonl")]
+
+
+def test_people_have_one_budget_whatever_the_format(tmp_path: Path) -> None:
+    ledger, files = tmp_path / "ledger.db", same_rows(tmp_path)
+    for source in files:
+        arguments = ["release", "--input", str(source), "--column", "w", "--alphabet", "acgt", "-e", "2", "--by", "who"]
+        arguments += ["--ledger", str(ledger), "--budget", "2", "--output", str(tmp_path / "out.csv")]
+        if source == files[0]:
+            assert run(*arguments).returncode == 0
+        else:
+            assert "would be exceeded for 2 ids, the first of which is '7', with 0 left" in refused(*arguments, "-q")
+    frame = pq.read_table(files[0]).to_pandas()
+    with pytest.raises(dw.InvalidValue, match="would be exceeded"):
+        dw.frames.release(dw.Exponential(dw.Words("acgt"), 2), frame, "w", by="who", ledger=dw.Ledger(ledger))
+    assert {each.id: each.spent for each in dw.Ledger(ledger).accounts()} == {"7": 2.0, "8": 2.0}
+
+
+def test_an_id_draws_the_same_whatever_the_format(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_text(bytes(range(32)).hex(), encoding="utf-8")
+    expected = dw.Exponential(dw.Words("acgt"), 1).release_all(["gattaca", "acgt"], ["1", "20"], bytes(range(32)))
+    for source in same_rows(tmp_path):
+        arguments = ["--column", "w", "--drop-others", "--alphabet", "acgt", "-e", "1", "--id", "n", "--output-format"]
+        done = run("release", "--input", str(source), *arguments, "csv", "--key-file", str(key), "-q")
+        assert done.stdout.splitlines() == ["n,w", f"1,{expected[0]}", f"20,{expected[1]}"]
 
 
 def large(tmp_path: Path) -> str:

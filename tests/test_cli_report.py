@@ -54,8 +54,8 @@ def test_a_file_of_runs_becomes_a_file_of_answers(tmp_path: Path, suffix: str) -
     )
     found = pq.read_table(target).to_pylist() if suffix == "parquet" else rows_of(target)
     report = dw.Report(dw.GridWorld(15, 15).by_states(), 4.0, "visits")
-    runs = [[(0, 1), (0, 2), (1, 2)]] * 30
-    assert [frozenset(map(tuple, row["run"])) for row in found] == report.release_all(runs, range(30), bytes(range(32)))
+    drawn = report.release_all([[(0, 1), (0, 2), (1, 2)]] * 30, map(str, range(30)), bytes(range(32)))
+    assert [frozenset(map(tuple, row["run"])) for row in found] == drawn
     receipt = receipts.read(str(target))
     assert (receipt["mechanism"], receipt["distance"], receipt["epsilon"]) == ("Report", "any", 4.0)
     assert receipt["options"]["report"] == "visits"

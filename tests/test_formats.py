@@ -37,8 +37,7 @@ def rewritten(path: Path, to: Path, changed: list[str] | None = None) -> bytes:
     with Input(str(path)) as source, to.open("wb") as file:
         reader = FileForm.of(str(path)).reader(source)
         batches = list(reader.batches([*(changed or []), REST]))
-        codec = getattr(reader, "codec", None)
-        writer = FileForm.of(str(to)).writer(file, batches[0].schema, changed or [], codec)
+        writer = FileForm.of(str(to)).writer(file, batches[0].schema, changed or [])
         for batch in batches:
             writer.write(batch)
         writer.close()
@@ -107,8 +106,8 @@ def test_line_ends_marks_and_trailing_lines(tmp_path: Path) -> None:
     assert table(saved(tmp_path / "only_header.csv", "id,w\n")).num_rows == 0
 
 
-LINES = """{"id": 1234567890123456789012, "w": ["a", "b"], "more": {"x": [1.50, 1E5], "ü": "\\u00fc\\ud800"}, "z":-0}
-{"w":["b"],"id":1 , "other":true}
+LINES = """{"id": 1234567890123456789012, "w": ["a", "b"], "more": {"x": [1.50, 1E5], "ü": "\\u00fc\\ud800"}, "z": -0}
+{"w": ["b"], "id": 1, "other": true}
 """
 
 
@@ -116,8 +115,13 @@ def test_json_lines_keep_every_letter_of_what_is_not_released(tmp_path: Path) ->
     path = saved(tmp_path / "t.jsonl", LINES)
     assert table(path, ["w"]).column("w").to_pylist() == [["a", "b"], ["b"]]
     assert rewritten(path, tmp_path / "again.jsonl", ["w"]).decode() == LINES
+    spaced = saved(tmp_path / "s.jsonl", LINES.replace('"w": ', '"w"  :').replace(', "id"', ',\t"id"'))
+    assert rewritten(spaced, tmp_path / "again.jsonl", ["w"]).decode() == LINES
     with pytest.raises(dw.InvalidValue, match=r"row 1 of t\.jsonl has another type.*--drop-others"):
         table(path)  # an integer that is too large for Arrow
+    half = saved(tmp_path / "half.jsonl", '{"w": ["a"], "\\ud800": 1}\n')
+    with pytest.raises(dw.InvalidValue, match=r"a key of half\.jsonl has half a character"):
+        table(half, ["w"])
 
 
 def test_json_values_of_cells_and_of_mixed_types(tmp_path: Path) -> None:
@@ -129,20 +133,18 @@ def test_json_values_of_cells_and_of_mixed_types(tmp_path: Path) -> None:
     assert table(saved(tmp_path / "some.jsonl", '{"w": "ab", "n": 1}\n{"w": "b", "n": "x"}\n'), ["w"]).num_rows == 2
 
 
-def test_parquet_keeps_types_metadata_and_codec(tmp_path: Path) -> None:
+def test_parquet_is_written_in_one_way(tmp_path: Path) -> None:
     columns = {
         "w": pa.array([["a", "b"], ["b"], None], pa.large_list(pa.dictionary(pa.int8(), pa.string()))),
         "when": pa.array([datetime(2020, 1, 2)] * 3, pa.timestamp("us", "UTC")),
         "kind": pa.array(["x", "y", "x"]).dictionary_encode(),
     }
-    wanted = pa.table(columns).replace_schema_metadata({"made by": "hand"})
     for codec in ("zstd", "gzip", "none", "snappy"):
-        pq.write_table(wanted, tmp_path / "t.parquet", compression=codec)
+        pq.write_table(pa.table(columns), tmp_path / "t.parquet", compression=codec)
         rewritten(tmp_path / "t.parquet", tmp_path / "again.parquet")
         found = pq.ParquetFile(tmp_path / "again.parquet")
-        assert found.read().equals(pq.read_table(tmp_path / "t.parquet"), check_metadata=True)
-        written = found.metadata.row_group(0).column(0).compression
-        assert written == ("UNCOMPRESSED" if codec == "none" else codec.upper())
+        assert found.read() == pq.read_table(tmp_path / "t.parquet")
+        assert found.metadata.row_group(0).column(0).compression == "SNAPPY"
 
 
 @pytest.mark.parametrize("suffix", [".arrow", ".feather", ".arrows"])
@@ -271,11 +273,17 @@ def test_what_a_format_cannot_hold() -> None:
             FileForm(kind).writer(io.BytesIO(), schema, [])
     batch = pa.record_batch({"w": ["a\nb"]})
     with pytest.raises(dw.InvalidValue, match="line break"):
-        FileForm("text").writer(io.BytesIO(), batch.schema, []).write(batch)
+        write_all("text", batch)
     for values in ([float("nan")], [b"a"]):
         batch = pa.record_batch({"w": values})
         with pytest.raises(dw.InvalidValue, match="JSON has no"):
-            FileForm("jsonl").writer(io.BytesIO(), batch.schema, []).write(batch)
+            write_all("jsonl", batch)
+
+
+def write_all(kind: str, batch: pa.RecordBatch) -> None:
+    writer = FileForm(kind).writer(io.BytesIO(), batch.schema, [])
+    writer.write(batch)
+    writer.close()
 
 
 def test_typed_columns_become_text() -> None:

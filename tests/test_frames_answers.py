@@ -61,15 +61,15 @@ def test_answers_take_the_place_of_the_words(report: dw.Report, words: Any, kind
 def test_several_items_as_text_and_as_lists_are_those_of_release_all() -> None:
     report = dw.Report(dw.Words("abcdef"), 0.5, "symbols")
     words = ["abc", "fed", "aaaa"] * 5
-    named = report.release_all(words, key=KEY)
-    text = dw.frames.release(report, pa.table({"w": words}), column="w", key=KEY)["w"].to_pylist()
-    lists = dw.frames.release(report, pa.table({"w": [list(word) for word in words]}), column="w", key=KEY)
+    ids = [str(number) for number in range(len(words))]
+    named = report.release_all(words, ids, KEY)
+    text = dw.frames.release(report, pa.table({"w": words, "n": ids}), "w", id="n", key=KEY)["w"].to_pylist()
+    lists = dw.frames.release(report, pa.table({"w": list(map(list, words)), "n": ids}), "w", id="n", key=KEY)
     assert report.size == 2
     assert text == [" ".join(sorted(some)) for some in named]
     assert [frozenset(some) for some in lists["w"].to_pylist()] == named
-    parted = dw.frames.release(
-        report, pa.table({"w": [";".join(word) for word in words]}), column="w", separator=";", key=KEY
-    )
+    table = pa.table({"w": [";".join(word) for word in words], "n": ids})
+    parted = dw.frames.release(report, table, column="w", separator=";", id="n", key=KEY)
     assert parted["w"].to_pylist() == [";".join(sorted(some)) for some in named]
 
 

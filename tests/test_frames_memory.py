@@ -39,13 +39,13 @@ def test_the_same_bytes_as_from_file_to_file(tmp_path: Path) -> None:
     assert (plan.words, memory.receipt(plan)["words"]) == (3, 3)
 
 
-def test_columns_and_compression_of_parquet_stay() -> None:
+def test_types_of_other_columns_stay() -> None:
     table = pa.table({"n": pa.array([1, 2], pa.int16()), "w": pa.array([["a", "c"], ["t"]])})
     memory = MemoryRun(dw.Exponential(DNA, 200), memory_source("x.parquet", parquet(table)), Request(column="w"))
     content = memory.write(memory.survey())
     found = pq.ParquetFile(io.BytesIO(content))
     assert found.schema_arrow.remove_metadata() == table.schema
-    assert found.metadata.row_group(0).column(0).compression == "ZSTD"
+    assert found.metadata.row_group(0).column(0).compression == "SNAPPY"  # whatever the input has
     assert found.read().to_pylist() == table.to_pylist()
     assert b"dpwords" in found.schema_arrow.metadata
 

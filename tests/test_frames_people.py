@@ -77,11 +77,11 @@ def test_a_budget_is_shared_equally() -> None:
         "3 people have 7 words, typically 2 and at most 4; the words of each person share the budget ε = 12 equally: "
         "a person typically spends ε = 12, and at most 12"
     )
-    table = dw.frames.release(dw.Exponential(FREE, 1.0), TABLE, "word", by="user", budget=12.0, key=KEY)
+    table = dw.frames.release(dw.Exponential(FREE, 1.0), TABLE, "word", by="user", budget=12.0, id="row", key=KEY)
     for row, (word, released, part) in enumerate(
         zip(TABLE["word"].to_pylist(), table["word"].to_pylist(), [3, 6, 3, 12, 3, 6, 3], strict=True)
     ):
-        assert dw.Exponential(FREE, part).release_all([word], ids=[row], key=KEY) == [released]
+        assert dw.Exponential(FREE, part).release_all([word], ids=[str(row)], key=KEY) == [released]
 
 
 def test_a_budget_pays_for_the_first_words() -> None:
@@ -91,9 +91,9 @@ def test_a_budget_pays_for_the_first_words() -> None:
     assert facts is not None
     assert (facts.words, facts.left_out, facts.most_spent, facts.typical_spent) == (7, 2, 4.0, 4.0)
     assert "each person's first 2 words spend ε = 2 each, 2 words are left out" in str(facts)
-    table = dw.frames.release(mechanism, TABLE, "word", by="user", budget=5.0, split="first", key=KEY)
+    table = dw.frames.release(mechanism, TABLE, "word", by="user", budget=5.0, split="first", id="row", key=KEY)
     assert table["row"].to_pylist() == [0, 1, 2, 3, 5]
-    whole = dw.frames.release(mechanism, TABLE, "word", key=KEY)
+    whole = dw.frames.release(mechanism, TABLE, "word", id="row", key=KEY)
     assert table["word"].to_pylist() == [whole["word"][row].as_py() for row in (0, 1, 2, 3, 5)]
 
 
@@ -146,7 +146,7 @@ def test_a_ledger_is_charged_for_each_person() -> None:
     assert amounts[0] == {"ann": 6.0, "bob": 3.0, "cid": 1.5}
     assert amounts[1] == {"ann": 12.0, "bob": 12.0, "cid": 12.0}
     assert amounts[2] == {"ann": 3.0, "bob": 3.0, "cid": 1.5}
-    assert amounts[3] == dict.fromkeys(range(7), 1.5)
+    assert amounts[3] == dict.fromkeys(map(str, range(7)), 1.5)
     assert {charge[1] for charge in ledger.charges} == {mechanism.guarantee}
 
 
@@ -162,7 +162,7 @@ def test_a_ledger_refuses_before_the_first_draw() -> None:
 def test_a_repeated_release_does_not_pay_twice(tmp_path: Path) -> None:
     """4 words at ε = 2 of a budget of 20: the second one with another key pays again, the third cannot."""
     ledger, mechanism = dw.Ledger(tmp_path / "ledger.db", budget=20), dw.Exponential(FREE, 2.0)
-    options: dict[str, Any] = {"column": "word", "by": "user", "ledger": ledger}
+    options: dict[str, Any] = {"column": "word", "id": "row", "by": "user", "ledger": ledger}
     first = dw.frames.release(mechanism, TABLE, key=KEY, **options)
     assert dw.frames.release(mechanism, TABLE, key=KEY, **options) == first
     assert (ledger.spent("ann"), ledger.spent("bob"), ledger.spent("cid")) == (8.0, 4.0, 2.0)
@@ -192,18 +192,20 @@ def test_a_run_has_one_name() -> None:
         (TABLE, dw.Exponential(FREE, 1.5, k=2), KEY),
         (TABLE, dw.Exponential(dw.Words("abcd"), 1.5), KEY),
     ):
-        dw.frames.release(release, table, "word", by="user", ledger=ledger, key=key)
+        dw.frames.release(release, table, "word", id="row", by="user", ledger=ledger, key=key)
     runs = [charge[2] for charge in ledger.charges]
     assert runs[0] == runs[1]
     assert len(set(runs[1:])) == 8
 
 
 def test_the_id_can_be_the_person() -> None:
-    """With a budget or a ledger it is; rows are then told apart by their numbers."""
+    """With a budget or a ledger it is; rows are then told apart by their numbers, which a kept key does not allow."""
     mechanism, ledger = dw.Exponential(FREE, 1.0), Recorder()
-    by_id = dw.frames.release(mechanism, TABLE, "word", id="user", ledger=ledger, key=KEY)
+    dw.frames.release(mechanism, TABLE, "word", id="user", ledger=ledger)
     assert ledger.charges[0][0] == {"ann": 4.0, "bob": 2.0, "cid": 1.0}
-    assert by_id == dw.frames.release(mechanism, TABLE, "word", key=KEY)
+    with pytest.raises(dw.InvalidValue, match=r"two rows have the same id .* name a column that differs in every row;"):
+        dw.frames.release(mechanism, TABLE, "word", id="user", ledger=ledger, key=KEY)
+    assert len(ledger.charges) == 1
     with pytest.raises(dw.InvalidValue, match="two rows have the same id in column user"):
         dw.frames.release(mechanism, TABLE, "word", id="user")
 

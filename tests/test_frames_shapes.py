@@ -6,6 +6,7 @@ must come out as they went in, and every difference is a fault of reading or wri
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pyarrow as pa
@@ -26,10 +27,13 @@ LISTS: list[Any] = [pa.list_, pa.large_list]
 
 
 def same(language: dw.Words, table: Any, **where: Any) -> None:
-    """A release that changes nothing returns an equal table, with the same schema."""
+    """A release that changes nothing returns an equal table, with the same schema. Encodings are not part of it."""
     released = dw.frames.release(dw.Exponential(language, CERTAIN), table, **where)
     released.validate(full=True)
-    assert released.schema == table.schema
+    for field, was in zip(released.schema, table.schema, strict=True):
+        assert str(field) == re.sub(
+            "string_view", "large_string", re.sub(r"indices=u?int\d+", "indices=int32", str(was))
+        )
     assert released.to_pylist() == table.to_pylist()
 
 
@@ -161,7 +165,8 @@ def test_tables_without_rows() -> None:
 def test_all_shapes_read_the_same_words(words: list[list[Any]], chunks: int) -> None:
     """With one key, the same words come out of every shape, whatever the chunks of the column."""
     mechanism, key = dw.Exponential(CELLS, 1.0), bytes(32)
-    expected = mechanism.release_all(words, key=key)
+    ids = pa.array([str(number) for number in range(len(words))])
+    expected = mechanism.release_all(words, ids.to_pylist(), key)
     names = [[f"{row},{column}" for row, column in word] for word in words]
     most = max(map(len, words))
     padded = [[*word, *[None] * (most - len(word))] for word in words]
@@ -171,13 +176,15 @@ def test_all_shapes_read_the_same_words(words: list[list[Any]], chunks: int) -> 
         "list": pa.table({"word": names}),
     }
     for table in tables.values():
-        pieces = pa.concat_tables([table.slice(at, chunks) for at in range(0, len(words), chunks)])
-        released = dw.frames.release(mechanism, pieces, column="word", key=key)["word"].to_pylist()
+        named = table.append_column("n", ids)
+        pieces = pa.concat_tables([named.slice(at, chunks) for at in range(0, len(words), chunks)])
+        released = dw.frames.release(mechanism, pieces, column="word", id="n", key=key)["word"].to_pylist()
         split = [word.split() if isinstance(word, str) else word for word in released]
         assert [[cell_of(symbol) for symbol in word] for word in split] == expected
     steps = dict(enumerate(zip(*padded, strict=True)))
     wide = pa.table({str(place): pa.array(step, pa.list_(pa.int64())) for place, step in steps.items()})
-    rows = dw.frames.release(mechanism, wide, columns=wide.schema.names, key=key).to_pylist()
+    whole = wide.append_column("n", ids)
+    rows = dw.frames.release(mechanism, whole, columns=wide.schema.names, id="n", key=key).drop("n").to_pylist()
     assert [[tuple(cell) for cell in row.values() if cell is not None] for row in rows] == expected
 
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import stat
+import subprocess
+import sys
 import warnings
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +30,7 @@ from dpwords.privacy.certificates.small_languages import Listed
 CELLS = dw.GridWorld(3, 3).by_states()
 LENGTH = 9  # more words than are listed
 ALL = Limits(worth_keeping=0.0)
+ROOMS = ("_kernels", "core", "languages", "mechanisms", "privacy", "spaces")  # that prove or compare
 
 
 @pytest.fixture
@@ -203,6 +209,103 @@ def test_the_choice_of_a_mechanism_is_kept_too(cache: Path) -> None:
     assert dw.best(world, 2.3, length=None).chosen(6) == "online"  # type: ignore[attr-defined]
     kept.keep(first._question(6), {"tight": 2.0, "faith": 1.0})  # type: ignore[attr-defined]
     assert dw.best(world, 2.3, length=None).chosen(6) == "tight"  # type: ignore[attr-defined]
+
+
+def in_python(code: str, environment: dict[str, str]) -> str:
+    """What a process of its own prints."""
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, check=True, env=environment, stdout=subprocess.PIPE, text=True, timeout=120).stdout
+
+
+def test_a_certificate_of_a_faulty_build_is_not_used(cache: Path, tmp_path: Path) -> None:
+    """The build has this version, user and cache, and proves too much: with its certificate, ε would be exceeded."""
+    build = tmp_path / "build"
+    shutil.copytree(Path(dw.__file__).parent, build / "dpwords", ignore=shutil.ignore_patterns("__pycache__", "web"))
+    proof = build / "dpwords" / "privacy" / "certificates" / "small_languages.py"
+    faulty = re.sub(r"return float\(excess \+ .*\)", "return 0.0", proof.read_text("utf-8"))
+    assert faulty.count("return 0.0") == 1
+    proof.write_text(faulty, encoding="utf-8")
+    code = (
+        "import dpwords as dw; from dpwords.core.limits import Limits; "
+        "world = dw.GridWorld(3, 3).by_states(); "
+        "print(dw.Exponential(world, 1.0, limits=Limits(worth_keeping=0.0)).certificate(3))"
+    )
+    environment = os.environ | {"PYTHONPATH": str(build)}
+    assert in_python(code, environment).startswith("Certificate(c=0.99")
+    assert len(files(cache)) == 1
+    mechanism = dw.Exponential(CELLS, 1.0, limits=ALL)
+    assert dw.audit.exact(mechanism, 3).epsilon <= 1.0
+    assert len(files(cache)) == 2  # the honest one stands beside it
+
+
+@pytest.fixture
+def code(tmp_path: Path) -> Path:
+    """The files of an installation, older than this process."""
+    for room in ROOMS:
+        write_code(tmp_path / room / "code.py", "x = 1")
+    return tmp_path
+
+
+def write_code(path: Path, text: str) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    os.utime(path, (0, 0))
+    kept.build.cache_clear()
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_question_is_for_one_build(code: Path, room: str) -> None:
+    before = kept.build(code)
+    assert before is not None
+    assert {version("numpy"), version("numba"), dw.__version__} <= set(before.split())
+    write_code(code / room / "code.py", "x = 2")
+    assert kept.build(code) not in (None, before)
+    write_code(code / room / "code.py", "x = 1")
+    assert kept.build(code) == before
+    write_code(code / room / "more.py", "")
+    assert kept.build(code) not in (None, before)
+
+
+def test_nothing_is_kept_by_code_that_is_not_known(
+    code: Path, cache: Path, searches: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was replaced while it runs, or there are no files of it to read."""
+    os.utime(code / "core" / "code.py")
+    assert kept.build(code) is None
+    assert kept.build(code / "package.zip") is None
+    monkeypatch.setattr(kept, "build", lambda: None)
+    assert certificate() == certificate()
+    assert searches == ["_best_for_all"] * 2
+    assert not cache.exists()
+
+
+def test_asking_the_cache_loads_nothing_heavy(cache: Path) -> None:
+    code = "import sys; from dpwords.core import kept; kept.kept('?'); print({'numba', 'numpy'} & set(sys.modules))"
+    assert in_python(code, dict(os.environ)) == "set()\n"
+
+
+@pytest.mark.parametrize("tagged", [False, True])
+def test_a_forged_choice_of_a_mechanism_is_made_anew(cache: Path, tagged: bool) -> None:
+    world = dw.GridWorld(4, 4)
+    honest = dw.best(world, 2.3, length=None).compared(6)  # type: ignore[attr-defined]
+    (file,) = (file for file in files(cache) if '"online"' in file.read_text("utf-8"))
+    document = json.loads(file.read_text("utf-8"))
+    forged = {"tight": honest["online"], "online": honest["tight"]}
+    file.write_text(json.dumps(document | forged if tagged else forged), encoding="utf-8")
+    assert dw.best(world, 2.3, length=None).compared(6) == honest  # type: ignore[attr-defined]
+    assert json.loads(file.read_text("utf-8")) == document  # and kept again
+
+
+def test_a_huge_file_is_not_read(cache: Path, searches: list[str]) -> None:
+    """It holds the honest certificate, and a terabyte of spaces: who reads all of it runs out of memory."""
+    honest = certificate()
+    (file,) = files(cache)
+    whole = file.read_bytes()
+    with file.open("ab") as opened:
+        opened.truncate(2**40)
+    assert certificate() == honest
+    assert file.read_bytes() == whole
+    assert searches == ["_best_for_all"] * 2
 
 
 def test_on_the_command_line(cache: Path) -> None:

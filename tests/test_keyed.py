@@ -183,7 +183,7 @@ def test_a_reused_id_never_puts_the_same_noise_on_another_word() -> None:
 
 def test_independent_ids_have_independent_noise() -> None:
     mechanism = dw.Exponential(dw.Words("ab"), math.log(3))  # kept with probability 3/4
-    words = mechanism.release_all(["a"] * 20_000, key=KEY)
+    words = mechanism.release_all(["a"] * 20_000, range(20_000), KEY)
     pairs = Counter(zip(words[::2], words[1::2], strict=True))
     check_counts(pairs, {(a, b): (3 if a == "a" else 1) * (3 if b == "a" else 1) / 16 for a in "ab" for b in "ab"})
 
@@ -194,7 +194,7 @@ def test_every_branch_of_free_words_follows_the_law(epsilon: float, symbols: int
     """Few or many symbols, frequent or rare replacements; words of 40 symbols, one of which is looked at."""
     mechanism = dw.Exponential(dw.Words(range(symbols)), epsilon)
     rows = np.full((5000, 40), symbols - 1)
-    out = np.asarray(mechanism.release_codes(rows, key=KEY))
+    out = np.asarray(mechanism.release_codes(rows, np.arange(5000), KEY))
     odds = (symbols - 1) * math.exp(-epsilon)
     changed = Counter((out != rows).sum(axis=1).tolist())
     share = odds / (1 + odds)
@@ -211,10 +211,11 @@ def test_compiled_and_array_draws_are_the_same() -> None:
     rows = np.random.default_rng(1).integers(0, 26, (2**19, 32)).astype(np.uint8)
     for epsilon in (3.0, 9.0):
         mechanism = dw.Exponential(dw.Words(LETTERS), epsilon)
-        many = np.asarray(mechanism.release_codes(rows, key=KEY))
+        many = np.asarray(mechanism.release_codes(rows, np.arange(2**19), KEY))
         last = np.asarray(mechanism.release_codes(rows[-3000:], np.arange(2**19 - 3000, 2**19), KEY))
         assert (many[-3000:] == last).all()
-        assert (many[:3000] == np.asarray(mechanism.release_codes(rows[:3000].astype(np.int64), key=KEY))).all()
+        first = np.asarray(mechanism.release_codes(rows[:3000].astype(np.int64), np.arange(3000), KEY))
+        assert (many[:3000] == first).all()
 
 
 @pytest.mark.parametrize("piece", [64, 1000])
@@ -222,7 +223,7 @@ def test_long_words_are_drawn_in_their_own_parts(piece: int) -> None:
     limits = Limits(batch=4 * piece, piece=piece)
     texts = ["a" * length for length in (1, 10, 63, 64, 65, 100, 129, 1000, 1001)] * 2
     for mechanism in (dw.Exponential(dw.Words("abc"), 2.0, limits=limits), dw.EditChannel("abc", 3.0, limits=limits)):
-        together = mechanism.release_all(texts, key=KEY)
+        together = mechanism.release_all(texts, range(len(texts)), KEY)
         for index in (0, 4, 7, 8, 17):
             assert mechanism.release_all(texts[index : index + 1], [index], KEY) == [together[index]]
 
@@ -232,7 +233,7 @@ def test_threads_do_not_matter(threads: int) -> None:
     grid = dw.GridWorld(6, 6).by_states()
     words = [grid_word for length in (3, 9) for grid_word in _runs(grid, length, 60)]
     found = [
-        make(grid, 2.0, limits=Limits(threads=number)).release_all(words, key=KEY)
+        make(grid, 2.0, limits=Limits(threads=number)).release_all(words, range(len(words)), KEY)
         for make in (dw.Exponential, dw.Online)
         for number in (1, threads)
     ]
@@ -287,8 +288,8 @@ def test_bad_ids_and_keys(ids: Any, key: Any, message: str) -> None:
 def test_no_words_at_all() -> None:
     mechanism = dw.Exponential(dw.Words("ab"), 1.0)
     assert mechanism.release_all([], [], KEY) == []
-    assert mechanism.release_all([], key=KEY) == []
-    assert len(mechanism.release_codes(Ragged.of([]), key=KEY)) == 0
+    assert mechanism.release_all([]) == []
+    assert len(mechanism.release_codes(Ragged.of([]), [], KEY)) == 0
 
 
 def test_a_key_is_not_shown() -> None:
@@ -299,8 +300,8 @@ def test_a_key_is_not_shown() -> None:
 def test_ragged_words_are_checked() -> None:
     mechanism = dw.Exponential(dw.Words("ab"), 1.0)
     with pytest.raises(dw.NotInLanguage):
-        mechanism.release_codes(Ragged(np.array([0, 1, 2]), np.array([1, 3])), key=KEY)
+        mechanism.release_codes(Ragged(np.array([0, 1, 2]), np.array([1, 3])), [1, 2], KEY)
     with pytest.raises(dw.InvalidValue, match="the empty word"):
-        mechanism.release_codes(Ragged(np.array([0, 1]), np.array([0, 2])), key=KEY)
+        mechanism.release_codes(Ragged(np.array([0, 1]), np.array([0, 2])), [1, 2], KEY)
     out = mechanism.release_codes(Ragged(np.array([0, 1, 1, 0, 1]), np.array([2, 3, 5])))
     assert out.sizes.tolist() == [2, 1, 2]

@@ -10,14 +10,17 @@ import stat
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import commands
 import dpwords as dw
 from dpwords.cli import cli
+from dpwords.core.id_kinds import Id
 from dpwords.core.limits import Limits
 from dpwords.ledger import Account, Charge
 
@@ -124,25 +127,73 @@ def test_without_a_budget_sums_stay_whole_numbers(path: Path) -> None:
         ledger.charge({"ann": 2e-6}, PROMISE)
 
 
-def test_ids_keep_their_type(path: Path) -> None:
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"1": 2, "01": 1, " 1": 3, "": 4, "a\0b": 5, "a": 6, "ñ": 7, "n\u0303": 11, "A": 10},  # nothing is normalised
+        {1: 1, -(2**63): 8, np.int64(7): 9},
+        {b"1": 3, b"": 1, b"1\0": 2},
+    ],
+    ids=["texts", "whole numbers", "bytes"],
+)
+def test_ids_are_what_they_are(path: Path, given: dict[Id, float]) -> None:
     ledger = dw.Ledger(path)
-    given = {
-        1: 1,
-        "1": 2,
-        b"1": 3,
-        "": 4,
-        "a\0b": 5,
-        "a": 6,
-        "ñ": 7,
-        -(2**63): 8,
-        np.int64(7): 9,
-        "A": 10,
-        "n\u0303": 11,
-    }
     ledger.charge(given, PROMISE)
     assert {each.id: each.spent for each in ledger.accounts()} == given
     assert [ledger.spent(id) for id in given] == list(given.values())
     assert len(ledger) == len(given)
+
+
+KINDS: dict[str, tuple[Id, Id]] = {
+    "texts": ("1", "2"),
+    "whole numbers": (1, 2),
+    "bytes": (b"1", b"2"),
+}
+
+
+@pytest.mark.parametrize(("first", "second"), list(permutations(KINDS, 2)))
+def test_a_ledger_has_ids_of_one_kind(path: Path, first: str, second: str) -> None:
+    """Otherwise one person has two budgets, as 1 in a Parquet file and 1 in a CSV file once had."""
+    ledger, (one, other) = dw.Ledger(path, budget=2), KINDS[first]
+    mixed: dict[Id, float] = {one: 2, KINDS[second][0]: 2}
+    with pytest.raises(dw.InvalidValue, match="all ids of a ledger are of one kind"):
+        ledger.charge(mixed, PROMISE)
+    ledger.charge({one: 2, other: 1}, PROMISE)
+    with pytest.raises(dw.InvalidValue, match="so that one person could have two budgets: nothing is charged") as error:
+        ledger.charge({KINDS[second][0]: 2}, PROMISE)
+    assert first in str(error.value)
+    assert second in str(error.value)
+    assert ("ledger as-text" in str(error.value)) == ("bytes" not in (first, second))
+    for asked in (ledger.spent, ledger.left, ledger.entries):
+        with pytest.raises(dw.InvalidValue, match=f"the ids in this ledger are {first}: ask for one of that kind"):
+            asked(KINDS[second][0])
+    assert {each.id: each.spent for each in ledger.accounts()} == {one: 2, other: 1}
+
+
+def test_a_ledger_of_an_earlier_version_is_moved_to_texts(path: Path) -> None:
+    """Two kinds of ids, as releases of Parquet and CSV files left them: 1 has spent its budget of 4 twice."""
+    ledger = dw.Ledger(path, budget=4)
+    ledger.charge({"ann": 1, "1": 4, "2": 1}, PROMISE, run="csv")
+    with closing(sqlite3.connect(path)) as connection, connection:
+        query = (
+            "INSERT INTO runs (name, k, distance, method, time) SELECT 'parquet', k, distance, method, time FROM runs"
+        )
+        connection.execute(query)
+        connection.execute("INSERT INTO charges VALUES (1, 2, 4000000000), (3, 2, 1000000000), (2, 1, 500000000)")
+    assert "as-text" in show(path)[-1]
+    assert [ledger.spent(id) for id in (1, "1", 3, "3")] == [4, 4, 1, 0]
+    with pytest.raises(dw.InvalidValue, match="write the ledger's as text with 'dpwords ledger as-text FILE'"):
+        ledger.charge({"eve": 1}, PROMISE)
+    for _ in range(2):
+        done = commands.run("ledger", "as-text", str(path))
+        assert (done.returncode, done.stderr) == (0, "")
+        assert {each.id: each.spent for each in ledger.accounts()} == {"ann": 1, "1": 8, "2": 1.5, "3": 1}
+    assert [(each.epsilon, each.run) for each in ledger.entries("1")] == [(4, "csv"), (4, "parquet")]
+    assert ledger.left("1") == 0
+    with pytest.raises(dw.InvalidValue, match="id '1' with 0 left"):
+        ledger.charge({"1": 1}, PROMISE)
+    ledger.charge({"3": 3}, PROMISE)
+    assert "there is no ledger at this path" in commands.refused("ledger", "as-text", str(path.with_name("none")))
 
 
 @pytest.mark.parametrize("id", [None, 1.0, True, ("a",), 2**63, "\ud800"])
@@ -287,12 +338,12 @@ def show(*arguments: object) -> list[str]:
 def test_show(path: Path) -> None:
     ledger = dw.Ledger(path, budget=4)
     assert show(path) == ["0 ids, a budget of 4 each"]
-    ledger.charge({"ann": 1.25, 7: 3, "7": 2, "two\nlines": 0.5}, PROMISE, run="may")
+    ledger.charge({"ann": 1.25, "17": 3, "7": 2, "two\nlines": 0.5}, PROMISE, run="may")
     assert [line.split() for line in show(path, "--limit", 3)] == [
         ["4", "ids,", "a", "budget", "of", "4", "each"],
         ["id", "spent", "left", "runs"],
-        ["7", "3", "1", "1"],
-        ["'7'", "2", "2", "1"],
+        ["17", "3", "1", "1"],
+        ["7", "2", "2", "1"],
         ["ann", "1.25", "2.75", "1"],
         ["(1", "more", "have", "spent", "no", "more", "than", "these:", "--limit", "shows", "them)"],
     ]
@@ -306,11 +357,12 @@ def test_show(path: Path) -> None:
         ["1", "3", "hamming", "tight", "june"],
     ]
     assert show(path, "--id", "ann", "--limit", 1)[0].endswith("(the latest 1 of 2 charges)")
-    assert [line for line in show(path, "--id", "7") if "spent" in line] == [
-        "'7': 2 spent, 2 left",
-        "7: 3 spent, 1 left",
-    ]
+    assert [line for line in show(path, "--id", "7") if "spent" in line] == ["7: 2 spent, 2 left"]
     assert show(path, "--id", "eve") == ["nothing has been charged for this id"]
+    numbers = dw.Ledger(path.with_name("numbers.db"))
+    numbers.charge({7: 3}, PROMISE)
+    assert show(numbers.path, "--id", "7")[0] == "7: 3 spent"
+    assert show(numbers.path, "--id", "eve") == ["nothing has been charged for this id"]
 
 
 def test_show_without_a_budget(path: Path) -> None:

@@ -28,7 +28,7 @@ def hammer(number):
     together.wait()
     ledger = dw.Ledger(sys.argv[1], budget=4)
     paid = {"ann": 0, "others": 0}
-    for whom, id, amount in 40 * [("ann", "ann", 0.1)] + [("others", other, 4) for other in range(100)]:
+    for whom, id, amount in 40 * [("ann", "ann", 0.1)] + [("others", str(other), 4) for other in range(100)]:
         try:
             ledger.charge({id: amount}, promise)
             paid[whom] += 1
@@ -134,7 +134,7 @@ ledger.charge({"ann": 1}, promise)
 size = os.path.getsize(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (size + 50_000, size + 50_000))
 try:
-    ledger.charge(dict.fromkeys(range(10_000), 1), promise)
+    ledger.charge(dict.fromkeys(map(str, range(10_000)), 1), promise)
 except dw.InvalidValue as error:
     print(error)
 """

@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpwords as dw
+from dpwords.core import elementary
 from dpwords.core.compiled import interpreted, kernel
 from dpwords.languages.systems import TransitionSystem
 from dpwords.privacy.certificates.blocks import Blocks, longer_blocks
@@ -106,9 +107,9 @@ class Twins:
 
         def log(value: Any) -> float:
             self.logs[kind].append(value)
-            return math.log(value)
+            return elementary.log(float(value))
 
-        space["math"] = SimpleNamespace(log=log)
+        space["log"] = log
         return space
 
     def check(self, name: str, *arguments: Any, low: Any = (), high: Any = ()) -> Any:

@@ -16,7 +16,7 @@ import pytest
 import dpwords as dw
 from dpwords.frames import receipts
 from dpwords.frames.runs import FileRun
-from runs import KEY, job, run
+from runs import KEY, job, run, run_with_own_key
 
 ROWS = "id,user,w,note\n1,ann,gattaca,007\n2,bob,acgt,\n3,ann,tt,x\n"
 
@@ -74,9 +74,9 @@ def _umask() -> int:
 def test_same_key_same_output_in_every_format(source: Path, tmp_path: Path) -> None:
     words = []
     for name in ("a.csv", "b.parquet", "c.arrow", "d.jsonl", "e.feather", "f.tsv.gz", "g.csv.zst", "h.arrows"):
-        run(job(source, tmp_path / name), KEY)
+        run(job(source, tmp_path / name, id="id"), KEY)
         once = (tmp_path / name).read_bytes()
-        run(job(source, tmp_path / name), KEY)
+        run(job(source, tmp_path / name, id="id"), KEY)
         assert (tmp_path / name).read_bytes() == once
         found = receipts.read(str(tmp_path / name))
         assert (found["words"], found["epsilon"], found["k"], found["distance"]) == (3, 1.0, 1, "hamming")
@@ -92,9 +92,9 @@ def test_same_key_same_output_in_every_format(source: Path, tmp_path: Path) -> N
 
 def test_receipts_have_nothing_of_skipped_rows_or_time(source: Path, target: Path, tmp_path: Path) -> None:
     source.write_text(ROWS + "4,eve,xyz,\n", encoding="utf-8")
-    run(job(source, target, invalid="skip"), KEY)
+    run(job(source, target, invalid="skip", id="id"), KEY)
     first = json.loads(Path(f"{target}.receipt.json").read_text("utf-8"))
-    run(job(source, tmp_path / "again.csv", invalid="skip"), KEY)
+    run(job(source, tmp_path / "again.csv", invalid="skip", id="id"), KEY)
     assert json.loads((tmp_path / "again.csv.receipt.json").read_text("utf-8")) == first
     assert first["words"] == 3
     assert "4" not in {str(value) for value in first.values()}
@@ -108,14 +108,13 @@ def test_receipts_have_nothing_of_skipped_rows_or_time(source: Path, target: Pat
         receipts.read(str(tmp_path / "plain.parquet"))
 
 
-def test_metadata_of_the_input_stay_and_an_old_receipt_is_replaced(tmp_path: Path) -> None:
+def test_metadata_of_the_input_go_and_an_old_receipt_is_replaced(tmp_path: Path) -> None:
     table = pa.table({"w": ["acgt", "ta"]}).replace_schema_metadata({"by": "hand", "dpwords": "old"})
     pq.write_table(table, tmp_path / "in.parquet", compression="gzip")
     run(job(tmp_path / "in.parquet", tmp_path / "out.parquet"))
     file = pq.ParquetFile(tmp_path / "out.parquet")
-    assert file.schema_arrow.metadata[b"by"] == b"hand"
+    assert set(file.schema_arrow.metadata) == {b"dpwords"}
     assert receipts.read(str(tmp_path / "out.parquet"))["words"] == 2
-    assert file.metadata.row_group(0).column(0).compression == "GZIP"
 
 
 @pytest.mark.parametrize(
@@ -155,7 +154,7 @@ def test_a_stopped_run_is_resumed_with_its_key_and_does_not_pay_twice(source: Pa
     assert not state.exists()
     assert ledger.charges[0] == ledger.charges[1]
     assert ledger.charges[0][0] == {"ann": 2.0, "bob": 1.0}
-    run(job(source, target.with_name("same.csv"), by="user"), secret)
+    run_with_own_key(job(source, target.with_name("same.csv"), by="user"), secret)
     assert target.with_name("same.csv").read_bytes() == target.read_bytes()
 
 
@@ -198,7 +197,7 @@ def test_what_is_resumed_has_to_be_the_same(source: Path, target: Path) -> None:
     with pytest.raises(dw.InvalidValue, match="another epsilon"):
         run(job(source, target, epsilon=2), resume=True)
     with pytest.raises(dw.InvalidValue, match="leave out --key-file"):
-        run(job(source, target), KEY, resume=True)
+        run(job(source, target, id="id"), KEY, resume=True)
     source.write_text(ROWS.replace("tt", "ta"), encoding="utf-8")
     with pytest.raises(dw.InvalidValue, match="another input"):
         run(job(source, target), resume=True)
@@ -219,13 +218,13 @@ def test_what_is_resumed_has_to_be_the_same(source: Path, target: Path) -> None:
 
 def test_a_key_of_the_user_is_not_kept(source: Path, target: Path) -> None:
     with pytest.raises(Stopped):
-        run(job(source, target), KEY, progress=stop)
+        run(job(source, target, id="id"), KEY, progress=stop)
     assert not (state_of(target) / "key").exists()
     with pytest.raises(dw.InvalidValue, match="give the same --key-file"):
         run(job(source, target), resume=True)
     with pytest.raises(dw.InvalidValue, match="another input"):  # its hash is keyed
-        run(job(source, target), bytes(32), resume=True)
-    run(job(source, target), KEY, resume=True)
+        run(job(source, target, id="id"), bytes(32), resume=True)
+    run(job(source, target, id="id"), KEY, resume=True)
 
 
 def test_nothing_of_an_older_run_is_taken_over(source: Path, target: Path) -> None:
@@ -233,9 +232,9 @@ def test_nothing_of_an_older_run_is_taken_over(source: Path, target: Path) -> No
     state_of(target).mkdir(mode=0o700)
     (state_of(target) / "key").write_bytes(bytes(32))
     with pytest.raises(Stopped):
-        run(job(source, target), KEY, progress=stop)
+        run(job(source, target, id="id"), KEY, progress=stop)
     assert not (state_of(target) / "key").exists()
-    run(job(source, target), KEY, resume=True)
+    run(job(source, target, id="id"), KEY, resume=True)
 
 
 def test_two_runs_with_one_output(source: Path, target: Path) -> None:
@@ -255,7 +254,7 @@ def test_batches_that_took_long_are_kept_and_checked(source: Path, target: Path,
     kept.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     secret = (state_of(target) / "key").read_bytes()
     run(job(source, target), resume=True)
-    run(job(source, tmp_path / "same.csv"), secret)
+    run_with_own_key(job(source, tmp_path / "same.csv"), secret)
     assert target.read_bytes() == (tmp_path / "same.csv").read_bytes()
 
 
@@ -263,12 +262,12 @@ def test_a_kept_batch_is_used(source: Path, target: Path, tmp_path: Path) -> Non
     """What took long is not drawn again: a batch that was kept under the same key comes out as it was kept."""
     other = tmp_path / "other.csv"
     other.write_text(ROWS.replace("gattaca", "gggggga"), encoding="utf-8")
-    for one in (job(source, target), job(other, tmp_path / "of_other.csv")):
+    for one in (job(source, target, id="id"), job(other, tmp_path / "of_other.csv", id="id")):
         with pytest.raises(Stopped):
             run(one, KEY, keep_after=-1, progress=stop)
     (state_of(tmp_path / "of_other.csv") / "batch-0").replace(state_of(target) / "batch-0")
-    run(job(source, target), KEY, resume=True)
-    run(job(other, tmp_path / "of_other.csv"), KEY, resume=True)
+    run(job(source, target, id="id"), KEY, resume=True)
+    run(job(other, tmp_path / "of_other.csv", id="id"), KEY, resume=True)
     assert target.read_bytes() == (tmp_path / "of_other.csv").read_bytes()
 
 

@@ -38,7 +38,7 @@ def words(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A Parquet file of several batches."""
     path = tmp_path_factory.mktemp("words") / "in.parquet"
     letters = np.random.default_rng(1).choice(np.frombuffer(b"acgt", dtype=np.uint8), size=(100_000, 10))
-    pq.write_table(pa.table({"w": [row.tobytes().decode() for row in letters]}), path)
+    pq.write_table(pa.table({"n": range(100_000), "w": [row.tobytes().decode() for row in letters]}), path)
     return path
 
 
@@ -60,11 +60,11 @@ def test_kills_at_random_moments(processes: ForkServerContext, words: Path, tmp_
     """Each run is killed again and again until it comes to its end, and then gives what it would have given."""
     chance, kills, longest = random.Random(7), 0, 0.5
     while kills < KILLS:
-        target, key = tmp_path / "killed.parquet", chance.choice([KEY, None])
+        target, (key, id) = tmp_path / "killed.parquet", chance.choice([(KEY, "n"), (None, None)])
         secret: bytes | None = key
         while not target.exists() or is_begun(target):
             process = processes.Process(
-                target=runs.run, args=(job(words, target), key, True), kwargs={"keep_after": -1}
+                target=runs.run, args=(job(words, target, id=id), key, True), kwargs={"keep_after": -1}
             )
             process.start()
             process.join(chance.uniform(0, longest))  # seconds; adapted so that most runs are killed, but not all
@@ -75,7 +75,7 @@ def test_kills_at_random_moments(processes: ForkServerContext, words: Path, tmp_
             longest *= 0.8 if process.exitcode == 0 else 1.05
             secret = secret_of(target) or secret
         if secret is not None:
-            runs.run(job(words, tmp_path / "whole.parquet"), secret)
+            runs.run_with_own_key(job(words, tmp_path / "whole.parquet", id=id), secret)
             assert target.read_bytes() == (tmp_path / "whole.parquet").read_bytes()
         assert pq.ParquetFile(target).metadata.num_rows == 100_000
         target.unlink()
@@ -107,7 +107,7 @@ def test_kills_at_every_operation(processes: ForkServerContext, tmp_path: Path) 
         runs.run(job(source, target), resume=True)
         if secret is not None:
             bound += 1
-            runs.run(job(source, tmp_path / "whole.csv"), secret)
+            runs.run_with_own_key(job(source, tmp_path / "whole.csv"), secret)
             assert target.read_bytes() == (tmp_path / "whole.csv").read_bytes()
         assert once in (None, target.read_bytes())  # what was in place stays as it is
         assert len(target.read_text("utf-8").splitlines()) == 4

@@ -281,7 +281,7 @@ def test_symbols_are_read_off_the_file_only_if_they_are_confirmed_to_be_public()
         ({"where": {"shape": "column", "column": "x"}}, "there is no column x"),
         ({"where": {"shape": "heap"}}, "shape must be one of"),
         (
-            {"language": {"kind": "alphabet", "alphabet": "@/etc/passwd"}},
+            {"format": "csv", "language": {"kind": "alphabet", "alphabet": "@/etc/passwd"}},
             "row 1 has a word that is not in the language",
         ),
         ({"language": {"kind": "system", "name": "/etc/passwd", "system": "x"}}, "a system is in a file that ends in"),

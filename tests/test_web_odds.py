@@ -146,7 +146,8 @@ def test_the_audit_of_edits_and_of_routes() -> None:
     edits = asked(odds.audit, edits="all")
     assert edits["shorter"]
     assert (edits["symbols"], edits["audits"][0]["words"]) == (3, 1 + 3 + 9 + 27)
-    assert edits["audits"][0]["holds"]
+    assert (edits["audits"][0]["holds"], edits["audits"][0]["longest"]) == (None, 5)  # outputs are without end
+    assert 0 < edits["audits"][0]["delta"] < 1
     routes = asked(odds.audit, GRID, length=9, mechanism="online")
     assert (routes["length"], routes["audits"][0]["words"]) == (4, dw.GridWorld(3, 3).count(4))
     assert routes["audits"][0]["measured"] == pytest.approx(2, abs=1e-6)

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import pytest
 
 import browser
-from dpwords.errors import TooLarge
+from dpwords.core import room
+from dpwords.errors import NO_MEMORY, TooLarge
 from dpwords.plots.palette import COLOURS
 from dpwords.web import tasks
 from dpwords.web.app import STATIC, VIEWS
@@ -207,6 +208,38 @@ def test_a_task_that_takes_too_long_is_ended_and_the_next_one_is_answered() -> N
     assert next(event for event in events if event is not None) == ("progress", 0.5)
     events.close()  # as if the browser went away
     assert answer_of(worker, Message({})) not in (first, second)
+    worker.stop()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux")
+def test_a_task_that_needs_too_much_memory_is_refused_and_the_process_goes_on() -> None:
+    """A map of a million cells takes some 800 MiB; the process may take 512 MiB more than it has when it starts."""
+    worker = Worker(tasks.answer, memory=2**29)
+
+    def asked(content: bytes) -> tuple[str, Any]:
+        question = Message({"name": "map.txt"}, content)
+        *_others, last = (event for event in worker.ask("runs/load", question, SECONDS) if event is not None)
+        return last
+
+    kind, small = asked(b"S..\n..G\n")
+    assert (kind, len(small.values["states"])) == ("done", 6)
+    process = worker._process.pid
+    assert asked((b"." * 999 + b"\n") * 1001) == ("refused", NO_MEMORY)
+    kind, again = asked(b"S..\n..G\n")
+    assert (kind, again.values, worker._process.pid) == ("done", small.values, process)
+    worker.stop()
+
+
+def address_space(_task: str, _question: Message, _progress: ShowProgress) -> Message:
+    """How much address space the process may still take."""
+    return Message({"process": room.address_space()})
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux")
+def test_all_workers_have_a_limit_of_memory() -> None:
+    """Enough for the page's tasks and the libraries that they import, and not more than 5 GiB."""
+    worker = Worker(address_space)
+    assert 2**28 < answer_of(worker, Message({})) <= 5 * 2**30
     worker.stop()
 
 

@@ -10,6 +10,7 @@ DPWordsError
 A message is one line: the rule, then the remedy. It may name a position in a word but never one of its symbols.
 """
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,20 +60,38 @@ def _short(part: str) -> str:
 
 
 @contextmanager
+def unchained() -> Iterator[None]:
+    """Let our errors leave the block without the errors that they come from. Also a decorator.
+
+    `raise … from None` only hides those: a `UnicodeDecodeError` behind ours would still hold the whole private text. An
+    error that was being handled before the block, which is the caller's, stays.
+    """
+    before = sys.exc_info()[1]
+    try:
+        yield
+    except DPWordsError as error:
+        error.__context__ = before
+        raise
+
+
+@contextmanager
 def within_memory() -> Iterator[None]:
-    """Turn a failed allocation into `TooLarge`: a system can have less memory than our limits allow. Also a decorator.
+    """What all operations on private words have around them: a failed allocation becomes `TooLarge`. Also a decorator.
+
+    A system can have less memory than our limits allow. Our errors are `unchained`, too.
 
     >>> with within_memory():
     ...     bytes(2**62)
     Traceback (most recent call last):
     dpwords.errors.TooLarge: there is not enough memory for this: use a shorter word or a smaller system
     """
-    try:
-        yield
-    except TooLarge:
-        raise
-    except MemoryError:
-        raise TooLarge(NO_MEMORY) from None
+    with unchained():
+        try:
+            yield
+        except TooLarge:
+            raise
+        except MemoryError:
+            raise TooLarge(NO_MEMORY) from None
 
 
 NO_MEMORY = "there is not enough memory for this: use a shorter word or a smaller system"

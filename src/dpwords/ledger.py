@@ -22,18 +22,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.files import resolved
+from dpwords.core.id_kinds import KINDS, Id, asked_id, checked_id, refuse_several
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.values import Value
 from dpwords.errors import InvalidValue
 from dpwords.privacy.guarantees import PureDP
-
-Id = str | int | bytes
 
 _PLACES = 9
 _UNITS: int = 10**_PLACES  # of each ε
@@ -51,7 +49,11 @@ INSERT OR IGNORE INTO facts VALUES (1, NULL);
 PRAGMA application_id = {_APPLICATION};
 PRAGMA user_version = {_VERSION};
 COMMIT;
-"""  # the column id has no type, so that 1 and '1' stay what they are
+"""  # the column id has no type, so that ids keep theirs
+_AS_TEXT = """
+INSERT INTO charges SELECT CAST(id AS TEXT), run, units FROM charges WHERE typeof(id) = 'integer'
+ON CONFLICT (id, run) DO UPDATE SET units = units + excluded.units
+"""
 _EXCEEDING = """
 SELECT count(*), min(id), spent, missing FROM (
     SELECT id, (SELECT coalesce(sum(units), 0) FROM charges WHERE charges.id = wanted.id) AS spent,
@@ -101,7 +103,9 @@ class Ledger(Value):
 
     The file is made if it does not exist, readable by its owner only. The first budget that is given is stored in it
     and holds for each id from then on: a different one is refused later, and without `budget` the stored one holds. If
-    no budget was ever given, the ledger only counts. An id is a text, bytes, or a whole number; 1 and "1" are two ids.
+    no budget was ever given, the ledger only counts. An id is a text, a whole number, or bytes, and all ids of a ledger
+    are of one kind: otherwise 1 and "1" would have two budgets. Texts are compared as they are: "1", "01" and " 1" are
+    three ids, and so are two ways to write an accent in Unicode.
 
     ε is added up whatever k and distance it was spent at. The sum is what is promised for a change that is within k of
     every charge: substitutions in at most the smallest of these k places of each word. Reports hide any change, so
@@ -150,28 +154,32 @@ class Ledger(Value):
             raise InvalidValue("a run is named by a text: pass a non-empty str, or leave it out")
         if not amounts:
             return
-        name = _checked_id(secrets.token_hex(16) if run is None else run)
+        name = checked_id(secrets.token_hex(16) if run is None else run)
         with self._connected() as connection:
             connection.execute("CREATE TEMP TABLE wanted (id PRIMARY KEY, units INTEGER) WITHOUT ROWID")
             connection.execute("BEGIN")
-            rows = ((_checked_id(id), _amount_units(amount)) for id, amount in amounts.items())
+            rows = ((checked_id(id), _amount_units(amount)) for id, amount in amounts.items())
             connection.executemany("INSERT INTO wanted VALUES (?, ?)", rows)
             connection.execute("COMMIT")
             connection.execute("BEGIN IMMEDIATE")  # from here on nobody else can write
+            refuse_several(_kinds(connection, "charges", "wanted"))
             number = _run_number(connection, name, guarantee)
             _refuse_excess(connection, number)
             connection.execute(_RECORD, {"run": number})
             connection.execute("COMMIT")
 
     def spent(self, id: Id) -> float:
-        """The ε spent for an id so far; 0 if it is unknown. Cost: proportional to the number of its charges."""
+        """The ε spent for an id so far; 0 if it is unknown. Cost: proportional to the number of its charges.
+
+        An id of another kind than those in the ledger is refused, as in `left` and `entries`: it would always have 0.
+        """
         with self._connected() as connection:
-            return _spent_units(connection, _checked_id(id)) / _UNITS
+            return _spent_units(connection, _asked(connection, id)) / _UNITS
 
     def left(self, id: Id) -> float:
         """What is left of the budget for an id; inf if there is no budget. Cost: as `spent`."""
         with self._connected() as connection:
-            return _left(_stored_budget(connection), _spent_units(connection, _checked_id(id)))
+            return _left(_stored_budget(connection), _spent_units(connection, _asked(connection, id)))
 
     @property
     def budget(self) -> float | None:
@@ -197,8 +205,19 @@ class Ledger(Value):
         query = "SELECT id, units, name, k, distance, method, time FROM charges JOIN runs ON run = number"
         query, some = (f"{query} ORDER BY id, run", ()) if id is None else (f"{query} WHERE id = ? ORDER BY run", (id,))
         with self._connected() as connection:
-            rows = _rows(connection, query, tuple(map(_checked_id, some)), int, str, int, str, str, str)
+            rows = _rows(connection, query, tuple(_asked(connection, x) for x in some), int, str, int, str, str, str)
         return [Charge(id, units / _UNITS, *rest) for id, units, *rest in rows]
+
+    def as_text(self) -> None:
+        """Write ids that are whole numbers as texts, as releases of tables name people. 1 and "1" become one id.
+
+        What both have spent is added up, even beyond the budget. Cost: proportional to the number of charges.
+        """
+        with self._connected() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(_AS_TEXT)
+            connection.execute("DELETE FROM charges WHERE typeof(id) = 'integer'")
+            connection.execute("COMMIT")
 
     def neighbours(self) -> list[tuple[str, int]]:
         """The distances and k at which ε was spent, each once. Cost: proportional to the number of runs."""
@@ -309,6 +328,19 @@ def _run_number(connection: sqlite3.Connection, name: Id, guarantee: PureDP) -> 
     return int(number)
 
 
+def _kinds(connection: sqlite3.Connection, *tables: str) -> set[type]:
+    """The kinds of ids in tables, or two of three: whole numbers are sorted before texts, and texts before bytes."""
+    ends = " UNION ALL ".join(f"SELECT {end}(id) FROM {table}" for table in tables for end in ("min", "max"))
+    found = {type(id) for (id,) in connection.execute(ends) if id is not None}
+    if not found <= set(KINDS):
+        raise TypeError  # the file is damaged
+    return found
+
+
+def _asked(connection: sqlite3.Connection, id: object) -> Id:
+    return asked_id(id, _kinds(connection, "charges"))
+
+
 def _refuse_excess(connection: sqlite3.Connection, run: int) -> None:
     """Raise `InvalidValue` if the wanted amounts are more than the budget leaves for one of the ids."""
     budget = _stored_budget(connection)
@@ -330,19 +362,6 @@ def _spent_units(connection: sqlite3.Connection, id: Id) -> int:
 
 def _left(budget: int | None, spent: int) -> float:
     return math.inf if budget is None else max(budget - spent, 0) / _UNITS
-
-
-def _checked_id(id: object) -> Id:
-    """An id as SQLite stores it."""
-    if isinstance(id, str):
-        with suppress(UnicodeEncodeError):
-            id.encode()
-            return id
-    elif isinstance(id, bytes):
-        return id
-    elif isinstance(id, Integral) and not isinstance(id, bool) and -(2**63) <= int(id) < 2**63:
-        return int(id)
-    raise InvalidValue("an id is a text, bytes, or a whole number of at most 64 bits: pass others as a text")
 
 
 def _amount_units(amount: object) -> int:

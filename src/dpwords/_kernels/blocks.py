@@ -6,7 +6,6 @@ not, which the margin of a certificate covers.
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ from dpwords._kernels.blocks_boxes import (
     quotient,
 )
 from dpwords._kernels.compiler import compiled
+from dpwords._kernels.elementary import log
 from dpwords._kernels.rounding import UNIT, factors, lowered, raised
 
 Array = Any
@@ -205,7 +205,7 @@ def growth(steps: Steps, around: Around, live: LiveAround, edges: EdgeMasses, fa
                         high += far
                 down, up = factors(pred_first[q + 1] - pred_first[q])
                 top, bottom = max(top, raised(high, up)), min(bottom, lowered(low, down))
-    return math.log(top) - math.log(bottom)
+    return log(top) - log(bottom)
 
 
 @compiled()
@@ -272,8 +272,8 @@ def closings(
                     for m in range(near[p + 1] - near[p]):
                         below += edges.lo[box + m] * onward_lo[m]
                         above += edges.hi[box + m] * onward_hi[m]
-                    low[base[k] + slot] = math.log(lowered(below, down))
-                    high[base[k] + slot] = math.log(raised(above, up))
+                    low[base[k] + slot] = log(lowered(below, down))
+                    high[base[k] + slot] = log(raised(above, up))
 
 
 @compiled()
@@ -290,7 +290,7 @@ def openings(steps: Steps, around: Around, live: LiveAround, masses: Masses) -> 
                     _, high = quotient(
                         around, masses, p, steps.pred_first, steps.pred, succ[b], succ[a], 1.0, -1, 1.0
                     )  # fmt: skip
-                    most = max(most, math.log(high))
+                    most = max(most, log(high))
     return most
 
 
@@ -348,7 +348,7 @@ def two_places(
                 if old == new or not live.before[old] or not live.before[new]:
                     continue
                 _, entering = quotient(around, masses, o, steps.pred_first, steps.pred, new, old, 1.0, -1, 1.0)
-                opening = math.log(entering)
+                opening = log(entering)
                 for i in range(succ_first[old], succ_first[old + 1]):
                     for j in range(succ_first[new], succ_first[new + 1]):
                         u, v = succ[i], succ[j]

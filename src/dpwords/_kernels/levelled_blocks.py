@@ -8,12 +8,12 @@ rounded outward; logarithms of them and sums of these are not, which the margin 
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpwords._kernels.compiler import compiled
+from dpwords._kernels.elementary import log
 from dpwords._kernels.levelled_blocks_boxes import (
     Degrees,
     Labels,
@@ -115,7 +115,7 @@ def _ends(nodes: Nodes, near: Near, own: int, lo: Array, hi: Array, outside: flo
             low += fw[m] * lo[at[own, s] + m - lf[s]]
             high += fw[m] * hi[at[own, s] + m - lf[s]]
     down, up = factors(near.size[own] + 2)
-    return math.log(lowered(low, down)), math.log(raised(high, up))
+    return log(lowered(low, down)), log(raised(high, up))
 
 
 @compiled(error_model="numpy")
@@ -308,7 +308,7 @@ def closings(
                         masses = beyond.hi if up else beyond.lo
                         largest_quotients(masses, mixture, up, t_lo, t_hi, kept, count, room, logs[up])
                     for c in range(count):
-                        high[c], low[c] = math.log(high[c]), -math.log(low[c])
+                        high[c], low[c] = log(high[c]), -log(low[c])
                     _compare(layer, opening, count, some, ahead, low, high, most)
 
 
@@ -360,11 +360,11 @@ def openings(
         for a in range(number):
             if not live[child[tf[k] + a]]:
                 continue
-            lowest = math.log(grown_lo[tf[k] + a])
-            top, bottom = max(top, math.log(grown_hi[tf[k] + a])), min(bottom, lowest)
+            lowest = log(grown_lo[tf[k] + a])
+            top, bottom = max(top, log(grown_hi[tf[k] + a])), min(bottom, lowest)
             for b in range(number):
                 if a != b and live[child[tf[k] + b]]:
-                    change = math.log(grown_hi[tf[k] + b]) - lowest
+                    change = log(grown_hi[tf[k] + b]) - lowest
                     values[begin + a * number + b] = max(values[begin + a * number + b], change)
                     same = max(same, change)
     return same, max(top - bottom, 0.0)  # no known prefix, no difference

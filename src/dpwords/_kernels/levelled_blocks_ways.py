@@ -6,12 +6,12 @@ columns at a time, and each column gets the same result as if it were alone.
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpwords._kernels.compiler import compiled
+from dpwords._kernels.elementary import log
 from dpwords._kernels.levelled_blocks_boxes import Degrees, Near, Nodes
 from dpwords._kernels.rounding import UNIT, as_factor, factors, lowered, raised
 
@@ -143,7 +143,7 @@ def log_ends(nodes: Nodes, near: Near, own: int, count: int, masses: WayMasses, 
                 high[c] += fw[m] * above[c]
     down, up = factors(near.size[own] + 2)
     for c in range(count):
-        low[c], high[c] = math.log(lowered(low[c], down)), math.log(raised(high[c], up))
+        low[c], high[c] = log(lowered(low[c], down)), log(raised(high[c], up))
 
 
 @compiled(error_model="numpy")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from itertools import chain
+from typing import Any, NamedTuple, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpwords.audit.fit import check_fit, draw_each
+from dpwords.audit.samplers import checked_draws
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.limits import DEFAULTS
 from dpwords.core.symbols import PromisedDistance
@@ -20,6 +23,8 @@ from dpwords.mechanisms.report import Report
 from dpwords.privacy.guarantees import NotPrivate
 from dpwords.spaces import exhaustive
 from dpwords.spaces.exhaustive import HasLogProb, Symbols
+
+_ADDED = 64  # outputs that were drawn but not listed, and are compared as well, the shortest ones first
 
 
 class Audited(Protocol):
@@ -47,20 +52,42 @@ class ExactAudit:
 
     epsilon: float
     claimed: float
-    holds: bool
     worst: Worst | None
     words: int
     k: int
     losses: Mapping[float, float] = field(repr=False)  # the largest loss at each distance
+    delta: float  # the largest probability, over the words, of outputs that were not listed
+    longest: int  # symbols of the longest outputs that were listed
+    draws: int  # that were compared with the probabilities; 0 if the mechanism draws nothing
+
+    @property
+    def holds(self) -> bool | None:
+        """False if the claim is broken, True if it holds, None if it is not broken but outputs are not covered.
+
+        That is so if outputs that were not listed have more than 10⁻⁹ of the probability.
+        """
+        if not keeps(self.epsilon, self.claimed):
+            return False
+        return True if self.delta <= exhaustive.SUM_ERROR else None
 
     @property
     def allowed(self) -> float:
         """The loss that was claimed for the distance of the worst pair; 0 if there is none."""
         return 0.0 if self.worst is None else self.claimed * -(-self.worst.distance // self.k)
 
+    @property
+    def verdict(self) -> str:
+        """What was found about the claim, in words."""
+        if self.holds is None:
+            return (
+                f"not broken by outputs of up to {self.longest} symbols; others, with probability up to "
+                f"{self.delta:.3g}, are not covered"
+            )
+        return "holds" if self.holds else "BROKEN"
+
     def __str__(self) -> str:
-        verdict = "holds" if self.holds else "BROKEN"
-        return f"measured ε = {self.epsilon:.6g} over {self.words} words, claimed {self.claimed:.6g}: {verdict}"
+        measured = f"measured ε = {self.epsilon:.6g} over {self.words} words, claimed {self.claimed:.6g}"
+        return f"{measured}: {self.verdict}"
 
 
 @within_memory()
@@ -72,6 +99,7 @@ def exact(
     claimed: float | None = None,
     k: int | None = None,
     outputs_up_to: int | None = None,
+    draws: int = 10_000,
     progress: Progress = iter,
 ) -> ExactAudit:
     """Measure ε over every pair of words of one length and every output.
@@ -81,27 +109,101 @@ def exact(
     all those of at most this length, too, and the outputs all sets of answers that it can name.
 
     The measured ε is the largest `|ln p(w;x)/p(w;x′)|` / ceil(d(x, x′)/k) over all pairs, not only over neighbours. The
-    claim holds if the measured ε is not larger; for a `NotPrivate` mechanism, the claim is its nominal ε. By default,
-    language, claim and k are the mechanism's own; pass them if it has none. `progress` receives the list of words, once
-    for their probabilities and once to compare them, and yields them one by one, as `tqdm` does. Cost: words³, for at
-    most 1,024 words.
+    claim holds if the measured ε is not larger and the listed outputs have all of the probability, up to 10⁻⁹. Under
+    Levenshtein distance, outputs may be too many for that: `delta` is then the largest probability of all others, and
+    `holds` is None unless the claim is broken. For a `NotPrivate` mechanism, the claim is its nominal ε. By default,
+    language, claim and k are the mechanism's own; pass them if it has none.
+
+    A mechanism that can `release`, or else `simulate`, also makes about so many `draws` in all, as many for each word.
+    They are compared with the probabilities, and what draws something else than it says is refused. An honest mechanism
+    is refused with probability 10⁻⁹ at most. With 0 draws, only the probabilities are audited.
+
+    `progress` receives the list of words, once for their probabilities and once to compare them, and yields them one by
+    one, as `tqdm` does. Cost: words³, for at most 1,024 words, and the draws.
 
     >>> from dpwords import Exponential, Words
     >>> exact(Exponential(Words("ab"), epsilon=1.5), length=3).holds
     True
     """
-    claimed = claim_of(mechanism) if claimed is None else claimed
-    k = getattr(getattr(mechanism, "guarantee", None), "k", None) if k is None else whole_number(k, "k", 1)
+    claimed, k, distance = promise_of(mechanism, claimed, k)
     language = language or getattr(mechanism, "language", None)
     if claimed is None or k is None or language is None:
         raise InvalidValue("this mechanism does not state its language, claim or k: pass language=, claimed= and k=")
     if not isinstance(language, Language):
         raise InvalidValue("the language must be a Words, a TransitionSystem, …: pass for example Words('abc')")
-    claimed = positive_number(claimed, "claimed", "claimed=1.0", zero_allowed=True)
-    distance: PromisedDistance = getattr(mechanism, "distance", "hamming")
+    claimed, k = positive_number(claimed, "claimed", "claimed=1.0", zero_allowed=True), whole_number(k, "k", 1)
+    draws = checked_draws(draws, 0)
     if distance != "levenshtein" and outputs_up_to is not None:
         raise InvalidValue("only under Levenshtein distance outputs have other lengths: leave out outputs_up_to")
-    outputs: Sequence[Any]
+    words, outputs = _listed(mechanism, language, length, distance, outputs_up_to)
+    columns = {output: column for column, output in enumerate(outputs)}
+    if len(columns) < len(outputs):
+        raise InvalidValue("an output is listed twice, so that its probability counts twice: list each word once")
+    apart = exhaustive.distances(words, distance)
+    laws = (law_at(mechanism, word) for word in progress(words))
+    logs = exhaustive.log_probs(laws, outputs, complete=distance != "levenshtein")
+    if len(logs) != len(words):
+        raise InvalidValue("progress must yield everything that it receives: correct it, or leave it out")
+    delta = max(0.0, float(1 - np.exp(logs).sum(axis=1).min()))
+    drawn = draw_each(mechanism, words, draws)
+    check_fit(drawn, logs, words, columns)
+    if distance == "levenshtein":
+        seen = {each for way in drawn for each in chain(*way.outputs)} - columns.keys()
+        outputs = [*outputs, *sorted(seen, key=_size)[:_ADDED]]
+        if len(outputs) > len(columns):
+            logs = exhaustive.log_probs((law_at(mechanism, word) for word in words), outputs, complete=False)
+    if np.exp(logs).sum(axis=1).min() <= exhaustive.SUM_ERROR:
+        raise InvalidValue("at some word no listed output has any probability: pass a larger outputs_up_to")
+    losses = exhaustive.pair_losses(logs, progress)
+    rates = losses / np.maximum(np.ceil(apart / k), 1)
+    measured = float(rates.max())
+    worst = None
+    if measured > 0:
+        one, other = (int(index) for index in np.unravel_index(rates.argmax(), rates.shape))
+        with np.errstate(invalid="ignore"):  # −inf − −inf is NaN: both words exclude that output
+            output = outputs[int(np.nanargmax(np.abs(logs[one] - logs[other])))]
+        worst = Worst(words[one], words[other], output, int(apart[one, other]), float(losses[one, other]))
+    return ExactAudit(
+        measured,
+        claimed,
+        worst,
+        len(words),
+        k,
+        losses_by_distance(apart, losses),
+        delta,
+        max((len(output) for output in columns), default=0),
+        sum(map(len, drawn)),
+    )
+
+
+def promise_of(
+    mechanism: Any, claimed: float | None, k: int | None
+) -> tuple[float | None, int | None, PromisedDistance]:
+    """The claim, k and distance that count: those that are passed, and otherwise the mechanism's own.
+
+    A mechanism that states two different ones is refused, since users may rely on the other.
+    """
+    guarantee = getattr(mechanism, "guarantee", None)
+    stated = claim_of(mechanism)
+    if claimed is None and getattr(mechanism, "epsilon", None) not in (None, stated):
+        raise InvalidValue("the mechanism and its guarantee state two claims: pass claimed= to say which one is meant")
+    own = getattr(guarantee, "k", None)
+    if k is None and getattr(mechanism, "k", None) not in (None, own):
+        raise InvalidValue("the mechanism and its guarantee state two values of k: pass k= to say which one is meant")
+    promised = getattr(guarantee, "distance", None)
+    distance: PromisedDistance = getattr(mechanism, "distance", None) or promised or "hamming"
+    if promised not in (None, distance):
+        raise InvalidValue("the mechanism and its guarantee state two distances: correct one of them")
+    if distance not in get_args(PromisedDistance):
+        raise InvalidValue("the distance of a mechanism is 'hamming', 'levenshtein' or 'any': correct it")
+    return stated if claimed is None else claimed, own if k is None else k, distance
+
+
+def _listed(
+    mechanism: Any, language: Language, length: int, distance: PromisedDistance, outputs_up_to: int | None
+) -> tuple[list[Symbols], list[Any]]:
+    """The words that are compared, and the outputs at which they are."""
+    outputs: list[Any]
     if distance == "hamming":
         words = outputs = exhaustive.words(language, length, limit=DEFAULTS.compared_words)
     elif isinstance(mechanism, Report):
@@ -121,25 +223,11 @@ def exact(
         raise InvalidValue(f"the language has no word of length {length}: choose another length")
     if length == 0 and distance == "levenshtein":
         raise InvalidValue("there is only one word of length 0, and nothing to compare it with: use a longer length")
-    apart = exhaustive.distances(words, distance)
-    laws = (law_at(mechanism, word) for word in progress(words))
-    logs = exhaustive.log_probs(laws, outputs, complete=distance != "levenshtein")
-    losses = exhaustive.pair_losses(logs, progress)
-    rates = losses / np.maximum(np.ceil(apart / k), 1)
-    measured = float(rates.max())
-    one, other = (int(index) for index in np.unravel_index(rates.argmax(), rates.shape))
-    with np.errstate(invalid="ignore"):  # −inf − −inf is NaN: both words exclude that output
-        output = outputs[int(np.nanargmax(np.abs(logs[one] - logs[other])))]
-    worst = Worst(words[one], words[other], output, int(apart[one, other]), float(losses[one, other]))
-    return ExactAudit(
-        measured,
-        claimed,
-        keeps(measured, claimed),
-        worst if measured > 0 else None,
-        len(words),
-        k,
-        losses_by_distance(apart, losses),
-    )
+    return words, outputs
+
+
+def _size(output: Any) -> int:
+    return len(output) if isinstance(output, tuple) else 0
 
 
 def claim_of(mechanism: Any) -> float | None:
@@ -167,11 +255,7 @@ class _Given:
     word: Any
 
     def log_prob(self, output: Any) -> float:
-        found = self.mechanism.log_prob(output, given=self.word)
-        try:
-            return float(found)
-        except (TypeError, ValueError):
-            raise InvalidValue("log_prob returns the logarithm of a probability: make it return a number") from None
+        return self.mechanism.log_prob(output, given=self.word)
 
 
 def law_at(mechanism: Audited, word: Any) -> HasLogProb:

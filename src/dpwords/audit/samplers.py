@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from dpwords.audit.programs import Program
+from dpwords.core.checks import whole_number
+from dpwords.core.limits import DEFAULTS
 from dpwords.core.randomness import Stream, uint64
 from dpwords.core.symbols import Word, is_hashable
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, TooLarge
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.private import Private, Progress
 
@@ -30,16 +31,15 @@ class Sampler:
 
     release: Callable[..., Any]
     in_batches: bool
-    in_this_process: bool
 
     @classmethod
     def of(cls, release: Any, batch: bool | None) -> Sampler:
         """The black box that a mechanism, a program or a callable is."""
         if isinstance(release, Mechanism):
-            return cls(_released_together(release), True, True)
+            return cls(_released_together(release), True)
         if not callable(release):
             raise InvalidValue("an audit needs a callable or a mechanism: pass for example mechanism.release")
-        return cls(release, _takes_draws(release) if batch is None else batch, not isinstance(release, Program))
+        return cls(release, _takes_draws(release) if batch is None else batch)
 
     def draw(self, word: Word, count: int) -> list[Hashable]:
         """Outputs for one word. They are copied at once, since a callable may change what it has returned."""
@@ -53,26 +53,45 @@ class Sampler:
             raise InvalidValue(f"a batch of {count} draws came back with {len(outputs)}: return one output for each")
         return outputs
 
-    def draw_both(self, words: Sequence[Word], draws: int, stream: Stream, progress: Progress) -> list[Batches]:
-        """For each of the two words its batches, in the order in which they were drawn, the words in random order.
-
-        Draws that were made one by one are a single batch.
-        """
+    def draw_both(self, words: Sequence[Word], draws: int, stream: Stream, progress: Progress) -> PairDraws:
+        """So many outputs of each of the two words, which come in random order."""
         found: list[Batches] = [[], []]
         if self.in_batches:
             each = np.array([part.size for part in np.array_split(np.arange(draws), min(BATCHES, draws))])
-            for call in progress(_shuffled(len(each), stream)):
+            order = _shuffled(len(each), stream)
+            for call in progress(order):
                 found[call % 2].append(self.draw(words[call % 2], int(each[call // 2])))
-            return found
+            return PairDraws(found, order, True)
         found = [[[]], [[]]]
         order = _shuffled(draws, stream)
         for first in progress(range(0, len(order), _CALLS)):
             for call in order[first : first + _CALLS]:
                 found[call % 2][0] += self.draw(words[call % 2], 1)
-        return found
+        return PairDraws(found, order, False)
 
 
 Batches = list[list[Hashable]]
+
+
+@dataclass(frozen=True)
+class PairDraws:
+    """The draws of two words: for each its batches, in the order in which they were drawn.
+
+    Draws that were made one by one are a single batch. Even numbers in `order` are calls for the first word.
+    """
+
+    of_words: list[Batches]
+    order: Sequence[int]
+    in_batches: bool
+
+    def outputs(self) -> list[list[Hashable]]:
+        """All outputs of each word."""
+        return [[draw for batch in batches for draw in batch] for batches in self.of_words]
+
+    def in_order(self) -> Iterator[tuple[int, Hashable]]:
+        """The word, 0 or 1, and the output of each call, in the order of the calls, if each call made one draw."""
+        outputs = [iter(each) for each in self.outputs()]
+        return ((call % 2, next(outputs[call % 2])) for call in self.order)
 
 
 def hashable(output: Any) -> Hashable:
@@ -80,21 +99,32 @@ def hashable(output: Any) -> Hashable:
 
     Raises `InvalidValue` for objects that cannot be compared by what they hold, since nothing could be said about them.
     """
+    try:
+        return _by_parts(output)
+    except RecursionError:
+        raise _incomparable(type(output)) from None
+
+
+def _by_parts(output: Any) -> Hashable:
     kind: Any = type(output)
     if not isinstance(output, type):
         to_list = next((getattr(output, name) for name in _TO_LIST if callable(getattr(kind, name, None))), None)
         output = output if to_list is None else to_list()
     if isinstance(output, (set, frozenset)):
-        return frozenset(hashable(each) for each in output)
+        return frozenset(_by_parts(each) for each in output)
     if isinstance(output, float) and math.isnan(output):
         return "NaN"
-    parts = _parts(output)
-    if parts is not None:
-        return tuple(hashable(each) for each in parts)
     is_single = output is None or output is ... or isinstance(output, (type, Enum))  # equal only to itself
+    parts = None if is_single else _parts(output)
+    if parts is not None:
+        return tuple(_by_parts(each) for each in parts)
     if is_single or _is_counted_by_value(output):
         return output  # type: ignore[no-any-return]
-    raise InvalidValue(
+    raise _incomparable(kind)
+
+
+def _incomparable(kind: type) -> InvalidValue:
+    return InvalidValue(
         f"outputs of type {kind.__name__} cannot be compared with each other: return strings, numbers, lists, dicts, "
         "or hashable objects with a method __eq__"
     )
@@ -108,8 +138,11 @@ def _parts(output: Any) -> Iterable[Any] | None:
         return output
     if isinstance(output, bytearray):
         return [bytes(output)]
-    if dataclasses.is_dataclass(output) and not isinstance(output, type) and not _is_counted_by_value(output):
+    if dataclasses.is_dataclass(output):
         return [type(output).__name__, *(getattr(output, each.name) for each in dataclasses.fields(output))]
+    if getattr(output, "__dict__", None) and _is_counted_by_value(output):  # equal objects may differ in attributes
+        plain: tuple[Any, ...] = (str, bytes, int, float)
+        return [type(output).__name__, *(kind(output) for kind in plain if isinstance(output, kind)), vars(output)]
     return None
 
 
@@ -119,6 +152,14 @@ def _is_counted_by_value(output: Any) -> bool:
 
 
 _TO_LIST = ("tolist", "to_list", "to_pylist")  # of arrays, and of columns of pandas, polars and pyarrow
+
+
+def checked_draws(draws: object, least: int) -> int:
+    """A number of draws, if it is a whole number from `least` up to the limit."""
+    number = whole_number(draws, "draws", least)
+    if number > DEFAULTS.audit_draws:
+        raise TooLarge(f"an audit draws at most {DEFAULTS.audit_draws} times for each word: pass fewer draws")
+    return number
 
 
 def _copy(word: Word) -> Word:

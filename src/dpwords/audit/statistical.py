@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dpwords.audit.events import PairDistance, TellingEvent, most_telling, traits
-from dpwords.audit.exact import Audited, claim_of, keeps, law_at
+from dpwords.audit.exact import Audited, keeps, law_at, promise_of
 from dpwords.audit.intervals import largest_share, least_share
 from dpwords.audit.repeats import WHY, repeats
-from dpwords.audit.samplers import Sampler
+from dpwords.audit.samplers import Sampler, checked_draws
 from dpwords.core.checks import positive_number, whole_number
-from dpwords.core.limits import DEFAULTS
 from dpwords.core.randomness import SeededSource, SystemSource
 from dpwords.core.symbols import PromisedDistance, Word, hamming, levenshtein, symbols_of
-from dpwords.errors import InvalidValue, TooLarge, within_memory
+from dpwords.errors import InvalidValue, within_memory
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.private import Progress
 from dpwords.privacy.guarantees import distance_between
@@ -105,9 +104,9 @@ def statistical(
 
     An event is chosen on one half of the draws, and its shares are tested on the other by the exact bounds of Clopper
     and Pearson. If each call is an independent draw, the bound exceeds the true ε with probability at most
-    1 − `confidence`. The draws are also compared with each other: if they repeat, as those of a sampler that is seeded
-    by the clock do, ε is infinite. For that the clocks of `time` and `datetime` stand still for some calls. The audit
-    needs two different words; it can accuse, but it cannot prove anything private. Cost: 2 · draws releases.
+    1 − `confidence`. The draws are also compared with each other, since those of a sampler that is seeded by the second
+    repeat each other; a seed that is different for each draw is not seen. The audit needs two different words; it can
+    accuse, but it cannot prove anything private. It changes nothing outside itself. Cost: 2 · draws releases.
 
     >>> import dpwords as dw
     >>> honest = dw.Exponential(dw.Words("ab"), epsilon=1)
@@ -116,14 +115,12 @@ def statistical(
     >>> statistical(dw.PaperLiteral(dw.Words("ab"), epsilon=0.1).perturb, "aaaaaaaa", "aaaaaaab", draws=2000).holds
     False
     """
-    draws = whole_number(draws, "draws", 4)
-    if draws > DEFAULTS.audit_draws:
-        raise TooLarge(f"an audit draws at most {DEFAULTS.audit_draws} times for each word: pass fewer draws")
+    draws = checked_draws(draws, 4)
     error = 1 - _checked_confidence(confidence)
     owner = release if isinstance(release, Mechanism) else getattr(release, "__self__", None)
     if isinstance(owner, Mechanism):
-        claimed = claim_of(owner) if claimed is None else claimed
-        k, distance = owner.k if k is None else k, distance or owner.distance
+        claimed, k, promised = promise_of(owner, claimed, k)
+        distance = distance or promised
     if claimed is not None:
         claimed = positive_number(claimed, "claimed", "claimed=1.0", zero_allowed=True)
     k = whole_number(1 if k is None else k, "k", 1)
@@ -135,7 +132,7 @@ def statistical(
     words = (word, neighbour)
     stream = (SystemSource() if seed is None else SeededSource(seed)).open()
     found = sampler.draw_both(words, draws, stream, progress)
-    outputs = [[draw for batch in batches for draw in batch] for batches in found]
+    outputs = found.outputs()
     laws = None if model is None else [law_at(model, each) for each in words]
     quarter, half, each = draws // 4, draws // 2, error / 4
     event = most_telling(
@@ -147,7 +144,7 @@ def statistical(
     shares = _tested(event, [drawn[half:] for drawn in outputs], each)
     likelier, other = shares[event.likelier], shares[1 - event.likelier]
     shown = math.log(likelier.bound / other.bound) if likelier.bound > 0 else -math.inf
-    how = repeats(sampler, words, found, draws, error / 2, stream)
+    how = repeats(found, error / 2, stream)
     loss = max(shown, how.loss, 0.0)
     return StatisticalAudit(
         loss / steps_of(apart, k),

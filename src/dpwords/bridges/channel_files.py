@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from dpwords.core.files import AnyFile, file_name, read_text
@@ -49,7 +50,7 @@ def read_distances(file: AnyFile, inputs: Iterable[str], limits: Limits = DEFAUL
 
 def _matrix(lines: list[tuple[int, list[str]]], name: str) -> Iterator[ChannelRow]:
     columns = lines[0][1][1:]
-    twice = next((label for label in columns if columns.count(label) > 1), None)
+    twice = next((label for label, times in Counter(columns).items() if times > 1), None)
     if twice is not None:
         raise InvalidValue(f"two columns of {name} are called {twice[:60]!r}: name each once")
     seen: set[str] = set()

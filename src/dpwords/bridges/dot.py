@@ -14,6 +14,7 @@ from dpwords.errors import InvalidValue, within_memory
 from dpwords.languages.systems import TransitionSystem, written
 
 DotSymbols = Literal["inputs", "outputs", "labels"]
+_USED = ("label", "shape", "style", "peripheries")  # attributes that say what a node or an edge is
 _ROW = re.compile(r"<\s*<table.*</table>\s*>", re.IGNORECASE | re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
 
@@ -33,14 +34,15 @@ def from_dot(
     `start` names it; without labels and without a start, a run starts in any state. States drawn with a double line
     are accepting; if there are none, a run may end anywhere.
 
-    Raises `NotDeterministic` with the state and the action, and `InvalidValue` for two starts or none. Cost: the size
-    of the file; some 15 µs for each edge.
+    Raises `NotDeterministic` with the state and the action, `InvalidValue` for two starts or none, and `TooLarge` for
+    more than a million nodes or edges, which a short text can stand for. Cost: the size of the file and the number of
+    edges; some 15 µs for each.
     """
     name, text = file_name(path), read_text(path)
     if symbols not in (None, "inputs", "outputs", "labels"):
         raise InvalidValue('symbols must be "inputs", "outputs" or "labels"')
     try:
-        return _system(read_dot(text), start, symbols, accepting)
+        return _system(read_dot(text, kept=_USED), start, symbols, accepting)
     except InvalidValue as error:
         raise type(error)(f"{name}: {error}") from None
 

@@ -7,7 +7,7 @@ milliseconds for each edge, or a C library.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -45,14 +45,15 @@ class DotGraph:
     edges: list[tuple[str, str, Attributes]] = field(default_factory=list)
 
 
-def read_dot(text: str, limits: Limits = DEFAULTS) -> DotGraph:
+def read_dot(text: str, limits: Limits = DEFAULTS, kept: Container[str] | None = None) -> DotGraph:
     """The one graph in a text; subgraphs are part of it, and defaults such as `node [shape=circle]` are filled in.
 
-    Raises `InvalidValue` with the line of what is not DOT, and `TooLarge` beyond `limits.read_edges`. Cost: the length
-    of the text and the number of edges.
+    Only the attributes in `kept` are read, or all of them: defaults are copied to every node and edge, so a short text
+    with many can take much memory. Raises `InvalidValue` with the line of what is not DOT, and `TooLarge` beyond
+    `limits.read_edges` nodes or edges, before they are made. Cost: the length of the text and the number of edges.
     """
     try:
-        return _Reader(text, limits.read_edges).graph()
+        return _Reader(text, limits.read_edges, kept).graph()
     except RecursionError:
         raise InvalidValue("subgraphs are nested too deeply: write the graph without them") from None
 
@@ -98,8 +99,8 @@ def _fault(text: str, place: int) -> InvalidValue:
 class _Reader:
     """Reads tokens one by one, with the next one in view."""
 
-    def __init__(self, text: str, most_edges: int) -> None:
-        self._text, self._rest, self._most_edges = text, _tokens(text), most_edges
+    def __init__(self, text: str, most: int, kept: Container[str] | None) -> None:
+        self._text, self._rest, self._most, self._kept = text, _tokens(text), most, kept
         self._kind, self._value, self._place = next(self._rest)
 
     def graph(self) -> DotGraph:
@@ -141,17 +142,20 @@ class _Reader:
         while self._skip("->" if self._graph.directed else "--"):
             is_name = self._kind in _NAMES
             ends.append(self._node(self._name(), node) if is_name else self._subgraph(node, edge))
+            self._refuse_more(len(ends) - 1)
         attributes = self._attributes()
         if len(ends) == 1 and is_name:
             self._graph.nodes[name] |= attributes
+        shared = edge | attributes
         for sources, targets in pairwise(ends):
-            if len(self._graph.edges) + len(sources) * len(targets) > self._most_edges:
-                raise TooLarge(f"a graph may have at most {self._most_edges} edges here: use a smaller one")
-            self._graph.edges += ((source, target, edge | attributes) for source in sources for target in targets)
+            self._refuse_more(len(self._graph.edges) + len(sources) * len(targets))
+            self._graph.edges += ((source, target, shared) for source in sources for target in targets)
         return {name: None for end in ends for name in end}
 
     def _node(self, name: str, defaults: Attributes) -> dict[str, None]:
-        self._graph.nodes.setdefault(name, dict(defaults))
+        if name not in self._graph.nodes:
+            self._refuse_more(len(self._graph.nodes) + 1)
+            self._graph.nodes[name] = dict(defaults)
         for _ in range(2):  # a port and a compass point, where an edge touches the node
             if self._skip(":"):
                 self._name()
@@ -167,10 +171,16 @@ class _Reader:
         while self._skip("["):
             while not self._skip("]"):
                 name = self._name()
-                found[name] = self._name() if self._skip("=") else "true"
+                value = self._name() if self._skip("=") else "true"
+                if self._kept is None or name in self._kept:
+                    found[name] = value
                 if not self._skip(";"):
                     self._skip(",")
         return found
+
+    def _refuse_more(self, number: int) -> None:
+        if number > self._most:
+            raise TooLarge(f"a graph may have at most {self._most} edges, and as many nodes: use a smaller one")
 
     def _name(self) -> str:
         """A name or value; texts in quotes may be joined by +."""

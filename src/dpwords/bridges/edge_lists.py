@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from dpwords.core.checks import collection
@@ -71,7 +72,7 @@ def _columns(header: list[str], file: str) -> tuple[int, int]:
             raise InvalidValue(f"{file} has {name} between its columns: write it with commas")
     if not {"source", "target"} <= set(header):
         raise InvalidValue(f"{file} needs a header line that names the columns source and target: write source,target")
-    repeated = next((column for column in header if header.count(column) > 1), None)
+    repeated = next((column for column, times in Counter(header).items() if times > 1), None)
     if repeated is not None:
         raise InvalidValue(f'{file} has more than one column "{repeated[:20]}": give each column a name of its own')
     return header.index("source"), header.index("target")

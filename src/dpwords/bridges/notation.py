@@ -14,8 +14,9 @@ from typing import Any, Literal
 from dpwords.bridges.rule_notation import cells, rule
 from dpwords.bridges.system_files import read_system
 from dpwords.core.files import read_text
+from dpwords.core.limits import DEFAULTS
 from dpwords.core.symbols import Word
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.free_words import Words
 from dpwords.languages.language import Language
 from dpwords.languages.lexicon import Lexicon
@@ -71,6 +72,8 @@ def alphabet_symbols(text: str) -> list[str]:
         first, last = (end[-1] for end in ((token[1], token[2]) if token[1] else (token[3], token[3])))
         if first > last:
             raise InvalidValue(f"the range {first}-{last} of the alphabet runs backwards: write {last}-{first}")
+        if len(symbols) + ord(last) - ord(first) >= DEFAULTS.alphabet:
+            raise TooLarge(f"the ranges of the alphabet have more than {DEFAULTS.alphabet} characters: use fewer")
         symbols.extend(map(chr, range(ord(first), ord(last) + 1)))
     if any(symbols.count(separator) > 1 for separator in ", ;"):
         raise InvalidValue(

@@ -23,7 +23,7 @@ from dpwords.cli.release import release
 from dpwords.cli.serve import serve
 from dpwords.cli.study import study
 from dpwords.cli.terminal import BROKEN_PIPE, NO_OUTPUT, flush_output, note
-from dpwords.errors import NO_MEMORY, DPWordsError, InvalidValue, one_line, own_failure
+from dpwords.errors import NO_MEMORY, DPWordsError, InvalidValue, one_line, own_failure, unchained
 
 
 @click.group(cls=OrderedCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -89,6 +89,7 @@ def main() -> None:
     sys.exit(code if flush_output() else code or 2)
 
 
+@unchained()
 def _run(arguments: list[str]) -> int:
     answered = complete(cli)
     if answered is not None:

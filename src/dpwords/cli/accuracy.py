@@ -168,11 +168,11 @@ def _legend(chosen: bool) -> str:
 def _check_plot(path: Path, epsilon: list[float]) -> None:
     """Refuse a plot that could not be drawn or written, before anything is computed."""
     from dpwords import plots
-    from dpwords.core.files import check_output
+    from dpwords.cli.targets import check_target
 
     if not epsilon or plots.checked_form(path) == "dot":
         raise InvalidValue("--plot needs values of --epsilon, and a file name that ends in .svg or .png")
-    check_output(path)
+    check_target(path, "plot")
     plots.need_matplotlib()
 
 

@@ -207,14 +207,14 @@ def _prior(text: str, public: Language) -> Prior:
 def _check_files(output: Path | None, plot: Path | None) -> None:
     """Refuse files that could not be written, before anything is computed."""
     from dpwords import plots
-    from dpwords.core.files import check_output
+    from dpwords.cli.targets import check_target
 
     if output is not None:
         if output.suffix.lower() not in (".json", ".csv"):
             raise InvalidValue("--output takes a file name that ends in .json or .csv")
-        check_output(output)
+        check_target(output)
     if plot is not None:
         if plots.checked_form(plot) == "dot":
             raise InvalidValue("--plot takes a file name that ends in .svg or .png")
-        check_output(plot)
+        check_target(plot, "plot")
         plots.need_matplotlib()

@@ -109,8 +109,9 @@ def audit(
     """Measure ε over every pair of words and every output, and compare it with the claim.
 
     With --edits all, the audit covers all words of at most this length, and outputs of up to two more symbols if they
-    can be listed. A channel onto a system is audited before the projection, which cannot increase ε. With --report, it
-    covers all words of at most this length, and all answers. The exit code is 1 if the claim is broken.
+    can be listed; it says how likely other outputs are, which it does not cover. A channel onto a system is audited
+    before the projection, which cannot increase ε. With --report, it covers all words of at most this length, and all
+    answers. About 10,000 draws are compared with the probabilities. The exit code is 1 if the claim is broken.
 
     With --statistical, or a --command, two words are drawn many times, and a lower bound on ε is computed from how
     often an event occurs for each. Such an audit can break a claim, but never prove one. Without --word and
@@ -319,9 +320,9 @@ def _missing(option: str) -> InvalidValue:
 def _check_plot(path: Path) -> None:
     """Refuse a plot that could not be drawn or written, before anything is computed."""
     from dpwords import plots
-    from dpwords.core.files import check_output
+    from dpwords.cli.targets import check_target
 
     if path.suffix.lower() not in (".svg", ".png"):
         raise InvalidValue("--plot takes a file name that ends in .svg or .png")
-    check_output(path)
+    check_target(path, "plot")
     plots.need_matplotlib()

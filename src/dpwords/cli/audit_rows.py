@@ -33,6 +33,8 @@ def exact_rows(found: ExactAudit, mechanism: Mechanism, notation: Notation, leng
             ("its loss", f"{worst.loss:.9g}, at output '{output}'"),
             ("its claim", f"{found.allowed:.9g} for {about}"),
         ]
+    if found.draws:
+        rows.append(("draws", f"{found.draws} in all; they do not contradict the probabilities"))
     if isinstance(mechanism, Private):
         rows.append(("in force", mechanism.in_force(length).text))
     return rows
@@ -80,8 +82,10 @@ def statistical_rows(found: StatisticalAudit, word: str, neighbour: str, any_two
 
 def says(found: Any) -> str:
     """The verdict, in words that cannot be taken for more than was found."""
-    if found.holds is None:
+    if found.claimed is None:
         return "nothing was claimed: give --epsilon to check a claim"
+    if found.holds is None:
+        return f"the claim is {found.verdict}"
     if not found.holds:
         return "THE CLAIM IS BROKEN"
     return "the claim is not accused, which does not prove it" if hasattr(found, "reach") else "the claim holds"

@@ -69,11 +69,11 @@ def draw(
       dpwords draw --paper --output figures
     """
     from dpwords import plots
-    from dpwords.core.files import check_output
+    from dpwords.cli.targets import check_target
 
     if output is not None and not paper:
         plots.checked_form(output)
-        check_output(output)
+        check_target(output)
     if paper:
         refuse("--paper draws the paper's figures", "words_given", "runs", "released", "title", *options)
         _draw_paper(output)

@@ -98,6 +98,7 @@ def _at_least_one(context: click.Context, option: click.Parameter, value: int | 
     ".svg. It can be given several times.",
 )
 @click.option("--format", type=click.Choice(FORMATS), help="The input's format.  [default: by its suffix]")
+@click.option("--no-header", is_flag=True, help="The first line of a CSV or TSV file is a row like the others.")
 @click.option("--column", help="The column of words.")
 @click.option("--columns", help="One column for each step: a range 'm1:m12' or a pattern 'm*'.")
 @click.option("--case", help="In a log with one row for each event, the column that says which word it belongs to.")
@@ -272,7 +273,7 @@ def _named(read: ReleasedFile, patterns: Sequence[str]) -> Sequence[str]:
 
 def _check_output(path: Path) -> None:
     """Refuse a file that could not be written, before anything is computed."""
-    from dpwords.core.files import check_output
+    from dpwords.cli.targets import check_target
 
     if path.suffix.lower() not in _OUTPUTS:
         raise InvalidValue(f"--output takes a file name that ends in {', '.join(_OUTPUTS[:-1])} or {_OUTPUTS[-1]}")
@@ -280,7 +281,7 @@ def _check_output(path: Path) -> None:
         from dpwords import plots
 
         plots.need_matplotlib()
-    check_output(path)
+    check_target(path)
 
 
 def _write(rows: EstimateRows, read: ReleasedFile, output: Sequence[Path]) -> None:

@@ -15,7 +15,8 @@ from dpwords.core.checks import whole_number
 from dpwords.errors import InvalidValue
 
 if TYPE_CHECKING:
-    from dpwords.ledger import Id, Ledger
+    from dpwords.core.id_kinds import Id
+    from dpwords.ledger import Charge, Ledger
 
 
 @click.group(invoke_without_command=True, short_help="Show how much ε has been spent for each person.")
@@ -30,6 +31,7 @@ def ledger(context: click.Context) -> None:
     Examples:
       dpwords ledger show ledger.db
       dpwords ledger show ledger.db --id ann
+      dpwords ledger as-text ledger.db
     """
     if context.invoked_subcommand is None:
         emit(context.get_help().splitlines())
@@ -51,12 +53,34 @@ def show(file: Path, one: str | None, limit: int) -> None:
       dpwords ledger show ledger.db --id ann
     """
     whole_number(limit, "--limit", 1)
+    found = _opened(file)
+    emit(_accounts(found, limit) if one is None else _charges(found, one, limit))
+
+
+@ledger.command("as-text", short_help="Write ids that are whole numbers as texts.")
+@click.argument("file", type=click.Path(path_type=Path))
+def as_text(file: Path) -> None:
+    """Write ids that are whole numbers as texts, as releases of tables name people; nothing is lost.
+
+    Earlier versions took 1 in a Parquet file and 1 in a CSV file for two people. They become one, and what both have
+    spent is added up, even if that is more than the budget.
+
+    \b
+    Example:
+      dpwords ledger as-text ledger.db
+    """
+    found = _opened(file)
+    found.as_text()
+    emit([f"ids that were whole numbers are texts now in {file.name}"])
+
+
+def _opened(file: Path) -> Ledger:
+    """The ledger in a file."""
     if not file.is_file() or not file.stat().st_size:  # an empty file would become a ledger
         raise InvalidValue("there is no ledger at this path: check it, or make one with dpwords release --ledger")
     from dpwords.ledger import Ledger
 
-    found = Ledger(file)
-    emit(_accounts(found, limit) if one is None else _charges(found, one, limit))
+    return Ledger(file)
 
 
 def _accounts(found: Ledger, limit: int) -> list[str]:
@@ -76,6 +100,8 @@ def _accounts(found: Ledger, limit: int) -> list[str]:
     lines = [title, *table(Table(("id", "spent", "left", "runs"), tuple(rows)), Terminal.of_output())]
     if count > len(accounts):
         lines.append(f"({count - len(accounts)} more have spent no more than these: --limit shows them)")
+    if len({type(each.id) for each in accounts}) > 1:
+        lines.append("(ids of several kinds, so that 1 and '1' are two people: dpwords ledger as-text adds them up)")
     neighbours = found.neighbours()
     if len(neighbours) > 1:
         least = min(k for distance, k in neighbours if distance != "any")  # a report hides any change
@@ -86,15 +112,16 @@ def _accounts(found: Ledger, limit: int) -> list[str]:
 
 
 def _charges(found: Ledger, one: str, limit: int) -> list[str]:
-    """The latest charges of an id, given as a text that may also stand for a whole number."""
+    """The latest charges of an id, given as a text that stands for a whole number if the ledger has those."""
     from dpwords.studies.study import Table
 
-    ids: list[Id] = [one]
-    with suppress(ValueError):
-        ids.append(int(one))
-    lines = []
-    for id in ids:
-        entries = found.entries(id)
+    lines: list[str] = []
+    for kind in (str, int):
+        id: Id = one
+        entries: list[Charge] = []
+        with suppress(ValueError):  # the text is no number, or the ledger has ids of the other kind
+            id = kind(one)
+            entries = found.entries(id)
         if entries:
             left = "" if found.budget is None else f", {found.left(id):.12g} left"
             count = "" if len(entries) <= limit else f" (the latest {limit} of {len(entries)} charges)"
@@ -108,6 +135,6 @@ def _charges(found: Ledger, one: str, limit: int) -> list[str]:
 
 
 def _name(id: Id) -> str:
-    """An id on one line; texts that look like another kind of id, or cannot be shown as they are, are quoted."""
-    plain = isinstance(id, str) and id.isprintable() and id.strip() == id != "" and not id.lstrip("-").isdigit()
+    """An id on one line; texts that cannot be shown as they are, and bytes, are quoted."""
+    plain = isinstance(id, str) and id.isprintable() and id.strip() == id != ""
     return str(id) if plain or isinstance(id, int) else repr(id)

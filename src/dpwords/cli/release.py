@@ -127,7 +127,7 @@ def release(
           > private.csv
     """
     from dpwords.bridges.notation import Notation
-    from dpwords.core.files import check_output
+    from dpwords.cli.targets import check_target
     from dpwords.mechanisms.report import Report
 
     language = public_language(**options)
@@ -139,7 +139,7 @@ def release(
             "certificates are for tight calibration on systems and lexicons, which is not in use here", "certificates"
         )
     if certificates is not None:
-        check_output(certificates)
+        check_target(certificates, "certificates")
     inside = _checked_inside(mechanism, any_word)
     if options["input"] is not None:
         options |= {"separator": separator, "epsilon": epsilon, "any_word": any_word, "quiet": quiet}

@@ -14,6 +14,7 @@ import click
 from dpwords.cli.certifying import certified, certify
 from dpwords.cli.completing import files
 from dpwords.cli.options import above_zero, refuse, with_options
+from dpwords.cli.targets import refuse_overwriting
 from dpwords.cli.terminal import check_standard_output, copy_out, note, rows_bar, status
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.frames.formats import FORMATS
@@ -30,11 +31,18 @@ _WORTH_TELLING = 100  # rows a second: for a few rows, the time is that of start
 _PATIENCE = 10  # seconds of proofs, after which a faster way is named
 _MUCH = 10.0  # ε of a person, beyond which a promise says little
 _SHOWN = 6  # names of columns in one line
+_EXAMPLE = 10  # symbols of a word
 _INPUT = click.option(
     "--input",
     shell_complete=files,
     help="A file with a table of words: .csv, .tsv, .jsonl, .txt (a word on each line), .parquet, .arrow or "
     ".feather; text also as .gz, .bz2, .xz or .zst. '-' is standard input.",
+)
+NO_HEADER = click.option(
+    "--no-header",
+    is_flag=True,
+    help="The first line of a CSV or TSV file is a row like the others. Columns are called 1, 2, 3, …, and CSV and TSV "
+    "are written without a header, too.",
 )
 _FORMAT = click.option("--format", type=click.Choice(FORMATS), help="The input's format.  [default: by its suffix]")
 _SHAPE = (
@@ -53,13 +61,18 @@ _FILES = (
     _INPUT,
     click.option("--output", shell_complete=files, help="The file to write. '-' is standard output.  [default: -]"),
     _FORMAT,
+    NO_HEADER,
     click.option(
         "--output-format",
         type=click.Choice(FORMATS),
         help="The output's format.  [default: by its suffix; on standard output that of the input]",
     ),
     *_SHAPE,
-    click.option("--id", help="A column that differs in every row; draws depend on it.  [default: the row's number]"),
+    click.option(
+        "--id",
+        help="A column that differs in every row and names its word; draws depend on it. A --key-file needs one.  "
+        "[default: the row's number]",
+    ),
     click.option("--by", help="The column that says whose word it is: what the words of a person spend adds up."),
     click.option(
         "--budget",
@@ -84,13 +97,13 @@ _FILES = (
     click.option(
         "--key-file",
         shell_complete=files,
-        help="A file with 64 hexadecimal digits, a secret key: the same key, ids and words give the same draws.  "
+        help="A file with 64 hexadecimal digits, a secret key: the same key, --id and word give the same draw.  "
         "[default: a fresh key, destroyed when the run is finished]",
     ),
 )
 _NEED_INPUT = (
-    *("output", "format", "output_format", "column", "columns", "case", "symbol", "order", "id", "by", "budget"),
-    *("split", "ledger", "resume", "invalid", "drop_others", "key_file"),
+    *("output", "format", "no_header", "output_format", "column", "columns", "case", "symbol", "order", "id", "by"),
+    *("budget", "split", "ledger", "resume", "invalid", "drop_others", "key_file"),
 )
 _WHERE = ("column", "columns", "case", "symbol", "order", "separator", "id", "by")
 
@@ -102,7 +115,7 @@ def file_options(command: Command) -> Command:
 
 def word_file_options(command: Command) -> Command:
     """Add --input, and what says where its words are."""
-    return with_options(command, (_INPUT, _FORMAT, *_SHAPE, _INVALID))
+    return with_options(command, (_INPUT, _FORMAT, NO_HEADER, *_SHAPE, _INVALID))
 
 
 def refuse_file_options() -> None:
@@ -175,7 +188,7 @@ def in_options(message: str) -> str:
 
 
 def _job(mechanism: Private, inside: Language | None, options: Mapping[str, Any]) -> Job:
-    from dpwords.frames.receipts import public_options
+    from dpwords.frames.receipts import place_of, public_options
     from dpwords.frames.requests import Request
     from dpwords.frames.runs import Job
 
@@ -193,7 +206,10 @@ def _job(mechanism: Private, inside: Language | None, options: Mapping[str, Any]
         inside=inside,
     )
     target = options["output"] or _STANDARD
-    return Job(mechanism, options["input"], target, options["format"], options["output_format"], request, public)
+    for written in () if target == _STANDARD else (Path(target), place_of(Path(target))):
+        refuse_overwriting(written)
+    formats, header = (options["format"], options["output_format"]), not options["no_header"]
+    return Job(mechanism, options["input"], target, *formats, request, public, header)
 
 
 def _without_folder(option: str) -> str:
@@ -236,7 +252,8 @@ def _certify_all(mechanism: Private, plan: Plan, certificates: Path | None, quie
     for number, (each, length) in enumerate(plan.kinds, start=1):
         exponential = certified(each)
         if exponential is not None and length:
-            about = f" words of length {length} ({number} of {len(plan.kinds)})" if len(plan.kinds) > 1 else ""
+            several = len(plan.kinds) > 1 and not _hides_lengths(plan)
+            about = f" words of length {length} ({number} of {len(plan.kinds)})" if several else ""
             certify(exponential, certificates if each is mechanism else None, {length}, quiet, about)
         if isinstance(each, ByLength):
             with status(f"choosing a mechanism for words of length {length}"):
@@ -275,17 +292,32 @@ def _tell_contents(run: FileRun, plan: Plan, options: Mapping[str, Any]) -> None
 
 
 def _tell_promise(run: FileRun, plan: Plan) -> None:
-    """The public summary for the ε of a typical word of the commonest length, and warnings for other lengths."""
-    length = run.commonest_length
-    if not length:
+    """The public summary for the ε of a typical word of the commonest length, and warnings for other lengths.
+
+    Where lengths are hidden as well, it is for a length that has nothing to do with the words.
+    """
+    mechanism, hidden = plan.release.mechanism, _hides_lengths(plan)
+    length = _some_length(mechanism.language) if hidden else run.commonest_length
+    if not length or not plan.words:
         return
-    lengths = sorted({each for _, each in plan.kinds if each})
+    lengths = [length] if hidden else sorted({each for _, each in plan.kinds if each})
     first, *lines = str(plan.release.like(plan.typical_epsilon, length).summary(length)).splitlines()
-    for line in (f"{first} (most words have this length)" if len(lengths) > 1 else first, *lines):
+    remark = " (an example: lengths are hidden)" if hidden else " (most words have this length)"
+    for line in (f"{first}{remark}" if hidden or len(lengths) > 1 else first, *lines):
         note(line)
     for other in sorted({lengths[0], lengths[-1]} - {length}):
         for text in plan.release.like(plan.typical_epsilon, other).summary(other).warnings:
             note(f"warning for words of length {other}: {text}")
+
+
+def _hides_lengths(plan: Plan) -> bool:
+    """Whether the promise is also about the lengths of words."""
+    return plan.release.mechanism.distance != "hamming"
+
+
+def _some_length(language: Language) -> int:
+    """A length of words, 10 if there are any; 0 if there are only very long ones."""
+    return next((each for each in (*range(_EXAMPLE, 0, -1), *range(_EXAMPLE, 64)) if language.count(each)), 0)
 
 
 def _tell(wanted: bool, text: str) -> None:

@@ -14,8 +14,9 @@ from dpwords.cli.options import described, public_language
 from dpwords.errors import DPWordsError, InvalidValue
 
 if TYPE_CHECKING:
-    from dpwords.frames.formats import FileForm, TableReader
+    from dpwords.frames.formats import FileForm
     from dpwords.frames.released import Released
+    from dpwords.frames.streams import Input
     from dpwords.mechanisms.private import Private
 
 _STANDARD = "-"
@@ -45,7 +46,7 @@ def released_file(path: str, named: str | None) -> ReleasedFile:
 
     need_pyarrow()
     from dpwords.frames import receipts
-    from dpwords.frames.formats import FileForm
+    from dpwords.frames.formats import DELIMITED, FileForm
     from dpwords.frames.passes import TableSource
     from dpwords.frames.released import released
     from dpwords.frames.requests import Request
@@ -53,16 +54,16 @@ def released_file(path: str, named: str | None) -> ReleasedFile:
 
     form = FileForm.of(path, named)
     with Input(path) as source:
-        reader = form.reader(source)
-        document = _receipt(path, form, reader)
+        document = _receipt(path, form, source)
         options = _merged(document, Path(path).parent, source.name)
+        form = FileForm.of(path, named, not (options["no_header"] and form.kind in DELIMITED))
         mechanism = described(public_language(**options), **options)
         if document:
             receipts.check_mechanism(document, mechanism)
         words = document.get("words")
         number = words if isinstance(words, int) else None
         request = Request(**{name: options[name] for name in _WHERE})
-        found = released(TableSource(source, form, reader), mechanism, request, number)
+        found = released(TableSource(source, form, form.reader(source)), mechanism, request, number)
         notes = []
         if number is not None and len(found) != number:
             notes.append(f"the receipt is about {number:,} releases, and {source.name} has {len(found):,}")
@@ -71,7 +72,7 @@ def released_file(path: str, named: str | None) -> ReleasedFile:
         return ReleasedFile(mechanism, found, source.name, options["separator"], tuple(notes))
 
 
-def _receipt(path: str, form: FileForm, reader: TableReader) -> Mapping[str, Any]:
+def _receipt(path: str, form: FileForm, source: Input) -> Mapping[str, Any]:
     """The receipt; empty if there is none, and the options describe the release without it."""
     from dpwords.frames import receipts
 
@@ -80,7 +81,7 @@ def _receipt(path: str, form: FileForm, reader: TableReader) -> Mapping[str, Any
     remedy = "say how the words were released, with --epsilon and --alphabet or --system"
     if not form.is_text:
         try:
-            return receipts.inside(reader.schema, Path(path).name)
+            return receipts.inside(form.reader(source).schema, Path(path).name)
         except receipts.NoReceipt as error:
             if told:
                 return {}

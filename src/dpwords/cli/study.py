@@ -167,7 +167,7 @@ def data(
     where = {name: options[name] for name in ("column", "columns", "case", "symbol", "order", "separator")}
     request = Request(**where, invalid=options["invalid"] or "fail", inside=inside)
     try:
-        found = words_in(input, options["format"], request, mechanism)
+        found = words_in(input, options["format"], request, mechanism, not options["no_header"])
     except InvalidValue as error:
         raise type(error)(in_options(str(error))) from None
     study = partial(run, found.words, language, epsilon, k, edits, question, draws=draws, seed=seed, limits=limits)
@@ -181,10 +181,11 @@ def _show(name: str, run: Callable[..., Study], output: Path | None, told: tuple
     `told` are lines for standard error that go with the results.
     """
     from dpwords import plots
-    from dpwords.core.files import check_output, staged
+    from dpwords.cli.targets import check_target
+    from dpwords.core.files import staged
 
     if output is not None:
-        check_output(output / f"{name}.json")
+        check_target(output / f"{name}.json")
         plots.need_matplotlib()
     found = run(progress=shown)
     terminal = Terminal.of_output()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -70,6 +71,26 @@ def check_output(path: Path) -> None:
             raise InvalidValue(f"the output cannot be written ({folder.name} is not a directory): check the path")
         if not os.access(folder, os.W_OK | os.X_OK):
             raise InvalidValue(f"the output cannot be written ({folder.name} is write-protected): check the path")
+
+
+def is_same_file(path: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+    """Whether two paths lead to the same file, by links or otherwise, or would if it existed."""
+    try:
+        if os.path.exists(path) and os.path.exists(other):
+            return os.path.samefile(path, other)
+        return resolved(Path(path)) == resolved(Path(other))
+    except (OSError, ValueError, RuntimeError):  # a path that names nothing
+        return False
+
+
+def refuse_standard_input(path: Path) -> None:
+    """Raise `InvalidValue` if standard input comes from the file that a path stands for, which would be overwritten."""
+    try:
+        same = sys.stdin is not None and os.path.samestat(os.fstat(sys.stdin.fileno()), path.stat())
+    except (OSError, ValueError):  # there is no such file yet, or standard input is none
+        return
+    if same:
+        raise InvalidValue(f"{path.name} is both input and output: write to another file")
 
 
 def write_whole(contents: Mapping[Path, bytes]) -> None:

@@ -1,25 +1,47 @@
 """Public facts that take long to compute, kept between runs in a directory of the user's cache.
 
-Each is the answer to a question: a JSON document in a file that is named after a hash of the question, which includes
-the version of this package. The directory tells which public languages (by a hash), ε and lengths were used. Nothing in
-it depends on private words beyond their lengths. `DPWORDS_CACHE` names another directory; if it is empty, nothing is
-kept. Where nothing can be read or written, everything works without.
+Each is the answer to a question: a JSON document in a file that is named after a hash of the question. The question
+includes the version of this package, a hash of the code that finds answers, and the versions of NumPy and Numba: what
+another build has kept is not an answer. With each answer a tag is kept that only this user's installation can compute,
+from a secret key in the same directory. A valid tag says: this code, run by this user, has found the answer. Whoever
+can read the key as this user can change the program itself. In a directory that others can write to, no tag is valid.
+
+The directory tells which public languages (by a hash), ε and lengths were used. Nothing in it depends on private words
+beyond their lengths. `DPWORDS_CACHE` names another directory; if it is empty, nothing is kept. Where nothing can be
+read or written, or where the code does not consist of readable files (in a zip archive, or without its source),
+everything works without.
 """
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import os
+import secrets
+import time
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from dpwords import __version__
+import dpwords
 from dpwords.core.files import write_whole
+from dpwords.core.limits import DEFAULTS
 from dpwords.errors import DPWordsError
 
 VARIABLE = "DPWORDS_CACHE"
+_ROOMS = ("_kernels", "core", "languages", "mechanisms", "privacy", "spaces")  # whose code finds answers
+_TOP = Path(dpwords.__path__[0])
+_KEY = 32  # bytes
+_STARTED = time.time()  # code that was written later is not the code that runs
+
+
+class Kept(NamedTuple):
+    """An answer that was kept; it is *ours* if its tag is valid, otherwise it is only a claim."""
+
+    answer: dict[str, Any]
+    ours: bool
 
 
 def directory() -> Path | None:
@@ -32,26 +54,103 @@ def directory() -> Path | None:
     return Path(named) if named else None
 
 
-def kept(question: str) -> dict[str, Any] | None:
-    """What was kept as the answer to a question; None if there is nothing, or if it cannot be read."""
+def kept(question: str) -> Kept | None:
+    """What was kept as the answer to a question; None if there is nothing, or if it cannot be read or is too large."""
     place = _place(question)
     try:
-        found = None if place is None else json.loads(place.read_text("utf-8"))
+        found = None if place is None else json.loads(_content(place, DEFAULTS.kept))
     except (OSError, ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    if not isinstance(found, dict):
+        return None
+    tag, ours = found.pop("tag", None), False
+    with suppress(OSError):
+        ours = hmac.compare_digest(str(tag).encode(), _tag(question, found).encode()) and _only_ours()
+    return Kept(found, ours)
 
 
 def keep(question: str, answer: dict[str, Any]) -> None:
-    """Keep an answer, completely or not at all."""
+    """Keep an answer with its tag, completely or not at all."""
     place = _place(question)
     if place is not None:
         with suppress(OSError, DPWordsError):
             place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_whole({place: json.dumps(answer, indent=1).encode()})
+            document = answer | {"tag": _tag(question, answer)}
+            write_whole({place: json.dumps(document, indent=1).encode()})
+
+
+@cache
+def build(top: Path = _TOP) -> str | None:
+    """The version of this package, a hash of the code that finds answers, and the versions of what it rests on.
+
+    None if the code cannot be read, or was replaced since this process started. Cost: a few milliseconds, once.
+    """
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = hashlib.sha256()
+    try:
+        files = sorted(path for room in _ROOMS for path in (top / room).rglob("*.py"))
+        for path in files:
+            content = path.read_bytes()
+            found.update(f"{path.relative_to(top).as_posix()} {len(content)} ".encode() + content)
+        if not files or max(path.stat().st_mtime for path in files) > _STARTED:
+            return None
+        return f"{dpwords.__version__} {found.hexdigest()} {version('numpy')} {version('numba')}"
+    except (OSError, PackageNotFoundError):
+        return None
+
+
+def _asked(question: str) -> str:
+    return f"{build()} {question}"
 
 
 def _place(question: str) -> Path | None:
+    """The file of a question; None if nothing is kept."""
     folder = directory()
-    name = hashlib.sha256(f"{__version__} {question}".encode()).hexdigest()[:32]
-    return None if folder is None else folder / f"{name}.json"
+    if folder is None or build() is None:
+        return None
+    return folder / f"{hashlib.sha256(_asked(question).encode()).hexdigest()[:32]}.json"
+
+
+def _content(place: Path, most: int) -> bytes:
+    """The content of a file; raises ValueError if it is larger than that."""
+    with place.open("rb") as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise ValueError("too large")
+    return content
+
+
+def _tag(question: str, answer: dict[str, Any]) -> str:
+    claim = json.dumps([_asked(question), answer], sort_keys=True)
+    return hmac.new(_key(), claim.encode(), hashlib.sha256).hexdigest()
+
+
+def _only_ours() -> bool:
+    """Whether directory and key belong to this user, and others can neither write to the one nor read the other."""
+    folder = directory()
+    if folder is None or os.name != "posix":
+        return folder is not None
+    there, key = folder.stat(), (folder / "key").stat()
+    return {there.st_uid, key.st_uid} == {os.geteuid()} and not there.st_mode & 0o022 and not key.st_mode & 0o077
+
+
+def _key() -> bytes:
+    """The secret key of the directory, readable by its owner only; it is made when it is first needed."""
+    folder = directory()
+    if folder is None:
+        raise OSError("nothing is kept")
+    place, part = folder / "key", folder / f".{secrets.token_hex(8)}"
+    if place.exists() and place.stat().st_size != _KEY:  # damaged: what it has signed is only a claim
+        place.unlink()
+    if not place.exists():
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(secrets.token_bytes(_KEY))
+        with suppress(FileExistsError):  # another process was quicker
+            os.link(part, place)  # all of the key, or none
+        part.unlink()
+    with place.open("rb") as file:
+        key = file.read(_KEY + 1)
+    if len(key) != _KEY:
+        raise OSError("the key is damaged")
+    return key

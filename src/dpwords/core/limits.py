@@ -18,10 +18,17 @@ class Limits:
     # Inputs
     word: int = 10**8  # symbols of one word
     file: int = 2**28  # size of a text file, which is read as a whole
-    read_edges: int = 2**24  # edges of a graph in a text file; in DOT, a short text can stand for many
+    read_edges: int = 2**20  # nodes, and edges, of a DOT file, in which a short text can stand for many
+    alphabet: int = 2**21  # characters that an alphabet's ranges stand for; Unicode has about half of that
+    columns: int = 2**16  # columns of a table in a text file
+    row: int = 2**28  # one row of a Parquet or Arrow file when all of its values are written out
     converted_states: int = 10**6  # states of a language that is converted for another package
     answers: int = 10**6  # possible answers to the question of a report
+    kept: int = 2**16  # size of a file in the cache; larger ones are not read
     listed_length: int = 4096  # length of words that are enumerated one by one
+
+    # The page
+    worker: int = 5 * 2**30  # address space of a process that answers questions, of which libraries need about 1 GiB
 
     # Combinations of languages, and patterns
     combined_states: int = 4 * 10**6  # states of a combination, of which those from which no word can end are dropped

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _LITTLE, _KEPT = 2**26, 2**28  # bytes
+_LIBRARIES = 2**30  # bytes of address space, most of it no memory, that imports and compiled code take
 _GROUPS = Path("/sys/fs/cgroup")
 _OF_A_GROUP = {  # the files with the limit and the use of a group of processes, in both versions of cgroups
     "": ("memory.max", "memory.current", "inactive_file"),
@@ -50,10 +51,30 @@ def address_space() -> float:
     import resource
 
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if most == resource.RLIM_INFINITY:
-        return math.inf
-    pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
-    return most - pages * resource.getpagesize()
+    return math.inf if most == resource.RLIM_INFINITY else most - _taken()
+
+
+def limit_address_space(more: int) -> None:
+    """Let this process take at most so many bytes of address space more, or half of the room and 1 GiB if that is less.
+
+    What is beyond it fails with `MemoryError`, before the machine or the container runs out of memory. A stricter limit
+    stays. On other systems than Linux nothing happens.
+    """
+    if sys.platform != "linux":
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    most = _taken() + int(min(more, room() / 2 + _LIBRARIES))
+    if soft == resource.RLIM_INFINITY or most < soft:
+        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+
+
+def _taken() -> int:
+    """The number of bytes of this process's address space, on Linux."""
+    import resource
+
+    return int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
 
 
 def _of_containers(processes: Path = Path("/proc/self/cgroup"), groups: Path = _GROUPS) -> Iterator[float]:

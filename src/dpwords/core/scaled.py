@@ -52,6 +52,10 @@ class Scaled(NamedTuple):
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.mantissa) + self.exponent * math.log(2.0))
 
+    def stored(self) -> bytes:
+        """The stored numbers, the same bytes on every machine."""
+        return self.mantissa.astype("<f8").tobytes() + b"|" + self.exponent.astype("<i8").tobytes()
+
     def exact(self) -> list[Fraction]:
         """The stored numbers of a flat array as fractions, without rounding."""
         return [

@@ -36,7 +36,8 @@ def release(
     """Return the table with each of its words released. Each word spends ε.
 
     `table` is a pyarrow Table or RecordBatch, a pandas DataFrame or a Polars DataFrame, and so is the result, with the
-    same types (and the same index). A single column (a Series or an Arrow array) is accepted as well. The words are
+    same types (and the same index). A single column (a Series or an Arrow array) is accepted as well. Metadata,
+    attributes and unused categories of the table are not copied. The words are
 
     - in one `column`: lists of symbols, or text. Text is split at `separator`; without one, it consists of single
       characters if the alphabet does, and otherwise of names with white space between them;
@@ -51,15 +52,16 @@ def release(
     the column of the words, as lists of items, or as text if the words are; in a new column "answer", which replaces
     all `columns`; or in one row for each `case`.
 
-    All other columns stay as they are, and are not protected; `drop_others` leaves only those that are named here.
+    The values of all other columns are copied, and not protected; `drop_others` leaves only those that are named here.
     Where categories are listed with a column, they are those of the alphabet afterwards. A word shorter than k is
     released with its length as k. Rows whose word is missing or not in the language raise NotInLanguage before anything
     is drawn; with invalid="skip" they are left out, which shows that they were such rows.
 
     `by` names the column that tells who one person is. With a `budget`, the words of each person spend no more than it:
     split="equal" gives each of n words budget/n, split="first" releases only as many words as it pays for at the
-    mechanism's ε. A `ledger` is charged before the first draw. `id` and `key` are those of `release_all`; without an
-    id, rows are known by their numbers.
+    mechanism's ε. A `ledger` is charged before the first draw. `id` names the column of the ids of `release_all`; a
+    `key` needs one, or the `case` of an event log. Ids and people are named by text, as in files: the whole number 1 is
+    "1" in a ledger, and to `release_all`.
 
     Cost: that of `release_codes`, and a few nanoseconds for each symbol.
 

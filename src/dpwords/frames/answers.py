@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from dpwords.core.encoding import Codes, Ragged
 from dpwords.core.symbols import Alphabet
 from dpwords.errors import InvalidValue
-from dpwords.frames.coders import Coder, coder_of, is_list, is_text
+from dpwords.frames.coders import Coder, coder_of, is_list, is_text, symbols_as
 from dpwords.frames.shapes import Found, Shape, TextWords, WideWords, checked_column, read_lists
 from dpwords.mechanisms.report import Report
 
@@ -31,7 +31,7 @@ class AnswerColumn:
     words: Shape
     report: Report
     name: str
-    kind: Any  # the Arrow type of one item; None if the column has text
+    kind: Any  # the Arrow type of a state or symbol; None if the column has text
     large: bool = False  # whether the lists have large offsets
 
     @property
@@ -48,18 +48,21 @@ class AnswerColumn:
 
     def write(self, words: Ragged) -> list[Any]:
         """The column of the items that are named, from their numbers."""
-        if isinstance(self._writer, TextWords):
-            return self._writer.write(words)
-        ends, values = np.concatenate([[0], words.ends]), self._writer.values(words.values)
+        if isinstance(self.words, TextWords):
+            return _text(self.words, self.report).write(words)
+        ends, values = np.concatenate([[0], words.ends]), self._items.take(pa.array(words.values))
         if self.large:
             return [pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), values)]
         return [pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values)]
 
     @cached_property
-    def _writer(self) -> TextWords | Coder:
-        if isinstance(self.words, TextWords):
-            return _text(self.words, self.report)
-        return _coder(self.report, self.kind)
+    def _items(self) -> Any:
+        """All items, as an Arrow array."""
+        if self.report.question != "transitions":
+            return symbols_as(self.report.items, self.kind)
+        ends, pairs = _pairs(self.report)
+        flat = symbols_as(ends, self.kind).take(pa.array(pairs.reshape(-1)))
+        return pa.ListArray.from_arrays(pa.array(np.arange(0, len(flat) + 1, 2), pa.int32()), flat)
 
 
 @dataclass(frozen=True)
@@ -103,20 +106,15 @@ class PairCoder:
         found[whole.to_numpy(zero_copy_only=False)] = np.where(known[places] == wanted, places, len(known))
         return found
 
-    def values(self, codes: Any) -> Any:
-        """The Arrow array of the pairs with these numbers."""
-        flat = self.inner.values(self.pairs[np.asarray(codes)].reshape(-1))
-        return pa.ListArray.from_arrays(pa.array(np.arange(0, len(flat) + 1, 2), pa.int32()), flat)
 
-
-def answer_column(schema: Any, words: Shape, report: Report) -> AnswerColumn:
-    """Where the answers of a report about these words go, in a table of this schema."""
-    first = schema.field(words.columns[0]).type
-    if not isinstance(words, WideWords):
-        kind = _item_kind(first.value_type, report) if is_list(first) else None
-        found = AnswerColumn(words, report, words.columns[0], kind, bool(pa.types.is_large_list(first)))
+def answer_column(words: Shape, report: Report) -> AnswerColumn:
+    """Where the answers of a report about these words go."""
+    if isinstance(words, WideWords):
+        found = AnswerColumn(words, report, ANSWER, _item_kind(words.written[0], report))
     else:
-        found = AnswerColumn(words, report, ANSWER, _item_kind(first, report))
+        out = words.written  # type: ignore[attr-defined]
+        kind = _item_kind(out.value_type, report) if is_list(out) else None
+        found = AnswerColumn(words, report, words.columns[0], kind, bool(pa.types.is_large_list(out)))
     found.write(Ragged(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)))  # raises if items cannot be values
     return found
 
@@ -134,13 +132,18 @@ def released_answers(schema: Any, report: Report, column: str, separator: str | 
 
 
 def _coder(report: Report, kind: Any) -> Coder:
-    """The coder of the items, for states or symbols of an Arrow type."""
-    items = report.items
+    """What reads the items, whose states or symbols have an Arrow type."""
     if report.question != "transitions":
-        return coder_of(items, kind)
-    ends = tuple(dict.fromkeys(end for pair in items for end in pair))
+        return coder_of(report.items, kind)
+    ends, pairs = _pairs(report)
+    return PairCoder(coder_of(ends, kind), pairs)
+
+
+def _pairs(report: Report) -> tuple[tuple[Any, ...], Codes]:
+    """The states or symbols at the ends of transitions, and for each transition the numbers of its two ends."""
+    ends = tuple(dict.fromkeys(end for pair in report.items for end in pair))
     number = {end: place for place, end in enumerate(ends)}
-    return PairCoder(coder_of(ends, kind), np.array([[number[one], number[other]] for one, other in items]))
+    return ends, np.array([[number[one], number[other]] for one, other in report.items])
 
 
 def _item_kind(kind: Any, report: Report) -> Any:
@@ -163,4 +166,4 @@ def _text(words: TextWords, report: Report) -> TextWords:
             "an item is empty, or contains what separates items in a text: choose another separator, or put words into "
             "lists"
         )
-    return TextWords(words.column, words.kind, Alphabet(report.names), separator)
+    return TextWords(words.column, words.written, Alphabet(report.names), separator)

@@ -1,24 +1,20 @@
-"""Parquet and Arrow files. Column types, metadata and the compression of Parquet are kept."""
+"""Parquet and Arrow files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import IO, Any, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpwords.errors import InvalidValue
-from dpwords.frames.coders import size_of
-from dpwords.frames.delimited import ROWS
+from dpwords.frames.sizes import BYTES, ROWS, is_coded, longest_texts, parts, without_views
 from dpwords.frames.streams import Input, errors_of_reading, shared
 
 ArrowKind = Literal["arrow", "arrows", "feather"]
-_BYTES = 2**24  # of a batch, about
-_GROUP_BYTES = 2**26  # of a row group in memory, about
-_GROUP_ROWS = 2**20
-_CODECS = {"UNCOMPRESSED": "none", "SNAPPY": "snappy", "GZIP": "gzip", "BROTLI": "brotli", "ZSTD": "zstd", "LZ4": "lz4"}
-DEFAULT_CODEC = "snappy"
+_FEW = 16  # rows of a batch, if texts have to be written out before their sizes are known
 
 
 class ParquetReader:
@@ -29,11 +25,10 @@ class ParquetReader:
         with errors_of_reading(source.name, "Parquet"):
             file = self._open()
             self.schema = _with_distinct_names(file.schema_arrow, source.name)
-            facts = file.metadata
-            groups = [facts.row_group(number) for number in range(facts.num_row_groups)]
-            size = sum(group.total_byte_size for group in groups)
-            self._rows = _rows_of_batch(facts.num_rows, size)
-            self.codec = _codec_of(file)
+            self._texts, self._long = _texts_of(file), dict[int, bool]()
+            self._rows = _rows_of_batch(file)
+            if not all(map(is_coded, self._open(self._texts).schema_arrow.types)):
+                self._texts, self._rows = [], min(self._rows, _FEW)
 
     def read_schema(self, _used: Sequence[str]) -> pa.Schema:
         """The schema of the batches."""
@@ -41,49 +36,59 @@ class ParquetReader:
 
     def batches(self, _used: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, in batches of limited size."""
+        done = 0
         with errors_of_reading(self._source.name, "Parquet"):
-            for batch in self._open().iter_batches(batch_size=self._rows):
-                yield _sound(batch)
+            for number in range(self._open().num_row_groups):
+                coded = self._texts if self._has_long_texts(number) else ()
+                for batch in self._open(coded).iter_batches(batch_size=self._rows, row_groups=[number]):
+                    for part in parts(_sound(batch), self._source.name, done):
+                        own = part if len(part) == len(batch) else part.take(pa.array(range(len(part))))
+                        yield from self._written_out(own)
+                    done += batch.num_rows
 
-    def _open(self) -> pq.ParquetFile:
-        return pq.ParquetFile(shared(self._source.rewound()), pre_buffer=False, buffer_size=2**20)
+    def _has_long_texts(self, group: int) -> bool:
+        """Whether texts of a row group may be too long to be written out for all rows of a batch at once.
 
+        A few rows have the dictionaries of the whole group. To write texts out at once is five times as fast.
+        """
+        if group not in self._long:
+            some = next(self._open(self._texts).iter_batches(batch_size=_FEW, row_groups=[group]), None)
+            longest = [] if some is None else [each for column in some.columns for each in longest_texts(column)]
+            self._long[group] = any(not 0 < size <= BYTES // ROWS for size in longest)
+        return self._long[group]
 
-def _codec_of(file: pq.ParquetFile) -> str:
-    """The compression of the first column, if it has values.
+    def _written_out(self, batch: pa.RecordBatch) -> list[pa.RecordBatch]:
+        """The batch with the types of the schema; lists have no values but those of its rows."""
+        decoded = pa.Table.from_batches([batch]).cast(self._decoded)
+        batches: list[pa.RecordBatch] = decoded.cast(self.schema).to_batches()
+        return batches
 
-    One of them is read first: reading refuses damaged facts about a column, and asking for them ends the process.
-    """
-    names = file.schema_arrow.names
-    if not names or not file.num_row_groups:
-        return DEFAULT_CODEC
-    first = next(file.iter_batches(batch_size=1, row_groups=[0], columns=names[:1], use_threads=False), None)
-    return _CODECS.get(file.metadata.row_group(0).column(0).compression, DEFAULT_CODEC) if first else DEFAULT_CODEC
+    @cached_property
+    def _decoded(self) -> pa.Schema:
+        """The schema with text instead of views of text, to which Arrow cannot convert what has a dictionary."""
+        return pa.schema([field.with_type(without_views(field.type)) for field in self.schema])
+
+    def _open(self, coded: Sequence[str] = ()) -> pq.ParquetFile:
+        """The file; texts in these columns are not written out, so that a long one that is repeated takes little."""
+        file = shared(self._source.rewound())
+        return pq.ParquetFile(file, pre_buffer=False, buffer_size=2**20, read_dictionary=list(coded))
 
 
 class ParquetWriter:
-    """A Parquet file, written in row groups of limited size."""
+    """A Parquet file, of which each batch is a row group."""
 
-    def __init__(self, file: IO[bytes], schema: pa.Schema, codec: str) -> None:
-        self._writer = pq.ParquetWriter(shared(file), schema, compression=codec)
-        self._held: list[pa.RecordBatch] = []
+    most_rows, most_bytes = 2**20, 2**26
+
+    def __init__(self, file: IO[bytes], schema: pa.Schema) -> None:
+        self._writer = pq.ParquetWriter(shared(file), schema, compression="snappy")
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Append the rows of a batch."""
-        self._held.append(batch)
-        rows, size = (sum(map(part, self._held)) for part in (len, size_of))
-        if rows >= _GROUP_ROWS or size >= _GROUP_BYTES:
-            self._flush()
+        self._writer.write_batch(batch, row_group_size=self.most_rows)
 
     def close(self) -> None:
         """Write what is still to be written."""
-        self._flush()
         self._writer.close()
-
-    def _flush(self) -> None:
-        if self._held:
-            self._writer.write_table(pa.Table.from_batches(self._held))
-            self._held = []
 
 
 class ArrowReader:
@@ -107,10 +112,10 @@ class ArrowReader:
         with errors_of_reading(self._source.name, "Arrow"):
             reader = self._open()
             every = map(reader.get_batch, range(reader.num_record_batches)) if self._is_file else reader
+            done = 0
             for batch in every:
-                rows = _rows_of_batch(batch.num_rows, size_of(_sound(batch)))
-                for begin in range(0, batch.num_rows, rows):
-                    yield batch.slice(begin, rows)
+                yield from parts(_sound(batch), self._source.name, done)
+                done += batch.num_rows
 
     def _open(self) -> Any:
         file = shared(self._source.rewound())
@@ -119,6 +124,8 @@ class ArrowReader:
 
 class ArrowWriter:
     """An Arrow file, a Feather file (compressed), or a stream of Arrow batches."""
+
+    most_rows, most_bytes = ROWS, BYTES
 
     def __init__(self, file: IO[bytes], kind: ArrowKind, schema: pa.Schema) -> None:
         options = pa.ipc.IpcWriteOptions(
@@ -156,8 +163,19 @@ def _sound(batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch
 
 
-def _rows_of_batch(rows: int, size: int) -> int:
-    return max(1, min(ROWS, _BYTES * rows // max(size, 1))) if rows else ROWS
+def _texts_of(file: pq.ParquetFile) -> list[str]:
+    """The columns of text or bytes, by their names in Parquet, in which a short file can repeat a long value."""
+    columns = (file.schema.column(number) for number in range(len(file.schema)))
+    return [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
+
+
+def _rows_of_batch(file: pq.ParquetFile) -> int:
+    """How many rows are decoded at a time: fewer if they are large, by what the file says and by its types."""
+    facts = file.metadata
+    size = sum(facts.row_group(number).total_byte_size for number in range(facts.num_row_groups))
+    columns = (file.schema.column(number) for number in range(len(file.schema)))
+    widths = sum(column.length for column in columns if column.physical_type == "FIXED_LEN_BYTE_ARRAY")
+    return int(max(1, min(ROWS, BYTES * max(facts.num_rows, 1) // max(size, 1), BYTES // max(widths, 1))))
 
 
 def _with_distinct_names(schema: pa.Schema, name: str) -> pa.Schema:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from dpwords.core.encoding import Ragged, code_type
 from dpwords.core.scaled import Floats, Integers
-from dpwords.frames.coders import rows_of, schema_with
+from dpwords.frames.copies import copied, schema_of
 from dpwords.frames.faults import WordRule
 from dpwords.frames.ids import checked_ids, ids_of
 from dpwords.frames.shapes import Fault, Found, Shape, released_names
@@ -27,7 +27,8 @@ class BatchRelease:
 
     With a key, the draw of a row depends on the key, on the row's id, on its word, and on the mechanism with the row's
     ε and k. Nothing else matters: not the batches into which a table is cut, nor their order, nor the machine. Without
-    an id column the id of a row is its number in the table, from 0. Without a key each draw is fresh.
+    an id column the id of a row is its number in the table, from 0, which is for a key that is used for one table only.
+    Without a key each draw is fresh.
 
     A word that is shorter than k is released with its length as k: lengths are public, and any two words of such a
     length stay ε-indistinguishable. The object can be pickled, and holds the key: whoever has it can repeat the draws.
@@ -55,12 +56,10 @@ class BatchRelease:
         words = self.draw(found, rows, self.ids(batch, first_row), epsilons)
         names = released_names(batch.schema.names if self.kept is None else self.kept, self.shape)
         columns = dict(zip(self.shape.released, self.shape.write(words), strict=True))
-        for name in names:
-            if name not in columns:
-                column = batch.column(name)
-                columns[name] = column if len(rows) == len(batch) else rows_of(column, rows)
-        schema = schema_with(batch.schema, {name: columns[name].type for name in names})
-        return pa.RecordBatch.from_arrays([columns[name] for name in names], schema=schema)
+        some = None if len(rows) == len(batch) else rows
+        arrays = {name: columns[name] if name in columns else copied(batch.column(name), name, some) for name in names}
+        schema = schema_of({name: array.type for name, array in arrays.items()})
+        return pa.RecordBatch.from_arrays(list(arrays.values()), schema=schema)
 
     def read(self, batch: Any, first_row: int = 0) -> Found:
         """The words of a batch, and the fault of each row; raises for the first fault unless they are skipped."""

@@ -1,14 +1,14 @@
 """Between the symbols of an alphabet and the values of an Arrow column, without a loop over rows.
 
-A coder is made for one alphabet and one type of values. The code of a symbol is its position in the alphabet, and the
-code of a value that is no symbol is the size of the alphabet. Whether every symbol can be a value of the type is
-checked when the coder is made, so that it never depends on a draw.
+A coder reads the values of one type. The code of a symbol is its position in the alphabet, and the code of a value that
+is no symbol is the size of the alphabet. Symbols are written by taking them from an array of the whole alphabet, so
+whether each of them can be a value of the type never depends on a draw.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -31,9 +31,6 @@ class Coder(Protocol):
 
     def codes(self, values: Any) -> Codes:
         """The code of each value of an Arrow array."""
-
-    def values(self, codes: Any) -> Any:
-        """The Arrow array of the symbols with these codes; a null for each null code."""
 
 
 def coder_of(symbols: CodedSymbols, kind: Any) -> Coder:
@@ -81,25 +78,68 @@ def contents_of(texts: Any) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     return offsets, marks[offsets[0] : offsets[-1]]
 
 
-def schema_with(schema: Any, kinds: Mapping[str, Any]) -> Any:
-    """The schema of some columns with these types, as it was otherwise; those that it does not have are new."""
-    fields = [
-        schema.field(name).with_type(kind) if name in schema.names else pa.field(name, kind)
-        for name, kind in kinds.items()
-    ]
-    return pa.schema(fields, metadata=schema.metadata)
+def symbols_as(symbols: CodedSymbols, kind: Any) -> Any:
+    """The symbols as an Arrow array of a type; raises `InvalidValue` if one of them is no value of it.
 
-
-def rows_of(column: Any, rows: NDArray[np.int64]) -> Any:
-    """Some rows of an Arrow array or chunked array, also where Arrow cannot take them, as from views of text."""
+    A dictionary is the alphabet: one of the values that occur in a column would tell which do.
+    """
+    if pa.types.is_dictionary(kind):
+        table = symbols_as(symbols, kind.value_type)
+        codes = pa.array(np.arange(len(symbols)), pa.int32())
+        return pa.DictionaryArray.from_arrays(codes, table, ordered=kind.ordered)
+    if is_text(kind):
+        try:
+            return pa.array(names_of(symbols), pa.large_string()).cast(kind)
+        except UnicodeEncodeError:
+            raise InvalidValue("a symbol contains half a character (a surrogate): use other symbols") from None
     try:
-        return column.take(pa.array(rows))
-    except pa.ArrowNotImplementedError:
-        runs = np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1)
-        parts = [column.slice(run[0], len(run)) for run in runs if len(run)] or [column.slice(0, 0)]
-        if isinstance(column, pa.ChunkedArray):
-            return pa.chunked_array([chunk for part in parts for chunk in part.chunks], column.type)
-        return pa.concat_arrays(parts)
+        if all(isinstance(symbol, str) for symbol in symbols):  # as on the command line
+            table = pa.array(symbols, pa.string()).cast(kind)
+            same = table.cast(pa.string()).to_pylist() == list(symbols)
+        else:
+            table = pa.array(symbols, kind)
+            same = is_list(kind) or pa.types.is_struct(kind) or table.to_pylist() == list(symbols)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        same = False
+    if not same:
+        raise _unfit(kind)
+    return table
+
+
+def written_kind(kind: Any, symbols: CodedSymbols) -> Any:
+    """The type in which symbols that stand in a column of some type are written to a file.
+
+    It depends on the alphabet, and on whether the column has text, numbers, lists or objects, but not on widths,
+    encodings or dictionaries: programs often choose those by what occurs.
+    """
+    if pa.types.is_dictionary(kind):
+        return written_kind(kind.value_type, symbols)
+    if is_text(kind):
+        return pa.string()
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return next((wide for wide in _NUMBERS if _fits(symbols, wide)), kind)
+    if is_list(kind) or pa.types.is_struct(kind):
+        parts = list(zip(*symbols, strict=True)) if {*map(type, symbols)} == {tuple} and _one_width(symbols) else []
+        if is_list(kind):
+            return pa.list_(written_kind(kind.value_type, tuple(value for part in parts for value in part)))
+        inner = [(kind.field(place), parts[place] if place < len(parts) else ()) for place in range(kind.num_fields)]
+        return pa.struct([pa.field(field.name, written_kind(field.type, part)) for field, part in inner])
+    return kind
+
+
+_NUMBERS = (pa.int64(), pa.uint64(), pa.float64())
+
+
+def _fits(symbols: CodedSymbols, kind: Any) -> bool:
+    try:
+        symbols_as(symbols, kind)
+    except InvalidValue:
+        return False
+    return True
+
+
+def _one_width(symbols: CodedSymbols) -> bool:
+    return len({len(symbol) for symbol in symbols}) == 1  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -111,24 +151,13 @@ class PlainCoder:
 
     @cached_property
     def _table(self) -> Any:
-        """The alphabet as an array, of a type that can be looked up."""
-        if is_text(self.kind):
-            try:
-                return pa.array(names_of(self.symbols), pa.large_string())
-            except UnicodeEncodeError:
-                raise InvalidValue("a symbol contains half a character (a surrogate): use other symbols") from None
+        """The alphabet as an array, of a type that has every value of the column and can be looked up."""
+        wide = pa.large_string() if is_text(self.kind) else _WIDE.get(self.kind, self.kind)
+        table = symbols_as(self.symbols, wide)
         try:
-            if all(isinstance(symbol, str) for symbol in self.symbols):  # as on the command line
-                table = pa.array(self.symbols, pa.string()).cast(self.kind)
-                same = table.cast(pa.string()).to_pylist() == list(self.symbols)
-            else:
-                table = pa.array(self.symbols, self.kind)
-                same = table.to_pylist() == list(self.symbols)
-            pc.index_in(table, value_set=table)  # not every type can be looked up
-        except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            same = False
-        if not same:
-            raise _unfit(self.kind)
+            pc.index_in(table, value_set=table)
+        except pa.ArrowException:
+            raise _unfit(self.kind) from None
         return table
 
     def codes(self, values: Any) -> Codes:
@@ -136,13 +165,13 @@ class PlainCoder:
         found = pc.index_in(values.cast(table.type), value_set=table)
         return np.asarray(found.fill_null(size).to_numpy(zero_copy_only=False), dtype=code_type(size + 1))
 
-    def values(self, codes: Any) -> Any:
-        return self._table.take(pa.array(codes)).cast(self.kind)
+
+_WIDE = dict.fromkeys((pa.int8(), pa.int16(), pa.int32(), pa.uint8(), pa.uint16(), pa.uint32()), pa.int64())
 
 
 @dataclass(frozen=True)
 class DictionaryCoder:
-    """Dictionary-encoded values. The dictionary of the output is the alphabet: that of the input shows what occurs."""
+    """Dictionary-encoded values. Cost: one look-up for each value of the dictionary."""
 
     symbols: CodedSymbols
     kind: Any
@@ -151,23 +180,10 @@ class DictionaryCoder:
     def _inner(self) -> Coder:
         return coder_of(self.symbols, self.kind.value_type)
 
-    @cached_property
-    def _table(self) -> Any:
-        try:
-            pa.array([len(self.symbols) - 1], self.kind.index_type)
-        except (pa.ArrowException, OverflowError):
-            raise _unfit(self.kind) from None
-        return self._inner.values(np.arange(len(self.symbols)))
-
     def codes(self, values: Any) -> Codes:
-        _ = self._table
         size = len(self.symbols)
         known = np.append(self._inner.codes(values.dictionary), code_type(size + 1)(size))
         return np.asarray(known[values.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)])
-
-    def values(self, codes: Any) -> Any:
-        indices = pa.array(codes).cast(self.kind.index_type)
-        return pa.DictionaryArray.from_arrays(indices, self._table, ordered=self.kind.ordered)
 
 
 @dataclass(frozen=True)
@@ -222,15 +238,7 @@ class TupleCoder:
             numbers = numbers * radix + part
         return numbers
 
-    @cached_property
-    def _table(self) -> Any:
-        try:
-            return pa.array(self.symbols, self.kind)
-        except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            raise _unfit(self.kind) from None
-
     def codes(self, values: Any) -> Codes:
-        _ = self._table
         size = len(self.symbols)
         whole = values.is_valid().to_numpy(zero_copy_only=False)
         if is_list(self.kind):
@@ -249,9 +257,6 @@ class TupleCoder:
         found = np.full(len(values), size, dtype=code_type(size + 1))
         found[whole] = np.where(known[places] == numbers, codes[places], size)
         return found
-
-    def values(self, codes: Any) -> Any:
-        return self._table.take(pa.array(codes))
 
 
 def _unfit(kind: Any) -> InvalidValue:

@@ -8,21 +8,29 @@ from typing import IO, Any, Literal
 
 import pyarrow as pa
 
-from dpwords.errors import InvalidValue
+from dpwords.core.limits import DEFAULTS
+from dpwords.errors import InvalidValue, TooLarge
 from dpwords.frames.streams import LONGEST_LINE, Input, Packing, errors_of_reading, lines, packed, unpacked
 
 WORD = "word"  # the name of the only column of plain text
 DELIMITERS: dict[str, str] = {"csv": ",", "tsv": "\t"}
 ROWS = 2**16  # of a batch, at most
 _BYTES = 2**23  # of a batch, about
+_LONGEST_ROW = 2 * LONGEST_LINE  # characters; a value in quotes can have line ends
+_CELL = 8  # of them, for a value that is empty
 _OTHERS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 
 class DelimitedReader:
-    """CSV or TSV with a header, read strictly: each row has as many values as the header, and quotes are closed."""
+    """CSV or TSV, read strictly: each row has as many values as the first line, and quotes are closed.
 
-    def __init__(self, source: Input, packing: Packing | None, kind: Literal["csv", "tsv"]) -> None:
-        self._source, self._packing, self._kind = source, packing, kind
+    Without a header, the columns are called 1, 2, 3, ….
+    """
+
+    def __init__(
+        self, source: Input, packing: Packing | None, kind: Literal["csv", "tsv"], header: bool = True
+    ) -> None:
+        self._source, self._packing, self._kind, self._has_header = source, packing, kind, header
         self.schema = pa.schema([(name, pa.string()) for name in self._header()])
 
     def read_schema(self, _used: Sequence[str]) -> pa.Schema:
@@ -33,7 +41,7 @@ class DelimitedReader:
         """The rows, in batches of limited size."""
         width, name = len(self.schema), self._source.name
         rows, size, blanks = [], 0, 0
-        for number, row in enumerate(self._rows()):
+        for number, row in enumerate(self._rows(), start=0 if self._has_header else 1):
             if number == 0:
                 continue
             if not row:
@@ -42,11 +50,12 @@ class DelimitedReader:
             if blanks:
                 raise InvalidValue(f"row {number - blanks} of {name} is blank: only the end of a file may be")
             if len(row) != width:
+                first = "the header" if self._has_header else "row 1"
                 raise InvalidValue(
-                    f"row {number} of {name} has {len(row)} values, but the header has {width}: correct the row"
+                    f"row {number} of {name} has {len(row)} values, but {first} has {width}: correct the row"
                 )
             rows.append(row)
-            size += sum(map(len, row))
+            size += sum(map(len, row)) + _CELL * width
             if len(rows) == ROWS or size >= _BYTES:
                 yield self._batch(rows)
                 rows, size = [], 0
@@ -60,10 +69,18 @@ class DelimitedReader:
     def _header(self) -> list[str]:
         name = self._source.name
         header = next(self._rows(), None)
+        if not self._has_header:
+            if not header:
+                raise InvalidValue(f"{name} begins with a blank line, or is empty: begin with the first row")
+            return [str(number) for number in range(1, len(header) + 1)]
         if not header:
             raise InvalidValue(f"{name} does not begin with the names of its columns: add a header")
+        if len(header) > DEFAULTS.columns:
+            raise TooLarge(f"{name} has more than {DEFAULTS.columns} columns: write symbols one below the other")
         if len(set(header)) < len(header):
-            raise InvalidValue(f"two columns of {name} have the same name: rename one of them")
+            raise InvalidValue(
+                f"two columns of {name} have the same name: rename one of them, or use --no-header if there is none"
+            )
         for mark, called in _OTHERS.items():
             if len(header) == 1 and mark in header[0]:
                 kind = "rename it to end in .tsv" if mark == "\t" else "convert it to commas"
@@ -71,31 +88,47 @@ class DelimitedReader:
         return header
 
     def _rows(self) -> Iterator[list[str]]:
-        name, number = self._source.name, 0
+        name, number, size = self._source.name, 0, 0
+
+        def of_a_row(every: Iterator[str]) -> Iterator[str]:
+            nonlocal size
+            for line in every:
+                size += len(line)
+                if size > _LONGEST_ROW:
+                    most = _LONGEST_ROW // 2**20
+                    raise TooLarge(
+                        f"row {number} of {name} is longer than {most} MiB: see whether its quotes are closed"
+                    )
+                yield line
+
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST_LINE))
         with errors_of_reading(name, self._kind.upper()):
             stream = unpacked(self._source.rewound(), self._packing)
             try:
-                for row in csv.reader(lines(stream, name), delimiter=DELIMITERS[self._kind], strict=True):
+                for row in csv.reader(of_a_row(lines(stream, name)), delimiter=DELIMITERS[self._kind], strict=True):
                     yield row
-                    number += 1
+                    number, size = number + 1, 0
             except csv.Error:
-                where = f"row {number}" if number else "the header"
+                place = number if self._has_header else number + 1
+                where = f"row {place}" if place else "the header"
                 raise InvalidValue(
                     f"{where} of {name} has a quote that is not closed or not doubled, or a bad line end: correct it"
                 ) from None
 
 
 class DelimitedWriter:
-    """CSV or TSV with a header; values are quoted where needed."""
+    """CSV or TSV, with a header or without one; values are quoted where needed."""
+
+    most_rows, most_bytes = ROWS, _BYTES
 
     def __init__(
-        self, file: IO[bytes], packing: Packing | None, kind: Literal["csv", "tsv"], schema: pa.Schema
+        self, file: IO[bytes], packing: Packing | None, kind: Literal["csv", "tsv"], schema: pa.Schema, header: bool
     ) -> None:
         check_flat(schema, kind.upper())
         self._out, self._rows = packed(file, packing), _Lines()
         self._writer = csv.writer(self._rows, delimiter=DELIMITERS[kind], lineterminator="\r\n")  # so \r is quoted
-        self._write([schema.names])
+        if header:
+            self._write([schema.names])
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Append the rows of a batch."""
@@ -159,6 +192,8 @@ class TextReader:
 
 class TextWriter:
     """Plain text: the values of the only column, one on each line."""
+
+    most_rows, most_bytes = ROWS, _BYTES
 
     def __init__(self, file: IO[bytes], packing: Packing | None, schema: pa.Schema) -> None:
         if len(schema) != 1:

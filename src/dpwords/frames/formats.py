@@ -6,7 +6,7 @@ A reader has a schema, and gives batches as often as asked, from the beginning e
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol, cast, get_args
 
@@ -16,6 +16,8 @@ from dpwords.frames.streams import STANDARD, Input, Packing
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from dpwords.frames.groups import GroupWriter
 
 FORMATS = ("csv", "tsv", "jsonl", "text", "parquet", "arrow", "arrows", "feather")
 _SUFFIXES = {
@@ -32,6 +34,7 @@ _SUFFIXES = {
     "feather": "feather",
 }
 _TEXT = ("csv", "tsv", "jsonl", "text")
+DELIMITED = ("csv", "tsv")
 
 
 class TableReader(Protocol):
@@ -64,9 +67,10 @@ class FileForm:
 
     kind: str
     packing: Packing | None = None
+    header: bool = True  # whether the first line of CSV or TSV has the names of the columns
 
     @classmethod
-    def of(cls, path: str, named: str | None = None) -> FileForm:
+    def of(cls, path: str, named: str | None = None, header: bool = True) -> FileForm:
         """The form that a file's suffixes say, such as .csv.gz; a name of a format comes before the suffix."""
         suffixes = [] if path == STANDARD else [suffix[1:].lower() for suffix in Path(path).suffixes]
         packing = cast(Packing, suffixes.pop()) if suffixes and suffixes[-1] in get_args(Packing) else None
@@ -80,7 +84,13 @@ class FileForm:
             )
         if packing is not None and kind not in _TEXT:
             raise InvalidValue(f"{kind} files are compressed inside: leave out .{packing} in {Path(path).name}")
-        return cls(kind, packing)
+        if not header and kind not in DELIMITED:
+            raise InvalidValue(f"--no-header is for CSV and TSV, and {Path(path).name} is another format: leave it out")
+        return cls(kind, packing, header)
+
+    def like(self, source: FileForm) -> FileForm:
+        """This form of an output, without a header if the input had none and the output could have one."""
+        return replace(self, header=source.header or self.kind not in DELIMITED)
 
     @property
     def is_text(self) -> bool:
@@ -90,10 +100,10 @@ class FileForm:
     def reader(self, source: Input) -> TableReader:
         """What reads a file of this form."""
         need_pyarrow()
-        if self.kind in ("csv", "tsv"):
+        if self.kind in DELIMITED:
             from dpwords.frames.delimited import DelimitedReader
 
-            return DelimitedReader(source, self.packing, cast(Any, self.kind))
+            return DelimitedReader(source, self.packing, cast(Any, self.kind), self.header)
         if self.kind == "text":
             from dpwords.frames.delimited import TextReader
 
@@ -106,24 +116,27 @@ class FileForm:
 
         return ParquetReader(source) if self.kind == "parquet" else ArrowReader(source)
 
-    def writer(
-        self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str], codec: str | None = None
-    ) -> TableWriter:
-        """What writes a file of this form. `changed`: columns that are not as they were read; `codec`: of Parquet."""
+    def writer(self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str]) -> TableWriter:
+        """What writes a file of this form; `changed` are the columns that are not as they were read."""
+        from dpwords.frames.groups import Grouped
+
+        return Grouped(self._group_writer(file, schema, changed))
+
+    def _group_writer(self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str]) -> GroupWriter:
         if self.kind == "jsonl":
             from dpwords.frames.json_lines import JsonWriter
 
             return JsonWriter(file, self.packing, schema, changed)
-        if self.kind in ("csv", "tsv"):
+        if self.kind in DELIMITED:
             from dpwords.frames.delimited import DelimitedWriter
 
-            return DelimitedWriter(file, self.packing, cast(Any, self.kind), schema)
+            return DelimitedWriter(file, self.packing, cast(Any, self.kind), schema, self.header)
         if self.kind == "text":
             from dpwords.frames.delimited import TextWriter
 
             return TextWriter(file, self.packing, schema)
-        from dpwords.frames.arrow_files import DEFAULT_CODEC, ArrowWriter, ParquetWriter
+        from dpwords.frames.arrow_files import ArrowWriter, ParquetWriter
 
         if self.kind == "parquet":
-            return ParquetWriter(file, schema, codec or DEFAULT_CODEC)
+            return ParquetWriter(file, schema)
         return ArrowWriter(file, cast(Any, self.kind), schema)

@@ -27,10 +27,10 @@ _PEOPLE = {"user", "person", "patient", "customer", "client", "rider", "driver",
 _WORDS = {"word", "words", "route", "trace", "path", "sequence", "run", "course", "trajectory", "cells", "states"}
 
 
-def guessed(sample: Any) -> Request:
+def guessed(sample: Any, header: bool = True) -> Request:
     """Where the words seem to be in a table with these first rows, a record batch: a log, lists, columns, or text.
 
-    Cost: that of looking at 200 rows.
+    Without a header, the names of the columns are numbers, which tell nothing. Cost: that of looking at 200 rows.
 
     >>> guessed(pa.record_batch({"user": ["ann", "bob"], "route": ["a>b>a", "b>b"]}))  # doctest: +ELLIPSIS
     Request(column='route', columns=None, case=None, symbol=None, order=None, separator='>', id=None, by='user', ...)
@@ -43,7 +43,7 @@ def guessed(sample: Any) -> Request:
     lists = [field.name for field in sample.schema if is_list(field.type)]
     if lists:
         return Request(column=_likely(lists), by=person)
-    steps = _steps(sample)
+    steps = _steps(sample, header)
     if steps is not None:
         return Request(columns=tuple(steps), by=person)
     texts = {name: _texts(sample, name) for name in _text_columns(sample) if name != person}
@@ -84,9 +84,9 @@ def _log(sample: Any) -> tuple[str, str, str | None] | None:
     return (case, symbol, order) if len(set(map(str, cases))) < len(cases) or case == CASE else None
 
 
-def _steps(sample: Any) -> Sequence[str] | None:
+def _steps(sample: Any, header: bool) -> Sequence[str] | None:
     """The columns that seem to be one for each step: numbered names, or the same few texts in one after the other."""
-    numbered = _longest(sample.schema.names, _follows)
+    numbered = _longest(sample.schema.names, _follows) if header else []
     if len(numbered) >= _FEWEST_STEPS:
         return numbered
     values = {name: set(_texts(sample, name)) - {""} for name in _text_columns(sample)}

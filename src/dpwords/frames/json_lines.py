@@ -1,14 +1,15 @@
-"""JSON Lines: an object on each line. Values that are not released are written again letter by letter."""
+"""JSON Lines: an object on each line. Values that are not released are copied letter by letter."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any
 
 import pyarrow as pa
 
-from dpwords.errors import InvalidValue
+from dpwords.core.limits import DEFAULTS
+from dpwords.errors import InvalidValue, TooLarge
 from dpwords.frames.delimited import ROWS
 from dpwords.frames.streams import Input, Packing, errors_of_reading, lines, packed, unpacked
 
@@ -16,6 +17,7 @@ REST = "\0the whole line"  # a column with the lines as they were read; no key o
 ALL = "\0every column"  # among the columns that are used: no row may have other keys
 JsonLine = tuple[str, dict[str, tuple[int, int]]]  # with the places of its values
 _BYTES = 2**23  # of a batch, about
+_CELLS = 2**20  # of a batch, about: rows · keys
 _WHITE = " \t\r\n"
 _ARROW_REFUSES = (pa.ArrowException, ValueError, TypeError, OverflowError)
 
@@ -79,11 +81,17 @@ class JsonReader:
 
     def __init__(self, source: Input, packing: Packing | None) -> None:
         self._source, self._packing = source, packing
+        self._columns = 0
         first = next(self._lines(), [])
         if not first:
             raise InvalidValue(f"{source.name} is empty: it should have an object on each line")
         keys = dict.fromkeys(key for _, found in first for key in found)
+        if len(keys) > DEFAULTS.columns:
+            raise TooLarge(f"{source.name} has more than {DEFAULTS.columns} keys: write symbols as an array instead")
+        if any("\ud800" <= letter <= "\udfff" for key in keys for letter in key):
+            raise InvalidValue(f"a key of {source.name} has half a character (a surrogate): rename it")
         self.schema = pa.schema([(key, self._first_type(key, first)) for key in keys])
+        self._columns = len(keys)
 
     def read_schema(self, used: Sequence[str]) -> pa.Schema:
         """The columns that are used."""
@@ -136,6 +144,7 @@ class JsonReader:
         """The lines with the places of their values, in batches."""
         name, blanks, size = self._source.name, 0, 0
         some: list[JsonLine] = []
+        keys = set[str]()
         with errors_of_reading(name, "JSON Lines"):
             for number, text in enumerate(lines(unpacked(self._source.rewound(), self._packing), name), start=1):
                 line = text.strip(_WHITE)
@@ -151,9 +160,11 @@ class JsonReader:
                         f"line {number} of {name} is not a JSON object with distinct keys: write one on each line"
                     ) from None
                 size += len(line)
-                if len(some) == ROWS or size >= _BYTES:
+                keys.update(some[-1][1])
+                if len(some) == ROWS or size >= _BYTES or len(some) * max(len(keys), self._columns) >= _CELLS:
                     yield some
                     some, size = [], 0
+                    keys.clear()
             if some:
                 yield some
 
@@ -163,7 +174,12 @@ def _value(line: str, place: tuple[int, int] | None) -> Any:
 
 
 class JsonWriter:
-    """JSON Lines: an object for each row: the line that the row came in, with new values where they changed."""
+    """JSON Lines: an object for each row; with `REST`, that in which the row came, with new values where they changed.
+
+    The other values are copied letter by letter, but not the space around them.
+    """
+
+    most_rows, most_bytes = ROWS, _BYTES
 
     def __init__(self, file: IO[bytes], packing: Packing | None, schema: pa.Schema, changed: Sequence[str]) -> None:
         self._names = [name for name in schema.names if name != REST and (REST not in schema.names or name in changed)]
@@ -172,27 +188,22 @@ class JsonWriter:
     def write(self, batch: pa.RecordBatch) -> None:
         """Append the rows of a batch."""
         columns = [[_written(value) for value in batch.column(name).to_pylist()] for name in self._names]
-        rows = (dict(zip(self._names, row, strict=True)) for row in zip(*columns, strict=True))
+        rows: Iterable[dict[str, str]] = (
+            dict(zip(self._names, row, strict=True)) for row in zip(*columns, strict=True)
+        )
         if REST in batch.schema.names:
-            kept = batch.column(REST).to_pylist()
-            new = [_replaced(line, row) for line, row in zip(kept, rows, strict=True)]
-        else:
-            new = ["{" + ", ".join(f"{_written(key)}: {value}" for key, value in row.items()) + "}" for row in rows]
-        self._out.write("".join([f"{line}\n" for line in new]).encode())
+            rows = map(_replaced, batch.column(REST).to_pylist(), rows)
+        new = ["{" + ", ".join(f"{_written(key)}: {value}" for key, value in row.items()) + "}" for row in rows]
+        self._out.write("".join([f"{line}\n" for line in new]).encode("utf-8", "backslashreplace"))  # half characters
 
     def close(self) -> None:
         """Write what is still to be written."""
         self._out.close()
 
 
-def _replaced(line: str, values: Mapping[str, str]) -> str:
-    """A JSON object with some of its values replaced."""
-    parts, done = [], 0
-    for key, (begin, end) in places(line).items():
-        if key in values:
-            parts += [line[done:begin], values[key]]
-            done = end
-    return "".join([*parts, line[done:]])
+def _replaced(line: str, values: Mapping[str, str]) -> dict[str, str]:
+    """The values of a JSON object, as they are written, of which some are new."""
+    return {key: values.get(key, line[begin:end]) for key, (begin, end) in places(line).items()}
 
 
 def _written(value: Any) -> str:

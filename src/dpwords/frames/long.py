@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from dpwords.core.scaled import Integers
 from dpwords.errors import InvalidValue
 from dpwords.frames.coders import is_text
+from dpwords.frames.copies import copied, schema_of
 from dpwords.frames.ids import checked_ids
 from dpwords.frames.shapes import checked_column
 
@@ -76,7 +77,7 @@ class LongWords:
         ends = np.cumsum(np.bincount(numbers, minlength=len(encoded.dictionary)))
         first = pa.array(np.unique(numbers, return_index=True)[1])
         columns = {
-            self.case: _combined(table, self.case).take(first),
+            self.case: _combined(table, self.case).take(first),  # with the dictionary of all cases; see `Events`
             self.symbol: pa.LargeListArray.from_arrays(pa.array(np.concatenate([[0], ends]), pa.int64()), symbols),
         }
         if by is not None and by != self.case:
@@ -86,8 +87,9 @@ class LongWords:
             if len(mixed):
                 raise InvalidValue(f"row {mixed[0] + 1} has another {by} than its case has before: a case has only one")
             columns[by] = _combined(table, by).take(first)
-        fields = [field for field in table.schema if field.name in self.columns]
-        return pa.table(columns), Events(self, pa.schema(fields), order.form, order.pattern)
+        names = tuple(name for name in table.schema.names if name in self.columns)
+        kind = None if self.order is None else _plain(table, self.order).type
+        return pa.table(columns), Events(self, names, kind, order.form, order.pattern)
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,8 @@ class Events:
     """Writes words as rows of events."""
 
     log: LongWords
-    schema: Any  # of the log's own columns
+    names: tuple[str, ...]  # of the log's own columns, in their order
+    order: Any  # the Arrow type of the order column; None if there is none
     form: Form
     pattern: str  # of times, if they are text
 
@@ -106,15 +109,15 @@ class Events:
         ends = np.cumsum(lengths)
         before = np.arange(len(words.flatten())) - np.repeat(ends - lengths, lengths)
         columns = {
-            self.log.case: batch.column(self.log.case).take(pa.array(np.repeat(np.arange(len(batch)), lengths))),
+            self.log.case: copied(
+                batch.column(self.log.case), self.log.case, np.repeat(np.arange(len(batch)), lengths)
+            ),
             self.log.symbol: words.flatten(),
         }
-        arrays = [
-            columns[field.name].cast(field.type) if field.name in columns else self._rebuilt(before, field.type)
-            for field in self.schema
-        ]
-        fields = [field.with_type(array.type) for field, array in zip(self.schema, arrays, strict=True)]
-        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
+        if self.log.order is not None:
+            columns[self.log.order] = self._rebuilt(before, self.order)
+        schema = schema_of({name: columns[name].type for name in self.names})
+        return pa.RecordBatch.from_arrays([columns[name] for name in self.names], schema=schema)
 
     def _rebuilt(self, before: Integers, kind: Any) -> Any:
         """The order column, for events that have so many events of their case before them."""
@@ -154,10 +157,7 @@ class Order:
         for zone in (None, "UTC"):
             times = _read(column, pa.timestamp("ns", zone))
             if times is not None:
-                if zone is None and pc.all(pc.equal(pc.utf8_length(column), 10)).as_py():
-                    return cls(times, "days")
-                letter = "T" if pc.all(pc.match_substring(column, "T")).as_py() else " "
-                return cls(times, "times", f"%Y-%m-%d{letter}%H:%M:%S{'+00:00' if zone else ''}")
+                return cls(times, "times", f"%Y-%m-%dT%H:%M:%S{'+00:00' if zone else ''}")
         raise InvalidValue(
             f"column {name} has text that is neither numbers nor times such as 2000-01-31T23:59:59, all with or all "
             "without a time zone: convert it"

@@ -8,6 +8,7 @@ from typing import Any
 
 from dpwords.core.keyed import Key
 from dpwords.core.symbols import Symbol
+from dpwords.errors import within_memory
 from dpwords.frames import receipts
 from dpwords.frames.formats import FileForm
 from dpwords.frames.passes import Passes, RowsDone, TableSource
@@ -17,9 +18,10 @@ from dpwords.frames.survey import Plan
 from dpwords.mechanisms.private import Private
 
 
-def memory_source(name: str, content: bytes, named: str | None = None) -> TableSource:
+@within_memory()
+def memory_source(name: str, content: bytes, named: str | None = None, header: bool = True) -> TableSource:
     """The bytes of a table in a file of this name; `named` is its format if the suffix does not say it."""
-    form = FileForm.of(name, named)
+    form = FileForm.of(name, named, header)
     source = MemoryInput(name, content)
     return TableSource(source, form, form.reader(source))
 
@@ -31,12 +33,14 @@ class MemoryRun:
     the output, and that of `Passes`.
     """
 
+    @within_memory()
     def __init__(
         self, mechanism: Private, source: TableSource, request: Request, public: Mapping[str, Any] | None = None
     ) -> None:
         self._mechanism, self._form, self._public = mechanism, source.form, public or {}
         self._passes = Passes(mechanism, request, source, source.form, Key.fresh().secret)
 
+    @within_memory()
     def survey(self, progress: RowsDone = lambda rows: None) -> Plan:
         """Read and check the whole input."""
         return self._passes.survey(progress)
@@ -51,6 +55,7 @@ class MemoryRun:
         """The length that most words have, once they are surveyed."""
         return self._passes.commonest_length
 
+    @within_memory()
     def write(self, plan: Plan, progress: RowsDone = lambda rows: None) -> bytes:
         """Draw, and return the released file. A Parquet or Arrow file has the receipt in its metadata."""
         file = io.BytesIO()
@@ -66,6 +71,7 @@ class MemoryRun:
         """Whether what `write` returns has the receipt in it."""
         return not self._form.is_text
 
+    @within_memory()
     def examples(self, plan: Plan, most: int) -> list[tuple[list[Symbol], list[Symbol]]]:
         """The first words, each with its release as `write` returns it; they are for the owner of the words."""
         return self._passes.examples(plan, most)

@@ -17,16 +17,16 @@ import numpy as np
 import pyarrow as pa
 
 from dpwords.core.limits import CORES
-from dpwords.core.symbols import Symbol
+from dpwords.core.symbols import Alphabet, Symbol
 from dpwords.errors import InvalidValue
 from dpwords.frames import receipts
-from dpwords.frames.formats import FileForm, TableReader, TableWriter
+from dpwords.frames.formats import DELIMITED, FileForm, TableReader, TableWriter
 from dpwords.frames.json_lines import ALL, REST
 from dpwords.frames.long import LongWords
 from dpwords.frames.requests import Request
-from dpwords.frames.shapes import Fault, NoColumn
+from dpwords.frames.shapes import Fault, NoColumn, Shape, WideWords
 from dpwords.frames.streams import Input
-from dpwords.frames.survey import Plan
+from dpwords.frames.survey import Plan, Survey
 from dpwords.frames.whole import batches_of
 from dpwords.mechanisms.private import Private
 from dpwords.mechanisms.report import Report
@@ -49,10 +49,33 @@ class TableSource:
         try:
             yield
         except NoColumn as error:
-            if self.form.kind in ("csv", "tsv"):  # without a header, the first line has private words
+            if self._has_first_line:  # it could be private words
                 where = f"the first line of {self.input.name}"
-                raise InvalidValue(f"{error.fault}: see that {where} has the names of the columns") from None
+                raise InvalidValue(
+                    f"{error.fault}: see that {where} has the names of the columns, or use --no-header"
+                ) from None
             raise
+
+    def check_header(self, request: Request, words: Shape, log: LongWords | None, alphabet: Alphabet) -> None:
+        """Raise `InvalidValue` if the first line, which is taken for a header and written, could have a private word.
+
+        It could if a symbol occurs where words are, and nobody has confirmed that the line is a header. Even a word
+        that is not in the language would have some.
+        """
+        names = self.reader.schema.names
+        if not self._has_first_line or request.confirms_header(names):
+            return
+        shape = words if log is None else WideWords((log.symbol,), (pa.string(),), (pa.string(),), alphabet)
+        first = pa.RecordBatch.from_arrays([pa.array([name]) for name in names], names=names)
+        if (shape.read(first).words.values < len(alphabet)).any():
+            raise InvalidValue(
+                f"the first line of {self.input.name} could be a row of words and not the names of the columns: name "
+                "one of its columns (--column, a range in --columns, --id, --by) if it is a header, or use --no-header"
+            )
+
+    @property
+    def _has_first_line(self) -> bool:
+        return self.form.kind in DELIMITED and self.form.header
 
 
 class Passes:
@@ -66,7 +89,8 @@ class Passes:
         self.lengths: Counter[int] = Counter()  # how many words have each length, once they are surveyed
         with source.hiding_columns():
             self._words = words_of(source.reader, request, target, answers=isinstance(mechanism, Report))
-            release = self._words.request.survey(self._words.schema, mechanism, key).release
+            release = self._survey().release
+        source.check_header(request, release.shape, self._words.log, mechanism.language.alphabet)
         empty = pa.RecordBatch.from_pylist([], schema=self._words.schema)
         self._schema, self._changed = self._words.written(release(empty)).schema, release.shape.released
         self._read = release.shape.columns
@@ -84,7 +108,7 @@ class Passes:
 
     def survey(self, progress: RowsDone, charged: bool = False) -> Plan:
         """Read and check the whole input. `charged` says whether a ledger will be charged."""
-        survey = self._words.request.survey(self._words.schema, self._mechanism, self._key, charged=charged)
+        survey = self._survey(charged)
         self.lengths.clear()
         for batch in self._words.batches():
             found = survey.add(batch)
@@ -92,6 +116,10 @@ class Passes:
             self.lengths.update(dict(zip(sizes.tolist(), numbers.tolist(), strict=True)))
             progress(survey.rows)
         return survey.plan()
+
+    def _survey(self, charged: bool = False) -> Survey:
+        table = self._words
+        return table.request.survey(table.schema, self._mechanism, self._key, charged=charged)
 
     @property
     def commonest_length(self) -> int:
@@ -110,7 +138,7 @@ class Passes:
 
         `one` is called with the number of each batch and the function that draws it, on several threads.
         """
-        writer = self._writer(file, receipts.in_metadata(self._schema, document))
+        writer = self._writer(file, self._schema.with_metadata({receipts.METADATA: receipts.encoded(document)}))
         done = 0
         try:
             for rows, batch in self._drawn(plan, one):
@@ -144,7 +172,7 @@ class Passes:
         return found
 
     def _writer(self, file: IO[bytes], schema: pa.Schema) -> TableWriter:
-        return self._target.writer(file, schema, self._changed, getattr(self._source.reader, "codec", None))
+        return self._target.writer(file, schema, self._changed)
 
     def _drawn(self, plan: Plan, one: DrawBatch) -> Iterator[tuple[int, pa.RecordBatch]]:
         """The number of rows and the output of each batch, in order; some are drawn ahead, on all cores."""

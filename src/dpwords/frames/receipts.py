@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpwords import __version__
 from dpwords.core.files import read_text
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, within_memory
 from dpwords.frames.formats import FileForm
 from dpwords.frames.streams import Input
 from dpwords.mechanisms.private import Private
@@ -31,12 +31,12 @@ OPTIONS = (  # of a release, by their names on the command line; all of them are
     *("alphabet", "system", "words", "start", "lexicon", "epsilon", "k", "edits", "mechanism", "report", "utility"),
     *("alpha", "calibration", "certificate_time", "any_word", "action", "dot_symbols", "walls", "goal", "rules"),
     *("column", "columns", "case", "symbol", "order", "separator", "id", "by"),
-    *("budget", "split", "invalid", "drop_others"),
+    *("budget", "split", "invalid", "drop_others", "no_header"),
 )
 
 
 def receipt(mechanism: Private, public: Mapping[str, Any], words: int) -> dict[str, Any]:
-    """The receipt of so many words that a mechanism has released; `public` are the options that the user has given."""
+    """The receipt of so many words that a mechanism has released, with those options of the user that are `OPTIONS`."""
     return _public_facts(mechanism, public) | {"words": words}
 
 
@@ -44,6 +44,7 @@ def public_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Those of a user's options that a receipt tells, all of them; None for an option that was not given."""
     found = {name: options.get(name) for name in OPTIONS}
     found["rules"] = list(found["rules"] or ()) or None  # a list, as in the JSON file that it is compared with
+    found["no_header"] = found["no_header"] or None
     if found["budget"] is not None and found["split"] is None and options.get("ledger") is None:
         found["split"] = "equal"  # a ledger, which the receipt does not tell, would not divide the budget
     return found
@@ -65,7 +66,7 @@ def _public_facts(mechanism: Private, public: Mapping[str, Any]) -> dict[str, An
         "distance": mechanism.distance,
         "guarantee": str(mechanism.guarantee),
         "language": language_hash(mechanism),
-        "options": {name: value for name, value in public.items() if value is not None},
+        "options": {name: public[name] for name in OPTIONS if public.get(name) is not None},
     }
 
 
@@ -83,16 +84,12 @@ def encoded(document: Mapping[str, Any]) -> bytes:
     return json.dumps(document, indent=1, ensure_ascii=False).encode()
 
 
-def in_metadata(schema: pa.Schema, document: Mapping[str, Any]) -> pa.Schema:
-    """A schema with the receipt in its metadata, instead of an older one."""
-    return schema.with_metadata({**(schema.metadata or {}), METADATA: encoded(document)})
-
-
 def place_of(output: Path) -> Path:
     """Where the receipt of a file is that has no place for it inside."""
-    return output.with_name(f"{output.name}.receipt.json")
+    return Path(f"{output}.receipt.json")
 
 
+@within_memory()
 def read(path: str, named: str | None = None) -> dict[str, Any]:
     """The receipt of a released file. `named` is the file's format if its suffix does not say it.
 

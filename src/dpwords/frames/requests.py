@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,6 +34,8 @@ class Request:
     split: str | None = None
     invalid: str = "fail"
     drop_others: bool = False
+    kept_key: bool = False  # whether the user keeps the key, so that rows need ids
+    header: bool | None = None  # whether a header is confirmed to be one; None: if one of its columns is named above
     inside: Language | None = None  # a language in which words have to be beyond that of the mechanism
     row: str = "row"  # what messages call a row
     named: bool = False  # whether messages know a row by its id, because rows have no numbers
@@ -55,6 +57,18 @@ class Request:
         bare = replace(self, case=None, symbol=None, order=None, drop_others=False)
         return replace(bare, column=log.symbol, id=log.case, row="case")
 
+    def confirms_header(self, names: Sequence[str]) -> bool:
+        """Whether it is known that a first line with these names is a header, and not a row of private values.
+
+        It is if the user has spelled out one of them. A number does not count: without a header, columns have numbers.
+        """
+        if self.header is not None:
+            return self.header
+        ranges = [self.columns or ""] if isinstance(self.columns, str | None) else self.columns
+        told = [end for text in ranges for end in ([text] if text in names else text.partition(":")[::2])]
+        told += [name or "" for name in (self.column, self.case, self.symbol, self.order, self.id, self.by)]
+        return any(name and name in names and not name.isdigit() for name in told)
+
     def needed(self, names: Sequence[str]) -> list[str]:
         """The columns that are read, of those with these names, in their order; all of them if that is not clear."""
         log = self.log(names)
@@ -67,19 +81,36 @@ class Request:
         others = [checked_column(names, name) for name in (self.id, self.by) if name is not None]
         return [name for name in names if name in {*words, *others}]
 
-    def survey(self, schema: Any, mechanism: Private, key: bytes | None, *, charged: bool = False) -> Survey:
-        """The pass over a table of this schema that comes before the draws; `charged` says that there is a ledger."""
+    def survey(
+        self,
+        schema: Any,
+        mechanism: Private,
+        key: bytes | None,
+        *,
+        charged: bool = False,
+        declared: Callable[[str], bool] = lambda name: False,
+    ) -> Survey:
+        """The pass over a table of this schema that comes before the draws.
+
+        `charged` says that there is a ledger; `declared` is that of `shape_of`.
+        """
         if not isinstance(mechanism, Private):
             raise InvalidValue(
                 "tables are released by mechanisms with a proven guarantee: pass for example Exponential"
             )
         if self.invalid not in ("fail", "skip"):
             raise InvalidValue("invalid is 'fail', to stop at rows that are no words, or 'skip', to leave them out")
+        if self.kept_key and self.id is None:
+            raise InvalidValue(
+                "a key that is kept needs ids that name the words, because equal words with equal ids, such as row "
+                "numbers, come out alike in all tables: name the column with id= (--id), or leave out the key"
+            )
         division = Division.of(mechanism.epsilon, self.budget, self.split)
         fixed = mechanism.distance != "levenshtein"
-        shape = shape_of(schema, mechanism.language, self.column, self.columns, self.separator, same_length=fixed)
+        where = (self.column, self.columns, self.separator)
+        shape = shape_of(schema, mechanism.language, *where, same_length=fixed, declared=declared)
         if isinstance(mechanism, Report):
-            shape = answer_column(schema, shape, mechanism)
+            shape = answer_column(shape, mechanism)
         named = [checked_column(schema.names, name) for name in (self.id, self.by) if name is not None]
         if set(named) & set(shape.columns):
             raise InvalidValue("a column of words cannot be the id or the person as well: name another column")
@@ -95,4 +126,4 @@ class Request:
             row=self.row,
             named=self.named,
         )
-        return Survey(release, self.by, division, charged)
+        return Survey(release, self.by, division, charged, self.kept_key)

@@ -6,19 +6,18 @@ that was killed draws the same again when it is resumed; see `unfinished`.
 
 from __future__ import annotations
 
-import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
 
 from dpwords import __version__
-from dpwords.core.files import resolved
+from dpwords.core.files import is_same_file, refuse_standard_input, resolved
 from dpwords.core.keyed import Key
 from dpwords.errors import DPWordsError, InvalidValue, within_memory
 from dpwords.frames import receipts
@@ -44,6 +43,7 @@ class Job:
     target_format: str | None = None
     request: Request = field(default_factory=Request)
     public: Mapping[str, Any] = field(default_factory=dict)
+    header: bool = True  # of the source
 
 
 class FileRun:
@@ -54,21 +54,23 @@ class FileRun:
     `Passes`. Use it in a `with` block.
     """
 
+    @within_memory()
     def __init__(
         self, job: Job, key: bytes | None = None, resume: bool = False, keep_after: float = WORTH_KEEPING
     ) -> None:
         self.job, self._keep_after = job, keep_after
         self._unfinished = None if job.target == STANDARD else Unfinished(_checked_output(job))
-        form = FileForm.of(job.source, job.source_format)
+        form = FileForm.of(job.source, job.source_format, job.header)
         same = form.kind if job.target == STANDARD else None
-        self._target_form = FileForm.of(job.target, job.target_format or same)
+        self._target_form = FileForm.of(job.target, job.target_format or same).like(form)
         self._source = Input(job.source)
         try:
             source = TableSource(self._source, form, form.reader(self._source))
             self._key = Key(self._claimed(key, resume))
             self._own_key = key is None
             self.is_complete = resume and self._was_finished()
-            self._passes = Passes(job.mechanism, job.request, source, self._target_form, self._key.secret)
+            request = replace(job.request, kept_key=key is not None)
+            self._passes = Passes(job.mechanism, request, source, self._target_form, self._key.secret)
         except BaseException:
             self.__exit__()
             raise
@@ -220,8 +222,10 @@ def _checked_output(job: Job) -> Path:
             raise InvalidValue(f"{final.name} is a directory or a device: name a file to write to")
         if not final.parent.is_dir():
             raise InvalidValue(f"there is no directory for {final.name}: make it first")
-        if job.source != STANDARD and final.exists() and os.path.samefile(job.source, final):
-            raise InvalidValue(f"{final.name} is both input and output: write to another file")
+        for written in (final, receipts.place_of(final)):
+            refuse_standard_input(written)
+            if job.source != STANDARD and is_same_file(job.source, written):
+                raise InvalidValue(f"{written.name} is both input and output: write to another file")
     except OSError as error:
         raise InvalidValue(f"the output cannot be written ({error.strerror}): check the paths") from None
     except (ValueError, RuntimeError) as error:

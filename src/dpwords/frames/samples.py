@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpwords.errors import InvalidValue, TooLarge
+from dpwords.errors import InvalidValue, TooLarge, within_memory
 from dpwords.frames.coders import is_list
 from dpwords.frames.guesses import ROWS
 from dpwords.frames.passes import TableSource
@@ -18,6 +18,7 @@ from dpwords.frames.shapes import checked_column, named_columns
 MOST_SYMBOLS = 10_000
 
 
+@within_memory()
 def sample_of(source: TableSource) -> Any:
     """The first rows as a record batch. Columns of JSON Lines whose values are of several types are left out.
 
@@ -31,12 +32,18 @@ def sample_of(source: TableSource) -> Any:
     return pa.RecordBatch.from_pylist([], schema=schema) if first is None else first.slice(0, ROWS)
 
 
+@within_memory()
 def occurring(source: TableSource, request: Request) -> list[str]:
     """The symbols that occur in a file, sorted, as text. They are as private as the words in it.
 
     Text is split at the separator of the request; without one, at white space if there is any, and otherwise into
     characters. Cost: that of reading the file, for text without a separator twice.
     """
+    with source.hiding_columns():
+        return _occurring(source, request)
+
+
+def _occurring(source: TableSource, request: Request) -> list[str]:
     reader = source.reader
     log = request.log(reader.schema.names)
     if log is not None:
@@ -50,7 +57,7 @@ def occurring(source: TableSource, request: Request) -> list[str]:
     if request.separator is not None:
         separator = request.separator
         return _distinct(source, [column], lambda texts: pc.split_pattern(texts, separator).flatten())
-    characters = _distinct(source, [column], lambda texts: pa.array(sorted(set("".join(_known(texts))))))
+    characters = _distinct(source, [column], _characters)
     if not any(map(str.isspace, characters)):
         return characters
     return _distinct(source, [column], lambda texts: pc.utf8_split_whitespace(texts).flatten())
@@ -70,6 +77,10 @@ def _distinct(source: TableSource, columns: Sequence[str], symbols: Callable[[An
     except pa.ArrowException:
         raise InvalidValue("the symbols are no single texts or numbers: describe them as a grid or a system") from None
     return sorted(found - {""})
+
+
+def _characters(texts: Any) -> Any:
+    return pa.array(sorted(set("".join(_known(texts.cast(pa.string()))))))
 
 
 def _known(values: Any) -> list[str]:

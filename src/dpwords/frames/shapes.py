@@ -6,7 +6,7 @@ released codes back, in columns of the same types. Words in long format, one row
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import IntEnum
@@ -23,7 +23,8 @@ from dpwords.bridges.notation import Notation
 from dpwords.core.encoding import Codes, Ragged, code_type
 from dpwords.core.symbols import Alphabet
 from dpwords.errors import InvalidValue
-from dpwords.frames.coders import Coder, coder_of, contents_of, is_list, is_text, names_of
+from dpwords.frames.coders import Coder, coder_of, contents_of, is_list, is_text, names_of, symbols_as, written_kind
+from dpwords.frames.copies import bare_kind
 from dpwords.languages.language import Language
 
 
@@ -40,12 +41,12 @@ class Fault(IntEnum):
 
 
 class NoColumn(InvalidValue):
-    """A table does not have the columns that it should have. The message lists those that it has."""
+    """A table does not have the columns that it should have. The message lists those that it has, or has a hint."""
 
-    def __init__(self, fault: str, names: Sequence[str] = ()) -> None:
+    def __init__(self, fault: str, names: Sequence[str] = (), hint: str | None = None) -> None:
         listed = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
-        super().__init__(f"{fault}: the columns are {listed}" if names else fault)
-        self.fault = fault
+        super().__init__(f"{fault}: {hint or f'the columns are {listed}'}" if names or hint else fault)
+        self.fault = fault  # without the names
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +81,7 @@ class ListWords:
 
     column: str
     kind: Any  # the column's Arrow type
+    written: Any  # the Arrow type in which it is written
     alphabet: Alphabet
 
     @property
@@ -94,17 +96,21 @@ class ListWords:
     def _coder(self) -> Coder:
         return coder_of(self.alphabet.symbols, self.kind.value_type)
 
+    @cached_property
+    def _symbols(self) -> Any:
+        return symbols_as(self.alphabet.symbols, self.written.value_type)
+
     def read(self, batch: Any) -> Found:
         return read_lists(batch.column(self.column), self._coder)
 
     def write(self, words: Ragged) -> list[Any]:
-        values = self._coder.values(words.values)
-        if pa.types.is_fixed_size_list(self.kind):
-            return [pa.FixedSizeListArray.from_arrays(values, type=self.kind)]
+        values = self._symbols.take(pa.array(words.values))
+        if pa.types.is_fixed_size_list(self.written):
+            return [pa.FixedSizeListArray.from_arrays(values, self.written.list_size)]
         ends = np.concatenate([[0], words.ends])
-        if pa.types.is_list(self.kind):
-            return [pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values, type=self.kind)]
-        return [pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), values, type=self.kind)]
+        if pa.types.is_list(self.written):
+            return [pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values)]
+        return [pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), values)]
 
 
 @dataclass(frozen=True)
@@ -112,7 +118,7 @@ class TextWords:
     """Each word is a text: single characters, or names of symbols with a separator between them."""
 
     column: str
-    kind: Any
+    written: Any  # the Arrow type in which the column is written
     alphabet: Alphabet
     separator: str | None  # "" for single characters, None for white space
 
@@ -123,10 +129,6 @@ class TextWords:
     @property
     def released(self) -> tuple[str, ...]:
         return self.columns
-
-    @property
-    def _plain(self) -> Any:
-        return self.kind.value_type if pa.types.is_dictionary(self.kind) else self.kind
 
     @cached_property
     def _coder(self) -> Coder:
@@ -194,8 +196,10 @@ class TextWords:
             offsets, marks = contents_of(self._pieces.take(pa.array(codes)))
             ends = (offsets - offsets[0])[ends]
         buffers = [None, pa.py_buffer(ends), pa.py_buffer(marks)]
-        texts = pa.Array.from_buffers(pa.large_string(), len(words), buffers).cast(self._plain)
-        return [texts.dictionary_encode() if pa.types.is_dictionary(self.kind) else texts]
+        texts = pa.Array.from_buffers(pa.large_string(), len(words), buffers)
+        if pa.types.is_dictionary(self.written):  # of the words that were drawn
+            return [texts.cast(self.written.value_type).dictionary_encode()]
+        return [texts.cast(self.written)]
 
 
 @dataclass(frozen=True)
@@ -207,6 +211,7 @@ class WideWords:
 
     columns: tuple[str, ...]
     kinds: tuple[Any, ...]
+    written: tuple[Any, ...]  # the Arrow types in which the columns are written
     alphabet: Alphabet
 
     @property
@@ -216,6 +221,10 @@ class WideWords:
     @cached_property
     def _coders(self) -> list[Coder]:
         return [coder_of(self.alphabet.symbols, kind) for kind in self.kinds]
+
+    @cached_property
+    def _symbols(self) -> list[Any]:
+        return [symbols_as(self.alphabet.symbols, kind) for kind in self.written]
 
     def read(self, batch: Any) -> Found:
         cells = [batch.column(name) for name in self.columns]
@@ -232,7 +241,8 @@ class WideWords:
         codes = np.zeros(valid.shape, dtype=words.values.dtype)
         codes[valid] = words.values
         return [
-            coder.values(pa.array(codes[:, place], mask=~valid[:, place])) for place, coder in enumerate(self._coders)
+            symbols.take(pa.array(codes[:, place], mask=~valid[:, place]))
+            for place, symbols in enumerate(self._symbols)
         ]
 
 
@@ -244,6 +254,7 @@ def shape_of(
     separator: str | None = None,
     *,
     same_length: bool = True,
+    declared: Callable[[str], bool] = lambda name: False,
 ) -> Shape:
     """The shape of the words in tables of a schema.
 
@@ -251,8 +262,19 @@ def shape_of(
     characters if the alphabet consists of characters, and otherwise names with white space between them, as on the
     command line. `columns` names one column for each step: a list of names, a range such as "m1:m12" in the order of
     the table, or a pattern such as "m*". `same_length` says whether the mechanism keeps the lengths of words.
+    `declared` says whether somebody has chosen the type of a column, so that released words have it as well. Words in
+    other columns, as in those of files, are written in the types of `written_kind`.
     """
     alphabet = language.alphabet
+
+    def written(name: str) -> Any:
+        kind = schema.field(name).type
+        if declared(name):
+            return bare_kind(kind)
+        if is_list(kind) and columns is None:
+            return pa.list_(written_kind(kind.value_type, alphabet.symbols))
+        return written_kind(kind, alphabet.symbols)
+
     if columns is not None:
         if column is not None or separator is not None:
             raise InvalidValue("column= and separator= do not go with columns=: leave them out")
@@ -262,7 +284,8 @@ def shape_of(
                 "this mechanism changes the lengths of words, and a table has a fixed number of columns: put each word "
                 "into one column, or use a mechanism under Hamming distance"
             )
-        return WideWords(names, tuple(schema.field(name).type for name in names), alphabet)
+        kinds = tuple(schema.field(name).type for name in names)
+        return WideWords(names, kinds, tuple(map(written, names)), alphabet)
     name = _only_column(schema) if column is None else checked_column(schema.names, column)
     kind = schema.field(name).type
     plain = kind.value_type if pa.types.is_dictionary(kind) else kind
@@ -271,22 +294,20 @@ def shape_of(
             raise InvalidValue("separator= is for a column of text, and this one has lists: leave it out")
         if pa.types.is_fixed_size_list(kind) and kind.list_size == 0:
             raise InvalidValue("this column has lists of length 0, which have nothing to hide: name another column")
-        if pa.types.is_fixed_size_list(kind) and not same_length:
+        if pa.types.is_fixed_size_list(kind) and not same_length and declared(name):
             raise InvalidValue(
                 "this mechanism changes the lengths of words, and this column has lists of one length: change its type "
                 "to lists of any length"
             )
-        return ListWords(name, kind, alphabet)
+        return ListWords(name, kind, written(name), alphabet)
     if not is_text(plain):
         raise InvalidValue(
             f"words are in a column of lists or of text, and this one has type {kind}: name another column=, or pass "
             "columns= if each step has a column"
         )
     _ = Notation(language, separator)  # raises if the symbols cannot be told apart in a text
-    if pa.types.is_dictionary(kind):  # there can be many released words
-        kind = pa.dictionary(pa.int32(), kind.value_type)
     by_character = separator is None and alphabet.of_characters
-    return TextWords(name, kind, alphabet, "" if by_character else separator)
+    return TextWords(name, written(name), alphabet, "" if by_character else separator)
 
 
 def read_lists(column: Any, coder: Coder) -> Found:
@@ -331,8 +352,8 @@ def _named(names: Sequence[str], text: str) -> Sequence[str]:
     if colon and (first in names or last in names):
         missing = last if first in names else first
         near = get_close_matches(missing, names, 1)
-        meant = f": did you mean {near[0]}?" if near else ": correct the range"
-        raise InvalidValue(f"there is no column {missing} for an end of the range {text}{meant}")
+        meant = f"did you mean {near[0]}?" if near else "correct the range"
+        raise NoColumn(f"there is no column {missing} for an end of the range {text}", hint=meant)
     matching = [name for name in names if fnmatchcase(name, text)]
     if not matching:
         raise NoColumn(f"no column is called {text}, and none matches it", names)

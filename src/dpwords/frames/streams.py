@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Literal, cast
 
-from dpwords.errors import DPWordsError, InvalidValue, TooLarge
+from dpwords.errors import DPWordsError, InvalidValue, TooLarge, unchained
 
 Packing = Literal["gz", "bz2", "xz", "zst"]
 STANDARD = "-"  # standard input, or standard output
@@ -88,7 +88,13 @@ class MemoryInput(Input):
 
 @contextmanager
 def errors_of_reading(name: str, kind: str) -> Iterator[None]:
-    """Turn what goes wrong in a library into one line that shows nothing of the content."""
+    """Turn what goes wrong in a library into one line that shows nothing of the content, and carries nothing of it."""
+    with unchained(), _one_line_for(name, kind):
+        yield
+
+
+@contextmanager
+def _one_line_for(name: str, kind: str) -> Iterator[None]:
     try:
         yield
     except DPWordsError:

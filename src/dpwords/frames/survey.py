@@ -68,8 +68,8 @@ class Survey:
 
     `by` is the column that says which person a word belongs to. With `charged`, the plan has amounts for a ledger.
     A budget or a ledger needs to know who is one person: if `by` is not given, it is the id. Ids have to differ between
-    rows, except if the id is the person: then rows are told apart by their numbers. Cost: that of reading. Memory:
-    about 150 bytes for each row with ids and people, and nothing otherwise.
+    rows, except if the id is the person: then rows are told apart by their numbers, unless the key is kept. Cost: that
+    of reading. Memory: about 150 bytes for each row with ids and people, and nothing otherwise.
     """
 
     def __init__(
@@ -78,6 +78,7 @@ class Survey:
         by: str | None = None,
         division: Division | None = None,
         charged: bool = False,
+        kept_key: bool = False,
     ) -> None:
         self.division = division or Division(release.mechanism.epsilon)
         limited = self.division.budget is not None
@@ -86,7 +87,7 @@ class Survey:
                 what = "a budget is" if limited else "a ledger is kept"
                 raise InvalidValue(f"{what} for each person: name the column that says who it is, with by= or --by")
             by = release.id
-        self.release, self.by, self.charged = release, by, charged
+        self.release, self.by, self.charged, self.kept_key = release, by, charged, kept_key
         self.rows, self.skipped = 0, 0
         self._key = Key.fresh() if release.key is None else Key(release.key)
         self._lengths: set[int] = set()
@@ -126,10 +127,11 @@ class Survey:
         """The plan, once all batches were added; raises `InvalidValue` if two rows have the same id."""
         release = self.release
         if self._ids and not distinct(np.concatenate(self._ids)):
-            if self.by != release.id:
+            if self.by != release.id or self.kept_key:
+                remedy = "" if self.kept_key else ", or leave the id out"
                 raise InvalidValue(
                     f"two rows have the same id in column {release.id}, and ids tell draws apart: name a column that "
-                    "differs in every row, or leave the id out; by= (--by) names the person"
+                    f"differs in every row{remedy}; by= (--by) names the person"
                 )
             release = replace(release, id=None)
         plan = Plan(release, self.rows, self.skipped, ())

@@ -1,6 +1,7 @@
 """Tables of pyarrow, pandas and Polars: their columns as Arrow arrays, and tables of the same kind from the results.
 
-Only the columns that are needed are converted, so that others may hold whatever their package allows.
+Only the columns that are needed are converted, so that others may hold whatever their package allows. The tables that
+come out are made anew, of names, types and values: metadata, attributes and unused categories are not copied.
 """
 
 from __future__ import annotations
@@ -13,9 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from dpwords.core.scaled import Integers
-from dpwords.core.symbols import Alphabet
 from dpwords.errors import InvalidValue
-from dpwords.frames.coders import names_of, rows_of, schema_with
+from dpwords.frames.copies import bare_kind, copied, schema_of
 
 _KINDS = "a pyarrow Table, a pandas DataFrame or a Polars DataFrame"
 
@@ -38,9 +38,9 @@ class TableAdapter(ABC):
     def made(self, columns: Mapping[str, Any]) -> Any:
         """A table of the same kind that has only new columns, of other rows."""
 
-    def check_symbols(self, names: Sequence[str], alphabet: Alphabet) -> None:
-        """Raise `InvalidValue` if a column's type lists its values and lacks a symbol. Most types list none."""
-        return
+    def declares(self, name: str) -> bool:
+        """Whether somebody has chosen the type of a column; otherwise it follows from the values, which are private."""
+        return True
 
 
 class ArrowTable(TableAdapter):
@@ -53,16 +53,14 @@ class ArrowTable(TableAdapter):
         return self.table.select(list(names))
 
     def replaced(self, rows: Integers | None, names: Sequence[str], columns: Mapping[str, Any]) -> Any:
-        arrays = dict(columns)
-        for name in names:
-            if name not in arrays:
-                column = self.table.column(name)
-                arrays[name] = column if rows is None else rows_of(column, rows)
-        schema = schema_with(self.table.schema, {name: arrays[name].type for name in names})
-        return pa.Table.from_arrays([arrays[name] for name in names], schema=schema)
+        return self.made(
+            {name: columns[name] if name in columns else copied(self.table.column(name), name, rows) for name in names}
+        )
 
     def made(self, columns: Mapping[str, Any]) -> Any:
-        return pa.table(dict(columns))
+        schema = schema_of({name: column.type for name, column in columns.items()})
+        table = pa.Table.from_arrays(list(columns.values()), schema=schema)
+        return table.unify_dictionaries().combine_chunks()  # chunks would tell how the input was cut
 
 
 class ArrowBatch(ArrowTable):
@@ -70,9 +68,6 @@ class ArrowBatch(ArrowTable):
 
     def __init__(self, batch: Any) -> None:
         super().__init__(pa.Table.from_batches([batch]))
-
-    def replaced(self, rows: Integers | None, names: Sequence[str], columns: Mapping[str, Any]) -> Any:
-        return _one_batch(super().replaced(rows, names, columns))
 
     def made(self, columns: Mapping[str, Any]) -> Any:
         return _one_batch(super().made(columns))
@@ -102,23 +97,14 @@ class PolarsFrame(TableAdapter):
         return self.frame.select(list(names)).to_arrow()
 
     def replaced(self, rows: Integers | None, names: Sequence[str], columns: Mapping[str, Any]) -> Any:
-        frame = self.frame.select([name for name in names if name in self.names])
-        return (frame if rows is None else frame[rows]).with_columns(self._series(columns)).select(list(names))
+        others = self.frame.select([name for name in names if name in self.names and name not in columns])
+        others = others if rows is None or not others.width else others[rows]
+        series = [*map(_relisted, others.get_columns()), *self._series(columns)]
+        found = {each.name: each for each in series}
+        return type(self.frame)({name: found[name] for name in names})
 
     def made(self, columns: Mapping[str, Any]) -> Any:
-        return type(self.frame)(self._series(columns))
-
-    def check_symbols(self, names: Sequence[str], alphabet: Alphabet) -> None:
-        import polars as pl
-
-        for name in names:
-            kind = self.frame.schema[name]
-            kind = kind.inner if isinstance(kind, (pl.List, pl.Array)) else kind
-            if isinstance(kind, pl.Enum) and not set(names_of(alphabet.symbols)) <= set(kind.categories):
-                raise InvalidValue(
-                    f"column {name} is an Enum, and not every symbol of the language is one of its categories: cast it "
-                    "to an Enum with all symbols, or to text"
-                )
+        return type(self.frame)({each.name: each for each in self._series(columns)})
 
     def _series(self, columns: Mapping[str, Any]) -> list[Any]:
         import polars as pl
@@ -126,8 +112,8 @@ class PolarsFrame(TableAdapter):
         found = []
         for name, column in columns.items():
             series = pl.Series(name, column)
-            same = name in self.names and self.arrow([name]).schema.field(0).type == column.type
-            found.append(series.cast(self.frame.schema[name]) if same else series)
+            kept = name in self.names and _same_kind(self.arrow([name]).schema.field(0).type, column.type)
+            found.append(series.cast(_dtype(self.frame.schema[name], _one_array(column))) if kept else series)
         return found
 
 
@@ -160,41 +146,58 @@ class PandasFrame(TableAdapter):
         except (pa.ArrowException, TypeError, ValueError):
             raise InvalidValue(f"column {name} has values of several kinds: give all of them one type") from None
 
+    def declares(self, name: str) -> bool:
+        return bool(self.frame[self._labels[name]].dtype != object)
+
     def replaced(self, rows: Integers | None, names: Sequence[str], columns: Mapping[str, Any]) -> Any:
-        frame = self.frame[[self._labels[name] for name in names if name in self._labels]]
-        frame = frame.copy() if rows is None else frame.take(rows)
-        for name, column in columns.items():
-            label = self._labels.get(name)
-            if label is None:
-                frame.insert(names.index(name), name, column.to_pandas().set_axis(frame.index))
-            else:
-                frame[label] = self._values(name, column, frame[label])
-        return frame
+        index = _index(self.frame.index if rows is None else self.frame.index.take(rows))
+        arrays = {
+            name: self._values(name, columns[name]) if name in columns else _copied(self._column(name), name, rows)
+            for name in names
+        }
+        return self._frame(arrays, index)
 
     def made(self, columns: Mapping[str, Any]) -> Any:
+        return self._frame({name: self._values(name, column) for name, column in columns.items()}, None)
+
+    def _frame(self, arrays: Mapping[str, Any], index: Any) -> Any:
         import pandas as pd
 
-        series = {}
-        for name, column in columns.items():
-            label = self._labels[name]
-            like = self.frame[label].iloc[:0] if self._array(name).type == column.type else None
-            series[label] = column.to_pandas() if like is None else self._values(name, column, like)
-        return pd.DataFrame(series)
+        kept = {"dtype": object}  # or pandas would look for a type that fits the values
+        frame = pd.DataFrame(
+            {
+                place: pd.Series(each, **(kept if isinstance(each, np.ndarray) and each.dtype == object else {}))
+                for place, each in enumerate(arrays.values())
+            }
+        )
+        if index is not None:
+            frame.index = index
+        labels = [self._labels.get(name, name) for name in arrays]
+        several = self.frame.columns.nlevels > 1 and all(name in self._labels for name in arrays)
+        frame.columns = pd.MultiIndex.from_tuples(labels) if several else pd.Index(labels, tupleize_cols=False)
+        return frame
 
-    def _values(self, name: str, column: Any, old: Any) -> Any:
-        """A new column as the kind of the old one, whose rows it has."""
+    def _column(self, name: str) -> Any:
+        return self.frame[self._labels[name]]
+
+    def _values(self, name: str, column: Any) -> Any:
+        """A new column, as the kind of values that the old one had; see `_container` for Python objects."""
         import pandas as pd
 
-        index = old.index if len(old) == len(column) else None
-        if isinstance(old.dtype, pd.CategoricalDtype):
-            return pd.Series(pd.Categorical(column.to_pandas()), index=index)
-        if old.dtype != object:
-            series = pd.Series(pd.arrays.ArrowExtensionArray(column), index=index)
-            return series.astype(old.dtype) if column.type == self._array(name).type else series
+        if name not in self._labels:
+            return column.to_pandas().array
+        dtype = self._column(name).dtype
+        if isinstance(dtype, pd.CategoricalDtype):
+            return pd.Categorical(column.to_pandas())
+        if self.declares(name):
+            found = pd.arrays.ArrowExtensionArray(column)
+            same = _same_kind(self._array(name).type, column.type)
+            return pd.Series(found).astype(dtype).array if same else found
         words = column.to_pylist()
+        container = _container(self._column(name), column.type)
         values = np.empty(len(words), dtype=object)
-        values[:] = words if index is None else [_as_came(word, was) for word, was in zip(words, old, strict=True)]
-        return pd.Series(values, index=index, dtype=object)
+        values[:] = [word if word is None else container(word) for word in words]
+        return values
 
 
 class PandasSeries(PandasFrame):
@@ -246,19 +249,106 @@ def _one_batch(table: Any) -> Any:
 
 
 def _one_array(column: Any) -> Any:
-    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
+    chunks = column.unify_dictionaries().chunks
+    return pa.concat_arrays(chunks) if chunks else pa.nulls(0, column.type)
 
 
-def _as_came(word: Any, was: Any) -> Any:
-    """A released word of Python objects, of the same types as the word that went in."""
-    if not isinstance(word, list):
-        return word
-    first = was[0] if len(was) else None
+def _same_kind(one: Any, other: Any) -> bool:
+    """Whether two Arrow types are the same, up to dictionaries."""
+    return bool(bare_kind(one, dictionaries=False) == bare_kind(other, dictionaries=False))
+
+
+def _container(column: Any, kind: Any) -> Callable[[Any], Any]:
+    """What makes of a list the kind of Python object that the first row of a pandas column has.
+
+    The numbers of an array have the type of the alphabet's symbols. That of the row could depend on the row's own.
+    """
+    first = next((value for value in column if isinstance(value, (list, tuple, np.ndarray))), None)
+    if first is None:
+        return lambda word: word
+    inner = _tuples if len(first) and isinstance(first[0], tuple) else _same
     if isinstance(first, tuple):
-        word = [_tuples(symbol) for symbol in word]
-    if isinstance(was, np.ndarray):
-        return np.array(word, dtype=None if was.dtype.kind in "US" else was.dtype)  # text must not be cut off
-    return tuple(word) if isinstance(was, tuple) else word
+        return lambda word: tuple(map(inner, word))
+    if not isinstance(first, np.ndarray):
+        return lambda word: list(map(inner, word))
+    number = pa.types.is_integer(kind.value_type) or pa.types.is_floating(kind.value_type)
+    dtype = kind.value_type.to_pandas_dtype() if number else object
+
+    def array(word: Any) -> Any:
+        found = np.empty(len(word), dtype=dtype)
+        found[:] = list(map(inner, word))
+        return found
+
+    return array
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _index(index: Any) -> Any:
+    """A pandas index without levels and categories that no row has."""
+    import pandas as pd
+
+    if isinstance(index, pd.MultiIndex):
+        levels = [_index(index.get_level_values(level)) for level in range(index.nlevels)]
+        return pd.MultiIndex.from_arrays(levels, names=index.names)
+    return index.remove_unused_categories() if isinstance(index, pd.CategoricalIndex) else index
+
+
+def _copied(column: Any, name: str, rows: Integers | None) -> Any:
+    """Some rows of a pandas column, without categories that none of them has."""
+    import pandas as pd
+
+    values = column.array.copy() if rows is None else column.array.take(rows)
+    if isinstance(column.dtype, np.dtype):
+        return values.to_numpy()
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return values.remove_unused_categories()
+    if isinstance(column.dtype, pd.ArrowDtype):
+        return pd.arrays.ArrowExtensionArray(copied(pa.chunked_array(pa.array(values)), name))
+    return values
+
+
+def _relisted(series: Any) -> Any:
+    """A Polars column whose type lists no category that none of its rows has; inside lists and structs, it is text."""
+    import polars as pl
+
+    if isinstance(series.dtype, pl.Enum):
+        used = set(series.cast(pl.String).unique())
+        return series.cast(pl.Enum([each for each in series.dtype.categories if each in used]))
+    plain = _unlisted(series.dtype)
+    if isinstance(series.dtype, pl.Categorical):
+        return series.cast(plain).cast(series.dtype)
+    return series if plain == series.dtype else series.cast(plain)
+
+
+def _unlisted(dtype: Any) -> Any:
+    """A Polars type with text instead of categories, at any depth."""
+    import polars as pl
+
+    if isinstance(dtype, (pl.Categorical, pl.Enum)):
+        return pl.String()
+    if isinstance(dtype, pl.List):
+        return pl.List(_unlisted(dtype.inner))
+    if isinstance(dtype, pl.Array):
+        return pl.Array(_unlisted(dtype.inner), dtype.size)
+    return (
+        pl.Struct({each.name: _unlisted(each.dtype) for each in dtype.fields})
+        if isinstance(dtype, pl.Struct)
+        else dtype
+    )
+
+
+def _dtype(dtype: Any, values: Any) -> Any:
+    """The Polars type of new values, like that of the old ones. An Enum has the dictionary of the new ones."""
+    import polars as pl
+
+    if isinstance(dtype, pl.List):
+        return pl.List(_dtype(dtype.inner, values.flatten()))
+    if isinstance(dtype, pl.Array):
+        return pl.Array(_dtype(dtype.inner, values.flatten()), dtype.size)
+    return pl.Enum(values.dictionary.to_pylist()) if isinstance(dtype, pl.Enum) else dtype
 
 
 def _tuples(value: Any) -> Any:

@@ -26,13 +26,13 @@ class FoundWords:
     skipped: int
 
 
-def words_in(path: str, named: str | None, request: Request, mechanism: Private) -> FoundWords:
+def words_in(path: str, named: str | None, request: Request, mechanism: Private, header: bool = True) -> FoundWords:
     """The words of a file that the mechanism could release. They are as private as the file.
 
     `named` is the format, if the suffix does not say it. A row that is no word raises the error that a release would,
     or is left out with invalid="skip". Cost: that of reading the file; all words are in memory.
     """
-    form = FileForm.of(path, named)
+    form, asked = FileForm.of(path, named, header), request
     with Input(path) as opened:
         source = TableSource(opened, form, form.reader(opened))
         with source.hiding_columns():
@@ -44,6 +44,7 @@ def words_in(path: str, named: str | None, request: Request, mechanism: Private)
                 cases, _ = log.gathered(pa.Table.from_batches(batches, schema).select(used), request.by)
                 request, schema, batches = request.of_cases(log), cases.schema, batches_of(cases)
             survey = request.survey(schema, mechanism, None)
+        source.check_header(asked, survey.release.shape, log, mechanism.language.alphabet)
         parts = []
         for batch in batches:
             found = survey.add(batch)

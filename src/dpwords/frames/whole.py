@@ -15,7 +15,7 @@ from dpwords.frames.coders import size_of
 from dpwords.frames.long import Events
 from dpwords.frames.people import PeopleFacts
 from dpwords.frames.requests import Request
-from dpwords.frames.shapes import released_names
+from dpwords.frames.shapes import Shape, released_names
 from dpwords.frames.survey import Survey
 from dpwords.frames.tables import ArrowTable, TableAdapter, empty_batch, opened
 from dpwords.mechanisms.private import Private
@@ -30,18 +30,23 @@ def release(mechanism: Private, table: Any, request: Request, key: bytes | None,
     """A table of the same kind with released words; see `dpwords.frames.release`."""
     if (key is not None or ledger is not None) and opened(table).bare:
         raise _bare()
+    request = replace(request, kept_key=key is not None)
     whole = _Whole.of(mechanism, table, request, key, charged=ledger is not None)
     kept = whole.survey.release.kept
     names = released_names(whole.source.names if kept is None else kept, whole.survey.release.shape)
-    rows, words = _drawn(whole.survey, whole.words, ledger)
-    if whole.events is None:
-        return whole.source.replaced(None if len(rows) == len(whole.words) else rows, names, words)
-    out = ArrowTable(whole.words).replaced(rows, whole.words.schema.names, words)
-    if isinstance(mechanism, Report):
-        out = whole.events.log.answered(out)
-    else:
-        out = pa.Table.from_batches([whole.events(batch) for batch in batches_of(out)])
-    return whole.source.made(dict(zip(out.schema.names, out.columns, strict=True)))
+
+    def made(rows: Integers, words: dict[str, Any]) -> Any:
+        if whole.events is None:
+            return whole.source.replaced(None if len(rows) == len(whole.words) else rows, names, words)
+        out = ArrowTable(whole.words).replaced(rows, whole.words.schema.names, words)
+        if isinstance(mechanism, Report):
+            out = whole.events.log.answered(out)
+        else:
+            out = pa.Table.from_batches([whole.events(batch) for batch in batches_of(out)])
+        return whole.source.made(dict(zip(out.schema.names, out.columns, strict=True)))
+
+    made(*_columns(whole.survey.release.shape, []))  # a table that cannot be made is refused before it is paid for
+    return made(*_drawn(whole.survey, whole.words, ledger))
 
 
 @within_memory()
@@ -90,8 +95,7 @@ class _Whole:
         if log is not None:
             words, events = log.gathered(words, request.by)
             request = request.of_cases(log)
-        survey = request.survey(words.schema, mechanism, key, charged=charged)
-        source.check_symbols(survey.release.shape.columns, mechanism.language.alphabet)
+        survey = request.survey(words.schema, mechanism, key, charged=charged, declared=source.declares)
         return cls(source, words, events, survey)
 
 
@@ -103,17 +107,21 @@ def _drawn(survey: Survey, table: Any, ledger: Any) -> tuple[Integers, dict[str,
     if ledger is not None:
         plan.charge(ledger)
     release, first = plan.release, 0
-    numbers, parts = [], []
+    drawn = []
     for batch, words in zip(batches, found, strict=True):
         epsilons = plan.epsilons(first, len(batch))
         rows = release.rows(words, epsilons)
-        parts.append(release.shape.write(release.draw(words, rows, release.ids(batch, first), epsilons)))
-        numbers.append(first + rows)
+        drawn.append((first + rows, release.draw(words, rows, release.ids(batch, first), epsilons)))
         first += len(batch)
-    columns = {
-        name: pa.chunked_array([part[place] for part in parts]) for place, name in enumerate(release.shape.released)
-    }
-    return np.concatenate(numbers), columns
+    return _columns(release.shape, drawn)
+
+
+def _columns(shape: Shape, drawn: list[tuple[Integers, Ragged]]) -> tuple[Integers, dict[str, Any]]:
+    """The numbers of all rows, and the columns of their words."""
+    nothing = np.zeros(0, dtype=np.int64)
+    parts = [shape.write(words) for _, words in drawn] or [shape.write(Ragged(nothing, nothing))]
+    columns = {name: pa.chunked_array([part[place] for part in parts]) for place, name in enumerate(shape.released)}
+    return np.concatenate([nothing, *(rows for rows, _ in drawn)]), columns
 
 
 def _bare() -> InvalidValue:

@@ -8,9 +8,10 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Self
 
+from dpwords.core.elementary import index_of_least
 from dpwords.core.encoding import Codes
 from dpwords.core.kept import keep, kept
-from dpwords.errors import InvalidValue, TooLarge
+from dpwords.errors import NO_MEMORY, InvalidValue, TooLarge
 from dpwords.mechanisms.private import Drawing, Private
 from dpwords.mechanisms.summary import InForce
 from dpwords.privacy.guarantees import Guarantee, PureDP
@@ -93,9 +94,12 @@ class ByLength(Private):
         return Drawing(drawing.draw, lambda: (chosen._space.identity, *drawing.parameters()))
 
     def _kept(self, length: int) -> dict[str, float] | None:
-        """The expected distances that an earlier run kept; nothing has to be proven, as every candidate is private."""
-        found = kept(self._question(length)) or {}
-        return found if set(found) == set(self.candidates) and all(map(_is_number, found.values())) else None
+        """The expected distances that an earlier run kept, if their tag is valid; a claim alone decides nothing."""
+        found = kept(self._question(length))
+        if found is None or not found.ours:
+            return None
+        right = set(found.answer) == set(self.candidates) and all(map(_is_number, found.answer.values()))
+        return found.answer if right else None
 
     def _computed(self, length: int) -> dict[str, float]:
         """The expected distances, kept for later runs, which then need not load the compiler."""
@@ -111,7 +115,9 @@ class ByLength(Private):
     def _distance(self, candidate: Private, length: int) -> float:
         try:
             return candidate.expected_distance(length=length)
-        except TooLarge:
+        except TooLarge as error:
+            if str(error) == NO_MEMORY:  # another machine may have enough, and the choice is the same on all of them
+                raise
             return math.nan
 
 
@@ -120,5 +126,5 @@ def _is_number(value: object) -> bool:
 
 
 def least(distances: Mapping[str, float]) -> str:
-    """The name with the least number, the first of several; NaN is larger than every number."""
-    return min(distances, key=lambda name: (math.isnan(distances[name]), distances[name]))
+    """The name with the least number, the first of several that are equal but for rounding; NaN is never the least."""
+    return list(distances)[index_of_least(list(distances.values()))]

@@ -82,8 +82,9 @@ class Private(Summarised):
         With a `key` of 32 secret bytes, the draw of each word is a function of the key, the word's id, the mechanism
         and the word: a retry, in whatever order and on whatever machine, gives the same output and spends nothing more.
         Another id, or another word with the same id, gets independent randomness. `ids` are str, whole numbers or
-        bytes, all different; by default 0, 1, 2, …. Whoever knows the key can undo the privacy: keep it secret, and
-        destroy it once no retry can be needed. With one key, equal outputs of an id tell that its word did not change.
+        bytes, all different; by default 0, 1, 2, …. With one key, equal outputs of an id tell that its word did not
+        change: if a key serves for more than one list of words, pass ids that stand for one fixed word each. Whoever
+        knows the key can undo the privacy: keep it secret, and destroy it once no retry can be needed.
 
         >>> from dpwords import Exponential, Words
         >>> [len(word) for word in Exponential(Words("abc"), epsilon=2).release_all(["abacab", "cab"])]

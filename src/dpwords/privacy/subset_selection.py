@@ -47,4 +47,5 @@ def best_size(answers: int, fall: float) -> int:
 
 def spread(answers: int, size: int, fall: float) -> float:
     """The part of the variance of estimated shares that depends on the size, up to a factor."""
-    return (size * (1 - fall) + answers * fall) ** 2 / (size * (answers - size))
+    root = size * (1 - fall) + answers * fall
+    return root * root / (size * (answers - size))

@@ -11,7 +11,9 @@ from numbers import Rational
 
 import numpy as np
 
+from dpwords.core import scaled
 from dpwords.core.checks import positive_number, whole_number
+from dpwords.core.elementary import index_of_least
 from dpwords.errors import InvalidValue
 from dpwords.spaces.space import Space
 
@@ -77,7 +79,7 @@ class Staircase(Utility):
     def fitted(self, length: int, k: int, power: Fraction, space: Space) -> Staircase:
         if self.first_step is not None or not space.homogeneous:
             return self
-        return replace(self, first_step=best_first_step(length, k, float(power), space))
+        return replace(self, first_step=best_first_step(length, k, power, space))
 
 
 @dataclass(frozen=True)
@@ -91,19 +93,20 @@ class LinearOrStaircase(Utility):
         return Linear().values(length, k)  # where neither is certified
 
 
-def best_first_step(length: int, k: int, power: float, space: Space) -> int:
+def best_first_step(length: int, k: int, power: Fraction, space: Space) -> int:
     """The j that minimises the expected distance under the weights e^(−power · ceil((d − j)/k)).
 
     All words of the space must have equally many words at each distance. Cost: k · length.
     """
     distances = np.arange(length + 1)
-    log_sizes = space.around(np.zeros(length, dtype=np.int64)).sizes.logs()
+    sizes = space.around(np.zeros(length, dtype=np.int64)).sizes
+    falls = scaled.exp_minus(power * step for step in range(-(-length // k) + 1))
     means = []
     for j in range(k):
-        logs = log_sizes - power * np.ceil((distances - j) / k)
-        weights = np.exp(logs - logs.max())
-        means.append(float(weights @ distances / weights.sum()))
-    return int(np.argmin(means))
+        totals = sizes.times(falls.take(-((j - distances) // k)))
+        shares = totals.relative_to(totals.exponent.max())
+        means.append(float(np.cumsum(shares * distances)[-1] / np.cumsum(shares)[-1]))
+    return index_of_least(means)
 
 
 def checked_values(values: list[Fraction], length: int) -> list[Fraction]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -40,7 +41,7 @@ class DistanceWeights:
     def probabilities(self) -> Floats:
         """The probability of each distance."""
         relative = self.totals.relative_to(self.totals.exponent.max())
-        return np.asarray(relative / relative.sum())
+        return np.asarray(relative / math.fsum(relative))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,4 +73,4 @@ class ByDistanceLaw:
         return self.weights.probabilities
 
     def expected_distance(self) -> float:
-        return float(self.weights.probabilities @ np.arange(len(self.weights.probabilities)))
+        return math.fsum(self.weights.probabilities * np.arange(len(self.weights.probabilities)))

@@ -29,6 +29,7 @@ from dpwords.spaces.space import Space, Weights, none_of_length
 from dpwords.spaces.weighted_words import WeightedWords
 
 Symbols = tuple[Any, ...]
+SUM_ERROR = 1e-9  # how far from 1 a sum of probabilities may be, since they are rounded
 _MOST_WORDS = 4096  # the largest number of words that are listed
 _DIGITS = Context(prec=60, Emin=-(10**9), Emax=10**9)
 
@@ -208,16 +209,35 @@ def distances(listed: Sequence[Symbols], distance: PromisedDistance = "hamming")
 def log_probs(laws: Iterable[HasLogProb], outputs: Sequence[Any], complete: bool = True) -> NDArray[np.float64]:
     """ln p(w) for each distribution (row) and output (column).
 
-    With `complete`, raises `InvalidValue` if the probabilities of a row do not sum to 1.
+    Raises `InvalidValue` for what are no log-probabilities, and if those of a row sum to more than 1; with `complete`,
+    also if they sum to less. `SUM_ERROR` is allowed for rounding.
     """
-    logs = np.array([[one.log_prob(output) for output in outputs] for one in laws])
-    missing = float(np.abs(1 - np.exp(logs).sum(axis=1)).max())
-    if complete and not missing <= 1e-9:
+    logs = np.array([[_number(one.log_prob(output)) for output in outputs] for one in laws], dtype=np.float64)
+    if np.isnan(logs).any():
+        raise InvalidValue("a log-probability is NaN, which says nothing: return −inf for what cannot come out")
+    if (logs > SUM_ERROR).any():
+        raise InvalidValue("a log-probability is above 0, and no probability is above 1: normalise log_prob")
+    sums = np.exp(logs).sum(axis=1)
+    if sums.max() > 1 + SUM_ERROR:
         raise InvalidValue(
-            f"the probabilities of the words of the language do not sum to 1 (off by {missing:.2g}): an exact audit "
-            "needs every output in the language"
+            f"the probabilities of the outputs sum to {sums.max():.9g} at some word, which is more than 1: normalise "
+            "log_prob"
+        )
+    if complete and sums.min() < 1 - SUM_ERROR:
+        raise InvalidValue(
+            f"the probabilities of the words of the language do not sum to 1 (off by {1 - sums.min():.2g}): an exact "
+            "audit needs every output in the language"
         )
     return logs
+
+
+def _number(value: Any) -> float:
+    try:
+        if not isinstance(value, (str, bytes)):
+            return float(value)
+    except (TypeError, ValueError):
+        pass
+    raise InvalidValue("log_prob returns the logarithm of a probability: make it return a number")
 
 
 def pair_losses(
@@ -230,9 +250,13 @@ def pair_losses(
     losses = np.zeros((len(logs), len(logs)))
     ratios = np.empty_like(logs)
     with np.errstate(invalid="ignore"):  # −inf − −inf is NaN, which fmax ignores: both words exclude that output
+        shown = 0
         for index in progress(range(len(logs))):
+            shown += 1
             np.abs(np.subtract(logs, logs[index], out=ratios), out=ratios)
             losses[index] = np.fmax.reduce(ratios, axis=1, initial=0.0)
+    if shown != len(logs):
+        raise InvalidValue("progress must yield everything that it receives: correct it, or leave it out")
     return losses
 
 

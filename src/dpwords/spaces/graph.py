@@ -97,8 +97,8 @@ class Graph:
     @cached_property
     def weights_identity(self) -> str:
         """A hash of the arrays and of all weights."""
-        numbers = [array for weights in (self.weight, self.ending) if weights is not None for array in weights]
-        return hashlib.sha256(self.identity.encode() + b"|".join(array.tobytes() for array in numbers)).hexdigest()
+        numbers = [weights.stored() for weights in (self.weight, self.ending) if weights is not None]
+        return hashlib.sha256(self.identity.encode() + b"|".join(numbers)).hexdigest()
 
     @cached_property
     def state_named(self) -> Integers | None:

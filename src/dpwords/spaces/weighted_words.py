@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -38,7 +39,7 @@ class WeightedWords:
     @cached_property
     def weights_identity(self) -> str:
         """A hash of the words and their weights."""
-        return hashlib.sha256(b"|".join(array.tobytes() for array in (self.rows, *self.weight))).hexdigest()
+        return hashlib.sha256(self.rows.astype("<i8").tobytes() + b"|" + self.weight.stored()).hexdigest()
 
     def number(self, codes: Codes) -> int:
         """The number of a word in the list."""
@@ -70,9 +71,9 @@ class WeightedLaw:
 
     def distance_distribution(self) -> Floats:
         relative = self.stored.relative_to(self.stored.exponent.max())
-        shares: Floats = relative / relative.sum()
+        shares: Floats = relative / math.fsum(relative)
         return np.bincount(self.distances, weights=shares, minlength=self.words.rows.shape[1] + 1).astype(np.float64)
 
     def expected_distance(self) -> float:
         by_distance = self.distance_distribution()
-        return float(by_distance @ np.arange(len(by_distance)))
+        return math.fsum(by_distance * np.arange(len(by_distance)))

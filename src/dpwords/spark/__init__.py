@@ -32,8 +32,8 @@ def release(
     """Return the Spark DataFrame with each of its words released. Each word spends ε.
 
     Where the words are, what comes out, `invalid` and `drop_others` are as in `dpwords.frames.release`. The result has
-    the same schema. The rows of an event log (`case`, `symbol`, `order`) are sorted by an order column of numbers or
-    times, and rows of one case with the same order by their symbols.
+    the same columns and types, without metadata. The rows of an event log (`case`, `symbol`, `order`) are sorted by an
+    order column of numbers or times, and rows of one case with the same order by their symbols.
 
     `id` names the column that tells rows apart, since rows have no numbers on a cluster; in an event log it is the
     case. The draw of a word is a function of the `key`, the row's id, the mechanism and the word. A fresh key is made

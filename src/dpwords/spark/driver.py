@@ -40,14 +40,14 @@ def release(dataframe: Any, mechanism: Private, request: Request, key: bytes | N
         words, out, events = _gathered(frame, log)
         request = request.of_cases(log)
     else:
-        words, out, events = frame, frame.schema, None
+        words, out, events = frame, _bare(frame.schema), None
     if request.id is None:
         raise InvalidValue(
             "rows of a Spark DataFrame have no numbers: name a column that tells them apart with id=, for example the "
             "number of the trip"
         )
     schema = _arrow_schema(words)
-    survey = request.survey(schema, mechanism, None).release
+    survey = request.survey(schema, mechanism, None, declared=lambda name: True).release
     checked_ids(empty_batch(schema).column(request.id), request.id, 0)
     needed = [name for name in words.columns if name in {*survey.shape.columns, request.id}]
     lengths = _lengths(words.select(*map(_quoted, needed)), survey)
@@ -57,7 +57,7 @@ def release(dataframe: Any, mechanism: Private, request: Request, key: bytes | N
     prepare(release, lengths)
     if release.kept is not None:
         words = words.select(*map(_quoted, release.kept))
-        out = words.schema
+        out = _bare(words.schema)
     shared = frame.sparkSession.sparkContext.broadcast(Shipment(release, events, __version__))
     return _mapped(words, shared, out, draws=True)
 
@@ -89,6 +89,17 @@ def _checked(dataframe: Any) -> DataFrame:
             "pass the result"
         )
     return dataframe
+
+
+def _bare(kind: Any) -> Any:
+    """A Spark type, as that of a table, without metadata: they can list the values of a column."""
+    if isinstance(kind, kinds.StructType):
+        return kinds.StructType([kinds.StructField(field.name, _bare(field.dataType)) for field in kind])
+    if isinstance(kind, kinds.ArrayType):
+        return kinds.ArrayType(_bare(kind.elementType))
+    if isinstance(kind, kinds.MapType):
+        return kinds.MapType(_bare(kind.keyType), _bare(kind.valueType))
+    return kind
 
 
 def _arrow_schema(frame: DataFrame) -> Any:
@@ -139,11 +150,11 @@ def _gathered(frame: DataFrame, log: LongWords) -> tuple[DataFrame, kinds.Struct
     words = frame.groupBy(case).agg(steps.getField("symbol").alias(log.symbol))
     fields = [
         kinds.StructField(field.name, kind if field.name == log.order else field.dataType)
-        for field in frame.schema
+        for field in _bare(frame.schema)
         if field.name in log.columns
     ]
-    own = _arrow_schema(frame.select(*(_quoted(field.name) for field in fields)))
-    return words, kinds.StructType(fields), Events(log, own, form, "")
+    own = tuple(field.name for field in fields)
+    return words, kinds.StructType(fields), Events(log, own, _arrow_schema(frame.select(order)).field(0).type, form, "")
 
 
 def _form(kind: Any) -> tuple[Form, Any]:

@@ -36,11 +36,11 @@ def look(question: Message, _progress: ShowProgress) -> Message:
     from dpwords.frames.samples import sample_of
 
     fields = Fields(question.values)
-    name, named = file_of(fields)
+    name, named, header = file_of(fields)
     fields.done()
-    source = memory_source(name, question.content, named)
+    source = memory_source(name, question.content, named, header is not False)
     sample = sample_of(source)
-    guess = guessed(sample)
+    guess = guessed(sample, source.form.header)
     first, *_, last = guess.columns or (None, None)
     shape = "log" if guess.case else "wide" if first else "column"
     found = {name: getattr(guess, name) for name in ("column", "separator", "case", "symbol", "order", "by")}
@@ -61,12 +61,13 @@ def symbols(question: Message, _progress: ShowProgress) -> Message:
     from dpwords.frames.samples import occurring
 
     fields = Fields(question.values)
-    (name, named), where = file_of(fields), where_of(fields)
+    (name, named, header), where = file_of(fields), where_of(fields)
     confirmed = fields.flag("confirmed")
     fields.done()
     if not confirmed:
         raise InvalidValue("symbols are read off a file only where its owner confirms that they are public knowledge")
-    return Message({"symbols": occurring(memory_source(name, question.content, named), where)})
+    source = memory_source(name, question.content, named, header is not False)
+    return Message({"symbols": occurring(source, where)})
 
 
 @for_the_page()
@@ -145,7 +146,7 @@ def _run(settings: DataSettings, content: bytes) -> MemoryRun:
     from dpwords.frames.memory import MemoryRun, memory_source
     from dpwords.frames.receipts import public_options
 
-    source = memory_source(settings.name, content, settings.format)
+    source = memory_source(settings.name, content, settings.format, not settings.options["no_header"])
     return MemoryRun(settings.mechanism, source, settings.request, public_options(settings.options))
 
 

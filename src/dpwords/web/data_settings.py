@@ -16,7 +16,7 @@ from dpwords.bridges.rule_notation import rule
 from dpwords.bridges.system_files import SYSTEM_FILES, read_system
 from dpwords.core.files import FileContent
 from dpwords.errors import InvalidValue
-from dpwords.frames.formats import FORMATS
+from dpwords.frames.formats import DELIMITED, FORMATS
 from dpwords.frames.requests import Request
 from dpwords.languages.free_words import Words
 from dpwords.languages.systems import LARGEST_GRID
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from dpwords.mechanisms.choice import Edits
     from dpwords.mechanisms.private import Private
 
+ROWS_ONLY = "-rows"  # after the name of a format: without a header
 KINDS = ("alphabet", "symbols", "grid", "system")
 SPENDING = ("word", "equal", "first")
 SYMBOLS_FILE = "symbols.txt"  # the name in commands of a list of symbols that was typed
@@ -53,7 +54,7 @@ class DataSettings:
     @classmethod
     def of(cls, fields: Fields) -> DataSettings:
         """From the values of a request; raises `InvalidValue` for what is missing or does not fit together."""
-        name, named = file_of(fields)
+        name, named, header = file_of(fields)
         described, promise, people = (fields.mapping(each) for each in ("language", "promise", "people"))
         where = places_of(fields)
         invalid, drop_others = ("skip" if fields.flag("skip") else None), fields.flag("drop_others")
@@ -70,18 +71,27 @@ class DataSettings:
             split=spent["split"],
             invalid=invalid or "fail",
             drop_others=drop_others,
+            header=bool(header),
             inside=onto,
         )
         found = {**DEFAULTS, **options, **where, **spent, "invalid": invalid, "drop_others": drop_others}
+        found["no_header"] = header is False
         return cls(name, named, mechanism, request, found, symbols)
 
 
-def file_of(fields: Fields) -> tuple[str, str | None]:
-    """The name of the file that comes with a request, and its format if it is not told by the suffix."""
+def file_of(fields: Fields) -> tuple[str, str | None, bool | None]:
+    """The name of the file that comes with a request, its format if it is not told by the suffix, and its header.
+
+    That is whether there is one, if the owner has said it by choosing a format; columns are otherwise guessed.
+    """
     name = PurePath(fields.text("name", _LONGEST_NAME)).name
     if name in ("", "-"):
         raise InvalidValue("a file needs a name that tells its format, such as data.csv: rename it")
-    return name, fields.choice("format", FORMATS) if fields.has("format") else None
+    choices = (*FORMATS, *(f"{kind}{ROWS_ONLY}" for kind in DELIMITED))
+    named = fields.choice("format", choices) if fields.has("format") else None
+    if named is None or named.removesuffix(ROWS_ONLY) not in DELIMITED:
+        return name, named, None
+    return name, named.removesuffix(ROWS_ONLY), not named.endswith(ROWS_ONLY)
 
 
 def where_of(fields: Fields) -> Request:

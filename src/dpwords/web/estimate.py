@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from dpwords.frames.formats import FileForm
 from dpwords.languages.systems import written
 from dpwords.web import data
+from dpwords.web.data_settings import ROWS_ONLY, file_of
 from dpwords.web.estimate_recipes import command, python
-from dpwords.web.estimate_settings import EstimateSettings, checked_receipt, form_of
+from dpwords.web.estimate_settings import EstimateSettings, checked_receipt, form_of, without_header
 from dpwords.web.fields import Fields
 from dpwords.web.messages import Message, finite
 from dpwords.web.wording import for_the_page
@@ -33,11 +35,13 @@ def look(question: Message, progress: ShowProgress) -> Message:
 
     values = dict(question.values)
     given = values.pop("receipt", None)
-    found = data.look(Message(values, question.content), progress).values
-    name = values["name"]
-    metadata = memory_source(name, question.content, values.get("format")).reader.schema.metadata or {}
+    name, named, header = file_of(Fields(values))
+    metadata = memory_source(name, question.content, named, header is not False).reader.schema.metadata or {}
     text = given or metadata.get(METADATA, b"").decode("utf-8", "replace") or None
     receipt = None if text is None else checked_receipt(Fields({"receipt": text}).text("receipt", 2**20), name)
+    if receipt is not None and without_header(receipt, name, named):
+        values["format"] = f"{FileForm.of(name, named).kind}{ROWS_ONLY}"
+    found = data.look(Message(values, question.content), progress).values
     about = None if receipt is None else {"text": text, "form": form_of(receipt), **_said(receipt)}
     return Message({**found, "receipt": about})
 
@@ -77,7 +81,7 @@ def _words(settings: EstimateSettings, content: bytes) -> Ragged:
     from dpwords.frames.memory import memory_source
     from dpwords.frames.released import released
 
-    source = memory_source(settings.name, content, settings.format)
+    source = memory_source(settings.name, content, settings.format, not settings.options["no_header"])
     number = None if settings.receipt is None else settings.receipt.get("words")
     found = released(source, settings.mechanism, settings.request, number if isinstance(number, int) else None)
     return cast("Ragged", found.codes)  # the page has no reports, whose answers are no words

@@ -32,7 +32,8 @@ def command(settings: EstimateSettings) -> str:
 
 def python(settings: EstimateSettings) -> str:
     """Python code that estimates the same, and prints it."""
-    imports, reading, _ = files_code(FileForm.of(settings.name, settings.format), settings.name)
+    form = FileForm.of(settings.name, settings.format, not settings.options["no_header"])
+    imports, reading, _ = files_code(form, settings.name)
     where = [f"{name}={value!r}" for name, value in places(settings.request).items() if value is not None]
     confidence = "" if settings.confidence == _USUAL else f", confidence={settings.confidence!r}"
     return "\n".join(

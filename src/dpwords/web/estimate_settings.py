@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from dpwords.core.limits import DEFAULTS as DEFAULT_LIMITS
 from dpwords.errors import InvalidValue
 from dpwords.frames import receipts
+from dpwords.frames.formats import DELIMITED, FileForm
 from dpwords.frames.requests import Request
 from dpwords.mechanisms import choice
 from dpwords.web.data_settings import DEFAULTS, LONGEST_LIST, declared, file_of, places_of
@@ -45,7 +46,7 @@ class EstimateSettings:
     @classmethod
     def of(cls, fields: Fields) -> EstimateSettings:
         """From the values of a request; raises `InvalidValue` for what is missing, or differs from the receipt."""
-        name, named = file_of(fields)
+        name, named, header = file_of(fields)
         described, promise = fields.mapping("language"), Fields(fields.mapping("promise"), "the promise")
         where, receipt = places_of(fields), receipt_of(fields, name)
         question, confidence = fields.choice("question", QUESTIONS), fields.number("confidence", 0.95)
@@ -58,7 +59,8 @@ class EstimateSettings:
         _, language, symbols = declared(text)
         if receipt is not None:
             _check(receipt, mechanism, options)
-        whole = {**language, **where, **options}
+        bare = header is False or (receipt is not None and without_header(receipt, name, named))
+        whole = {**language, **where, **options, "no_header": bare}
         return cls(name, named, mechanism, Request(**where), question, confidence, whole, receipt, symbols)
 
 
@@ -88,6 +90,11 @@ def checked_receipt(text: str, name: str) -> dict[str, Any]:
                 "estimate"
             )
     return receipt
+
+
+def without_header(receipt: Mapping[str, Any], name: str, named: str | None) -> bool:
+    """Whether a receipt tells that a file of this name and format has no header."""
+    return receipt["options"].get("no_header") is True and FileForm.of(name, named).kind in DELIMITED
 
 
 def form_of(receipt: Mapping[str, Any]) -> dict[str, str]:

@@ -217,6 +217,8 @@ def _audited(public: Language, found: ExactAudit) -> dict[str, Any]:
         "claimed": found.claimed,
         "measured": finite(found.epsilon),
         "holds": found.holds,
+        "delta": found.delta,
+        "longest": found.longest,
         "words": found.words,
         "worst": None
         if worst is None

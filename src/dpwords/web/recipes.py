@@ -39,9 +39,10 @@ _ORDER = (
         "split",
         "invalid",
         "drop_others",
+        "no_header",
     ),
 )
-_LEFT_OUT = {**DEFAULTS, "k": 1, "edits": "substitutions", "drop_others": False}  # since the command line assumes them
+_LEFT_OUT = {**DEFAULTS, "k": 1, "edits": "substitutions"}  # since the command line assumes them
 _OPENED = {"gz": "gzip", "bz2": "bz2", "xz": "lzma"}  # modules of Python with an open function
 
 
@@ -68,12 +69,12 @@ def given_options(options: Mapping[str, Any]) -> list[str]:
     parts = []
     for name in _ORDER:
         value = options.get(name)
-        if value in (None, []) or value == _LEFT_OUT.get(name):
+        if value in (None, [], False) or value == _LEFT_OUT.get(name):
             continue
         if name == "rules":
             parts += [option("rule", each) for each in value]
         else:
-            parts.append("--drop-others" if value is True else option(name, value))
+            parts.append(f"--{name.replace('_', '-')}" if value is True else option(name, value))
     return parts
 
 
@@ -85,7 +86,7 @@ def whole_command(parts: list[str], symbols: Sequence[str]) -> str:
 
 def python(settings: DataSettings) -> str:
     """Python code that releases the same file with the same options."""
-    form = FileForm.of(settings.name, settings.format)
+    form = FileForm.of(settings.name, settings.format, not settings.options["no_header"])
     imports, reading, writing = files_code(form, settings.name)
     request, call = settings.request, ["mechanism", "table"]
     given = places(request)
@@ -204,10 +205,14 @@ def files_code(form: FileForm, name: str) -> tuple[list[str], list[str], list[st
     old, new = repr(name), repr(output_name(name))
     if form.kind in ("csv", "tsv"):
         tab = r', sep="\t"' if form.kind == "tsv" else ""
+        none, bare = ("", "") if form.header else (", header=None", ", header=False")
         return (
             ["import pandas as pd  # pip install pandas"],
-            [f"table = pd.read_csv({old}, dtype=str, keep_default_na=False{tab})"],
-            [f"private.to_csv({new}, index=False{tab})"],
+            [
+                f"table = pd.read_csv({old}, dtype=str, keep_default_na=False{tab}{none})",
+                *([] if form.header else ["table.columns = [str(number + 1) for number in table.columns]"]),
+            ],
+            [f"private.to_csv({new}, index=False{tab}{bare})"],
         )
     if form.kind in ("jsonl", "text"):
         return _lines(form, old, new)

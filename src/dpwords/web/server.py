@@ -21,6 +21,7 @@ def serve(port: int, ready: Callable[[str], None]) -> None:
     import uvicorn
 
     from dpwords.web.app import create_app
+    from dpwords.web.connections import MOST, Connection
     from dpwords.web.guard import new_token
 
     with _listening(port) as listener:
@@ -31,7 +32,9 @@ def serve(port: int, ready: Callable[[str], None]) -> None:
             log_level="critical",
             access_log=False,
             server_header=False,
-            limit_concurrency=64,
+            http=Connection,
+            ws="none",
+            limit_concurrency=2 * MOST,  # which is only reached if as many answers are being computed
             timeout_graceful_shutdown=1,
         )
 

@@ -24,6 +24,8 @@ def on_page(message: str) -> str:
     >>> on_page("row 2 has no word, its value is null: correct it, or skip such rows (invalid='skip', --invalid skip)")
     'row 2 has no word, its value is null: correct it, or skip such rows'
     """
+    message = message.replace("or use --no-header", "or choose a format without a header")
+    message = message.replace("name one of its columns (", "choose CSV or TSV with a header as its format (")
     message = message.replace(", or take any word over the symbols (--any-word)", "")  # there is no such choice
     message = re.sub(r" \([^()]*--[^()]*\)", "", message)
     message = message.replace("use --drop-others", "leave out the other columns")

@@ -18,6 +18,8 @@ from multiprocessing.connection import Connection
 from typing import Any, Literal
 
 from dpwords._kernels.compiler import after_compiling
+from dpwords.core.limits import DEFAULTS
+from dpwords.core.room import limit_address_space
 from dpwords.errors import NO_MEMORY, DPWordsError, TooLarge, own_failure
 from dpwords.web.messages import Message
 
@@ -29,11 +31,12 @@ _STEP = 0.1  # seconds between looks at whether somebody still waits for the ans
 class Worker:
     """A process that answers questions, started by `start` or the first one, and again after one had to be ended.
 
-    `answer` is imported there by its name, so it has to be a function of a module.
+    `answer` is imported there by its name, so it has to be a function of a module. A question that needs more `memory`,
+    in bytes of address space, is refused; the process goes on where Python notices, and is replaced otherwise.
     """
 
-    def __init__(self, answer: Callable[[str, Message, ShowProgress], Message]) -> None:
-        self._answer = answer
+    def __init__(self, answer: Callable[[str, Message, ShowProgress], Message], memory: int = DEFAULTS.worker) -> None:
+        self._answer, self._memory = answer, memory
         self._turn = threading.Lock()
         self._process: Any = None
         self._pipe: Connection | None = None
@@ -96,14 +99,15 @@ class Worker:
             self.stop()
             context = multiprocessing.get_context("spawn")
             self._pipe, other = context.Pipe()
-            self._process = context.Process(target=_work, args=(other, self._answer), daemon=True)
+            self._process = context.Process(target=_work, args=(other, self._answer, self._memory), daemon=True)
             self._process.start()
             other.close()
         return self._pipe
 
 
-def _work(pipe: Connection, answer: Callable[[str, Message, ShowProgress], Message]) -> None:
+def _work(pipe: Connection, answer: Callable[[str, Message, ShowProgress], Message], memory: int) -> None:
     """Answer questions until the pipe is closed."""
+    limit_address_space(memory)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then ends this process
     warnings.simplefilter("ignore")  # what is worth knowing is part of the answers
     turn = threading.Lock()  # several threads may compile

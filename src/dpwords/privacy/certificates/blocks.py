@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from dpwords.core.compiled import kernel
+from dpwords.core.elementary import log
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.room import check_room
 from dpwords.core.scaled import Floats, Integers
@@ -50,9 +51,9 @@ class Blocks:
         if length * _work(graph) > limits.block_steps:
             return None
         found = None
-        side = math.exp(-epsilon) * cls(graph, 1, _RADII[0]).branching
-        starts = 0.0 if entered(graph)[graph.start] else graph.size * math.exp(-epsilon)
-        nearby = _NEARBY if starts * side**2 < 0.1 else _NEARBY_ANY_START
+        side = price(epsilon) * cls(graph, 1, _RADII[0]).branching
+        starts = 0.0 if entered(graph)[graph.start] else graph.size * price(epsilon)
+        nearby = _NEARBY if starts * side * side < 0.1 else _NEARBY_ANY_START
         for radius in _RADII:
             blocks = cls(graph, length, radius)
             numbers = len(blocks.around[1]) * (length + 2) + int(blocks.closing_base[-1])
@@ -108,7 +109,7 @@ class Blocks:
                 return math.inf
             one = bounds.rounded_up(z * self.entries * max(1.0, earlier.far, float(earlier.hi.max())))
             masses = boxes.Masses(*numbers, max(min(float(outside.max()), one), outward().LEAST))
-        return max(math.log(factor), pairs / 2, longer_blocks(opening, growth, closing)) + margin(length)
+        return max(log(factor), pairs / 2, longer_blocks(opening, growth, closing)) + margin(length)
 
     def _completions(self, z: float, bounds: _Elsewhere) -> tuple[Floats, Floats]:
         """Boxes of completions for each layer, and the bound for states outside of them."""
@@ -173,7 +174,7 @@ def longer_blocks(opening: Floats, growth: Floats, closing: Floats) -> float:
         first = np.arange(1, last - 1)
         change = opening[first] - total[first] + total[last - 1] + closing[last]
         most = max(most, float((change / (last - first + 1)).max()))
-    size = np.abs(opening).max() + 2 * np.abs(growth).sum() + np.abs(closing).max()
+    size = np.abs(opening).max() + 2 * math.fsum(np.abs(growth)) + np.abs(closing).max()
     return most + (length + 8) * ULP * float(size)
 
 

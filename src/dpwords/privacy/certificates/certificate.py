@@ -19,6 +19,7 @@ Excess = Callable[[float], float]  # from c to a proven bound on ln Z(x′)/Z(x)
 ShareDone = Callable[[float], None]  # from 0 to 1
 TRIES = 12  # between ε and ε/2, where an evaluation is quick
 _PRECISION = 2e-4  # of ε, in c
+_GRID = 22  # bits: a rate that was computed is rounded down to a multiple of 2^(−22) times a power of 2 above ε
 _FAR = 0.02  # of ε: a bound that is so far above ε, and farther than that of a larger c, leads away
 
 
@@ -80,20 +81,33 @@ def largest_rate(
         if over < before[1]:
             slope = min(slope, (before[1] - over) / (before[0] - c))
         leads_away = 0 < before[1] < over and over > _FAR * epsilon
-        before, c = (c, over), 0.0 if leads_away else c - over / max(slope, 0.1) - precision * epsilon / 2
+        before, c = (
+            (c, over),
+            0.0 if leads_away else on_grid(c - over / max(slope, 0.1) - precision * epsilon / 2, epsilon),
+        )
         if c <= epsilon / 2 and steps:
             before, c = (math.inf, 0.0), steps.pop(0)
     else:
         return epsilon / 2, epsilon
     holds = c, c + more
     while math.isfinite(fails) and min(fails - holds[0], epsilon - holds[1]) > precision * epsilon:
-        c = (holds[0] + fails) / 2
+        c = on_grid((holds[0] + fails) / 2, epsilon)
         more = excess(c)
         if c + more <= epsilon:
             holds = c, c + more
         else:
             fails = c
     return holds
+
+
+def on_grid(c: float, epsilon: float) -> float:
+    """A rate rounded down to a multiple of a fixed unit, less than ε/2,000,000.
+
+    Rates are the same on every machine because every step of a search is. If one were not, and differed in the last
+    digits, the rate would still be the same, unless it lay on the boundary of a unit.
+    """
+    unit = math.ldexp(1.0, math.frexp(epsilon)[1] - _GRID)
+    return math.floor(c / unit) * unit if math.isfinite(c) else c
 
 
 def certificates_in(path: str | os.PathLike[str]) -> list[Certificate]:

@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpwords.core.elementary import exp
 from dpwords.core.limits import Limits
 from dpwords.core.room import check_room
-from dpwords.privacy.certificates.certificate import largest_rate
+from dpwords.privacy.certificates.certificate import largest_rate, on_grid
 from dpwords.privacy.certificates.graph_facts import neighbourhood
 from dpwords.privacy.certificates.levelled_blocks import LevelledBlocks, Tick, kept_layers
 from dpwords.privacy.certificates.levelled_system import LEAST_RADIUS, Detail, LevelledSystem
@@ -123,7 +124,9 @@ class LevelledSearch:
 
         c, bound = largest_rate(epsilon, excess, guess, precision=stage.precision)
         if c == guess and epsilon - bound > stage.precision * epsilon:  # more is possible
-            c, bound = largest_rate(epsilon, excess, guess + epsilon - bound, precision=stage.precision)
+            c, bound = largest_rate(
+                epsilon, excess, on_grid(guess + epsilon - bound, epsilon), precision=stage.precision
+            )
         return Rate(c, bound, length, seen[0])
 
     def rate_for_all(self, stage: Stage, detail: Detail, epsilon: float, tick: Tick) -> Rate:
@@ -138,8 +141,9 @@ class LevelledSearch:
         usual = blocks.usual_excess(nearby)
         guess = nearby
         for _ in range(_ROUNDS):
-            guess = epsilon - usual * math.exp(min(_FALLS * (nearby - guess), 1.0))
-        c, bound = largest_rate(epsilon, excess, guess * (1 - stage.precision / 2), precision=stage.precision)
+            guess = epsilon - usual * exp(min(_FALLS * (nearby - guess), 1.0))
+        guess = on_grid(guess * (1 - stage.precision / 2), epsilon)
+        c, bound = largest_rate(epsilon, excess, guess, precision=stage.precision)
         return Rate(c, bound, least.get(c, 1), usual)
 
     def _ways(self, steps: int) -> float:

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from dpwords.core.elementary import log
 from dpwords.core.scaled import Floats
 from dpwords.privacy.certificates.graph_facts import live_states
 from dpwords.privacy.certificates.rounding import ALL_OF_IT, margin, outward, price
@@ -61,4 +62,4 @@ def range_of_normalisers(graph: Graph, length: int, c: float, step: int = 1, fir
         least, own = np.where(least < least_kept, 0.0, least), np.where(own < least_kept, 0.0, own)
     if not (most[first, graph.start] > least_kept and 0.0 < own[first, graph.start] < math.inf):
         return math.inf
-    return math.log(most[first, graph.start]) - math.log(own[first, graph.start]) + margin(length)
+    return log(most[first, graph.start]) - log(own[first, graph.start]) + margin(length)

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from dpwords.core.compiled import kernel
+from dpwords.core.elementary import logs, powers, weighted_sum
 from dpwords.core.scaled import Floats, Integers
 from dpwords.errors import TooLarge
 from dpwords.privacy.certificates.certificate import ShareDone
+from dpwords.privacy.certificates.rounding import price
 from dpwords.spaces.lists import Listing, distances
 
 MARGIN = 1e-9  # more than floating point can be off in a difference of logarithms, for words of up to 10^6 symbols
@@ -55,15 +57,15 @@ class PairCounts:
 
         Cost: words · longest + pairs kept, and seconds where far pairs may be the worst.
         """
-        logs = self.log_normalisers(c)
-        largest = float((np.abs(logs[self._one] - logs[self._other]) / self._apart).max(initial=0.0))
+        found = self.log_normalisers(c)
+        largest = float((np.abs(found[self._one] - found[self._other]) / self._apart).max(initial=0.0))
         if self.radius < self.counts.shape[1] - 1:
-            largest = self._beyond(logs, largest)
+            largest = self._beyond(found, largest)
         return largest + MARGIN
 
     def log_normalisers(self, c: float) -> Floats:
         """ln Z of each word."""
-        return np.asarray(np.log(self.counts @ np.exp(-c * np.arange(self.counts.shape[1]))))
+        return logs(weighted_sum(self.counts.T, powers(price(c), self.counts.shape[1])))
 
     def _beyond(self, logs: Floats, largest: float) -> float:
         """The largest ratio, given that of the pairs kept. Two words are at least as far apart as their lengths are.

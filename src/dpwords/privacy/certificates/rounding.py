@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from dpwords.core.compiled import interpreted
+from dpwords.core.elementary import exp
 
 ALL_OF_IT = 200.0  # a c at which 1 ≤ Z ≤ (1 + D·e^(−c))^n leaves nothing of the order of the margin
 ULP = 2.0**-52
@@ -17,8 +17,8 @@ def outward() -> Any:
 
 
 def price(c: float) -> float:
-    """z = e^(−c), what one symbol that differs costs: within 2 ulp, and never above 1."""
-    return min(math.exp(-c), 1.0)
+    """z = e^(−c), what one symbol that differs costs, rounded once, hence never above 1."""
+    return exp(-c)
 
 
 def margin(length: int) -> float:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from dpwords.core.elementary import log, logs, powers, weighted_sum
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.scaled import Floats, Integers, normalised
 from dpwords.core.values import read_only
 from dpwords.errors import InvalidValue
-from dpwords.privacy.certificates.rounding import ULP, margin
+from dpwords.privacy.certificates.rounding import ULP, margin, price
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.weighted_words import WeightedWords
 
 _ROUNDS = 100  # of each search for weights
 _SMALL = 1e-16  # a mean square of what is missing that is small enough
-_BITS = 20  # of a public weight: few enough that it hardly depends on the order in which a machine adds
+_BITS = 20  # of a public weight
 
 
 class Listed:
@@ -50,7 +53,7 @@ class Listed:
     def mean_distance(self, c: float, balanced: bool) -> float:
         """The expected distance from a uniform word."""
         weights, falls = self.balanced(c) if balanced else np.ones(len(self.rows)), self._falls(c)
-        return float((_sums(falls * self.apart, weights) / _sums(falls, weights)).mean())
+        return math.fsum(weighted_sum(falls * self.apart, weights) / weighted_sum(falls, weights)) / len(self.rows)
 
     def weighted(self, c: float, bound: float) -> WeightedWords:
         """The words with their balanced weights as a draw needs them.
@@ -74,40 +77,35 @@ class Listed:
             falls = self._falls(c)
             found = _solution(falls)
             if not found.min() > 2.0**-_BITS * found.max():
-                found = 1 / falls.sum(axis=1)
+                found = 1 / weighted_sum(falls, np.ones(len(falls)))
                 for _ in range(_ROUNDS):
-                    found = found / _sums(falls, found)
+                    found = found / weighted_sum(falls, found)
             kept = self._balanced = c, _rounded(found / found.max())
             read_only(kept[1])
         return kept[1]
 
     def _falls(self, c: float) -> Floats:
-        """The weight e^(−c·steps) of the distance between any two words."""
-        return np.asarray(np.exp(-c * np.arange(int(self._steps.max()) + 1))[self._steps])
+        """The weight e^(−c·steps) of the distance between any two words: a symmetric matrix."""
+        return np.asarray(powers(price(c), int(self._steps.max()) + 1)[self._steps])
 
     def _excess(self, c: float, weights: Floats) -> float:
-        logs, length = np.log(_sums(self._falls(c), weights)), self.rows.shape[1]
-        rounding = 2 * (len(self.rows) + (length + 8) * float(-np.log(weights.min()))) * ULP
-        excess = (np.subtract.outer(logs, logs) / self._units).max(initial=0.0)
+        found, length = logs(weighted_sum(self._falls(c), weights)), self.rows.shape[1]
+        rounding = 2 * (len(self.rows) + (length + 8) * -log(float(weights.min()))) * ULP
+        excess = (np.subtract.outer(found, found) / self._units).max(initial=0.0)
         return float(excess + rounding + margin(length))
-
-
-def _sums(falls: Floats, weights: Floats) -> Floats:
-    """falls @ weights, on one core: for matrices of this size, threads that wait for each other cost more."""
-    return np.asarray(np.einsum("ij,j->i", falls, weights))
 
 
 def _solution(falls: Floats) -> Floats:
     """The weights with which all sums are 1, by conjugate gradients. Nothing depends on how exact they are."""
     found, rest = np.zeros(len(falls)), np.ones(len(falls))
-    direction, square = rest, float(rest @ rest)
+    direction, square = rest, math.fsum(rest * rest)
     for _ in range(_ROUNDS):
-        ahead = _sums(falls, direction)
-        curvature = float(direction @ ahead)
+        ahead = weighted_sum(falls, direction)
+        curvature = math.fsum(direction * ahead)
         if not curvature > 0 or square < _SMALL * len(falls):
             break
         found, rest = found + square / curvature * direction, rest - square / curvature * ahead
-        before, square = square, float(rest @ rest)
+        before, square = square, math.fsum(rest * rest)
         direction = rest + square / before * direction
     return found
 

@@ -11,6 +11,7 @@ import math
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
+from dpwords.core.elementary import index_of_least
 from dpwords.core.limits import Limits
 from dpwords.errors import TooLarge
 from dpwords.privacy.certificates.certificate import (
@@ -106,7 +107,8 @@ class EitherCertifier(SystemCertifier):
         if stairs.certificate.method == "textbook":
             return linear.certificate  # a staircase at half of ε is worse, except where more than half can be proven
         try:
-            return min((stairs, linear), key=lambda each: self._mean_distance(each.weights, reach)).certificate
+            means = [self._mean_distance(each.weights, reach) for each in (stairs, linear)]
+            return (stairs, linear)[index_of_least(means)].certificate
         except TooLarge:  # words cannot be counted by their distance here
             return linear.certificate
 

@@ -154,7 +154,9 @@ function guessed({ found, length: places, title }) {
 function audited({ audits, length: places, symbols, shorter }) {
   const [first] = audits;
   const over = symbols === null ? "" : ` over the first ${symbols} symbols of the alphabet`;
-  at("audit-about").textContent = `Every output of every pair of ${first.words} words is compared: all words of length ${places}${shorter ? " or less" : ""}${over}.`;
+  const part = first.holds === null ? ` of up to ${first.longest} symbols` : "";
+  const rest = first.holds === null ? ` Other outputs have a probability of up to ${rounded(first.delta)} and are not covered.` : "";
+  at("audit-about").textContent = `Every output${part} of every pair of ${first.words} words is compared: all words of length ${places}${shorter ? " or less" : ""}${over}.${rest}`;
   measured(at("audit"), audits);
   at("audit-lines").replaceChildren(...audits.filter(({ worst }) => worst !== null).map(({ title, worst }) => element("li", {},
     `${title}: the worst pair is “${worst.pair[0]}” and “${worst.pair[1]}” (distance ${worst.distance}), at the output “${worst.output}”: loss ${worst.loss === null ? "without bound" : rounded(worst.loss)}.`)));

@@ -64,22 +64,25 @@ export function routes(figure, rows, columns, one, other) {
 
 function path(cells) { return cells.map((cell) => cell.join(",")).join(" "); }
 
-/** Bars of measured ε, with a line at the claimed one; `audits` is [{ title, claimed, measured, holds }]. */
+/** Bars of measured ε, with a line at the claimed one; `audits` is [{ title, claimed, measured, holds }].
+ * `holds` is null if no output breaks the claim, but not all of them were compared. */
 export function measured(figure, audits) {
   const left = 4, wide = 520, height = 84;
   const top = Math.max(...audits.flatMap(({ claimed, measured: value }) => [claimed, value ?? 2 * claimed])) * 1.05;
   const x = (value) => left + Math.min(value / top, 1) * wide;
   const title = "Measured ε against the claim";
+  const said = (holds) => holds === null ? "not broken by what was compared" : holds ? "the claim holds ✓" : "the claim is broken ✗";
+  const colour = (holds) => holds === null ? "inverse" : holds ? "goal" : "broken";
   const verdict = ({ measured: value, claimed, holds }) => `measured ${value === null ? "without bound" : rounded(value)}, `
-    + `claimed ${rounded(claimed)}: ${holds ? "the claim holds ✓" : "the claim is broken ✗"}`;
+    + `claimed ${rounded(claimed)}: ${said(holds)}`;
   const picture = canvas(title, audits.map((each) => `${each.title}: ${verdict(each)}`).join("; "), left + wide + 10, audits.length * height);
   audits.forEach((each, place) => {
     const y = place * height;
     picture.append(drawn("text", { x: left, y: y + 18 }, each.title),
-      drawn("rect", { x: left, y: y + 25, width: x(each.measured ?? top) - left, height: 20, fill: `var(--${each.holds ? "goal" : "broken"})` }),
+      drawn("rect", { x: left, y: y + 25, width: x(each.measured ?? top) - left, height: 20, fill: `var(--${colour(each.holds)})` }),
       drawn("path", { d: `M${x(each.claimed)} ${y + 21}v28`, stroke: "var(--text)", "stroke-width": 3 }),
       drawn("text", { x: left, y: y + 66 }, verdict(each)));
   });
   chart(figure, title, picture, () => [["mechanism", "claimed", "measured", "holds"],
-    ...audits.map(({ title: name, claimed, measured: value, holds }) => [name, claimed, value ?? "inf", holds])], "audit");
+    ...audits.map(({ title: name, claimed, measured: value, holds }) => [name, claimed, value ?? "inf", holds ?? "not broken"])], "audit");
 }

@@ -1,0 +1,130 @@
+"""How much memory the rows of a batch take once every value is written out, and batches in which they take little.
+
+A file can stand for far more than its size: a dictionary with one long text that all rows share, views of the same
+bytes, runs of equal values. Such batches are divided before anything is written out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dpwords.core.limits import DEFAULTS
+from dpwords.core.scaled import Floats
+from dpwords.errors import TooLarge
+
+_VIEWS = (pa.types.is_string_view, pa.types.is_binary_view)
+_TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary, *_VIEWS)
+ROWS = 2**16  # of a batch, at most
+BYTES = 2**24  # of a batch, unless a single row takes more
+
+
+def parts(batch: pa.RecordBatch, name: str, done: int) -> Iterator[pa.RecordBatch]:
+    """The rows of a batch, in batches that take about 16 MiB at most when all values are written out.
+
+    `done` is the number of rows before them in the file of this name. Raises `TooLarge` for a row beyond `limits.row`.
+    """
+    sizes = sum((row_sizes(column) for column in batch.columns), np.zeros(batch.num_rows, dtype=np.float64))
+    large = np.flatnonzero(sizes > DEFAULTS.row)
+    if len(large):
+        raise TooLarge(
+            f"row {done + int(large[0]) + 1} of {name} takes more than {DEFAULTS.row // 2**20} MiB when it is decoded: "
+            "leave it out, or split it"
+        )
+    ends, begin = np.cumsum(sizes), 0
+    while begin < batch.num_rows:
+        before = int(ends[begin - 1]) if begin else 0
+        end = int(np.searchsorted(ends, before + BYTES, side="right"))
+        end = min(max(end, begin + 1), begin + ROWS)
+        yield batch.slice(begin, end - begin)
+        begin = end
+
+
+def row_sizes(column: Any) -> Floats:
+    """The number of bytes of each value of an array, about, when it is written out. Cost: the size of the array.
+
+    They are floating-point numbers, which do not overflow however deep the lists are.
+    """
+    kind = column.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return row_sizes(column.storage)
+    if pa.types.is_dictionary(kind):
+        known = np.append(row_sizes(column.dictionary), 0)  # the last one is that of null
+        return np.asarray(known[_numbers(column.indices.cast(pa.int64()).fill_null(-1))])
+    if pa.types.is_run_end_encoded(kind):
+        rows = column.offset + np.arange(1, len(column) + 1)
+        return np.asarray(row_sizes(column.values)[np.searchsorted(_numbers(column.run_ends), rows)])
+    if pa.types.is_nested(kind):
+        return _nested_sizes(column)
+    if any(is_text(kind) for is_text in _TEXTS):
+        return _text_sizes(column)
+    return np.full(len(column), 1 if pa.types.is_null(kind) else -(-kind.bit_width // 8), dtype=np.float64)
+
+
+def _nested_sizes(column: Any) -> Floats:
+    kind = column.type
+    if pa.types.is_struct(kind):
+        children = (row_sizes(column.field(number)) for number in range(kind.num_fields))
+        return sum(children, np.ones(len(column), dtype=np.float64))
+    if pa.types.is_union(kind):  # a row can be any value of any child
+        most = max((row_sizes(column.field(number)).max(initial=1) for number in range(kind.num_fields)), default=1)
+        return np.full(len(column), most, dtype=np.float64)
+    ends = np.append(0, np.cumsum(1 + row_sizes(column.values)))
+    if pa.types.is_fixed_size_list(kind):
+        begins = kind.list_size * (column.offset + np.arange(len(column)))
+        return np.asarray(ends[begins + kind.list_size] - ends[begins])
+    begins = _numbers(column.offsets)
+    if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
+        return np.asarray(ends[begins + _numbers(column.sizes)] - ends[begins])
+    return np.diff(ends[begins])
+
+
+def is_coded(kind: Any) -> bool:
+    """Whether all texts of a type are in dictionaries, from which they can be written out later."""
+    if pa.types.is_dictionary(kind):
+        return True
+    if any(is_text(kind) for is_text in _TEXTS) or isinstance(kind, pa.BaseExtensionType):
+        return False
+    if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
+        return False  # Arrow cannot convert them
+    return all(is_coded(kind.field(number).type) for number in range(kind.num_fields))
+
+
+def longest_texts(column: Any) -> Iterator[float]:
+    """The number of bytes of the longest text of each dictionary in an array, at any depth; 0 if it is empty."""
+    if pa.types.is_dictionary(column.type):
+        yield row_sizes(column.dictionary).max(initial=0)
+    elif pa.types.is_struct(column.type) or pa.types.is_union(column.type):
+        for number in range(column.type.num_fields):
+            yield from longest_texts(column.field(number))
+    elif pa.types.is_nested(column.type):
+        yield from longest_texts(column.values)
+
+
+def without_views(kind: Any) -> Any:
+    """The type with text instead of views of text."""
+    if pa.types.is_string_view(kind):
+        return pa.large_string()
+    if pa.types.is_binary_view(kind):
+        return pa.large_binary()
+    if pa.types.is_struct(kind):
+        return pa.struct([each.with_type(without_views(each.type)) for each in kind])
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        make = pa.list_ if pa.types.is_list(kind) else pa.large_list
+        return make(kind.value_field.with_type(without_views(kind.value_type)))
+    return kind
+
+
+def _text_sizes(column: Any) -> Floats:
+    if any(is_view(column.type) for is_view in _VIEWS):
+        views = np.frombuffer(column.buffers()[1] or b"", dtype="<i4")[4 * column.offset :]
+        return views[::4][: len(column)].astype(np.float64)  # of the 16 bytes of a view, the first 4 are the length
+    return np.asarray(_numbers(pc.binary_length(column).fill_null(0)), dtype=np.float64)
+
+
+def _numbers(values: Any) -> Any:
+    return np.asarray(values.to_numpy(zero_copy_only=False))
