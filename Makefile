@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 SECONDS_EACH ?= 60  # of fuzzing, for each parser
 
-.PHONY: demo test lint check docs pictures screenshots fuzz kills audits bench versions dist wheel-check clean
+.PHONY: demo test lint check docs pictures screenshots fuzz kills mutants audits bench versions dist wheel-check clean
 .DELETE_ON_ERROR:
 
 $(VENV)/user: pyproject.toml
@@ -61,6 +61,11 @@ bench: $(VENV)/developer
 kills: $(VENV)/developer
 	DPWORDS_KILLS=1000 $(BIN)/pytest tests/test_runs_kills.py
 
+# At most so many mutants of each module; 0 for all of them, or name modules: make mutants MODULES=core/sampling.py
+MUTANTS ?= 60
+mutants: $(VENV)/developer
+	$(BIN)/python tools/mutants.py --most $(MUTANTS) $(MODULES)
+
 audits: $(VENV)/developer
 	DPWORDS_AUDITS=200 $(BIN)/pytest -n auto tests/test_statistical.py
 
@@ -68,9 +73,11 @@ audits: $(VENV)/developer
 versions: $(VENV)/developer
 	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade --upgrade-strategy eager --editable '.[dev]'
 	$(BIN)/pip freeze --exclude-editable > tools/versions.txt
+	$(BIN)/python tools/sbom.py
 	touch $(VENV)/developer
 
 dist: $(VENV)/developer
+	$(BIN)/python tools/sbom.py
 	$(BIN)/python -m build
 
 wheel-check: $(VENV)/developer

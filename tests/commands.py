@@ -11,9 +11,10 @@ import sys
 import termios
 import traceback
 import warnings
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from fcntl import ioctl
 from threading import Thread
+from typing import Any
 from unittest import mock
 
 from dpwords.cli import main
@@ -21,8 +22,13 @@ from dpwords.cli import main
 COMMAND = [sys.executable, "-m", "dpwords"]
 
 
-def run(*arguments: str, stdin: str | bytes = b"") -> subprocess.CompletedProcess[str]:
-    """Run a command in this process, as if by a shell; exit code 1 can also mean an exception that nobody expected."""
+def run(
+    *arguments: str, stdin: str | bytes = b"", within: AbstractContextManager[Any] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a command in this process, as if by a shell; exit code 1 can also mean an exception that nobody expected.
+
+    `within` is a block that surrounds the command, and nothing of what captures its output.
+    """
     streams = {name: io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for name in ("stdout", "stderr")}
     reader, writer = os.pipe()
     content = stdin.encode() if isinstance(stdin, str) else stdin
@@ -36,7 +42,8 @@ def run(*arguments: str, stdin: str | bytes = b"") -> subprocess.CompletedProces
     ):
         warnings.simplefilter("default")
         try:
-            main()
+            with within or nullcontext():
+                main()
         except SystemExit as left:
             code = left.code
         except Exception:

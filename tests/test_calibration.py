@@ -59,3 +59,15 @@ def test_what_a_draw_needs_is_kept_with_its_certificate() -> None:
     assert calibration.certifier(4).method == "listed, balanced"
     assert calibration.weights(4) is calibration.weights(4)
     assert calibration.weights(4).base is not None
+
+
+def test_the_choice_between_linear_and_staircase_is_linear_where_neither_is_certified() -> None:
+    assert LinearOrStaircase().values(3, 2) == [0, -1, -2, -3]
+
+
+def test_staircases_are_compared_only_where_they_can_differ_from_linear_weights() -> None:
+    cells = dw.GridWorld(2, 2).by_states()
+    assert dw.Exponential(cells, 1.0).utility == dw.Linear()
+    assert dw.Exponential(cells, 2.0, k=2).utility == LinearOrStaircase()
+    assert dw.Exponential(cells, 1.0, utility=dw.Staircase(0)).calibration == "tight"
+    assert dw.Exponential(cells, 1.0, utility=dw.Inverse(1.0)).calibration == "textbook"

@@ -306,7 +306,7 @@ def test_the_number_of_edits_of_long_words(length: int, epsilon: float) -> None:
 
 def test_the_promise_is_in_terms_of_levenshtein_distance() -> None:
     mechanism = dw.EditChannel("abc", 6, k=2)
-    assert mechanism.guarantee == dw.PureDP(6.0, "levenshtein", 2, 0.0, "channel")
+    assert mechanism.guarantee == dw.PureDP(6.0, "levenshtein", 2, 0.0, "channel", proof=12)
     assert "insertions" in str(mechanism.guarantee)
     assert mechanism.kept == dw.EditChannel("abc", 3).kept
     assert isinstance(mechanism.seeded(1).guarantee, dw.NotPrivate)

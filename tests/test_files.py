@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -57,3 +58,18 @@ def test_files_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
             files.write_whole({old: b"3", bad: b"4"})
     assert old.read_bytes() == b"2"
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["deep", "link", "new", "old"]
+
+
+def test_outputs_are_checked_before_any_work(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    for path in (tmp_path / "new", tmp_path / "deep" / "new", tmp_path / "file"):
+        files.check_output(path)
+    with pytest.raises(dw.InvalidValue, match="file is not a directory"):
+        files.check_output(tmp_path / "file" / "deep" / "new")
+    with pytest.raises(dw.InvalidValue, match="is a directory: name a file"):
+        files.check_output(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    os.mkfifo(tmp_path / "pipe")
+    for refuses in (files.check_output, lambda path: files.write_whole({path: b""})):
+        with pytest.raises(dw.InvalidValue, match="pipe exists and is not a regular file"):
+            refuses(tmp_path / "pipe")

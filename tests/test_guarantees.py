@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import dpwords as dw
 from dpwords.core.symbols import hamming
+from dpwords.privacy.guarantees import loss_by_distance
 from dpwords.privacy.utilities import sensitivity
 from dpwords.spaces import exhaustive
 
@@ -76,3 +77,18 @@ def test_bad_first_steps_are_refused() -> None:
         dw.Staircase(-1)
     with pytest.raises(dw.InvalidValue, match="first_step must be at most k − 1 = 1"):
         dw.Exponential(dw.Words("ab"), 1.0, 2, dw.Staircase(2)).release("abab")
+
+
+def test_the_loss_is_epsilon_for_each_k_places_or_part_of_them() -> None:
+    promise = dw.PureDP(2.0, "hamming", 3, 0.0, "tight")
+    assert [promise.loss(distance) for distance in range(8)] == [0, 2, 2, 2, 4, 4, 4, 6]
+    assert [promise.odds(distance).loss for distance in range(5)] == [0, 2, 2, 2, 4]
+    assert promise.odds(0).certainty == 0.5
+    assert promise.odds(4).certainty == pytest.approx(0.98201379)  # 1/(1 + e^(−4))
+    assert "e^(2·ceil(d/3))" in promise.in_words
+    assert "e^(2·d)" in dw.PureDP(2.0, "hamming", 1, 0.0, "tight").in_words
+
+
+@pytest.mark.parametrize(("k", "loss"), [(1, 4.0), (2, 5.0), (3, 5.0), (9, 5.0)])
+def test_the_loss_by_distance_is_over_all_distances_up_to_k(k: int, loss: float) -> None:
+    assert loss_by_distance(np.array([0.0, -1.0, -5.0]), k) == loss

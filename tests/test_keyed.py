@@ -88,6 +88,22 @@ def test_streams_equal_a_plain_implementation(length: int) -> None:
     assert bytes(streams.of(slice(4, 5)).take(3)) == expected[4][80:83]
 
 
+@pytest.mark.parametrize("size", [1, 3, 8])
+def test_rows_with_different_numbers_of_items(size: int) -> None:
+    """Each item gets bytes of its own, the next ones of its row's stream."""
+    key, words = Key(KEY), np.zeros((3, 4), dtype=np.uint8)
+    streams = key.streams("p", key.id_tags(Ids.of(["a", "b", "c"])), words)
+    expected = [plain_stream(KEY, "p", one, bytes(4), 9) for one in "abc"]
+    items = streams.repeated(np.array([5, 0, 2]))
+    assert bytes(items.take(7 * size)) == expected[0][: 5 * size] + expected[2][: 2 * size]
+
+
+@pytest.mark.parametrize("length", [255, 256, 257])
+def test_long_ids_are_hashed_beyond_256_bytes(length: int) -> None:
+    ids = ["x" * length, b"y" * length, "z" * 16]
+    assert Key(KEY).id_tags(Ids.of(ids)).tobytes() == b"".join(plain_tag(KEY, one) for one in ids)
+
+
 def test_the_plain_mac_is_the_standard_one() -> None:
     """CMAC (NIST SP 800-38B) of a whole number of blocks is the CBC-MAC whose last block is masked by a subkey."""
     message = bytes(range(48))
@@ -257,6 +273,8 @@ def _runs(language: Any, length: int, count: int) -> list[list[Any]]:
         ([None, "x"], KEY, "an id must be"),
         ([2**63, 1], KEY, "an id must be"),
         (np.array([2**63, 1], dtype=np.uint64), KEY, "an id must be"),
+        (np.array([1.5, 2.5]), KEY, "an id must be"),
+        (np.array([[1], [2]]), KEY, "an id must be"),
     ],
 )
 def test_bad_ids_and_keys(ids: Any, key: Any, message: str) -> None:

@@ -238,7 +238,7 @@ def test_an_answer_is_a_set_that_the_law_knows() -> None:
 def test_the_promise_is_a_value_about_any_two_words() -> None:
     report = dw.Report(dw.Words("abc"), 2.0, "symbols")
     promise = report.guarantee
-    assert promise == dw.PureDP(2.0, "any", 1, 2.0**-49, "report")
+    assert promise == dw.PureDP(2.0, "any", 1, 2.0**-49, "report", proof=14)
     assert [promise.explain("a", other).loss for other in ("a", "b", "abcabc")] == [0.0, 2.0, 2.0]
     assert str(promise) == (
         "ε = 2: any two words, whatever their lengths, give any output with probabilities within a factor e^ε (report)"
@@ -252,6 +252,12 @@ def test_the_promise_is_a_value_about_any_two_words() -> None:
     assert "any two words: any output is at most e^2" in text
     assert "by naming 1 of 3 symbols; the true one is named with probability 0.787, any other with 0.107" in text
     assert isinstance(report.seeded(1).guarantee, dw.NotPrivate)
+
+
+def test_weights_that_reports_share_are_read_only() -> None:
+    weights = best_selection(5, 1.0).weights
+    assert best_selection(5, 1.0).weights is weights
+    assert not any(array.flags.writeable for array in weights)
 
 
 def test_it_is_charged_like_any_other(tmp_path: Any) -> None:
@@ -272,6 +278,7 @@ def test_it_is_charged_like_any_other(tmp_path: Any) -> None:
         (lambda: dw.Report(dw.Words("ab"), 1.0, "places"), "question is one of 'visits', 'transitions', 'symbols'"),  # type: ignore[arg-type]
         (lambda: dw.Report(dw.Words("ab"), 0.0, "symbols"), "epsilon must be a finite number above 0"),
         (lambda: dw.Report(dw.Words("ab"), 1e-16, "symbols"), "no larger than what rounding may cost"),
+        (lambda: dw.Report(dw.Words("ab"), 2.0**-49, "symbols"), "no larger than what rounding may cost"),
         (lambda: dw.Report(dw.Words("ab"), 1.0, "symbols").like(k=2), "leave out k"),
         (lambda: dw.Report(dw.Words("ab"), 1.0, "symbols").release(""), "the empty word has nothing to hide"),
         (lambda: dw.Report(dw.Words("ab"), 1.0, "transitions").release("b"), "one symbol has no transition"),

@@ -178,6 +178,9 @@ def test_a_ledger_that_refuses_leaves_nothing_unfinished(source: Path, target: P
         def charge(self, amounts: Mapping[Any, float], guarantee: Any, run: str) -> None:
             raise dw.InvalidValue("the budget is spent")
 
+        def entries(self, id: Any) -> list[Any]:
+            return []
+
     with pytest.raises(dw.InvalidValue, match="the budget is spent"):
         run(job(source, target, by="user"), ledger=Refusing())
     assert os.listdir(target.parent) == ["in.csv"]

@@ -81,6 +81,30 @@ def test_coarse_thresholds_bound_the_exact_ones(values: list[tuple[float, int]],
         assert above - below <= len(values)
 
 
+@given(weights)
+def test_shares_are_exact(values: list[tuple[float, int]]) -> None:
+    exact = stored(values).exact()
+    total = sum(exact, Fraction(0))
+    assert [share * total for share in sampling.shares(stored(values))] == exact
+
+
+@pytest.mark.parametrize(("bits", "category"), [(b"\x00", 2), (b"\xff", 3)])
+def test_a_threshold_in_the_last_unit_is_not_overlooked(bits: bytes, category: int) -> None:
+    """t(2) = 1/2 + 2^(−64) − 2^(−128) lies one unit of the first precision before the end of [1/2, 1/2 + 2^(−64))."""
+
+    class Same(Stream):
+        def take(self, count: int) -> bytes:
+            return bits * count
+
+    parts = [(2**12 - 1, -128), (2**52 - 1, -116), (1, -1), (2**52 - 1, -53), (2**11 - 1, -64), (1, -128)]
+    exact = [Fraction(whole) * Fraction(2) ** power for whole, power in parts]
+    assert sum(exact) == 1
+    assert sum(exact[:3]) == Fraction(1, 2) + Fraction(1, 2**64) - Fraction(1, 2**128)
+    array = scaled.normalised(*(np.array(each) for each in zip(*((float(a), b) for a, b in parts), strict=True)))
+    assert array.exact() == exact
+    assert sampling.settle(array, 2**63, Same()) == category
+
+
 def test_draws_have_the_stored_frequencies() -> None:
     array = scaled.from_integers([1, 0, 5, 10])
     stream = SeededSource(3).open()

@@ -48,6 +48,7 @@ def test_free_words_by_hand() -> None:
         "a word comes out unchanged with probability 38.2%, on average",
         "0.938 places are changed, on average",
         "in force: exponential mechanism, tight: all of ε goes into the weights",
+        "proof: docs/theory.md, section 3",
     ]
 
 

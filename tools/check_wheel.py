@@ -19,6 +19,7 @@ import zipfile
 from pathlib import Path
 
 from packaging.metadata import Metadata
+from sbom import PLACE as MATERIALS
 
 ROOT = Path(__file__).parents[1]
 OLDEST, NEWEST = (3, 11), (3, 13)  # of the supported versions of Python
@@ -47,6 +48,9 @@ def check_contents(wheel: Path, sources: Path) -> Metadata:
         names = set(archive.namelist())
         (described,) = (name for name in names if name.endswith(".dist-info/METADATA"))
         facts = Metadata.from_email(archive.read(described), validate=True)
+        materials = [archive.read(name) for name in names if ".dist-info/sboms/" in name]
+    if materials != [MATERIALS.read_bytes()]:
+        sys.exit(f"{wheel.name} does not have {MATERIALS.name} as its bill of materials")
     if {name for name in names if ".dist-info/" not in name} != in_the_tree():
         sys.exit(f"{wheel.name} does not have the files of src: {in_the_tree() ^ names}")
     with tarfile.open(sources) as archive:

@@ -7,7 +7,7 @@ import secrets
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
@@ -108,9 +108,8 @@ def staged(contents: Mapping[Path, bytes]) -> Iterator[None]:
             for path, content in contents.items():
                 final = _final(path)
                 final.parent.mkdir(parents=True, exist_ok=True)
-                part = final.with_name(f".{secrets.token_hex(8)}")
+                part = parts[final] = final.with_name(f".{secrets.token_hex(8)}")
                 with part.open("xb") as file:
-                    parts[final] = part
                     file.write(content)
                 if final.exists():
                     shutil.copymode(final, part)
@@ -120,7 +119,8 @@ def staged(contents: Mapping[Path, bytes]) -> Iterator[None]:
                 part.replace(final)
     finally:
         for part in parts.values():
-            part.unlink(missing_ok=True)
+            with suppress(OSError, MemoryError):
+                part.unlink()
 
 
 def resolved(path: Path) -> Path:
@@ -144,7 +144,8 @@ def _final(path: Path) -> Path:
 @contextmanager
 def _errors_of_writing() -> Iterator[None]:
     try:
-        yield
+        with within_memory():
+            yield
     except InvalidValue:
         raise
     except OSError as error:

@@ -79,9 +79,11 @@ class FileRun:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        self._source.__exit__()
-        if self._unfinished is not None:
-            self._unfinished.release()
+        try:
+            self._source.__exit__()
+        finally:
+            if self._unfinished is not None:
+                self._unfinished.release()
 
     @within_memory()
     def survey(self, progress: RowsDone, charged: bool = False) -> Plan:
@@ -120,17 +122,19 @@ class FileRun:
             file.seek(0)
             return file
         resumed = self._unfinished.is_begun
-        with _errors_of_writing("make room, then start it again"):
-            if resumed:
-                self._unfinished.check_same(facts)
-            else:
-                self._unfinished.begin(self._key.secret if self._own_key else None, facts)
+        if resumed:
+            self._unfinished.check_same(facts)
+        else:
+            self._begin(self._unfinished, facts)
         try:
             if ledger is not None:
                 plan.charge(ledger)
-        except DPWordsError:
-            if not resumed:
-                self._unfinished.forget()
+        except DPWordsError as error:
+            if resumed:
+                raise
+            if plan.may_be_charged(ledger):  # it pays nothing more when it is resumed
+                raise type(error)(f"{error}; finish this run with --resume, since its ε may be recorded") from None
+            self._unfinished.forget()
             raise
         with _errors_of_writing("make room, then finish it with --resume"):
             with self._unfinished.part.open("wb") as file:
@@ -139,6 +143,15 @@ class FileRun:
                 self._unfinished.receipt.write_bytes(receipts.encoded(document))
             self._unfinished.finish(self.receipt)
         return None
+
+    def _begin(self, unfinished: Unfinished, facts: Mapping[str, Any]) -> None:
+        with _errors_of_writing("make room, then start it again"):
+            try:
+                unfinished.begin(self._key.secret if self._own_key else None, facts)
+            except OSError:
+                if unfinished.is_begun:  # the system had renamed the file before it failed
+                    unfinished.forget()
+                raise
 
     @property
     def receipt(self) -> Path | None:

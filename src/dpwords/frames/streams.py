@@ -14,7 +14,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Literal, cast
 
@@ -43,7 +43,8 @@ class Input:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        self.file.close()
+        with suppress(OSError):  # it was only read
+            self.file.close()
 
     @property
     def size(self) -> int:

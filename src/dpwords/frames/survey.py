@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dpwords.core.encoding import Ragged, code_type
 from dpwords.core.keyed import Key, distinct
 from dpwords.core.scaled import Floats
-from dpwords.errors import InvalidValue
+from dpwords.errors import DPWordsError, InvalidValue
 from dpwords.frames.batches import BatchRelease, pairs_of
 from dpwords.frames.ids import checked_ids, ids_of
 from dpwords.frames.people import Division, PeopleFacts, counted, ranks_of
@@ -54,6 +54,13 @@ class Plan:
     def charge(self, ledger: Any) -> None:
         """Record in a ledger what will be spent. If a budget does not pay for it, the ledger refuses."""
         ledger.charge(self.amounts, self.release.mechanism.guarantee, run=self.run)
+
+    def may_be_charged(self, ledger: Any) -> bool:
+        """Whether a ledger has recorded this, also if `charge` has raised an error since; True if it cannot tell."""
+        try:
+            return any(each.run == self.run for id in list(self.amounts or ())[:1] for each in ledger.entries(id))
+        except DPWordsError:
+            return True
 
 
 class Survey:

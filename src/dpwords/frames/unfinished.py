@@ -76,10 +76,11 @@ class Unfinished:
     def release(self) -> None:
         """Let others have this output. If the run was not begun, or is finished, the key is destroyed with all else."""
         if self._lock is not None:
-            if not self.is_begun:
+            if not self.is_begun and self.folder.exists():
                 self._clear()
                 shutil.rmtree(self.folder, ignore_errors=True)
-            self._lock.close()
+            with suppress(OSError):  # nothing was written to it
+                self._lock.close()
             self._lock = None
 
     def key(self) -> bytes | None:

@@ -59,7 +59,7 @@ class ByLength(Private):
 
     @property
     def guarantee(self) -> Guarantee:
-        return self._unless_seeded(PureDP(self.epsilon, "hamming", self.k, self._slack, "best"))
+        return self._unless_seeded(PureDP(self.epsilon, "hamming", self.k, self._slack, "best", proof=10))
 
     def compared(self, length: int) -> dict[str, float]:
         """The public expected distance of each candidate at this length; NaN where the computation is too large."""

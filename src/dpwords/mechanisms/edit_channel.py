@@ -73,7 +73,7 @@ class EditChannel(Private):
 
     @property
     def guarantee(self) -> Guarantee:
-        return self._unless_seeded(PureDP(self.epsilon, "levenshtein", self.k, 0.0, "channel"))
+        return self._unless_seeded(PureDP(self.epsilon, "levenshtein", self.k, 0.0, "channel", proof=12))
 
     @property
     def deleted(self) -> float:

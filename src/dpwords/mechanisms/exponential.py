@@ -86,9 +86,8 @@ class Exponential(Private):
 
     @property
     def guarantee(self) -> Guarantee:
-        return self._unless_seeded(
-            PureDP(self.epsilon, self.distance, self.k, self._space.slack, self._calibration.claim)
-        )
+        claim, proof = self._calibration.claim, self._calibration.proof
+        return self._unless_seeded(PureDP(self.epsilon, self.distance, self.k, self._space.slack, claim, proof))
 
     @property
     def has_certificates(self) -> bool:

@@ -58,7 +58,7 @@ class Online(Private):
 
     @property
     def guarantee(self) -> Guarantee:
-        return self._unless_seeded(PureDP(self.epsilon, "hamming", self.k, _SLACK, "online"))
+        return self._unless_seeded(PureDP(self.epsilon, "hamming", self.k, _SLACK, "online", proof=10))
 
     def stream(self, length: int | None = None) -> OnlineStream:
         """A stream that releases a word of this length symbol by symbol.

@@ -106,7 +106,7 @@ class Report(Private):
 
     @property
     def guarantee(self) -> Guarantee:
-        return self._unless_seeded(PureDP(self.epsilon, "any", self.k, SLACK, "report"))
+        return self._unless_seeded(PureDP(self.epsilon, "any", self.k, SLACK, "report", proof=14))
 
     @property
     def least_length(self) -> int:

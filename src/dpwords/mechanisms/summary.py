@@ -65,6 +65,11 @@ class Summary:
         return self.guarantee.epsilon if isinstance(self.guarantee, PureDP) else self.guarantee.nominal
 
     @property
+    def proof(self) -> int | None:
+        """The section of docs/theory.md that proves the promise; None where nothing is promised."""
+        return self.guarantee.proof if isinstance(self.guarantee, PureDP) else None
+
+    @property
     def unchanged(self) -> float | None:
         """The probability that a word comes out as it went in, averaged over the language."""
         return self.averages.unchanged
@@ -117,6 +122,7 @@ class Summary:
         lines += self._promise()
         lines += self._figures()
         lines += [] if self.in_force is None else [f"in force: {self.in_force.text}"]
+        lines += [] if self.proof is None else [f"proof: docs/theory.md, section {self.proof}"]
         return "\n".join([*lines, *(f"warning: {text}" for text in self.warnings)])
 
     def _promise(self) -> list[str]:

@@ -32,7 +32,7 @@ class Uniform(Private):
 
     @property
     def guarantee(self) -> Guarantee:
-        return self._unless_seeded(PureDP(0.0, "hamming", self.k, 0.0, "tight"))
+        return self._unless_seeded(PureDP(0.0, "hamming", self.k, 0.0, "tight", proof=7))
 
     def _in_force(self, length: int) -> InForce:
         return InForce("every word of the language is equally likely")

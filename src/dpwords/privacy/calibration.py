@@ -80,6 +80,13 @@ class Calibration:
         decided_by_length = isinstance(self.space, Runs) and self.rates is not None
         return "certified" if self.method == "tight" and decided_by_length else self.in_force
 
+    @property
+    def proof(self) -> int:
+        """The section of docs/theory.md that proves it."""
+        if self.rates is not None:
+            return self.rates.proof
+        return 3 if self.method == "tight" else 2
+
     def at(self, length: int) -> tuple[CalibrationMethod, Certificate | None]:
         """The method in force for words of this length, and its certificate, if it has one."""
         if self.rates is None:

@@ -133,6 +133,9 @@ class PureDP:
     The claim holds for the program as it runs, with all its rounding. `slack` is what rounding may cost for each symbol
     of the word (under Levenshtein distance, of the longest word; for a report, in all); it is subtracted from ε before
     the weights are chosen, so it is part of the claimed ε and not an addition to it.
+
+    `proof` is the section of docs/theory.md in which the promise is proven; None for a guarantee that was not made by a
+    mechanism of this package.
     """
 
     epsilon: float
@@ -140,6 +143,7 @@ class PureDP:
     k: int
     slack: float
     method: Literal["tight", "certified", "textbook", "online", "channel", "best", "report"]
+    proof: int | None = None
 
     def loss(self, distance: int) -> float:
         """The largest privacy loss `|ln p(w;x)/p(w;x′)|` for two words at this distance."""

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import ClassVar
 
 from dpwords.core.checks import whole_number
 from dpwords.core.files import write_whole
@@ -42,11 +43,18 @@ class Certifier(Value):
     some and proves each of them again. `c`, `bound` and `method` are those of the certificate that was used last.
     """
 
+    section: ClassVar[int]  # of docs/theory.md, which proves its methods
+
     def __init__(self, space: Space, budget: Budget, textbook_only: bool = False) -> None:
         self._space, self._budget, self._textbook_only = space, budget, textbook_only
         self._known: dict[int, Certified] = {}  # by reach; entries are replaced as a whole
         self._for_all: list[Certificate] = []  # the one for all lengths, once it is known
         self._last: list[Certificate] = []  # the one that was used last
+
+    @property
+    def proof(self) -> int:
+        """The section of docs/theory.md that proves the rates in force."""
+        return 2 if self._textbook_only else self.section
 
     def __call__(self, length: int | None = None, progress: ShareDone | None = None) -> Certificate:
         if length is None:

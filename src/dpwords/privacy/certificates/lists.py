@@ -42,6 +42,7 @@ class ListCertifier(Certifier):
     Mechanisms with another ε on the same lexicon reuse the distances.
     """
 
+    section = 13
     _space: FiniteSpace
 
     def __call__(self, length: int | None = None, progress: ShareDone | None = None) -> Certificate:

@@ -52,6 +52,7 @@ _ENOUGH = 0.93  # of ε; from there on a length has no certificate of its own be
 class FreeCertifier(Certifier):
     """Free words: Z is the same for all of them, so the normaliser reveals nothing."""
 
+    section = 3
     _space: FreeWords
 
     def _methods(self, reach: int, progress: ShareDone | None = None) -> dict[Method, Excess]:
@@ -78,6 +79,7 @@ class SystemCertifier(Certifier):
     of `LevelledBlocks` for words of states, and of `range_of_normalisers` for other words.
     """
 
+    section = 9
     _space: Runs
 
     def __init__(self, space: Runs, budget: Budget, textbook_only: bool = False) -> None:
