@@ -172,3 +172,10 @@ def test_arrays_in_pandas_have_the_type_of_the_alphabet(tmp_path: Path) -> None:
         out = dw.frames.release(mechanism, frame, column="word", by="who", ledger=ledger)
         assert [word.dtype for word in out["word"]] == [np.dtype(np.int64)] * 2
         assert ledger.spent("ann") == 1e-6
+
+
+def test_python_objects_follow_the_first_row_that_comes_out() -> None:
+    for gone in ((), [], np.array(["9"])):
+        words = pd.Series([gone, ("1", "2"), ["3"]], dtype=object)
+        out = dw.frames.release(ALPHABET, pd.DataFrame({"word": words}), column="word", invalid="skip")
+        assert [type(word) for word in out["word"]] == [tuple, tuple]

@@ -112,9 +112,12 @@ class PolarsFrame(TableAdapter):
         found = []
         for name, column in columns.items():
             series = pl.Series(name, column)
-            kept = name in self.names and _same_kind(self.arrow([name]).schema.field(0).type, column.type)
+            kept = name in self.names and _same_kind(self._kind(name), column.type)
             found.append(series.cast(_dtype(self.frame.schema[name], _one_array(column))) if kept else series)
         return found
+
+    def _kind(self, name: str) -> Any:
+        return self.frame.select(name).head(0).to_arrow().schema.field(0).type
 
 
 class PolarsSeries(PolarsFrame):
@@ -152,7 +155,9 @@ class PandasFrame(TableAdapter):
     def replaced(self, rows: Integers | None, names: Sequence[str], columns: Mapping[str, Any]) -> Any:
         index = _index(self.frame.index if rows is None else self.frame.index.take(rows))
         arrays = {
-            name: self._values(name, columns[name]) if name in columns else _copied(self._column(name), name, rows)
+            name: self._values(name, columns[name], rows)
+            if name in columns
+            else _copied(self._column(name), name, rows)
             for name in names
         }
         return self._frame(arrays, index)
@@ -163,13 +168,11 @@ class PandasFrame(TableAdapter):
     def _frame(self, arrays: Mapping[str, Any], index: Any) -> Any:
         import pandas as pd
 
-        kept = {"dtype": object}  # or pandas would look for a type that fits the values
-        frame = pd.DataFrame(
-            {
-                place: pd.Series(each, **(kept if isinstance(each, np.ndarray) and each.dtype == object else {}))
-                for place, each in enumerate(arrays.values())
-            }
-        )
+        series = [  # which stay objects, although pandas could find a type that fits them
+            pd.Series(each, dtype=object if isinstance(each, np.ndarray) and each.dtype == object else None)
+            for each in arrays.values()
+        ]
+        frame = pd.DataFrame(dict(enumerate(series)))
         if index is not None:
             frame.index = index
         labels = [self._labels.get(name, name) for name in arrays]
@@ -180,21 +183,22 @@ class PandasFrame(TableAdapter):
     def _column(self, name: str) -> Any:
         return self.frame[self._labels[name]]
 
-    def _values(self, name: str, column: Any) -> Any:
-        """A new column, as the kind of values that the old one had; see `_container` for Python objects."""
+    def _values(self, name: str, column: Any, rows: Integers | None = None) -> Any:
+        """A new column, as the kind of values that these rows had before; see `_container` for Python objects."""
         import pandas as pd
 
         if name not in self._labels:
             return column.to_pandas().array
-        dtype = self._column(name).dtype
+        old = self._column(name) if rows is None else self._column(name).iloc[rows]
+        dtype = old.dtype
         if isinstance(dtype, pd.CategoricalDtype):
             return pd.Categorical(column.to_pandas())
         if self.declares(name):
             found = pd.arrays.ArrowExtensionArray(column)
-            same = _same_kind(self._array(name).type, column.type)
+            same = _same_kind(pa.array(old.iloc[:0], from_pandas=True).type, column.type)
             return pd.Series(found).astype(dtype).array if same else found
         words = column.to_pylist()
-        container = _container(self._column(name), column.type)
+        container = _container(old, column.type)
         values = np.empty(len(words), dtype=object)
         values[:] = [word if word is None else container(word) for word in words]
         return values
