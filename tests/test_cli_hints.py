@@ -76,7 +76,10 @@ def test_a_promise_about_no_two_words_is_told_for_single_words_too(tmp_path: Pat
         ("release ab --alphabet school,work,home -e 3", "put the names into a file, one on each line, and write @file"),
         ("release EESS --system grid:3x3 -e 3 --rule contains:2,0", "word 1 breaks the rule contains:2,0: correct it"),
         ("release --input w.csv --columns m1:m12 --alphabet ab -e 3", "there is no column m12 for an end of the range"),
-        ("release --input w.csv --columns m1:month2 --alphabet ab -e 3", "did you mean month_2?"),
+        (
+            "release --input w.csv --columns m1:month2 --alphabet ab -e 3",
+            "see that the first line of w.csv has the names",
+        ),
         ("release --input log.xes --alphabet ab -e 3", "convert or rename it"),
     ],
 )

@@ -134,6 +134,43 @@ def test_compressed_text(suffix: str, tmp_path: Path) -> None:
     check_equal(found, f"out.csv{suffix}")
 
 
+def test_a_word_that_becomes_empty_keeps_its_row(tmp_path: Path) -> None:
+    """Under Levenshtein distance, the last word of a file can be a neighbour of the empty one."""
+    for source, begin in (("in.txt", ""), ("in.csv", "word\n")):
+        for number, words in enumerate((["ab", "a"], ["ab", ""], ["", "ab"], ["a"], [""])):
+            folder = tmp_path / f"{source} {number}"
+            folder.mkdir()
+            (folder / source).write_text(begin + "".join(f"{word}\n" for word in words), encoding="utf-8")
+            options = ["--alphabet", "abc", "--epsilon", "3", "--edits", "all", "-q", "--header"]
+            options = options if begin else options[:-1]
+            done = run("release", "--input", str(folder / source), *options, "--output", str(folder / "out.parquet"))
+            assert (done.returncode, done.stderr) == (0, "")
+            assert pq.read_table(folder / "out.parquet").num_rows == len(words)
+
+
+HELD = {  # values that text cannot hold, found before anything is charged
+    "out.jsonl": [
+        pa.array([float("nan")]),
+        pa.array([b"a"]),
+        pa.array([b"a"], pa.binary(1)),
+        pa.array([2**60], pa.date64()),
+    ],
+    "out.csv": [pa.array([b"\xff"], pa.binary(1)), pa.array([[1]])],
+}
+
+
+def test_values_that_a_format_cannot_hold_are_refused_before_the_charge(tmp_path: Path) -> None:
+    for target, columns in HELD.items():
+        for number, column in enumerate(columns):
+            folder = tmp_path / f"{target} {number}"
+            ledger = ["--ledger", str(tmp_path / "ledger.db"), "--by", "who"]
+            content = parquet(pa.table({"who": ["ann"], "word": ["1"], "other": column}))
+            each = written(folder, "in.parquet", content, ["--column", "word", "--separator", " ", *ledger], target)
+            assert each["code"] == 2, each["errors"]
+            assert target not in each
+    assert not (tmp_path / "ledger.db").exists()
+
+
 def test_plain_text(tmp_path: Path) -> None:
     found = {}
     for number, some in enumerate((BASE, *NEIGHBOURS.values())):
@@ -183,6 +220,8 @@ LEFT_OUT = {  # what the third row has beside a word that is not in the language
     '"n": 1, "CANARY": 1': False,
     '"n": 1, "o": {"x": 1, "CANARY": 1}': False,
     '"n": 1, "o": {"x": 1e5}': False,
+    '"n": 1, "CANARY": null': False,
+    '"n": 1, "CANARY": []': False,
 }
 
 
@@ -199,9 +238,27 @@ def test_rows_that_are_left_out_do_not_make_columns_of_json(tmp_path: Path) -> N
             else:
                 assert each.keys() == {"code", "out", "errors"}
                 assert each["code"] == 2
-                assert "a column, or its type, follows only from rows that are left out" in each["errors"]
+                assert "rows that are left out decide which columns there are" in each["errors"]
                 assert "CANARY" not in each["errors"]
         check_equal(found, target)
+
+
+FIRST = [  # rows that are left out, and come first
+    (["--column", "word", "--separator", " "], '{"n": 3, "word": "9", "id": 1}', '{"id": 1, "word": "9", "n": 2}'),
+    (["--columns", "m*"], '{"m2": "9", "m1": "1"}', '{"m1": "1", "m2": "9"}'),
+]
+
+
+@pytest.mark.parametrize(("options", "first", "row"), FIRST)
+def test_rows_that_are_left_out_do_not_order_the_columns_of_json(
+    options: list[str], first: str, row: str, tmp_path: Path
+) -> None:
+    later = row.replace('"9"', '"2"')
+    for target in ("out.jsonl", "out.csv", "out.parquet"):
+        assert written(tmp_path / f"a {target}", "in.jsonl", f"{row}\n{later}".encode(), options, target)["code"] == 0
+        other = written(tmp_path / f"b {target}", "in.jsonl", f"{first}\n{later}".encode(), options, target)
+        fine = "word" in later and target == "out.jsonl"  # there, lines are copied
+        assert (other["code"], target in other) == ((0, True) if fine else (2, False)), target
 
 
 def test_many_rows_are_cut_by_what_is_written(tmp_path: Path) -> None:

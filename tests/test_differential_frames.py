@@ -179,3 +179,33 @@ def test_python_objects_follow_the_first_row_that_comes_out() -> None:
         words = pd.Series([gone, ("1", "2"), ["3"]], dtype=object)
         out = dw.frames.release(ALPHABET, pd.DataFrame({"word": words}), column="word", invalid="skip")
         assert [type(word) for word in out["word"]] == [tuple, tuple]
+
+
+def test_types_do_not_follow_from_the_words() -> None:
+    """If no symbol, or only whole numbers occur, the alphabet decides, and not an error."""
+    numbers, channel = dw.Exponential(dw.Words([1, 2, 1.5]), 1.0), dw.EditChannel("abc", 3.0)
+    for words in ([[1, 2]], [[1, 1.5]]):
+        out = dw.frames.release(numbers, pd.DataFrame({"word": pd.Series(words, dtype=object)}), column="word")
+        assert all(type(symbol) is float for symbol in out["word"][0])
+    for kind in (pa.table, pd.DataFrame, pl.DataFrame):
+        assert len(dw.frames.release(channel, kind({"word": [[]]}), column="word")) == 1
+    cells = dw.EditChannel([(0, 1), (0, 2), (1, 1)], 3.0)
+    for first in ([], [(0, 1)]):
+        out = dw.frames.release(
+            cells, pd.DataFrame({"word": pd.Series([first, [(0, 1)]], dtype=object)}), column="word"
+        )
+        assert {type(symbol) for word in out["word"] for symbol in word} <= {tuple}
+
+
+def test_views_slices_and_nulls_show_nothing_else() -> None:
+    hidden = pa.StructArray.from_arrays([pa.array([SECRET, "x", "y"])], ["a"], mask=pa.array([True, False, False]))
+    table = pa.table({"word": ["1", SECRET, "2"], "list": [["x"], [SECRET], ["y"]], "hidden": hidden})
+    for some in (table, table.slice(0, 1)):
+        out = dw.frames.release(ALPHABET, some, column="word", invalid="skip")
+        assert SECRET.encode() not in arrow(out)
+        assert SECRET.encode() not in pickle.dumps(out)
+    views = table.append_column("views", pa.array([["x"], [SECRET], ["y"]], pa.list_view(pa.string())))
+    with pytest.raises(dw.InvalidValue, match="column views has unions or views of lists"):
+        dw.frames.release(ALPHABET, views, column="word", invalid="skip")
+    coded = pl.DataFrame({"word": pl.Series([["1", "2"]], dtype=pl.Array(pl.Enum(SYMBOLS), 2))})
+    assert dw.frames.release(ALPHABET, coded, column="word").schema == coded.schema

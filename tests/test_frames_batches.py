@@ -252,7 +252,6 @@ SYMBOLS: list[tuple[Any, Any]] = [
     ([(0, 1)], pa.list_(pa.list_(pa.int64(), 3))),
     ([(0, 1)], pa.list_(pa.struct([("row", pa.int64())]))),
     ([0.5], pa.list_(pa.int64())),
-    (["a"], pa.list_(pa.null())),
     ([0.5], pa.list_(pa.float16())),
 ]
 

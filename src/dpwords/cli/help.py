@@ -10,8 +10,8 @@ _SECTIONS = {
     "separator",
     "Privacy and accuracy": "epsilon report k edits mechanism utility alpha calibration any_word certificate_time "
     "no_cache certificates",
-    "Tables of words": "input output format no_header output_format column columns case symbol order id by budget "
-    "split ledger resume invalid drop_others key_file",
+    "Tables of words": "input output format header no_header output_format column columns case symbol order id by "
+    "budget split ledger resume invalid drop_others key_file",
 }
 _SECTION = {name: section for section, names in _SECTIONS.items() for name in names.split()}
 

@@ -44,6 +44,11 @@ NO_HEADER = click.option(
     help="The first line of a CSV or TSV file is a row like the others. Columns are called 1, 2, 3, …, and CSV and TSV "
     "are written without a header, too.",
 )
+HEADER = click.option(
+    "--header",
+    is_flag=True,
+    help="The first line of a CSV or TSV file has the names of the columns, even if they could be words or symbols.",
+)
 _FORMAT = click.option("--format", type=click.Choice(FORMATS), help="The input's format.  [default: by its suffix]")
 _SHAPE = (
     click.option("--column", help="The column of words: lists of symbols, or text."),
@@ -61,6 +66,7 @@ _FILES = (
     _INPUT,
     click.option("--output", shell_complete=files, help="The file to write. '-' is standard output.  [default: -]"),
     _FORMAT,
+    HEADER,
     NO_HEADER,
     click.option(
         "--output-format",
@@ -102,7 +108,20 @@ _FILES = (
     ),
 )
 _NEED_INPUT = (
-    *("output", "format", "no_header", "output_format", "column", "columns", "case", "symbol", "order", "id", "by"),
+    *(
+        "output",
+        "format",
+        "header",
+        "no_header",
+        "output_format",
+        "column",
+        "columns",
+        "case",
+        "symbol",
+        "order",
+        "id",
+        "by",
+    ),
     *("budget", "split", "ledger", "resume", "invalid", "drop_others", "key_file"),
 )
 _WHERE = ("column", "columns", "case", "symbol", "order", "separator", "id", "by")
@@ -115,7 +134,7 @@ def file_options(command: Command) -> Command:
 
 def word_file_options(command: Command) -> Command:
     """Add --input, and what says where its words are."""
-    return with_options(command, (_INPUT, _FORMAT, NO_HEADER, *_SHAPE, _INVALID))
+    return with_options(command, (_INPUT, _FORMAT, HEADER, NO_HEADER, *_SHAPE, _INVALID))
 
 
 def refuse_file_options() -> None:
@@ -203,6 +222,7 @@ def _job(mechanism: Private, inside: Language | None, options: Mapping[str, Any]
         split=options["split"],
         invalid=options["invalid"] or "fail",
         drop_others=options["drop_others"],
+        header=confirmed_header(options),
         inside=inside,
     )
     target = options["output"] or _STANDARD
@@ -210,6 +230,13 @@ def _job(mechanism: Private, inside: Language | None, options: Mapping[str, Any]
         refuse_overwriting(written)
     formats, header = (options["format"], options["output_format"]), not options["no_header"]
     return Job(mechanism, options["input"], target, *formats, request, public, header)
+
+
+def confirmed_header(options: Mapping[str, Any]) -> bool | None:
+    """True if the user says that there is a header; None if they do not."""
+    if options["header"] and options["no_header"]:
+        raise InvalidValue("--header and --no-header say the opposite: leave out one of them")
+    return options["header"] or None
 
 
 def _without_folder(option: str) -> str:

@@ -25,7 +25,7 @@ from dpwords.cli.options import (
     public_language,
     with_options,
 )
-from dpwords.cli.release_files import in_options, word_file_options
+from dpwords.cli.release_files import confirmed_header, in_options, word_file_options
 from dpwords.cli.tables import side_by_side, table
 from dpwords.cli.terminal import emit, note, shown
 from dpwords.errors import InvalidValue
@@ -165,7 +165,8 @@ def data(
 
     mechanism, inside = reading(language, edits)
     where = {name: options[name] for name in ("column", "columns", "case", "symbol", "order", "separator")}
-    request = Request(**where, invalid=options["invalid"] or "fail", inside=inside)
+    header = confirmed_header(options)
+    request = Request(**where, invalid=options["invalid"] or "fail", header=header, inside=inside)
     try:
         found = words_in(input, options["format"], request, mechanism, not options["no_header"])
     except InvalidValue as error:

@@ -17,8 +17,9 @@ import pyarrow.compute as pc
 from dpwords.core.encoding import Codes, Ragged
 from dpwords.core.symbols import Alphabet
 from dpwords.errors import InvalidValue
-from dpwords.frames.coders import Coder, coder_of, is_list, is_text, symbols_as
-from dpwords.frames.shapes import Found, Shape, TextWords, WideWords, checked_column, read_lists
+from dpwords.frames.coders import Coder, coder_of, is_list, is_text, symbols_as, told_kind
+from dpwords.frames.columns import checked_column
+from dpwords.frames.shapes import Found, Shape, TextWords, WideWords, read_lists
 from dpwords.mechanisms.report import Report
 
 ANSWER = "answer"  # the column of the answers, where words have no column of their own
@@ -127,7 +128,9 @@ def released_answers(schema: Any, report: Report, column: str, separator: str | 
         paired = report.question == "transitions" and is_list(inner)
         return AnswerLists(column, report, inner.value_type if paired else inner)
     if not is_text(kind.value_type if pa.types.is_dictionary(kind) else kind):
-        raise InvalidValue(f"answers are lists or text, and column {column} has type {kind}: name another column")
+        raise InvalidValue(
+            f"answers are lists or text, and column {column} has type {told_kind(kind)}: name another column"
+        )
     return _text(TextWords(column, kind, report.language.alphabet, separator), report)
 
 

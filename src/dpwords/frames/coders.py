@@ -35,6 +35,8 @@ class Coder(Protocol):
 
 def coder_of(symbols: CodedSymbols, kind: Any) -> Coder:
     """The coder of an alphabet for values of an Arrow type."""
+    if pa.types.is_null(kind):
+        return NothingCoder(symbols)
     if pa.types.is_dictionary(kind):
         return DictionaryCoder(symbols, kind)
     if is_list(kind) or pa.types.is_struct(kind):
@@ -58,6 +60,25 @@ def size_of(table: Any) -> int:
         return int(table.nbytes)
     except pa.ArrowTypeError:
         return int(table.get_total_buffer_size())
+
+
+def told_kind(kind: Any) -> str:
+    """An Arrow type in a message. The names in objects are not shown: they can be symbols."""
+    if pa.types.is_dictionary(kind):
+        return told_kind(kind.value_type)
+    if is_list(kind):
+        return f"lists of {told_kind(kind.value_type)}"
+    return "objects" if pa.types.is_nested(kind) else str(kind)
+
+
+def has_nothing(kind: Any) -> bool:
+    """Whether a type is that of values, or of lists of values, that are all null."""
+    return has_nothing(kind.value_type) if is_list(kind) else bool(pa.types.is_null(kind))
+
+
+def is_number(kind: Any) -> bool:
+    """Whether an Arrow type is one of numbers."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
 def names_of(symbols: CodedSymbols) -> list[str]:
@@ -110,13 +131,15 @@ def written_kind(kind: Any, symbols: CodedSymbols) -> Any:
     """The type in which symbols that stand in a column of some type are written to a file.
 
     It depends on the alphabet, and on whether the column has text, numbers, lists or objects, but not on widths,
-    encodings or dictionaries: programs often choose those by what occurs.
+    encodings or dictionaries: programs often choose those by what occurs. If nothing occurs, the alphabet decides.
     """
+    if pa.types.is_null(kind):
+        kind = next((wide for wide in _NUMBERS if _fits(symbols, wide)), None) or _own_kind(symbols)
     if pa.types.is_dictionary(kind):
         return written_kind(kind.value_type, symbols)
     if is_text(kind):
         return pa.string()
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+    if is_number(kind):
         return next((wide for wide in _NUMBERS if _fits(symbols, wide)), kind)
     if is_list(kind) or pa.types.is_struct(kind):
         parts = list(zip(*symbols, strict=True)) if {*map(type, symbols)} == {tuple} and _one_width(symbols) else []
@@ -128,6 +151,13 @@ def written_kind(kind: Any, symbols: CodedSymbols) -> Any:
 
 
 _NUMBERS = (pa.int64(), pa.uint64(), pa.float64())
+
+
+def _own_kind(symbols: CodedSymbols) -> Any:
+    try:
+        return pa.infer_type(symbols)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return pa.string()
 
 
 def _fits(symbols: CodedSymbols, kind: Any) -> bool:
@@ -151,8 +181,13 @@ class PlainCoder:
 
     @cached_property
     def _table(self) -> Any:
-        """The alphabet as an array, of a type that has every value of the column and can be looked up."""
-        wide = pa.large_string() if is_text(self.kind) else _WIDE.get(self.kind, self.kind)
+        """The alphabet as an array, of a type in which values of the column can be looked up."""
+        wide = pa.large_string() if is_text(self.kind) else self.kind
+        if is_number(self.kind):  # whatever numbers occur, symbols may be others
+            whole = pa.types.is_integer(self.kind) and _fits(self.symbols, pa.int64())
+            own = pa.uint64() if self.kind == pa.uint64() else pa.int64()
+            narrow = pa.types.is_floating(self.kind) and _fits(self.symbols, self.kind)
+            wide = own if whole and _fits(self.symbols, own) else self.kind if narrow else pa.float64()
         table = symbols_as(self.symbols, wide)
         try:
             pc.index_in(table, value_set=table)
@@ -162,11 +197,18 @@ class PlainCoder:
 
     def codes(self, values: Any) -> Codes:
         table, size = self._table, len(self.symbols)
-        found = pc.index_in(values.cast(table.type), value_set=table)
+        found = pc.index_in(values.cast(table.type, safe=not is_number(self.kind)), value_set=table)
         return np.asarray(found.fill_null(size).to_numpy(zero_copy_only=False), dtype=code_type(size + 1))
 
 
-_WIDE = dict.fromkeys((pa.int8(), pa.int16(), pa.int32(), pa.uint8(), pa.uint16(), pa.uint32()), pa.int64())
+@dataclass(frozen=True)
+class NothingCoder:
+    """Values that are all null, as in a column in which all lists are empty."""
+
+    symbols: CodedSymbols
+
+    def codes(self, values: Any) -> Codes:
+        return np.full(len(values), len(self.symbols), dtype=code_type(len(self.symbols) + 1))
 
 
 @dataclass(frozen=True)
@@ -183,7 +225,8 @@ class DictionaryCoder:
     def codes(self, values: Any) -> Codes:
         size = len(self.symbols)
         known = np.append(self._inner.codes(values.dictionary), code_type(size + 1)(size))
-        return np.asarray(known[values.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)])
+        places = values.indices.cast(pa.int64()).fill_null(len(known) - 1)
+        return np.asarray(known[places.to_numpy(zero_copy_only=False)])
 
 
 @dataclass(frozen=True)
@@ -261,6 +304,6 @@ class TupleCoder:
 
 def _unfit(kind: Any) -> InvalidValue:
     return InvalidValue(
-        f"the column has values of type {kind}, and not every symbol of the language is one: change the column's type, "
-        "or the symbols"
+        f"the column has values of type {told_kind(kind)}, and not every symbol of the language is one: change the "
+        "column's type, or the symbols"
     )

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from dpwords.core.scaled import Integers
 from dpwords.errors import InvalidValue
-from dpwords.frames.coders import is_list
+from dpwords.frames.coders import is_list, told_kind
 
 
 def schema_of(kinds: Mapping[str, Any]) -> Any:
@@ -53,26 +53,37 @@ _VIEWED = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binar
 
 
 def copied(column: Any, name: str, rows: Integers | None = None) -> Any:
-    """Some rows of an Arrow array or chunked array (None: all of them), by value. Cost: at most that of two copies.
+    """Some rows of an Arrow array or chunked array (None: all of them), by value. Cost: that of one or two copies.
 
     A dictionary has the values that occur, in the order in which they do, or in their own order if it counts.
     Dictionaries inside lists and structs, views and runs are replaced by their values.
     """
+    if _holds_more(column.type):
+        raise InvalidValue(
+            f"column {name} has unions or views of lists, which can hold more than they show: convert it, or leave out "
+            "what is not named (drop_others=True, --drop-others)"
+        )
     encoded = pa.types.is_dictionary(column.type)
     plain = bare_kind(column.type, dictionaries=False)
     try:
         found = pc.run_end_decode(column) if pa.types.is_run_end_encoded(column.type) else column
         found = found if encoded or found.type == plain else found.cast(plain)
-        if rows is not None or found.null_count:
-            rows = np.arange(len(found)) if rows is None else rows
-            missing = found.is_null().to_numpy(zero_copy_only=False) if len(found) else np.zeros(0, bool)
-            found = found.take(pa.array(rows, mask=missing[rows]))  # not what is beneath the nulls
+        rows = np.arange(len(found)) if rows is None else rows
+        missing = found.is_null().to_numpy(zero_copy_only=False) if len(found) else np.zeros(0, bool)
+        found = found.take(pa.array(rows, mask=missing[rows]))  # not what is beneath the nulls, or outside a slice
         return _encoded(found, plain) if encoded else found
     except (pa.ArrowException, TypeError):
         raise InvalidValue(
-            f"values of type {column.type} cannot be copied: convert column {name}, or leave out the columns that "
-            "nothing names (drop_others=True, --drop-others)"
+            f"values of type {told_kind(column.type)} cannot be copied: convert column {name}, or leave out what is "
+            "not named (drop_others=True, --drop-others)"
         ) from None
+
+
+def _holds_more(kind: Any) -> bool:
+    """Whether a type has unions or views of lists, at any depth."""
+    if pa.types.is_union(kind) or pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
+        return True
+    return any(_holds_more(kind.field(place).type) for place in range(kind.num_fields))
 
 
 def _encoded(column: Any, kind: Any) -> Any:

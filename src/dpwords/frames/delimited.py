@@ -27,6 +27,8 @@ class DelimitedReader:
     Without a header, the columns are called 1, 2, 3, ….
     """
 
+    empty_words = False  # whether a blank line in a file of one column is the empty word; see `TextReader`
+
     def __init__(
         self, source: Input, packing: Packing | None, kind: Literal["csv", "tsv"], header: bool = True
     ) -> None:
@@ -41,7 +43,9 @@ class DelimitedReader:
         """The rows, in batches of limited size."""
         width, name = len(self.schema), self._source.name
         rows, size, blanks = [], 0, 0
-        for number, row in enumerate(self._rows(), start=0 if self._has_header else 1):
+        blank = [""] if self.empty_words and width == 1 else []
+        for number, values in enumerate(self._rows(), start=0 if self._has_header else 1):
+            row = values or blank
             if number == 0:
                 continue
             if not row:
@@ -152,7 +156,12 @@ class _Lines(list[str]):
 
 
 class TextReader:
-    """Plain text: a table with one column, a row for each line. Blank lines at the end are ignored."""
+    """Plain text: a table with one column, a row for each line. Blank lines at the end are ignored.
+
+    With `empty_words` they are words like others: then a word that becomes empty must not make a row vanish.
+    """
+
+    empty_words = False
 
     schema = pa.schema([(WORD, pa.string())])
 
@@ -181,7 +190,7 @@ class TextReader:
         with errors_of_reading(self._source.name, "text"):
             for line in lines(unpacked(self._source.rewound(), self._packing), self._source.name):
                 word = line.removesuffix("\n").removesuffix("\r")
-                if not word:
+                if not word and not self.empty_words:
                     blanks += 1
                     continue
                 for _ in range(blanks):

@@ -120,9 +120,10 @@ class FileForm:
         """What writes a file of this form; `changed` are the columns that are not as they were read."""
         from dpwords.frames.groups import Grouped
 
-        return Grouped(self._group_writer(file, schema, changed))
+        return Grouped(self.group_writer(file, schema, changed))
 
-    def _group_writer(self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str]) -> GroupWriter:
+    def group_writer(self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str]) -> GroupWriter:
+        """What writes the groups into which the rows of a file of this form are divided."""
         if self.kind == "jsonl":
             from dpwords.frames.json_lines import JsonWriter
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from dpwords.core.encoding import Ragged
 from dpwords.core.keyed import Ids
 from dpwords.errors import InvalidValue
-from dpwords.frames.coders import contents_of, is_text
+from dpwords.frames.coders import contents_of, is_text, told_kind
 
 
 def checked_ids(column: Any, name: str, first_row: int) -> Any:
@@ -25,11 +25,15 @@ def checked_ids(column: Any, name: str, first_row: int) -> Any:
     """
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if not (is_text(kind) or pa.types.is_integer(kind)):
-        raise InvalidValue(f"ids are text or whole numbers, and column {name} has type {kind}: convert it to text")
-    if column.null_count:
-        row = first_row + int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0]) + 1
+        raise InvalidValue(
+            f"ids are text or whole numbers, and column {name} has type {told_kind(kind)}: convert it to text"
+        )
+    plain = column
+    if pa.types.is_dictionary(column.type):  # which can have nulls of its own
+        plain = column.cast(pa.large_string() if is_text(kind) else kind)
+    if plain.null_count:
+        row = first_row + int(np.flatnonzero(plain.is_null().to_numpy(zero_copy_only=False))[0]) + 1
         raise InvalidValue(f"row {row} has no value in column {name}, which tells rows or people apart: give it one")
-    plain = column if is_text(kind) else column.cast(kind)  # a dictionary of numbers is not cast to text at once
     return plain.cast(pa.large_string())
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dpwords.core.limits import DEFAULTS
 from dpwords.errors import InvalidValue, TooLarge
@@ -86,13 +85,32 @@ class JsonReader:
         first = next(self._lines(), [])
         if not first:
             raise InvalidValue(f"{source.name} is empty: it should have an object on each line")
-        keys = dict.fromkeys(key for _, found in first for key in found)
+        self.schema = self._guessed(first)
+        self._columns = len(self.schema)
+
+    def _guessed(self, some: list[JsonLine]) -> pa.Schema:
+        """The columns that some lines have, in the order in which they occur, with the types of their values."""
+        name, keys = self._source.name, dict.fromkeys(key for _, found in some for key in found)
         if len(keys) > DEFAULTS.columns:
-            raise TooLarge(f"{source.name} has more than {DEFAULTS.columns} keys: write symbols as an array instead")
+            raise TooLarge(f"{name} has more than {DEFAULTS.columns} keys: write symbols as an array instead")
         if any("\ud800" <= letter <= "\udfff" for key in keys for letter in key):
-            raise InvalidValue(f"a key of {source.name} has half a character (a surrogate): rename it")
-        self.schema = pa.schema([(key, self._first_type(key, first)) for key in keys])
-        self._columns = len(keys)
+            raise InvalidValue(f"a key of {name} has half a character (a surrogate): rename it")
+        return pa.schema([(key, self._first_type(key, some)) for key in keys])
+
+    def follows_from(self, lines: Sequence[str], used: Sequence[str], words: Mapping[str, Any]) -> bool:
+        """Whether the columns that are used follow from some of the first lines: their names, order and types.
+
+        For those with `words` it is enough if they are written in these types.
+        """
+        found = self._guessed([(line, places(line)) for line in lines])
+        wanted, given = (
+            [(name, kind) for name, kind in zip(schema.names, schema.types, strict=True) if ALL in used or name in used]
+            for schema in (self.schema, found)
+        )
+        return [name for name, _ in wanted] == [name for name, _ in given] and all(
+            words[name](kind) == words[name](other) if name in words else kind == other
+            for (name, kind), (_, other) in zip(wanted, given, strict=True)
+        )
 
     def read_schema(self, used: Sequence[str]) -> pa.Schema:
         """The columns that are used."""
@@ -174,27 +192,6 @@ def _value(line: str, place: tuple[int, int] | None) -> Any:
     return None if place is None else json.loads(line[slice(*place)])
 
 
-def leaves_of(values: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """The columns of a batch, and in place of lists and objects what is inside them, with a name for each."""
-    kind = None if isinstance(values, pa.RecordBatch) else values.type
-    if kind is None or pa.types.is_struct(kind):
-        names = values.schema.names if kind is None else [each.name for each in kind]
-        for name, inner in zip(names, values.columns if kind is None else values.flatten(), strict=True):
-            yield from leaves_of(inner, f"{path}{json.dumps(name)}.")
-    elif pa.types.is_list(kind):
-        yield from leaves_of(values.flatten(), f"{path}*.")
-    else:
-        yield path, values
-
-
-def accounts_for_type(values: Any) -> bool:
-    """Whether some values would have been guessed to be of the type that they have: 1.0 is no fraction."""
-    known = values.drop_null()
-    if pa.types.is_floating(values.type):
-        known = known.filter(pc.not_equal(pc.round(known), known))
-    return pa.types.is_null(values.type) or len(known) > 0
-
-
 class JsonWriter:
     """JSON Lines: an object for each row; with `REST`, that in which the row came, with new values where they changed.
 
@@ -231,6 +228,8 @@ def _replaced(line: str, values: Mapping[str, str]) -> dict[str, str]:
 def _written(value: Any) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, default=_as_text)
+    except InvalidValue:
+        raise
     except ValueError:
         raise InvalidValue("JSON has no infinite numbers and no NaN: write to .parquet or .arrow instead") from None
 

@@ -18,10 +18,10 @@ import pyarrow.compute as pc
 
 from dpwords.core.scaled import Integers
 from dpwords.errors import InvalidValue
-from dpwords.frames.coders import is_text
+from dpwords.frames.coders import is_text, told_kind
+from dpwords.frames.columns import checked_column
 from dpwords.frames.copies import copied, schema_of
 from dpwords.frames.ids import checked_ids
-from dpwords.frames.shapes import checked_column
 
 CASE, SYMBOL, ORDER = "case:concept:name", "concept:name", "time:timestamp"  # of the XES standard for event logs
 _EPOCH = 946_684_800  # seconds from 1970-01-01 to 2000-01-01
@@ -72,7 +72,7 @@ class LongWords:
             symbols = symbols.take(pa.array(order.places(numbers)))
         except pa.ArrowNotImplementedError:
             raise InvalidValue(
-                f"symbols cannot be values of type {symbols.type}: convert column {self.symbol}"
+                f"symbols cannot be values of type {told_kind(symbols.type)}: convert column {self.symbol}"
             ) from None
         ends = np.cumsum(np.bincount(numbers, minlength=len(encoded.dictionary)))
         first = pa.array(np.unique(numbers, return_index=True)[1])
@@ -89,6 +89,7 @@ class LongWords:
             columns[by] = _combined(table, by).take(first)
         names = tuple(name for name in table.schema.names if name in self.columns)
         kind = None if self.order is None else _plain(table, self.order).type
+        kind = pa.string() if kind is not None and is_text(kind) else kind
         return pa.table(columns), Events(self, names, kind, order.form, order.pattern)
 
 
@@ -172,7 +173,7 @@ class Order:
             order = pc.sort_indices(keys, sort_keys=[("case", "ascending"), ("order", "ascending")])
         except pa.ArrowException:
             raise InvalidValue(
-                f"rows cannot be sorted by values of type {self.keys.type}: order them by numbers or times"
+                f"rows cannot be sorted by values of type {told_kind(self.keys.type)}: order them by numbers or times"
             ) from None
         return np.asarray(order.to_numpy(zero_copy_only=False)).astype(np.int64)
 

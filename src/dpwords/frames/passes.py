@@ -7,25 +7,30 @@ from __future__ import annotations
 
 import io
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from typing import IO, Any
+from dataclasses import dataclass, replace
+from typing import IO, Any, cast
 
 import numpy as np
 import pyarrow as pa
 
 from dpwords.core.limits import CORES
 from dpwords.core.symbols import Alphabet, Symbol
-from dpwords.errors import InvalidValue
+from dpwords.errors import DPWordsError, InvalidValue
 from dpwords.frames import receipts
+from dpwords.frames.coders import is_text, written_kind
+from dpwords.frames.columns import NoColumn
+from dpwords.frames.copies import schema_of
+from dpwords.frames.delimited import DelimitedReader, TextReader
 from dpwords.frames.formats import DELIMITED, FileForm, TableReader, TableWriter
-from dpwords.frames.json_lines import ALL, REST, JsonReader, accounts_for_type, leaves_of
+from dpwords.frames.groups import GroupWriter
+from dpwords.frames.json_lines import ALL, REST, JsonReader
 from dpwords.frames.long import LongWords
 from dpwords.frames.requests import Request
-from dpwords.frames.shapes import Fault, NoColumn, Shape, WideWords
-from dpwords.frames.streams import Input
+from dpwords.frames.shapes import Fault, Shape, WideWords
+from dpwords.frames.streams import Input, Nowhere
 from dpwords.frames.survey import Plan, Survey
 from dpwords.frames.tables import empty_batch
 from dpwords.frames.whole import batches_of
@@ -71,7 +76,8 @@ class TableSource:
         if (shape.read(first).words.values < len(alphabet)).any():
             raise InvalidValue(
                 f"the first line of {self.input.name} could be a row of words and not the names of the columns: name "
-                "one of its columns (--column, a range in --columns, --id, --by) if it is a header, or use --no-header"
+                "one of its columns (--column, a range in --columns, --id, --by) or use --header if it is a header, or "
+                "use --no-header"
             )
 
     @property
@@ -88,14 +94,17 @@ class Passes:
     def __init__(self, mechanism: Private, request: Request, source: TableSource, target: FileForm, key: bytes) -> None:
         self._mechanism, self._source, self._target, self._key = mechanism, source, target, key
         self.lengths: Counter[int] = Counter()  # how many words have each length, once they are surveyed
+        if isinstance(source.reader, DelimitedReader | TextReader):
+            source.reader.empty_words = not mechanism.least_length
         with source.hiding_columns():
             self._words = words_of(source.reader, request, target, answers=isinstance(mechanism, Report))
             release = self._survey().release
         source.check_header(request, release.shape, self._words.log, mechanism.language.alphabet)
-        empty = pa.RecordBatch.from_pylist([], schema=self._words.schema)
+        empty = empty_batch(self._words.schema)
         self._schema, self._changed = self._words.written(release(empty)).schema, release.shape.released
         self._read = release.shape.columns
-        self._writer(io.BytesIO(), self._schema).close()  # raises if the output's format cannot hold what will come
+        with self._errors_of_copies():
+            self._writer(io.BytesIO(), self._schema).close()  # raises if the format cannot hold what will come
 
     @property
     def word_columns(self) -> tuple[str, ...]:
@@ -109,33 +118,62 @@ class Passes:
 
     def survey(self, progress: RowsDone, charged: bool = False) -> Plan:
         """Read and check the whole input. `charged` says whether a ledger will be charged."""
-        survey = self._survey(charged)
+        survey, trial = self._survey(charged), self._trial_writer()
         self.lengths.clear()
         for batch in self._words.batches():
             found = survey.add(batch)
+            if trial is not None:
+                with self._errors_of_copies():
+                    trial.write(batch.select(self._copies))
             sizes, numbers = np.unique(found.words.sizes[found.faults == Fault.NONE], return_counts=True)
             self.lengths.update(dict(zip(sizes.tolist(), numbers.tolist(), strict=True)))
             progress(survey.rows)
         plan = survey.plan()
-        if self._words.guessed and plan.words < plan.rows:
-            self._check_guesses(plan)
+        if isinstance(self._source.reader, JsonReader) and self._words.log is None and plan.words < plan.rows:
+            self._check_guesses(self._source.reader, plan)
         return plan
 
-    def _check_guesses(self, plan: Plan) -> None:
-        """Refuse columns of JSON that exist, or have their types, only because of rows that are left out."""
-        schema, first = self._words.schema, 0
-        unseen = dict(leaves_of(empty_batch(schema)))
-        for batch in self._words.batches():
-            rows = plan.release.rows(plan.release.read(batch, first), plan.epsilons(first, len(batch)))
-            for path, values in leaves_of(batch.take(pa.array(rows))):
-                if path in unseen and accounts_for_type(values):
-                    del unseen[path]
-            first += len(batch)
-        if unseen:
+    def _check_guesses(self, reader: JsonReader, plan: Plan) -> None:
+        """Refuse columns of JSON whose names, order or types follow from rows that are left out."""
+        symbols, request = self._mechanism.language.alphabet.symbols, self._words.request
+        batch = next(iter(reader.batches([*request.needed(reader.schema.names), REST])))
+        rows = plan.release.rows(plan.release.read(batch), plan.epsilons(0, len(batch)))
+        lines = batch.column(REST).take(pa.array(rows)).to_pylist()
+        words = dict.fromkeys(self._read, lambda kind: written_kind(kind, symbols))
+        if not reader.follows_from(lines, self._words.used, words):
             raise InvalidValue(
-                "a column, or its type, follows only from rows that are left out, and would tell about them: write to "
-                ".jsonl, or use --drop-others"
+                "rows that are left out decide which columns there are, their order or their types, which would tell "
+                "about them: remove these rows, or write all rows with the same keys and types"
             )
+
+    @property
+    def _copies(self) -> list[str]:
+        """The columns whose values are copied, of the batches that are read."""
+        return [
+            name
+            for name in self._schema.names
+            if name not in (*self._changed, REST) and name in self._words.schema.names
+        ]
+
+    def _trial_writer(self) -> GroupWriter | None:
+        """What tries to write the values that are copied as text, before anything is charged; None if they are text."""
+        kinds = [self._words.schema.field(name).type for name in self._copies]
+        if not self._target.is_text or all(map(is_text, kinds)):
+            return None
+        schema = schema_of(dict(zip(self._copies, kinds, strict=True)))
+        return replace(self._target, packing=None).group_writer(cast(IO[bytes], Nowhere()), schema, ())
+
+    @contextmanager
+    def _errors_of_copies(self) -> Iterator[None]:
+        try:
+            yield
+        except DPWordsError:
+            raise
+        except (pa.ArrowException, ValueError, OverflowError):
+            raise InvalidValue(
+                f"a column that is copied has values that cannot be written as {self._target.kind}: convert it, write "
+                "another format, or use --drop-others"
+            ) from None
 
     def _survey(self, charged: bool = False) -> Survey:
         table = self._words
@@ -225,7 +263,7 @@ class WordTable:
     written: Callable[[pa.RecordBatch], pa.RecordBatch]  # turns what was released into rows of the file
     kept: tuple[str, ...]  # the columns of the file that come out, changed or not, as they are told to people
     log: LongWords | None = None
-    guessed: bool = False  # whether columns that are copied, and their types, follow from what occurs in all rows
+    used: Sequence[str] = ()  # the columns that are read
 
 
 def words_of(reader: TableReader, request: Request, target: FileForm, answers: bool) -> WordTable:
@@ -244,9 +282,8 @@ def words_of(reader: TableReader, request: Request, target: FileForm, answers: b
             )  # their names could be those of rows that are left out
             whole_lines = target.kind == "jsonl" and not (answers and request.columns is not None)
             used = [*used, REST if whole_lines else ALL]  # whole lines would keep columns that answers replace
-        guessed = of_json and ALL in used
         schema = reader.read_schema(used)
-        return WordTable(request, schema, lambda: reader.batches(used), lambda batch: batch, kept, guessed=guessed)
+        return WordTable(request, schema, lambda: reader.batches(used), lambda batch: batch, kept, used=used)
     events = pa.Table.from_batches(reader.batches(used), reader.read_schema(used)).select(used)
     cases, rebuilt = log.gathered(events, request.by)
     written = log.answered if answers else rebuilt

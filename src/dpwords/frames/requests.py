@@ -9,9 +9,10 @@ from typing import Any
 from dpwords.errors import InvalidValue
 from dpwords.frames.answers import answer_column
 from dpwords.frames.batches import BatchRelease
+from dpwords.frames.columns import checked_column, named_columns
 from dpwords.frames.long import CASE, SYMBOL, LongWords
 from dpwords.frames.people import Division
-from dpwords.frames.shapes import checked_column, named_columns, shape_of
+from dpwords.frames.shapes import shape_of
 from dpwords.frames.survey import Survey
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
@@ -35,7 +36,7 @@ class Request:
     invalid: str = "fail"
     drop_others: bool = False
     kept_key: bool = False  # whether the user keeps the key, so that rows need ids
-    header: bool | None = None  # whether a header is confirmed to be one; None: if one of its columns is named above
+    header: bool | None = None  # whether a header is confirmed to be one; None and False: see `confirms_header`
     inside: Language | None = None  # a language in which words have to be beyond that of the mechanism
     row: str = "row"  # what messages call a row
     named: bool = False  # whether messages know a row by its id, because rows have no numbers
@@ -61,9 +62,13 @@ class Request:
         """Whether it is known that a first line with these names is a header, and not a row of private values.
 
         It is if the user has spelled out one of them. A number does not count: without a header, columns have numbers.
+        If `header` is False, a program has chosen the names, and the user has only seen them. That is enough if there
+        are several columns, of which one has the words, and if none of them is called by a number.
         """
-        if self.header is not None:
-            return self.header
+        if self.header:
+            return True
+        if self.header is False and (len(names) == 1 or self.columns is not None or any(map(str.isdigit, names))):
+            return False
         ranges = [self.columns or ""] if isinstance(self.columns, str | None) else self.columns
         told = [end for text in ranges for end in ([text] if text in names else text.partition(":")[::2])]
         told += [name or "" for name in (self.column, self.case, self.symbol, self.order, self.id, self.by)]

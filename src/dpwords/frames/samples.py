@@ -10,10 +10,10 @@ import pyarrow.compute as pc
 
 from dpwords.errors import InvalidValue, TooLarge, within_memory
 from dpwords.frames.coders import is_list
+from dpwords.frames.columns import checked_column, named_columns
 from dpwords.frames.guesses import ROWS
 from dpwords.frames.passes import TableSource
 from dpwords.frames.requests import Request
-from dpwords.frames.shapes import checked_column, named_columns
 
 MOST_SYMBOLS = 10_000
 

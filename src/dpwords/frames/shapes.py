@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import IntEnum
-from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -23,7 +21,19 @@ from dpwords.bridges.notation import Notation
 from dpwords.core.encoding import Codes, Ragged, code_type
 from dpwords.core.symbols import Alphabet
 from dpwords.errors import InvalidValue
-from dpwords.frames.coders import Coder, coder_of, contents_of, is_list, is_text, names_of, symbols_as, written_kind
+from dpwords.frames.coders import (
+    Coder,
+    coder_of,
+    contents_of,
+    has_nothing,
+    is_list,
+    is_text,
+    names_of,
+    symbols_as,
+    told_kind,
+    written_kind,
+)
+from dpwords.frames.columns import NoColumn, checked_column, named_columns
 from dpwords.frames.copies import bare_kind
 from dpwords.languages.language import Language
 
@@ -38,15 +48,6 @@ class Fault(IntEnum):
     EMPTY = 4
     OUTSIDE = 5
     SHORT = 6
-
-
-class NoColumn(InvalidValue):
-    """A table does not have the columns that it should have. The message lists those that it has, or has a hint."""
-
-    def __init__(self, fault: str, names: Sequence[str] = (), hint: str | None = None) -> None:
-        listed = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
-        super().__init__(f"{fault}: {hint or f'the columns are {listed}'}" if names or hint else fault)
-        self.fault = fault  # without the names
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,7 +270,7 @@ def shape_of(
 
     def written(name: str) -> Any:
         kind = schema.field(name).type
-        if declared(name):
+        if declared(name) and not has_nothing(kind):
             return bare_kind(kind)
         if is_list(kind) and columns is None:
             return pa.list_(written_kind(kind.value_type, alphabet.symbols))
@@ -302,8 +303,8 @@ def shape_of(
         return ListWords(name, kind, written(name), alphabet)
     if not is_text(plain):
         raise InvalidValue(
-            f"words are in a column of lists or of text, and this one has type {kind}: name another column=, or pass "
-            "columns= if each step has a column"
+            f"words are in a column of lists or of text, and this one has type {told_kind(kind)}: name another "
+            "column=, or pass columns= if each step has a column"
         )
     _ = Notation(language, separator)  # raises if the symbols cannot be told apart in a text
     by_character = separator is None and alphabet.of_characters
@@ -321,45 +322,6 @@ def read_lists(column: Any, coder: Coder) -> Found:
     )
 
 
-def named_columns(names: Sequence[str], columns: str | Sequence[str]) -> tuple[str, ...]:
-    """The columns that a list of names, a range "A:B" or a pattern "m*" stands for.
-
-    >>> named_columns(["id", "m1", "m2", "m3"], "m1:m2")
-    ('m1', 'm2')
-    >>> named_columns(["id", "m1", "m2", "m3"], "m*")
-    ('m1', 'm2', 'm3')
-    """
-    texts = [columns] if isinstance(columns, str) else list(columns)
-    found = [name for text in texts for name in _named(names, text)]
-    if len(found) != len(set(found)):
-        raise InvalidValue("columns= names a column twice: name each step once")
-    if not found:
-        raise InvalidValue(
-            "columns= names no column: pass a list of names, a range such as 'm1:m12', or a pattern 'm*'"
-        )
-    return tuple(found)
-
-
-def _named(names: Sequence[str], text: str) -> Sequence[str]:
-    if not isinstance(text, str) or text in names:
-        return [checked_column(names, text)]
-    first, colon, last = text.partition(":")
-    if colon and first in names and last in names:
-        begin, end = names.index(first), names.index(last)
-        if begin > end:
-            raise InvalidValue(f"the range {text} runs backwards: write {last}:{first}")
-        return names[begin : end + 1]
-    if colon and (first in names or last in names):
-        missing = last if first in names else first
-        near = get_close_matches(missing, names, 1)
-        meant = f"did you mean {near[0]}?" if near else "correct the range"
-        raise NoColumn(f"there is no column {missing} for an end of the range {text}", hint=meant)
-    matching = [name for name in names if fnmatchcase(name, text)]
-    if not matching:
-        raise NoColumn(f"no column is called {text}, and none matches it", names)
-    return matching
-
-
 def released_names(names: Sequence[str], shape: Shape) -> list[str]:
     """The columns of a table with columns of these names once its words are released.
 
@@ -373,15 +335,6 @@ def released_names(names: Sequence[str], shape: Shape) -> list[str]:
         if name in before or name in after:
             raise InvalidValue(f"what is released goes into a new column, {name}, and there is one already: rename it")
     return [*before, *shape.released, *after]
-
-
-def checked_column(names: Sequence[str], name: str) -> str:
-    """The name itself, if it is that of a column."""
-    if not isinstance(name, str):
-        raise InvalidValue("a column is named by a text, also where its label is a number: pass '0' for column 0")
-    if name not in names:
-        raise NoColumn(f"there is no column {name}", names)
-    return name
 
 
 def _only_column(schema: Any) -> str:

@@ -192,6 +192,16 @@ class _Shared(io.RawIOBase):
         return self._file.tell()
 
 
+class Nowhere(io.RawIOBase):
+    """A file that forgets what is written to it."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content: Any) -> int:
+        return len(content)
+
+
 def shared(file: IO[bytes]) -> IO[bytes]:
     """The file for a library that closes what it gets."""
     return cast(IO[bytes], _Shared(file))

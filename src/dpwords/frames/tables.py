@@ -101,7 +101,7 @@ class PolarsFrame(TableAdapter):
         others = others if rows is None or not others.width else others[rows]
         series = [*map(_relisted, others.get_columns()), *self._series(columns)]
         found = {each.name: each for each in series}
-        return type(self.frame)({name: found[name] for name in names})
+        return type(self.frame)({name: found[name] for name in names}).rechunk()
 
     def made(self, columns: Mapping[str, Any]) -> Any:
         return type(self.frame)({each.name: each for each in self._series(columns)})
@@ -112,8 +112,14 @@ class PolarsFrame(TableAdapter):
         found = []
         for name, column in columns.items():
             series = pl.Series(name, column)
+            series = series.cast(_unlisted(series.dtype))  # from which every other type can be made
             kept = name in self.names and _same_kind(self._kind(name), column.type)
-            found.append(series.cast(_dtype(self.frame.schema[name], _one_array(column))) if kept else series)
+            own = (
+                pl.Series(name, column)
+                if not kept
+                else series.cast(_dtype(self.frame.schema[name], _one_array(column)))
+            )
+            found.append(own)
         return found
 
     def _kind(self, name: str) -> Any:
@@ -146,7 +152,7 @@ class PandasFrame(TableAdapter):
     def _array(self, name: str) -> Any:
         try:
             return pa.chunked_array([pa.array(self.frame[self._labels[name]], from_pandas=True)])
-        except (pa.ArrowException, TypeError, ValueError):
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
             raise InvalidValue(f"column {name} has values of several kinds: give all of them one type") from None
 
     def declares(self, name: str) -> bool:
@@ -191,12 +197,12 @@ class PandasFrame(TableAdapter):
             return column.to_pandas().array
         old = self._column(name) if rows is None else self._column(name).iloc[rows]
         dtype = old.dtype
-        if isinstance(dtype, pd.CategoricalDtype):
+        if isinstance(dtype, pd.CategoricalDtype) and pa.types.is_dictionary(column.type):
             return pd.Categorical(column.to_pandas())
         if self.declares(name):
-            found = pd.arrays.ArrowExtensionArray(column)
-            same = _same_kind(pa.array(old.iloc[:0], from_pandas=True).type, column.type)
-            return pd.Series(found).astype(dtype).array if same else found
+            if not _same_kind(pa.array(old.iloc[:0], from_pandas=True).type, column.type):
+                return column.to_pandas().array
+            return pd.Series(pd.arrays.ArrowExtensionArray(column)).astype(dtype).array
         words = column.to_pylist()
         container = _container(old, column.type)
         values = np.empty(len(words), dtype=object)
@@ -258,8 +264,9 @@ def _one_array(column: Any) -> Any:
 
 
 def _same_kind(one: Any, other: Any) -> bool:
-    """Whether two Arrow types are the same, up to dictionaries."""
-    return bool(bare_kind(one, dictionaries=False) == bare_kind(other, dictionaries=False))
+    """Whether two Arrow types are the same, up to dictionaries and sizes of offsets."""
+    names = [str(bare_kind(kind, dictionaries=False)).replace("large_", "") for kind in (one, other)]
+    return names[0] == names[1]
 
 
 def _container(column: Any, kind: Any) -> Callable[[Any], Any]:
@@ -267,10 +274,11 @@ def _container(column: Any, kind: Any) -> Callable[[Any], Any]:
 
     The numbers of an array have the type of the alphabet's symbols. That of the row could depend on the row's own.
     """
-    first = next((value for value in column if isinstance(value, (list, tuple, np.ndarray))), None)
-    if first is None:
+    words = [value for value in column if isinstance(value, (list, tuple, np.ndarray))]
+    if not words:
         return lambda word: word
-    inner = _tuples if len(first) and isinstance(first[0], tuple) else _same
+    first, symbol = words[0], next((word[0] for word in words if len(word)), ())
+    inner = _tuples if isinstance(symbol, tuple) else _same
     if isinstance(first, tuple):
         return lambda word: tuple(map(inner, word))
     if not isinstance(first, np.ndarray):

@@ -46,6 +46,8 @@ def release(mechanism: Private, table: Any, request: Request, key: bytes | None,
         return whole.source.made(dict(zip(out.schema.names, out.columns, strict=True)))
 
     made(*_columns(whole.survey.release.shape, []))  # a table that cannot be made is refused before it is paid for
+    if len(whole.words):
+        made(*_columns(whole.survey.release.shape, [(np.zeros(1, np.int64), _some_word(whole.survey.release.shape))]))
     return made(*_drawn(whole.survey, whole.words, ledger))
 
 
@@ -114,6 +116,12 @@ def _drawn(survey: Survey, table: Any, ledger: Any) -> tuple[Integers, dict[str,
         drawn.append((first + rows, release.draw(words, rows, release.ids(batch, first), epsilons)))
         first += len(batch)
     return _columns(release.shape, drawn)
+
+
+def _some_word(shape: Shape) -> Ragged:
+    """A word of the first symbol."""
+    size = getattr(getattr(shape, "written", None), "list_size", 1)
+    return Ragged(np.zeros(size, np.int64), np.array([size]))
 
 
 def _columns(shape: Shape, drawn: list[tuple[Integers, Ragged]]) -> tuple[Integers, dict[str, Any]]:

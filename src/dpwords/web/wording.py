@@ -25,6 +25,7 @@ def on_page(message: str) -> str:
     'row 2 has no word, its value is null: correct it, or skip such rows'
     """
     message = message.replace("or use --no-header", "or choose a format without a header")
+    message = message.replace(" or use --header", "")
     message = message.replace("name one of its columns (", "choose CSV or TSV with a header as its format (")
     message = message.replace(", or take any word over the symbols (--any-word)", "")  # there is no such choice
     message = re.sub(r" \([^()]*--[^()]*\)", "", message)

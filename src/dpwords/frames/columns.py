@@ -1,0 +1,66 @@
+"""Columns by their names: those that a user gives, and those of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+
+from dpwords.errors import InvalidValue
+
+
+class NoColumn(InvalidValue):
+    """A table does not have the columns that it should have. The message lists those that it has, or has a hint."""
+
+    def __init__(self, fault: str, names: Sequence[str] = (), hint: str | None = None) -> None:
+        listed = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+        super().__init__(f"{fault}: {hint or f'the columns are {listed}'}" if names or hint else fault)
+        self.fault = fault  # without the names
+
+
+def named_columns(names: Sequence[str], columns: str | Sequence[str]) -> tuple[str, ...]:
+    """The columns that a list of names, a range "A:B" or a pattern "m*" stands for.
+
+    >>> named_columns(["id", "m1", "m2", "m3"], "m1:m2")
+    ('m1', 'm2')
+    >>> named_columns(["id", "m1", "m2", "m3"], "m*")
+    ('m1', 'm2', 'm3')
+    """
+    texts = [columns] if isinstance(columns, str) else list(columns)
+    found = [name for text in texts for name in _named(names, text)]
+    if len(found) != len(set(found)):
+        raise InvalidValue("columns= names a column twice: name each step once")
+    if not found:
+        raise InvalidValue(
+            "columns= names no column: pass a list of names, a range such as 'm1:m12', or a pattern 'm*'"
+        )
+    return tuple(found)
+
+
+def _named(names: Sequence[str], text: str) -> Sequence[str]:
+    if not isinstance(text, str) or text in names:
+        return [checked_column(names, text)]
+    first, colon, last = text.partition(":")
+    if colon and first in names and last in names:
+        begin, end = names.index(first), names.index(last)
+        if begin > end:
+            raise InvalidValue(f"the range {text} runs backwards: write {last}:{first}")
+        return names[begin : end + 1]
+    if colon and (first in names or last in names):
+        missing = last if first in names else first
+        near = get_close_matches(missing, names, 1)
+        meant = f"did you mean {near[0]}?" if near else "correct the range"
+        raise NoColumn(f"there is no column {missing} for an end of the range {text}", hint=meant)
+    matching = [name for name in names if fnmatchcase(name, text)]
+    if not matching:
+        raise NoColumn(f"no column is called {text}, and none matches it", names)
+    return matching
+
+
+def checked_column(names: Sequence[str], name: str) -> str:
+    """The name itself, if it is that of a column."""
+    if not isinstance(name, str):
+        raise InvalidValue("a column is named by a text, also where its label is a number: pass '0' for column 0")
+    if name not in names:
+        raise NoColumn(f"there is no column {name}", names)
+    return name
