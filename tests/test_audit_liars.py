@@ -164,3 +164,18 @@ def test_the_audit_sees_what_long_outputs_tell() -> None:
     assert dw.audit.exact(LeaksLate(), 3).epsilon == pytest.approx(3)
     with pytest.raises(dw.InvalidValue, match="leave out outputs_up_to"):
         dw.audit.exact(dw.Exponential(dw.Words("ab"), 1.0), 2, outputs_up_to=3)
+
+
+def test_attributes_are_a_promise_where_there_is_no_guarantee() -> None:
+    class Plain:
+        language, epsilon = dw.Words("ab"), 1.0
+
+        def log_prob(self, output: Any, given: Any) -> float:
+            return -len(output) * math.log(2)
+
+    with pytest.raises(dw.InvalidValue, match="does not say everything that it promises: pass k=$"):
+        dw.audit.exact(Plain(), 2)
+    assert dw.audit.exact(Plain(), 2, k=1).claimed == 1
+    Plain.k = 1  # type: ignore[attr-defined]
+    assert dw.audit.exact(Plain(), 2).claimed == 1
+    assert dw.audit.exact(Plain(), 2, claimed=2.0).claimed == 2

@@ -127,8 +127,10 @@ def exact(
     """
     claimed, k, distance = promise_of(mechanism, claimed, k)
     language = language or getattr(mechanism, "language", None)
+    needed = {"language": language, "claimed": claimed, "k": k}
+    missing = " and ".join(f"{name}=" for name, value in needed.items() if value is None)
     if claimed is None or k is None or language is None:
-        raise InvalidValue("this mechanism does not state its language, claim or k: pass language=, claimed= and k=")
+        raise InvalidValue(f"this mechanism does not say everything that it promises: pass {missing}")
     if not isinstance(language, Language):
         raise InvalidValue("the language must be a Words, a TransitionSystem, …: pass for example Words('abc')")
     claimed, k = positive_number(claimed, "claimed", "claimed=1.0", zero_allowed=True), whole_number(k, "k", 1)
@@ -184,19 +186,25 @@ def promise_of(
     A mechanism that states two different ones is refused, since users may rely on the other.
     """
     guarantee = getattr(mechanism, "guarantee", None)
-    stated = claim_of(mechanism)
-    if claimed is None and getattr(mechanism, "epsilon", None) not in (None, stated):
-        raise InvalidValue("the mechanism and its guarantee state two claims: pass claimed= to say which one is meant")
-    own = getattr(guarantee, "k", None)
-    if k is None and getattr(mechanism, "k", None) not in (None, own):
-        raise InvalidValue("the mechanism and its guarantee state two values of k: pass k= to say which one is meant")
+    claimed = _agreed(mechanism, "epsilon", claim_of(mechanism), claimed, "two claims: pass claimed=")
+    k = _agreed(mechanism, "k", getattr(guarantee, "k", None), k, "two values of k: pass k=")
     promised = getattr(guarantee, "distance", None)
     distance: PromisedDistance = getattr(mechanism, "distance", None) or promised or "hamming"
     if promised not in (None, distance):
         raise InvalidValue("the mechanism and its guarantee state two distances: correct one of them")
     if distance not in get_args(PromisedDistance):
         raise InvalidValue("the distance of a mechanism is 'hamming', 'levenshtein' or 'any': correct it")
-    return stated if claimed is None else claimed, own if k is None else k, distance
+    return claimed, k, distance
+
+
+def _agreed(mechanism: Any, name: str, promised: Any, passed: Any, two: str) -> Any:
+    """What is passed, or what the guarantee and the attribute of a mechanism both say, or the one that there is."""
+    own = getattr(mechanism, name, None)
+    if passed is not None or own is None:
+        return promised if passed is None else passed
+    if promised not in (None, own):
+        raise InvalidValue(f"the mechanism and its guarantee state {two} to say which one is meant")
+    return own
 
 
 def _listed(
