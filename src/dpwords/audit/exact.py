@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dpwords.audit.fit import check_fit, draw_each
+from dpwords.audit.fit import check_fit, contradiction, draw_each
 from dpwords.audit.samplers import checked_draws
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.limits import DEFAULTS
@@ -114,7 +114,8 @@ def exact(
     `holds` is None unless the claim is broken. For a `NotPrivate` mechanism, the claim is its nominal ε. By default,
     language, claim and k are the mechanism's own; pass them if it has none.
 
-    A mechanism that can `release`, or else `simulate`, also makes about so many `draws` in all, as many for each word.
+    A mechanism also makes about so many `draws` in all, as many for each word, by each of the methods that it has, and
+    with words of characters as tuples and as text by turns: `release_all`, `release_codes`, `release` and `simulate`.
     They are compared with the probabilities, and what draws something else than it says is refused. An honest mechanism
     is refused with probability 10⁻⁹ at most. With 0 draws, only the probabilities are audited.
 
@@ -147,13 +148,23 @@ def exact(
     if len(logs) != len(words):
         raise InvalidValue("progress must yield everything that it receives: correct it, or leave it out")
     delta = max(0.0, float(1 - np.exp(logs).sum(axis=1).min()))
-    drawn = draw_each(mechanism, words, draws)
-    check_fit(drawn, logs, words, columns)
+    drawn = draw_each(mechanism, language, words, draws)
+    check_fit(drawn, logs, words, columns, complete=distance != "levenshtein")
     if distance == "levenshtein":
         seen = {each for way in drawn for each in chain(*way.outputs)} - columns.keys()
-        outputs = [*outputs, *sorted(seen, key=_size)[:_ADDED]]
-        if len(outputs) > len(columns):
+        symbols = frozenset(language.alphabet.symbols)
+        added = sorted(seen, key=lambda output: _rank(output, symbols))[:_ADDED]
+        outputs = [*outputs, *added]
+        if added:
             logs = exhaustive.log_probs((law_at(mechanism, word) for word in words), outputs, complete=False)
+            impossible = [
+                {output for output, log in zip(added, row, strict=True) if log == -np.inf}
+                for row in logs[:, len(columns) :]
+            ]
+            if any(
+                not never.isdisjoint(each) for way in drawn for never, each in zip(impossible, way.outputs, strict=True)
+            ):
+                raise contradiction()
     if np.exp(logs).sum(axis=1).min() <= exhaustive.SUM_ERROR:
         raise InvalidValue("at some word no listed output has any probability: pass a larger outputs_up_to")
     losses = exhaustive.pair_losses(logs, progress)
@@ -234,8 +245,9 @@ def _listed(
     return words, outputs
 
 
-def _size(output: Any) -> int:
-    return len(output) if isinstance(output, tuple) else 0
+def _rank(output: Any, symbols: frozenset[Any]) -> tuple[bool, int]:
+    """First what is no word over the alphabet, then the shortest words."""
+    return (symbols.issuperset(output), len(output)) if isinstance(output, tuple) else (False, 0)
 
 
 def claim_of(mechanism: Any) -> float | None:
