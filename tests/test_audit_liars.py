@@ -13,15 +13,18 @@ import pytest
 import dpwords as dw
 from dpwords.audit import fit
 from liars import COINS, LETTERS, LIARS, OneInTen, Publishes, Stated
+from liars_by_method import BY_METHOD
+
+ALL = LIARS | BY_METHOD
 
 
 def _evidence(table: Any, seen: Any, own: Any) -> float:
     return fit._evidence(table, seen, own, [fit._log_total(table, power) for power in fit._POWERS])
 
 
-@pytest.mark.parametrize("name", LIARS)
+@pytest.mark.parametrize("name", ALL)
 def test_every_liar_is_refused_or_accused(name: str) -> None:
-    mechanism, length, said = LIARS[name]()
+    mechanism, length, said = ALL[name]()
     if not said:
         found = dw.audit.exact(mechanism, length)
         assert (found.holds, found.epsilon) == (False, math.inf)
