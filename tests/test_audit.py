@@ -69,7 +69,7 @@ def test_anything_with_log_prob_can_be_audited() -> None:
     found = dw.audit.exact(Leaky(), length=2, language=dw.Words("ab"), claimed=5.0, k=1)
     assert found.epsilon == math.inf
     assert not found.holds
-    with pytest.raises(dw.InvalidValue, match="pass language=, claimed= and k="):
+    with pytest.raises(dw.InvalidValue, match="pass language= and claimed= and k="):
         dw.audit.exact(Leaky(), length=2)
 
 

@@ -11,13 +11,20 @@ import numpy as np
 import pytest
 
 import dpwords as dw
-from dpwords.audit.fit import _evidence
+from dpwords.audit import fit
 from liars import COINS, LETTERS, LIARS, OneInTen, Publishes, Stated
+from liars_by_method import BY_METHOD
+
+ALL = LIARS | BY_METHOD
 
 
-@pytest.mark.parametrize("name", LIARS)
+def _evidence(table: Any, seen: Any, own: Any) -> float:
+    return fit._evidence(table, seen, own, [fit._log_total(table, power) for power in fit._POWERS])
+
+
+@pytest.mark.parametrize("name", ALL)
 def test_every_liar_is_refused_or_accused(name: str) -> None:
-    mechanism, length, said = LIARS[name]()
+    mechanism, length, said = ALL[name]()
     if not said:
         found = dw.audit.exact(mechanism, length)
         assert (found.holds, found.epsilon) == (False, math.inf)
@@ -96,7 +103,7 @@ def test_draws_are_an_argument() -> None:
     with pytest.raises(dw.InvalidValue, match="draws must be a whole number, 0 or more"):
         dw.audit.exact(Publishes(), 3, draws=-1)
     found = dw.audit.exact(dw.Exponential(LETTERS, 1.0), 3)
-    assert found.draws == 10_000 + 256  # many at a time, and one by one
+    assert found.draws == 3 * 417 * 8 + 2 * 256  # many at a time in three ways, and one by one in two
     assert dw.audit.exact(dw.PaperLiteral(LETTERS, 1.0), 3).draws == 10_000
 
 
@@ -164,3 +171,18 @@ def test_the_audit_sees_what_long_outputs_tell() -> None:
     assert dw.audit.exact(LeaksLate(), 3).epsilon == pytest.approx(3)
     with pytest.raises(dw.InvalidValue, match="leave out outputs_up_to"):
         dw.audit.exact(dw.Exponential(dw.Words("ab"), 1.0), 2, outputs_up_to=3)
+
+
+def test_attributes_are_a_promise_where_there_is_no_guarantee() -> None:
+    class Plain:
+        language, epsilon = dw.Words("ab"), 1.0
+
+        def log_prob(self, output: Any, given: Any) -> float:
+            return -len(output) * math.log(2)
+
+    with pytest.raises(dw.InvalidValue, match="does not say everything that it promises: pass k="):
+        dw.audit.exact(Plain(), 2)
+    assert dw.audit.exact(Plain(), 2, k=1).claimed == 1
+    Plain.k = 1  # type: ignore[attr-defined]
+    assert dw.audit.exact(Plain(), 2).claimed == 1
+    assert dw.audit.exact(Plain(), 2, claimed=2.0).claimed == 2

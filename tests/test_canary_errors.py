@@ -7,7 +7,9 @@ import io
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -102,6 +104,40 @@ def test_errors_carry_nothing_of_a_private_file(name: str, way: Callable[..., No
             assert (error.__context__, error.__cause__) == (None, None)
             assert not leaks(chain(error)), (leaks(chain(error)), chain(error)[:1000])
     assert refused
+
+
+def pandas_column(values: pa.Array) -> Any:
+    return pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([values])))  # type: ignore[attr-defined]
+
+
+def released(table: Any, **options: Any) -> Any:
+    return dw.frames.release(LETTERS, table, column="w", **options)
+
+
+def on_account(place: Path) -> Any:
+    return released(pa.table({"w": ["ab"], "v": not_utf8()}), by="v", ledger=dw.Ledger(place / "ledger", budget=1.0))
+
+
+TABLES: dict[str, Callable[[Path], Any]] = {  # tables that are in memory, where nobody has validated them
+    "words": lambda _: released(pa.table({"w": not_utf8()})),
+    "categories": lambda _: released(pa.table({"w": pa.DictionaryArray.from_arrays(pa.array([0]), not_utf8())})),
+    "pandas": lambda _: released(pd.DataFrame({"w": pandas_column(not_utf8())})),
+    "persons": on_account,
+    "releases": lambda _: dw.estimate.frequencies(not_utf8(), LETTERS),
+    "releases in pandas": lambda _: dw.estimate.lengths(pandas_column(not_utf8()), LETTERS),
+    "releases to repair": lambda _: dw.estimate.decode(not_utf8(), LETTERS),
+    "reports": lambda _: dw.estimate.frequencies(
+        pa.ListArray.from_arrays(pa.array([0, 1], pa.int32()), not_utf8()), dw.Report(dw.Words("ab"), 1.0, "symbols")
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_errors_carry_nothing_of_a_table_in_memory(name: str, tmp_path: Path) -> None:
+    error = raised(lambda: TABLES[name](tmp_path))
+    assert isinstance(error, dw.DPWordsError), repr(error)
+    assert (error.__context__, error.__cause__) == (None, None)
+    assert not leaks(chain(error))
 
 
 def test_text_that_is_not_utf8() -> None:

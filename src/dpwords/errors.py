@@ -78,7 +78,8 @@ def unchained() -> Iterator[None]:
 def within_memory() -> Iterator[None]:
     """What all operations on private words have around them: a failed allocation becomes `TooLarge`. Also a decorator.
 
-    A system can have less memory than our limits allow. Our errors are `unchained`, too.
+    A system can have less memory than our limits allow. A column of text that is not UTF-8, which a damaged file can
+    have, becomes `InvalidValue`, since Python's own error holds the whole text. Our errors are `unchained`, too.
 
     >>> with within_memory():
     ...     bytes(2**62)
@@ -92,9 +93,12 @@ def within_memory() -> Iterator[None]:
             raise
         except MemoryError:
             raise TooLarge(NO_MEMORY) from None
+        except UnicodeError:
+            raise InvalidValue(NOT_TEXT) from None
 
 
 NO_MEMORY = "there is not enough memory for this: use a shorter word or a smaller system"
+NOT_TEXT = "some text is not valid UTF-8: convert it to UTF-8"
 
 
 def own_failure(error: Exception) -> str:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dpwords.audit.fit import check_fit, draw_each
+from dpwords.audit.fit import check_fit, contradiction, draw_each
 from dpwords.audit.samplers import checked_draws
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.limits import DEFAULTS
@@ -114,7 +114,8 @@ def exact(
     `holds` is None unless the claim is broken. For a `NotPrivate` mechanism, the claim is its nominal ε. By default,
     language, claim and k are the mechanism's own; pass them if it has none.
 
-    A mechanism that can `release`, or else `simulate`, also makes about so many `draws` in all, as many for each word.
+    A mechanism also makes about so many `draws` in all, as many for each word, by each of the methods that it has, and
+    with words of characters as tuples and as text by turns: `release_all`, `release_codes`, `release` and `simulate`.
     They are compared with the probabilities, and what draws something else than it says is refused. An honest mechanism
     is refused with probability 10⁻⁹ at most. With 0 draws, only the probabilities are audited.
 
@@ -127,8 +128,10 @@ def exact(
     """
     claimed, k, distance = promise_of(mechanism, claimed, k)
     language = language or getattr(mechanism, "language", None)
+    needed = {"language": language, "claimed": claimed, "k": k}
+    missing = " and ".join(f"{name}=" for name, value in needed.items() if value is None)
     if claimed is None or k is None or language is None:
-        raise InvalidValue("this mechanism does not state its language, claim or k: pass language=, claimed= and k=")
+        raise InvalidValue(f"this mechanism does not say everything that it promises: pass {missing}")
     if not isinstance(language, Language):
         raise InvalidValue("the language must be a Words, a TransitionSystem, …: pass for example Words('abc')")
     claimed, k = positive_number(claimed, "claimed", "claimed=1.0", zero_allowed=True), whole_number(k, "k", 1)
@@ -145,13 +148,23 @@ def exact(
     if len(logs) != len(words):
         raise InvalidValue("progress must yield everything that it receives: correct it, or leave it out")
     delta = max(0.0, float(1 - np.exp(logs).sum(axis=1).min()))
-    drawn = draw_each(mechanism, words, draws)
-    check_fit(drawn, logs, words, columns)
+    drawn = draw_each(mechanism, language, words, draws)
+    check_fit(drawn, logs, words, columns, complete=distance != "levenshtein")
     if distance == "levenshtein":
         seen = {each for way in drawn for each in chain(*way.outputs)} - columns.keys()
-        outputs = [*outputs, *sorted(seen, key=_size)[:_ADDED]]
-        if len(outputs) > len(columns):
+        symbols = frozenset(language.alphabet.symbols)
+        added = sorted(seen, key=lambda output: _rank(output, symbols))[:_ADDED]
+        outputs = [*outputs, *added]
+        if added:
             logs = exhaustive.log_probs((law_at(mechanism, word) for word in words), outputs, complete=False)
+            impossible = [
+                {output for output, log in zip(added, row, strict=True) if log == -np.inf}
+                for row in logs[:, len(columns) :]
+            ]
+            if any(
+                not never.isdisjoint(each) for way in drawn for never, each in zip(impossible, way.outputs, strict=True)
+            ):
+                raise contradiction()
     if np.exp(logs).sum(axis=1).min() <= exhaustive.SUM_ERROR:
         raise InvalidValue("at some word no listed output has any probability: pass a larger outputs_up_to")
     losses = exhaustive.pair_losses(logs, progress)
@@ -184,19 +197,25 @@ def promise_of(
     A mechanism that states two different ones is refused, since users may rely on the other.
     """
     guarantee = getattr(mechanism, "guarantee", None)
-    stated = claim_of(mechanism)
-    if claimed is None and getattr(mechanism, "epsilon", None) not in (None, stated):
-        raise InvalidValue("the mechanism and its guarantee state two claims: pass claimed= to say which one is meant")
-    own = getattr(guarantee, "k", None)
-    if k is None and getattr(mechanism, "k", None) not in (None, own):
-        raise InvalidValue("the mechanism and its guarantee state two values of k: pass k= to say which one is meant")
+    claimed = _agreed(mechanism, "epsilon", claim_of(mechanism), claimed, "two claims: pass claimed=")
+    k = _agreed(mechanism, "k", getattr(guarantee, "k", None), k, "two values of k: pass k=")
     promised = getattr(guarantee, "distance", None)
     distance: PromisedDistance = getattr(mechanism, "distance", None) or promised or "hamming"
     if promised not in (None, distance):
         raise InvalidValue("the mechanism and its guarantee state two distances: correct one of them")
     if distance not in get_args(PromisedDistance):
         raise InvalidValue("the distance of a mechanism is 'hamming', 'levenshtein' or 'any': correct it")
-    return stated if claimed is None else claimed, own if k is None else k, distance
+    return claimed, k, distance
+
+
+def _agreed(mechanism: Any, name: str, promised: Any, passed: Any, two: str) -> Any:
+    """What is passed, or what the guarantee and the attribute of a mechanism both say, or the one that there is."""
+    own = getattr(mechanism, name, None)
+    if passed is not None or own is None:
+        return promised if passed is None else passed
+    if promised not in (None, own):
+        raise InvalidValue(f"the mechanism and its guarantee state {two} to say which one is meant")
+    return own
 
 
 def _listed(
@@ -226,8 +245,9 @@ def _listed(
     return words, outputs
 
 
-def _size(output: Any) -> int:
-    return len(output) if isinstance(output, tuple) else 0
+def _rank(output: Any, symbols: frozenset[Any]) -> tuple[bool, int]:
+    """First what is no word over the alphabet, then the shortest words."""
+    return (symbols.issuperset(output), len(output)) if isinstance(output, tuple) else (False, 0)
 
 
 def claim_of(mechanism: Any) -> float | None:

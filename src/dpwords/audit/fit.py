@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from itertools import chain, cycle, islice
-from typing import Any
+from secrets import token_bytes
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,13 +17,15 @@ from dpwords.audit.samplers import hashable
 from dpwords.core.scaled import Floats, Integers
 from dpwords.core.symbols import is_hashable
 from dpwords.errors import InvalidValue
+from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
+from dpwords.mechanisms.report import Report
 from dpwords.spaces.exhaustive import SUM_ERROR, Symbols
 
 FALSE_ALARM = 1e-9  # the probability with which an honest mechanism is refused, at most
 _ONE_BY_ONE = 256  # draws by `release`, of a mechanism that can also release many words at a time
 _POWERS = (0.0, 0.5, 0.8, 1.25, 2.0, 4.0)  # laws that are flatter and sharper than the stated one
-_PUBLISHED = (0.05, 0.5)  # laws by which the word itself comes out so often
+_PUBLISHED = (0.002, 0.005, 0.01, 0.02, 0.05, 0.2, 0.5)  # laws by which the word itself comes out so often
 _URNS = (1.0, 10.0, 100.0, 1000.0)  # how many draws a stated probability weighs against those that were seen
 
 
@@ -30,6 +34,7 @@ class Draws:
     """Outputs for each of some words, all drawn in one way."""
 
     outputs: Sequence[Sequence[Hashable]]
+    alike: bool  # whether words of one type have outputs of one type, and so have equal symbols
 
     def counts(self, columns: Mapping[Hashable, int]) -> list[Counter[int]]:
         """How often each column was drawn for each word; −1 stands for all outputs that have none."""
@@ -39,55 +44,148 @@ class Draws:
         return sum(map(len, self.outputs))
 
 
-def draw_each(mechanism: Any, words: Sequence[Symbols], draws: int) -> list[Draws]:
-    """About so many outputs in all, as many for each word; none if the mechanism has neither `release` nor `simulate`.
+def draw_each(mechanism: Any, language: Language, words: Sequence[Symbols], draws: int) -> list[Draws]:
+    """About so many outputs in all, as many for each word, in every way in which the mechanism draws.
 
-    What has `release` is asked to release. Of dpwords' own mechanisms, many words are released at a time, and then some
-    one by one, as text if their symbols are characters.
+    Words of characters are given as text every other time. Of dpwords' own mechanisms, most words are released many at
+    a time, and some one by one.
     """
-    numbers = list(range(len(words))) * -(-draws // len(words))
-    found: list[Draws] = []
-    given: Sequence[Any] = words
-    if isinstance(mechanism, Private) and numbers:
-        released = mechanism.release_all([words[number] for number in numbers])
-        found.append(_by_word(len(words), zip(numbers, released, strict=True)))
-        numbers = list(islice(cycle(range(len(words))), _ONE_BY_ONE))
-        if mechanism.language.alphabet.of_characters:
-            given = ["".join(word) for word in words]
-    if hasattr(mechanism, "release") and numbers:
-        found.append(_by_word(len(words), ((number, mechanism.release(given[number])) for number in numbers)))
-    elif hasattr(mechanism, "simulate") and numbers:
-        times = len(numbers) // len(words)
-        simulated = ((number, each) for number, word in enumerate(words) for each in mechanism.simulate(word, times))
-        found.append(_by_word(len(words), simulated))
+    ways = [way for way in _WAYS if callable(getattr(mechanism, way.method, None)) and way.is_offered(mechanism)]
+    many = [way for way in ways if way.is_quick] if isinstance(mechanism, Private) else ways
+    share = -(-draws // (len(words) * max(len(many), 1)))
+    every = list(range(len(words))) * share
+    some = list(islice(cycle(range(len(words))), _ONE_BY_ONE if draws else 0))
+    found = []
+    for way in ways:
+        numbers = every if way in many else some
+        as_text = language.alphabet.of_characters and way.takes_text
+        given = [
+            "".join(words[number]) if as_text and (at + at // len(words)) % 2 else words[number]
+            for at, number in enumerate(numbers)
+        ]
+        if given:
+            outputs = list(way.draw(mechanism, language, given))
+            if len(outputs) != len(given):
+                raise InvalidValue(f"{way.method} must return one output for each word: correct it")
+            found.append(_by_word(len(words), numbers, given, outputs))
     return found
 
 
-def _by_word(words: int, drawn: Iterable[tuple[int, Any]]) -> Draws:
+def _released(mechanism: Any, _language: Language, words: list[Any]) -> Iterable[Any]:
+    return map(mechanism.release, words)
+
+
+def _released_all(mechanism: Any, _language: Language, words: list[Any]) -> Iterable[Any]:
+    return mechanism.release_all(words)  # type: ignore[no-any-return]
+
+
+def _released_by_key(mechanism: Any, _language: Language, words: list[Any]) -> Iterable[Any]:
+    return mechanism.release_all(words, ids=list(range(len(words))), key=token_bytes(32))  # type: ignore[no-any-return]
+
+
+def _released_codes(mechanism: Any, language: Language, words: list[Any]) -> Iterable[Any]:
+    """Codes of words of one length together, and the symbols that they come back as."""
+    symbols, codes = language.alphabet.symbols, language.alphabet.codes
+    found: dict[int, Any] = {}
+    for length in {len(word) for word in words}:
+        numbers = [number for number, word in enumerate(words) if len(word) == length]
+        rows = np.array([[codes[symbol] for symbol in words[number]] for number in numbers], dtype=np.int64)
+        released = mechanism.release_codes(rows.reshape(len(numbers), length))
+        if isinstance(mechanism, Report):
+            found |= zip(numbers, mechanism._outputs.words(released, tuple), strict=False)
+            continue
+        for number, row in zip(numbers, released, strict=False):
+            plain = row.tolist() if isinstance(row, np.ndarray) else row
+            found[number] = tuple(symbols[each] if each in range(len(symbols)) else (each,) for each in plain)
+    return [found[number] for number in sorted(found)]
+
+
+def _simulated(mechanism: Any, _language: Language, words: list[Any]) -> Iterable[Any]:
+    found: dict[Any, list[Any]] = {
+        word: list(mechanism.simulate(word, times)) for word, times in Counter(words).items()
+    }
+    return [found[word].pop() for word in words if found[word]]
+
+
+class _Way(NamedTuple):
+    """One of the methods by which a mechanism draws."""
+
+    method: str
+    draw: Callable[[Any, Language, list[Any]], Iterable[Any]]
+    is_quick: bool = True
+    takes_text: bool = True
+    needs: frozenset[str] = frozenset()  # parameters, of mechanisms of somebody else
+
+    def is_offered(self, mechanism: Any) -> bool:
+        if not self.needs or issubclass(type(mechanism), Private):
+            return True
+        return self.needs <= signature(getattr(mechanism, self.method)).parameters.keys()
+
+
+_WAYS = (
+    _Way("release_all", _released_all),
+    _Way("release_all", _released_by_key, needs=frozenset({"ids", "key"})),
+    _Way("release_codes", _released_codes, takes_text=False),
+    _Way("release", _released, is_quick=False),
+    _Way("simulate", _simulated, is_quick=False),
+)
+
+
+def _by_word(words: int, numbers: Iterable[int], given: Iterable[Any], outputs: Iterable[Any]) -> Draws:
+    """Outputs as they are counted: by their symbols, and by their attributes if they have any."""
     found: list[list[Hashable]] = [[] for _ in range(words)]
-    for number, output in drawn:
-        symbols = tuple(output) if isinstance(output, (str, list)) else output
-        found[number].append(symbols if is_hashable(symbols) else hashable(symbols))
-    return Draws(found)
+    kinds: dict[type, set[type]] = {}
+    parts: set[Any] = set()
+    for number, word, output in zip(numbers, given, outputs, strict=True):
+        kinds.setdefault(type(word), set()).add(type(output))
+        counted: Any = tuple(output) if isinstance(output, (str, list)) else output
+        if getattr(output, "__dict__", None) or not is_hashable(counted):
+            counted = hashable(output)
+        if isinstance(counted, (tuple, frozenset)):
+            parts.update((type(each), each) for each in counted)
+        found[number].append(counted)
+    alike = all(len(each) == 1 for each in kinds.values()) and len(parts) == len({each for _, each in parts})
+    return Draws(found, alike)
 
 
-def check_fit(drawn: Sequence[Draws], logs: Floats, words: Sequence[Symbols], columns: Mapping[Hashable, int]) -> None:
+def check_fit(
+    drawn: Sequence[Draws],
+    logs: Floats,
+    words: Sequence[Symbols],
+    columns: Mapping[Hashable, int],
+    complete: bool = False,
+) -> None:
     """Refuse a mechanism whose draws contradict its log-probabilities: words in rows, outputs in columns.
 
-    Outputs without a column are one event, with the probability that the row leaves. What is right is refused with
+    Outputs without a column are impossible if the columns are `complete`, and otherwise one event, with the probability
+    that the row leaves. The draws of each way are compared, and all of them together. What is right is refused with
     probability at most `FALSE_ALARM` (docs/theory.md, section 16). Cost: the draws, and the size of the table.
     """
     rest = np.maximum(1 - np.exp(logs).sum(axis=1), 0.0) + SUM_ERROR
-    table = np.column_stack([logs, np.log(rest)])
+    table = np.column_stack([logs, np.full(len(logs), -np.inf) if complete else np.log(rest)])
     own = np.array([columns.get(word, -2) for word in words])
-    if any(_evidence(table, each.counts(columns), own) > math.log(len(drawn) / FALSE_ALARM) for each in drawn):
+    totals = [_log_total(table, power) for power in _POWERS]
+    seen = [each.counts(columns) for each in drawn]
+    if len(seen) > 1:
+        seen.append([sum(each, Counter()) for each in zip(*seen, strict=True)])
+    if any(_evidence(table, each, own, totals) > math.log(len(seen) / FALSE_ALARM) for each in seen):
+        raise contradiction()
+    if not all(each.alike for each in drawn):
         raise InvalidValue(
-            f"the draws do not follow log_prob (an honest mechanism is refused with probability {FALSE_ALARM:g} at "
-            "most), so what is released is not what was measured: correct one of them, or use audit.statistical"
+            "outputs, or symbols that are equal, come in several types, which can tell something about the word: "
+            "return all of them in one type"
         )
 
 
-def _evidence(table: Floats, seen: Sequence[Mapping[int, int]], own: Integers) -> float:
+def contradiction() -> InvalidValue:
+    """The refusal of a mechanism that draws something else than it says."""
+    return InvalidValue(
+        f"the draws do not follow log_prob (an honest mechanism is refused with probability {FALSE_ALARM:g} at "
+        "most), so what is released is not what was measured: correct one of them, or use audit.statistical"
+    )
+
+
+def _evidence(table: Floats, seen: Sequence[Mapping[int, int]], own: Integers, totals: Sequence[Floats]) -> float:
     """ln of a number whose mean is at most 1 if the draws follow the table.
 
     It is the average of ratios between the probability of the draws under other laws and that under the table.
@@ -98,7 +196,7 @@ def _evidence(table: Floats, seen: Sequence[Mapping[int, int]], own: Integers) -
     stated = table[rows, places]
     if np.isneginf(stated).any():
         return math.inf  # what is impossible was drawn
-    found = [float(counts @ ((power - 1) * stated - _log_total(table, power)[rows])) for power in _POWERS]
+    found = [float(counts @ ((power - 1) * stated - total[rows])) for power, total in zip(_POWERS, totals, strict=True)]
     published = (places == own[rows]) * np.exp(-stated)
     found += [float(counts @ np.log1p(share * (published - 1))) for share in _PUBLISHED]
     for weight in _URNS:

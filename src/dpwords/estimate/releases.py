@@ -73,6 +73,7 @@ class Releases:
         return found.hexdigest()
 
 
+@within_memory()
 def listed(releases: Any) -> list[Any]:
     """The words, or other releases, of a list or a column."""
     if hasattr(type(releases), "columns"):  # pandas, Polars, pyarrow and Spark
