@@ -186,3 +186,22 @@ def test_attributes_are_a_promise_where_there_is_no_guarantee() -> None:
     Plain.k = 1  # type: ignore[attr-defined]
     assert dw.audit.exact(Plain(), 2).claimed == 1
     assert dw.audit.exact(Plain(), 2, claimed=2.0).claimed == 2
+
+
+def test_mechanisms_that_take_only_tuples_are_audited() -> None:
+    honest = dw.Exponential(dw.Words("ab"), 1.0)
+
+    class Strict:
+        language, epsilon, k, distance = honest.language, 1.0, 1, "hamming"
+
+        def log_prob(self, output: Any, given: Any) -> float:
+            return honest.log_prob(output, given=given)
+
+        def release(self, word: Any) -> Any:
+            if not isinstance(word, tuple):
+                raise TypeError("a tuple is needed")
+            return honest.release(word)
+
+    found = dw.audit.exact(Strict(), length=3)
+    assert found.holds
+    assert found.draws > 0

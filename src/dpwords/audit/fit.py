@@ -64,7 +64,13 @@ def draw_each(mechanism: Any, language: Language, words: Sequence[Symbols], draw
             for at, number in enumerate(numbers)
         ]
         if given:
-            outputs = list(way.draw(mechanism, language, given))
+            try:
+                outputs = list(way.draw(mechanism, language, given))
+            except Exception:
+                if not as_text or isinstance(mechanism, Private):
+                    raise
+                given = [words[number] for number in numbers]  # what is not ours need not take text
+                outputs = list(way.draw(mechanism, language, given))
             if len(outputs) != len(given):
                 raise InvalidValue(f"{way.method} must return one output for each word: correct it")
             found.append(_by_word(len(words), numbers, given, outputs))
