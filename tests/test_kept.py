@@ -9,6 +9,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import time
 import warnings
 from dataclasses import replace
 from importlib.metadata import version
@@ -238,9 +239,28 @@ def test_a_certificate_of_a_faulty_build_is_not_used(cache: Path, tmp_path: Path
     assert len(files(cache)) == 2  # the honest one stands beside it
 
 
+def test_nothing_is_kept_by_code_that_is_replaced_with_older_files(cache: Path, tmp_path: Path) -> None:
+    """As `cp -p`, `rsync -t` and `tar` do, which keep the time of writing: what runs is not what is on the disk."""
+    build = tmp_path / "build"
+    shutil.copytree(Path(dw.__file__).parent, build / "dpwords", ignore=shutil.ignore_patterns("__pycache__", "web"))
+    code = (
+        "import os, sys, dpwords as dw; from dpwords.core import kept; from pathlib import Path\n"
+        "if len(sys.argv) > 1: kept.keep('first', {'c': 1})\n"
+        "place = Path(dw.__file__).parent / 'privacy' / 'utilities.py'\n"
+        "place.write_text('', encoding='utf-8'); os.utime(place, (0, 0))\n"
+        "kept.keep('second', {'c': 1})"
+    )
+    environment = os.environ | {"PYTHONPATH": str(build)}
+    for arguments, expected in (((), 0), (("first",), 1)):
+        shutil.copytree(Path(dw.__file__).parent / "privacy", build / "dpwords" / "privacy", dirs_exist_ok=True)
+        subprocess.run([sys.executable, "-c", code, *arguments], check=True, env=environment, timeout=120)
+        assert len(files(cache)) == expected
+
+
 @pytest.fixture
-def code(tmp_path: Path) -> Path:
+def code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The files of an installation, older than this process."""
+    monkeypatch.setattr(dw, "_STARTED", time.time() + 3600)
     for room in ROOMS:
         write_code(tmp_path / room / "code.py", "x = 1")
     return tmp_path
@@ -270,7 +290,7 @@ def test_nothing_is_kept_by_code_that_is_not_known(
     code: Path, cache: Path, searches: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was replaced while it runs, or there are no files of it to read."""
-    os.utime(code / "core" / "code.py")
+    os.utime(code / "core" / "code.py", (time.time() + 7200,) * 2)
     assert kept.build(code) is None
     assert kept.build(code / "package.zip") is None
     monkeypatch.setattr(kept, "build", lambda: None)
