@@ -30,6 +30,7 @@ from dpwords.privacy.certificates.small_languages import Listed
 
 CELLS = dw.GridWorld(3, 3).by_states()
 LENGTH = 9  # more words than are listed
+LATER = time.time() + 10**6  # for code that is written by a test
 ALL = Limits(worth_keeping=0.0)
 ROOMS = ("_kernels", "core", "languages", "mechanisms", "privacy", "spaces")  # that prove or compare
 
@@ -258,9 +259,8 @@ def test_nothing_is_kept_by_code_that_is_replaced_with_older_files(cache: Path, 
 
 
 @pytest.fixture
-def code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def code(tmp_path: Path) -> Path:
     """The files of an installation, older than this process."""
-    monkeypatch.setattr(dw, "_STARTED", time.time() + 3600)
     for room in ROOMS:
         write_code(tmp_path / room / "code.py", "x = 1")
     return tmp_path
@@ -275,24 +275,24 @@ def write_code(path: Path, text: str) -> None:
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_question_is_for_one_build(code: Path, room: str) -> None:
-    before = kept.build(code)
+    before = kept.build(code, LATER)
     assert before is not None
     assert {version("numpy"), version("numba"), dw.__version__} <= set(before.split())
     write_code(code / room / "code.py", "x = 2")
-    assert kept.build(code) not in (None, before)
+    assert kept.build(code, LATER) not in (None, before)
     write_code(code / room / "code.py", "x = 1")
-    assert kept.build(code) == before
+    assert kept.build(code, LATER) == before
     write_code(code / room / "more.py", "")
-    assert kept.build(code) not in (None, before)
+    assert kept.build(code, LATER) not in (None, before)
 
 
 def test_nothing_is_kept_by_code_that_is_not_known(
     code: Path, cache: Path, searches: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was replaced while it runs, or there are no files of it to read."""
-    os.utime(code / "core" / "code.py", (time.time() + 7200,) * 2)
-    assert kept.build(code) is None
-    assert kept.build(code / "package.zip") is None
+    os.utime(code / "core" / "code.py", (2 * LATER, 2 * LATER))
+    assert kept.build(code, LATER) is None
+    assert kept.build(code / "package.zip", LATER) is None
     monkeypatch.setattr(kept, "build", lambda: None)
     assert certificate() == certificate()
     assert searches == ["_best_for_all"] * 2

@@ -24,7 +24,8 @@ def compiled(**options: Any) -> Callable[[Loop], Loop]:
     """Compile a function when it is first called, and keep the result in a cache for the next process.
 
     Where no cache can be written (a read-only installation and no home directory), or where the files of this directory
-    cannot be read, the function is compiled anew in each process. In a module loaded by `dpwords.core.compiled.interpreted` the function stays as it is.
+    cannot be read, the function is compiled anew in each process. In a module loaded by
+    `dpwords.core.compiled.interpreted` it stays as it is.
     """
 
     def decorate(function: Loop) -> Loop:

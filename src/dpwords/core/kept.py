@@ -70,7 +70,7 @@ def kept(question: str) -> Kept | None:
 def keep(question: str, answer: dict[str, Any]) -> None:
     """Keep an answer with its tag, completely or not at all; none if the code was replaced while it was found."""
     place = _place(question)
-    if place is not None and not _is_replaced(_code(_TOP)):
+    if place is not None and not _is_replaced(_code(_TOP), dpwords._STARTED):
         with suppress(OSError, DPWordsError):
             place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             document = answer | {"tag": _tag(question, answer)}
@@ -78,10 +78,10 @@ def keep(question: str, answer: dict[str, Any]) -> None:
 
 
 @cache
-def build(top: Path = _TOP) -> str | None:
+def build(top: Path = _TOP, since: float = dpwords._STARTED) -> str | None:
     """The version of this package, a hash of the code that finds answers, and the versions of what it rests on.
 
-    None if the code cannot be read, or was replaced since this package was imported. Cost: a few milliseconds, once.
+    None if the code cannot be read, or was replaced since the import of this package. Cost: a few milliseconds, once.
     """
     from importlib.metadata import PackageNotFoundError, version
 
@@ -91,7 +91,7 @@ def build(top: Path = _TOP) -> str | None:
         for path in files:
             content = path.read_bytes()
             found.update(f"{path.relative_to(top).as_posix()} {len(content)} ".encode() + content)
-        if not files or _is_replaced(files):
+        if not files or _is_replaced(files, since):
             return None
         return f"{dpwords.__version__} {found.hexdigest()} {version('numpy')} {version('numba')}"
     except (OSError, PackageNotFoundError):
@@ -102,13 +102,13 @@ def _code(top: Path) -> list[Path]:
     return sorted(path for room in _ROOMS for path in (top / room).rglob("*.py"))
 
 
-def _is_replaced(files: list[Path]) -> bool:
-    """Whether a file was written since this package was imported, or cannot be found.
+def _is_replaced(files: list[Path], since: float) -> bool:
+    """Whether a file was written since then, or cannot be found.
 
     Whoever copies a file may give it an earlier time of writing; the time of its last change is the system's.
     """
     try:
-        return any(max(path.stat().st_mtime, path.stat().st_ctime) > dpwords._STARTED for path in files)
+        return any(max(path.stat().st_mtime, path.stat().st_ctime) > since for path in files)
     except OSError:
         return True
 
