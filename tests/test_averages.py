@@ -13,6 +13,7 @@ from hypothesis import given, settings
 import dpwords as dw
 from contract import apart
 from dpwords.core.limits import Limits
+from dpwords.mechanisms.choice import best_by_length
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.uniform import Uniform
 from dpwords.spaces import exhaustive
@@ -121,3 +122,18 @@ def test_what_is_asked_for() -> None:
         mechanism.distance_distribution(length=3, at_most=-1)
     with pytest.raises(dw.InvalidValue, match="no word of length 2"):
         dw.Online(dw.TransitionSystem({"s": {"a": "end"}}, start="s"), 1.0).distance_distribution(length=2)
+
+
+def test_averages_do_not_depend_on_the_number_of_threads() -> None:
+    """All of them could not have their tables at once: they are refused on no machine, however many cores it has."""
+    cells = dw.GridWorld(6, 6).by_states()
+    for mechanism in (dw.Exponential, dw.Online):
+        found = [
+            mechanism(cells, 2.0, limits=Limits(memory=2**18, threads=most)).distance_distribution(length=8)
+            for most in (1, 10**7)
+        ]
+        assert found[0] == found[1]
+    limits = [Limits(memory=2**18, threads=most, compared_words=0) for most in (1, 10**7)]
+    one, many = (best_by_length(cells, 1.0, 1, limits=each) for each in limits)
+    assert one.compared(8) == many.compared(8)
+    assert one.chosen(8) == many.chosen(8) == "online"

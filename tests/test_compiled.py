@@ -59,6 +59,21 @@ def test_a_damaged_cache_is_thrown_away(installed: Path, tmp_path: Path) -> None
     assert any(file.stat().st_size > 40 for file in kept)
 
 
+def test_the_cache_is_for_the_code_of_all_loops(installed: Path, tmp_path: Path) -> None:
+    """A loop contains what it calls from another file: when only that file is mended, the loop is compiled anew."""
+    kernels = installed / "dpwords" / "_kernels"
+    head = "from dpwords._kernels.compiler import compiled\n"
+    loop = "\n@compiled()\ndef {}(x: float) -> float:\n    return {}\n"
+    outer = f"{head}from dpwords._kernels.inner import inner\n{loop.format('outer', 'inner(x)')}"
+    (kernels / "outer.py").write_text(outer, encoding="utf-8")
+    use = "from dpwords._kernels.outer import outer; print(outer(1.0), sum(outer.stats.cache_hits.values()))"
+    found = []
+    for body in ("x + 1.0", "x + 1.0", "x + 22.0"):
+        (kernels / "inner.py").write_text(head + loop.format("inner", body), encoding="utf-8")
+        found.append(run(use, installed, str(tmp_path)).stdout)
+    assert found == ["2.0 0\n", "2.0 1\n", "23.0 0\n"]
+
+
 def test_where_compilation_is_switched_off() -> None:
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
     command = [sys.executable, "-c", USE_KERNELS.replace("200", "60")]

@@ -9,6 +9,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import time
 import warnings
 from dataclasses import replace
 from importlib.metadata import version
@@ -29,6 +30,7 @@ from dpwords.privacy.certificates.small_languages import Listed
 
 CELLS = dw.GridWorld(3, 3).by_states()
 LENGTH = 9  # more words than are listed
+LATER = time.time() + 10**6  # for code that is written by a test
 ALL = Limits(worth_keeping=0.0)
 ROOMS = ("_kernels", "core", "languages", "mechanisms", "privacy", "spaces")  # that prove or compare
 
@@ -238,6 +240,24 @@ def test_a_certificate_of_a_faulty_build_is_not_used(cache: Path, tmp_path: Path
     assert len(files(cache)) == 2  # the honest one stands beside it
 
 
+def test_nothing_is_kept_by_code_that_is_replaced_with_older_files(cache: Path, tmp_path: Path) -> None:
+    """As `cp -p`, `rsync -t` and `tar` do, which keep the time of writing: what runs is not what is on the disk."""
+    build = tmp_path / "build"
+    shutil.copytree(Path(dw.__file__).parent, build / "dpwords", ignore=shutil.ignore_patterns("__pycache__", "web"))
+    code = (
+        "import os, sys, dpwords as dw; from dpwords.core import kept; from pathlib import Path\n"
+        "if len(sys.argv) > 1: kept.keep('first', {'c': 1})\n"
+        "place = Path(dw.__file__).parent / 'privacy' / 'utilities.py'\n"
+        "place.write_text('', encoding='utf-8'); os.utime(place, (0, 0))\n"
+        "kept.keep('second', {'c': 1})"
+    )
+    environment = os.environ | {"PYTHONPATH": str(build)}
+    for arguments, expected in (((), 0), (("first",), 1)):
+        shutil.copytree(Path(dw.__file__).parent / "privacy", build / "dpwords" / "privacy", dirs_exist_ok=True)
+        subprocess.run([sys.executable, "-c", code, *arguments], check=True, env=environment, timeout=120)
+        assert len(files(cache)) == expected
+
+
 @pytest.fixture
 def code(tmp_path: Path) -> Path:
     """The files of an installation, older than this process."""
@@ -255,24 +275,24 @@ def write_code(path: Path, text: str) -> None:
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_question_is_for_one_build(code: Path, room: str) -> None:
-    before = kept.build(code)
+    before = kept.build(code, LATER)
     assert before is not None
     assert {version("numpy"), version("numba"), dw.__version__} <= set(before.split())
     write_code(code / room / "code.py", "x = 2")
-    assert kept.build(code) not in (None, before)
+    assert kept.build(code, LATER) not in (None, before)
     write_code(code / room / "code.py", "x = 1")
-    assert kept.build(code) == before
+    assert kept.build(code, LATER) == before
     write_code(code / room / "more.py", "")
-    assert kept.build(code) not in (None, before)
+    assert kept.build(code, LATER) not in (None, before)
 
 
 def test_nothing_is_kept_by_code_that_is_not_known(
     code: Path, cache: Path, searches: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was replaced while it runs, or there are no files of it to read."""
-    os.utime(code / "core" / "code.py")
-    assert kept.build(code) is None
-    assert kept.build(code / "package.zip") is None
+    os.utime(code / "core" / "code.py", (2 * LATER, 2 * LATER))
+    assert kept.build(code, LATER) is None
+    assert kept.build(code / "package.zip", LATER) is None
     monkeypatch.setattr(kept, "build", lambda: None)
     assert certificate() == certificate()
     assert searches == ["_best_for_all"] * 2

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from importlib.metadata import distributions
 from pathlib import Path
+from runpy import run_path
 
 from click.testing import CliRunner
 from packaging.requirements import Requirement
@@ -88,6 +90,9 @@ def test_the_bill_of_materials_is_that_of_the_versions_that_were_tested() -> Non
     assert {one for each in found["dependencies"] for one in each["dependsOn"]} == references - {main["bom-ref"]}
     assert not re.search(r"file:|/home/|/root/|/tmp/|/usr/|\\\\", text)  # nothing of a machine
     assert re.findall(r"https?://[^/\"]+", text) == ["http://cyclonedx.org"]  # and no address but that of the format
+    installed = {canonicalize_name(each.name): each.version for each in distributions()}
+    if versions.items() <= installed.items():  # as in `make check`
+        assert found == run_path(str(ROOT / "tools" / "sbom.py"))["document"](), "run tools/sbom.py"
 
 
 def required(requirements: list[Requirement]) -> set[str]:

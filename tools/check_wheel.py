@@ -9,6 +9,7 @@ in for what is not found. Packages come from the index that pip is configured fo
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from pathlib import Path
 
 from packaging.metadata import Metadata
 from sbom import PLACE as MATERIALS
+from sbom import document
 
 ROOT = Path(__file__).parents[1]
 OLDEST, NEWEST = (3, 11), (3, 13)  # of the supported versions of Python
@@ -51,6 +53,8 @@ def check_contents(wheel: Path, sources: Path) -> Metadata:
         materials = [archive.read(name) for name in names if ".dist-info/sboms/" in name]
     if materials != [MATERIALS.read_bytes()]:
         sys.exit(f"{wheel.name} does not have {MATERIALS.name} as its bill of materials")
+    if json.loads(materials[0]) != document():
+        sys.exit(f"{MATERIALS.name} is not what is installed: install tools/versions.txt, and run tools/sbom.py")
     if {name for name in names if ".dist-info/" not in name} != in_the_tree():
         sys.exit(f"{wheel.name} does not have the files of src: {in_the_tree() ^ names}")
     with tarfile.open(sources) as archive:

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from time import time as _time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from dpwords.privacy.utilities import Linear as Linear
     from dpwords.privacy.utilities import Staircase as Staircase
 
+_STARTED = _time()  # files that were written later are not the code that runs
 _HOMES = {
     "DPWordsError": "errors",
     "EditChannel": "mechanisms.edit_channel",

@@ -162,7 +162,7 @@ class Ledger(Value):
             connection.executemany("INSERT INTO wanted VALUES (?, ?)", rows)
             connection.execute("COMMIT")
             connection.execute("BEGIN IMMEDIATE")  # from here on nobody else can write
-            refuse_several(_kinds(connection, "charges", "wanted"))
+            refuse_several(_kinds(connection, "charges"), _kinds(connection, "wanted"))
             number = _run_number(connection, name, guarantee)
             _refuse_excess(connection, number)
             connection.execute(_RECORD, {"run": number})
@@ -218,6 +218,11 @@ class Ledger(Value):
             connection.execute(_AS_TEXT)
             connection.execute("DELETE FROM charges WHERE typeof(id) = 'integer'")
             connection.execute("COMMIT")
+
+    def kinds(self) -> set[type]:
+        """The kinds of the ids, one or none; two only in a ledger of an earlier version. Cost: constant."""
+        with self._connected() as connection:
+            return _kinds(connection, "charges")
 
     def neighbours(self) -> list[tuple[str, int]]:
         """The distances and k at which ε was spent, each once. Cost: proportional to the number of runs."""
@@ -328,9 +333,9 @@ def _run_number(connection: sqlite3.Connection, name: Id, guarantee: PureDP) -> 
     return int(number)
 
 
-def _kinds(connection: sqlite3.Connection, *tables: str) -> set[type]:
-    """The kinds of ids in tables, or two of three: whole numbers are sorted before texts, and texts before bytes."""
-    ends = " UNION ALL ".join(f"SELECT {end}(id) FROM {table}" for table in tables for end in ("min", "max"))
+def _kinds(connection: sqlite3.Connection, table: str) -> set[type]:
+    """The kinds of ids in a table, or two of three: whole numbers are sorted before texts, and texts before bytes."""
+    ends = f"SELECT min(id) FROM {table} UNION ALL SELECT max(id) FROM {table}"
     found = {type(id) for (id,) in connection.execute(ends) if id is not None}
     if not found <= set(KINDS):
         raise TypeError  # the file is damaged

@@ -93,14 +93,15 @@ def _accounts(found: Ledger, limit: int) -> list[str]:
     )
     if not accounts:
         return [title]
+    several = len(found.kinds()) > 1
     rows = [
-        (_name(each.id), f"{each.spent:.12g}", None if budget is None else f"{each.left:.12g}", str(each.runs))
+        (_name(each.id, several), f"{each.spent:.12g}", None if budget is None else f"{each.left:.12g}", str(each.runs))
         for each in accounts
     ]
     lines = [title, *table(Table(("id", "spent", "left", "runs"), tuple(rows)), Terminal.of_output())]
     if count > len(accounts):
         lines.append(f"({count - len(accounts)} more have spent no more than these: --limit shows them)")
-    if len({type(each.id) for each in accounts}) > 1:
+    if several:
         lines.append("(ids of several kinds, so that 1 and '1' are two people: dpwords ledger as-text adds them up)")
     neighbours = found.neighbours()
     if len(neighbours) > 1:
@@ -116,6 +117,7 @@ def _charges(found: Ledger, one: str, limit: int) -> list[str]:
     from dpwords.studies.study import Table
 
     lines: list[str] = []
+    several = len(found.kinds()) > 1
     for kind in (str, int):
         id: Id = one
         entries: list[Charge] = []
@@ -125,7 +127,7 @@ def _charges(found: Ledger, one: str, limit: int) -> list[str]:
         if entries:
             left = "" if found.budget is None else f", {found.left(id):.12g} left"
             count = "" if len(entries) <= limit else f" (the latest {limit} of {len(entries)} charges)"
-            lines.append(f"{_name(id)}: {found.spent(id):.12g} spent{left}{count}")
+            lines.append(f"{_name(id, several)}: {found.spent(id):.12g} spent{left}{count}")
             header = ("time", "ε", "k", "distance", "calibration", "run")
             rows = [
                 (e.time, f"{e.epsilon:.12g}", str(e.k), e.distance, e.method, _name(e.run)) for e in entries[-limit:]
@@ -134,7 +136,7 @@ def _charges(found: Ledger, one: str, limit: int) -> list[str]:
     return lines or ["nothing has been charged for this id"]
 
 
-def _name(id: Id) -> str:
-    """An id on one line; texts that cannot be shown as they are, and bytes, are quoted."""
-    plain = isinstance(id, str) and id.isprintable() and id.strip() == id != ""
+def _name(id: Id, quoted: bool = False) -> str:
+    """An id on one line; bytes, and texts that cannot be shown as they are, are quoted, or all texts."""
+    plain = isinstance(id, str) and id.isprintable() and id.strip() == id != "" and not quoted
     return str(id) if plain or isinstance(id, int) else repr(id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import stat
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -38,11 +39,26 @@ def emit(lines: Sequence[str]) -> None:
 
 
 def check_standard_output(is_text: bool = True) -> None:
-    """Raise `InvalidValue` if standard output cannot take text, or what is not text."""
+    """Raise `InvalidValue` if standard output cannot take text, or what is not text, or if it is the input file."""
     if sys.stdout is None:
         raise InvalidValue(NO_OUTPUT)
+    if _is_input():
+        raise InvalidValue("standard output is the input file: write to another file")
     if not is_text and sys.stdout.isatty():
         raise InvalidValue("this format is not for a terminal: name a file with --output, or redirect the output")
+
+
+def _is_input() -> bool:
+    """Whether standard output is a file that is standard input as well, or that --input names."""
+    context = click.get_current_context(silent=True)
+    named = None if context is None else context.params.get("input")
+    for source in (named, sys.stdin):
+        with suppress(OSError, ValueError, AttributeError):  # there is none, or it is not a file
+            written = os.fstat(sys.stdout.fileno())
+            read = os.stat(source) if isinstance(source, str) else os.fstat(source.fileno())
+            if stat.S_ISREG(written.st_mode) and os.path.samestat(written, read):
+                return True
+    return False
 
 
 def copy_out(file: IO[bytes]) -> None:
@@ -97,6 +113,7 @@ def lines_of_stdin(ends_blank: bool = False) -> Iterator[str]:
 
     Blank lines at the end are left out, unless `ends_blank`.
     """
+    check_standard_output()
     if sys.stdin is None or sys.stdin.isatty():
         raise InvalidValue("no word is given: pass words as arguments, or one on each line of standard input")
     total = number = blank = 0

@@ -34,11 +34,13 @@ def asked_id(id: object, kinds: Set[type]) -> Id:
     return asked
 
 
-def refuse_several(kinds: Set[type]) -> None:
-    """Raise `InvalidValue` if ids are of several kinds."""
+def refuse_several(there: Set[type], new: Set[type]) -> None:
+    """Raise `InvalidValue` if ids are of several kinds: those that are there, in a ledger, and those that are new."""
+    kinds = there | new
     if len(kinds) > 1:
         named = " and ".join(name for kind, name in KINDS.items() if kind in kinds)
-        written = "" if bytes in kinds else ", or write the ledger's as text with 'dpwords ledger as-text FILE'"
+        moved = int in there and bytes not in kinds
+        written = ", or write the ledger's as text with 'dpwords ledger as-text FILE'" if moved else ""
         raise InvalidValue(
             f"all ids of a ledger are of one kind, and these are {named}, so that one person could have two budgets: "
             f"nothing is charged or drawn; pass ids of the ledger's kind{written}"

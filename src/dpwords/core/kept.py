@@ -19,7 +19,6 @@ import hmac
 import json
 import os
 import secrets
-import time
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -34,7 +33,6 @@ VARIABLE = "DPWORDS_CACHE"
 _ROOMS = ("_kernels", "core", "languages", "mechanisms", "privacy", "spaces")  # whose code finds answers
 _TOP = Path(dpwords.__path__[0])
 _KEY = 32  # bytes
-_STARTED = time.time()  # code that was written later is not the code that runs
 
 
 class Kept(NamedTuple):
@@ -70,9 +68,9 @@ def kept(question: str) -> Kept | None:
 
 
 def keep(question: str, answer: dict[str, Any]) -> None:
-    """Keep an answer with its tag, completely or not at all."""
+    """Keep an answer with its tag, completely or not at all; none if the code was replaced while it was found."""
     place = _place(question)
-    if place is not None:
+    if place is not None and not _is_replaced(_code(_TOP), dpwords._STARTED):
         with suppress(OSError, DPWordsError):
             place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             document = answer | {"tag": _tag(question, answer)}
@@ -80,24 +78,39 @@ def keep(question: str, answer: dict[str, Any]) -> None:
 
 
 @cache
-def build(top: Path = _TOP) -> str | None:
+def build(top: Path = _TOP, since: float = dpwords._STARTED) -> str | None:
     """The version of this package, a hash of the code that finds answers, and the versions of what it rests on.
 
-    None if the code cannot be read, or was replaced since this process started. Cost: a few milliseconds, once.
+    None if the code cannot be read, or was replaced since the import of this package. Cost: a few milliseconds, once.
     """
     from importlib.metadata import PackageNotFoundError, version
 
     found = hashlib.sha256()
     try:
-        files = sorted(path for room in _ROOMS for path in (top / room).rglob("*.py"))
+        files = _code(top)
         for path in files:
             content = path.read_bytes()
             found.update(f"{path.relative_to(top).as_posix()} {len(content)} ".encode() + content)
-        if not files or max(path.stat().st_mtime for path in files) > _STARTED:
+        if not files or _is_replaced(files, since):
             return None
         return f"{dpwords.__version__} {found.hexdigest()} {version('numpy')} {version('numba')}"
     except (OSError, PackageNotFoundError):
         return None
+
+
+def _code(top: Path) -> list[Path]:
+    return sorted(path for room in _ROOMS for path in (top / room).rglob("*.py"))
+
+
+def _is_replaced(files: list[Path], since: float) -> bool:
+    """Whether a file was written since then, or cannot be found.
+
+    Whoever copies a file may give it an earlier time of writing; the time of its last change is the system's.
+    """
+    try:
+        return any(max(path.stat().st_mtime, path.stat().st_ctime) > since for path in files)
+    except OSError:
+        return True
 
 
 def _asked(question: str) -> str:

@@ -263,11 +263,13 @@ def distances_each(
     """For each of many words of the same length, the mean distance of a walk on `Lattice(graph, word, Discount(z))`.
 
     The second array has a row for each word: the probabilities of the distances 0, …, width − 1. Cost: words ·
-    reachable edges of all layers · (1 + width). Memory: (2 + width) numbers for each state and thread.
+    reachable edges of all layers · (1 + width). Memory: (2 + width) numbers for each state and thread; if that exceeds
+    the limit there are fewer threads, so that nothing but time depends on their number.
     """
     length, codes = rows.shape[1], rows.astype(np.int64, copy=False)
     model = Lattice(graph, codes[0], Discount(z), limits)
-    model._refuse_beyond_limit(2 * 8 * graph.size * (2 + width) * limits.threads)
+    each = 2 * 8 * graph.size * (2 + width)
+    model._refuse_beyond_limit(each)
     means, shares = np.zeros(len(rows)), np.zeros((len(rows), width))
     steps = graph.visited(length) * (1 + width)
     loops = kernel_for("lattice", len(rows) * steps)
@@ -279,7 +281,7 @@ def distances_each(
         job = (graph.edges, model._z, model.reach, table, model._kept[length], graph.start)
         loops.distances_each(*job, codes[part], means[part], shares[part])
 
-    threads.in_parts(advance, len(rows), cost=steps, most=limits.threads)
+    threads.in_parts(advance, len(rows), cost=steps, most=min(limits.threads, limits.memory // each))
     return means, shares
 
 
