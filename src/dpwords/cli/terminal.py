@@ -52,7 +52,7 @@ def _is_input() -> bool:
     """Whether standard output is a file that is standard input as well, or that --input names."""
     context = click.get_current_context(silent=True)
     named = None if context is None else context.params.get("input")
-    for source in (named, sys.stdin):
+    for source in filter(None, (named, sys.stdin)):
         with suppress(OSError, ValueError, AttributeError):  # there is none, or it is not a file
             written = os.fstat(sys.stdout.fileno())
             read = os.stat(source) if isinstance(source, str) else os.fstat(source.fileno())
