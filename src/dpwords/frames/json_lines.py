@@ -100,7 +100,7 @@ class JsonReader:
     def follows_from(self, lines: Sequence[str], used: Sequence[str], words: Mapping[str, Any]) -> bool:
         """Whether the columns that are used follow from some of the first lines: their names, order and types.
 
-        For those with `words` it is enough if they are written in these types.
+        For a column of words it is enough if the function in `words` gives the same type, that in which it is written.
         """
         found = self._guessed([(line, places(line)) for line in lines])
         wanted, given = (

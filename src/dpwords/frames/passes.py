@@ -156,9 +156,9 @@ class Passes:
         ]
 
     def _trial_writer(self) -> GroupWriter | None:
-        """What tries to write the values that are copied as text, before anything is charged; None if they are text."""
+        """What tries to write the copied values as text, before anything is charged; None where that cannot fail."""
         kinds = [self._words.schema.field(name).type for name in self._copies]
-        if not self._target.is_text or all(map(is_text, kinds)):
+        if not self._target.is_text or REST in self._schema.names or all(map(is_text, kinds)):
             return None
         schema = schema_of(dict(zip(self._copies, kinds, strict=True)))
         return replace(self._target, packing=None).group_writer(cast(IO[bytes], Nowhere()), schema, ())
