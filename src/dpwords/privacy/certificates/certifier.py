@@ -40,7 +40,7 @@ class Certifier(Value):
 
     `certifier(18)` is the certificate in force for words of 18 symbols, made when it is first needed. `certifier()` is
     the one for all lengths from `least_length` on, where there is one. `save` writes all that were made; `load` reads
-    some and proves each of them again. `c`, `bound` and `method` are those of the certificate that was used last.
+    some and proves each of them again.
     """
 
     section: ClassVar[int]  # of docs/theory.md, which proves its methods
@@ -49,7 +49,6 @@ class Certifier(Value):
         self._space, self._budget, self._textbook_only = space, budget, textbook_only
         self._known: dict[int, Certified] = {}  # by reach; entries are replaced as a whole
         self._for_all: list[Certificate] = []  # the one for all lengths, once it is known
-        self._last: list[Certificate] = []  # the one that was used last
 
     @property
     def proof(self) -> int:
@@ -63,11 +62,11 @@ class Certifier(Value):
                 raise InvalidValue("no certificate is for all lengths of these words: ask for one, certificate(18)")
             return found
         reach = self._space.reach(whole_number(length, "length", 1))
-        return self._used(self._certified(reach, progress)).certificate
+        return self._certified(reach, progress).certificate
 
     def in_force(self, length: int) -> Certified:
         """What a release of words of this length uses: certificate and weights, read together."""
-        return self._used(self._certified(self._space.reach(length)))
+        return self._certified(self._space.reach(length))
 
     def seconds(self, length: int) -> float:
         """About how many seconds the certificate for words of this length takes at most; 0 if it is quick or made."""
@@ -77,21 +76,6 @@ class Certifier(Value):
     def complete(self) -> bool:
         """Whether every length has, or gets when it is first used, the best rate that can be proven."""
         return True
-
-    @property
-    def c(self) -> float:
-        """The certified rate at the length that was used last."""
-        return self._latest.c
-
-    @property
-    def bound(self) -> float:
-        """The certified loss for each place that differs, at the length that was used last."""
-        return self._latest.bound
-
-    @property
-    def method(self) -> Method:
-        """How the certificate was found, at the length that was used last."""
-        return self._latest.method
 
     def __repr__(self) -> str:
         return f"<Certifier: {len(self._known)} lengths certified>"
@@ -195,13 +179,3 @@ class Certifier(Value):
     def _epsilon(self, reach: int) -> float:
         """ε for each place, less what rounding may cost."""
         return self._budget.per_place(reach)
-
-    def _used(self, found: Certified) -> Certified:
-        self._last[:] = [found.certificate]
-        return found
-
-    @property
-    def _latest(self) -> Certificate:
-        if not self._last:
-            raise InvalidValue("no certificate has been used yet: ask for certificate(18)")
-        return self._last[0]

@@ -7,7 +7,6 @@ from weakref import WeakKeyDictionary
 from dpwords.core.checks import whole_number
 from dpwords.errors import InvalidValue
 from dpwords.privacy.certificates.certificate import (
-    TRIES,
     Certificate,
     Certified,
     Excess,
@@ -16,6 +15,7 @@ from dpwords.privacy.certificates.certificate import (
 )
 from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.certificates.pair_counts import PairCounts
+from dpwords.privacy.certificates.tuning import TRIES
 from dpwords.privacy.methods import Method
 from dpwords.spaces.lists import FiniteSpace, Listing
 from dpwords.spaces.space import none_of_length
@@ -54,7 +54,7 @@ class ListCertifier(Certifier):
             )
         if self._space.distance == "hamming" and whole_number(length, "length", 1) not in self._space.classes:
             raise none_of_length(length or 0)
-        return self._used(self._certified(self._space.reach(length or 0), progress)).certificate
+        return self._certified(self._space.reach(length or 0), progress).certificate
 
     def __repr__(self) -> str:
         return f"<Certifier: {len(self._known)} of {len(self._space.classes)} classes of words certified>"
@@ -64,9 +64,7 @@ class ListCertifier(Certifier):
         reach = self._space.reach(length)
         if reach not in self._space.classes:
             raise none_of_length(length)
-        return self._used(
-            self._prepared(self._textbook(reach), reach) if self._waits(reach) else self._certified(reach)
-        )
+        return self._prepared(self._textbook(reach), reach) if self._waits(reach) else self._certified(reach)
 
     @property
     def complete(self) -> bool:

@@ -15,7 +15,6 @@ from dpwords.core.elementary import index_of_least
 from dpwords.core.limits import Limits
 from dpwords.errors import TooLarge
 from dpwords.privacy.certificates.certificate import (
-    TRIES,
     Certificate,
     Certified,
     Excess,
@@ -26,7 +25,8 @@ from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.certificates.levelled_search import LevelledSearch
 from dpwords.privacy.certificates.normaliser_range import range_of_normalisers
 from dpwords.privacy.certificates.small_languages import Listed
-from dpwords.privacy.certificates.systems import NEARLY, SystemCertifier
+from dpwords.privacy.certificates.systems import SystemCertifier
+from dpwords.privacy.certificates.tuning import NEARLY, TRIES
 from dpwords.privacy.guarantees import Budget
 from dpwords.privacy.methods import Method
 from dpwords.privacy.utilities import Staircase
