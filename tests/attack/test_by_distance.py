@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import dpwords as dw
+from attack.test_guessing import CELL_CHAIN, CELLS, FEW, MECHANISMS, by_definition
 from dpwords import attack
 from dpwords.attack.by_distance import DistanceAttack
 from dpwords.core.limits import Limits
 from dpwords.spaces import exhaustive
-from test_attack import CELL_CHAIN, CELLS, FEW, MECHANISMS, by_definition
 
 NAMES = ("cells, inverse", "moves, inverse", "cells, staircase", "rule, inverse")
 

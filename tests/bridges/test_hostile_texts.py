@@ -6,11 +6,11 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from hostile_texts import CASES
+from paths import HELPERS
 
 SAID = {
     "edges between sets": "^TooLarge: a graph may have at most 1048576 edges, and as many nodes",
@@ -34,7 +34,7 @@ SAID = {
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of memory is set on Linux")
 def test_short_texts_that_stand_for_much() -> None:
     """Under 512 MiB; the first of them has 170 kB and stands for 17 million edges, of 1.6 GB and more."""
-    script = Path(__file__).with_name("hostile_texts.py")
+    script = HELPERS / "hostile_texts.py"
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)
     assert found.keys() == SAID.keys() == CASES.keys()

@@ -17,7 +17,12 @@ from dpwords import accuracy
 from dpwords.cli import cli
 from dpwords.mechanisms.choice import offers
 
-GRID = ("--system", "grid:4x4", "-e", "2.3")  # tight is best for 3 and 6 moves, online for 8; see test_best.py
+GRID = (
+    "--system",
+    "grid:4x4",
+    "-e",
+    "2.3",
+)  # tight is best for 3 and 6 moves, online for 8; see mechanisms/test_choice.py
 
 
 def test_the_best_mechanism_is_the_default_on_systems_and_is_named() -> None:

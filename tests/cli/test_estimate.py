@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpwords as dw
+from cli.test_colours import colourful, unpainted
 from commands import refused, run
-from test_cli_colours import colourful, unpainted
 
 STATES = ("school", "training", "employment")
 GRID = ("--system", "grid:3x3", "--words", "states")

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 import dpwords as dw
+from cli.test_strict import refused
 from commands import run
 from dpwords.bridges import notation
 from dpwords.bridges.rule_notation import rule
-from test_cli_strict import refused
 
 GRID = dw.GridWorld(3, 3)
 CELLS = GRID.by_states()

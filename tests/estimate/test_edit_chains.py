@@ -16,7 +16,7 @@ from dpwords.estimate.edit_chains import EditChain, better_chain, fitted_chains,
 from dpwords.estimate.edit_lengths import LengthChain
 from dpwords.estimate.fitting import fit
 from dpwords.spaces.edit_channel import CorruptedLaw
-from test_estimate_alignments import LITTLE, alignments_of, all_words, channel_of, random_chain
+from estimate.test_alignments import LITTLE, alignments_of, all_words, channel_of, random_chain
 
 LAZY = np.array([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.3, 0.3, 0.4]])
 TURNS = np.array([[0.05, 0.9, 0.05], [0.05, 0.05, 0.9], [0.9, 0.05, 0.05]])  # a is followed by b, b by c, c by a

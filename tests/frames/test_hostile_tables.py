@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -13,6 +12,7 @@ import pytest
 
 from dpwords.frames.sizes import parts, row_sizes
 from hostile_tables import FILES, LONG
+from paths import HELPERS
 
 REFUSED = {
     "a long list": "TooLarge: row 1 of t.parquet takes more than 256 MiB when it is decoded: leave it out, or split it",
@@ -25,7 +25,7 @@ DIVIDED = {"empty cells": 53, "empty objects": 350, "keys that differ": 60}  # b
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of memory is set on Linux")
 def test_small_files_that_stand_for_much() -> None:
     """A file of 433 bytes has 65,536 texts of 1 MiB, 64 GiB together; it is read under 768 MiB, 16 rows at a time."""
-    script = Path(__file__).with_name("hostile_tables.py")
+    script = HELPERS / "hostile_tables.py"
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout)
     assert found.keys() == FILES.keys()

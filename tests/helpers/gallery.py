@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,8 +19,9 @@ import pytest
 
 import dpwords as dw
 from dpwords.studies.strings import ALPHABET, WORD
+from paths import ROOT
 
-BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+BENCHMARKS = ROOT / "benchmarks"
 
 
 class Broken(NamedTuple):

@@ -50,7 +50,7 @@ def check(right: bool, what: str, found: object = "") -> None:
 
 
 def check_main_jobs(version: str) -> None:
-    check(not Path(dw.__file__).is_relative_to(Path(__file__).parents[1]), "not the installed package", dw.__file__)
+    check(not Path(dw.__file__).is_relative_to(Path(__file__).parents[2]), "not the installed package", dw.__file__)
     check(dw.__version__ == version, "the version of the package", dw.__version__)
     done = run("--version")
     check(done.stdout == f"dpwords, version {version}\n", "dpwords --version", done)

@@ -7,7 +7,7 @@ from typing import Any
 
 import browser
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 IMAGES = ROOT / "docs" / "images"
 WIDE = {"width": 1200, "height": 1150}
 

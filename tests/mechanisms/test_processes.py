@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import dpwords as dw
+from paths import HELPERS
 
 
 def test_seeded_draws_repeat_and_are_not_private() -> None:
@@ -27,7 +27,7 @@ def test_seeded_draws_repeat_and_are_not_private() -> None:
 @pytest.mark.parametrize("way", ["fork", "forkserver", "spawn", "threads"])
 def test_no_two_share_their_randomness(way: str) -> None:
     """Every public mechanism, in every way that it draws, on objects that were used before: see `draws.py`."""
-    program = Path(__file__).with_name("draws.py")
+    program = HELPERS / "draws.py"
     done = subprocess.run([sys.executable, program, way], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     results = json.loads(done.stdout)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import math
 import pickle
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,8 +17,9 @@ from dpwords.core.limits import Limits
 from dpwords.mechanisms.choice import best_by_length
 from dpwords.mechanisms.private import Private
 from dpwords.spaces import exhaustive
+from paths import ROOT
+from spaces.test_least_distance import to_a_goal
 from test_contract import MECHANISMS
-from test_least_distance import to_a_goal
 from zoo import ALL, FINITE, NO_NEIGHBOURS
 
 SQUARES = dw.Lexicon([f"{number * number:04}" for number in range(100)])
@@ -53,7 +53,7 @@ def test_free_words_by_hand() -> None:
 
 
 def test_the_guide_shows_this_summary() -> None:
-    guide = (Path(__file__).parent.parent / "docs" / "guide.md").read_text("utf-8")
+    guide = (ROOT / "docs" / "guide.md").read_text("utf-8")
     assert f"```text\n{dw.Exponential(dw.Words('acgt'), 4.0).summary(18)}\n```" in guide
 
 

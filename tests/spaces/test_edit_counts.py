@@ -16,7 +16,7 @@ import dpwords as dw
 from dpwords.core.limits import Limits
 from dpwords.spaces import exhaustive
 from dpwords.spaces.edit_counts import CountedSurroundings, CountedWords, rows_at_most
-from test_automata import count
+from languages.test_automata import count
 from zoo import FINITE, random_systems
 
 

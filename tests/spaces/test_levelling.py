@@ -16,7 +16,7 @@ from dpwords.core.limits import Limits
 from dpwords.spaces import exhaustive
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.levelling import Levelling
-from test_certificates import systems_by_states
+from privacy.certificates.test_certificates import systems_by_states
 
 
 def check_weights(language: Any, length: int, rate: float) -> None:

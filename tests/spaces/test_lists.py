@@ -17,7 +17,7 @@ import dpwords as dw
 from dpwords.core.limits import Limits
 from dpwords.privacy.certificates.pair_counts import PairCounts
 from dpwords.spaces.lists import ListedWords
-from test_exponential import UTILITIES
+from mechanisms.test_exponential import UTILITIES
 from zoo import FINITE, random_lexicons
 
 

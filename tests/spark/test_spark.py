@@ -32,6 +32,7 @@ import dpwords as dw
 from dpwords.frames.requests import Request
 from dpwords.spark.driver import prepare
 from dpwords.spark.workers import Shipment
+from paths import HELPERS, ROOT
 
 pytestmark = pytest.mark.skipif(
     not (shutil.which("java") or os.environ.get("JAVA_HOME") or os.environ.get("CI")),
@@ -40,7 +41,7 @@ pytestmark = pytest.mark.skipif(
 KEY = bytes(range(32))
 FREE = dw.Words("abc")
 ABC = dw.Exponential(FREE, 1.0, k=2)
-PAGE = Path(__file__).parent.parent / "docs" / "cluster.md"
+PAGE = ROOT / "docs" / "cluster.md"
 SECONDS = 240  # that a process may take on a busy machine
 QUICK_START = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 OPTIONS = {
@@ -380,7 +381,7 @@ def test_a_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             cluster.enter_context(
                 daemon("Successfully registered with master", f"{deploy}.worker.Worker", *place, *ports, master)
             )
-        program = [sys.executable, str(Path(__file__).parent / "spark_program.py"), master]
+        program = [sys.executable, str(HELPERS / "spark_program.py"), master]
         arguments = [str(tmp_path / "moves.parquet"), str(tmp_path), KEY.hex()]
         subprocess.run([*program, *arguments], check=True, capture_output=True, timeout=SECONDS)
     expected = dw.frames.release(dw.Exponential(dw.GridWorld(3, 3), 2.0), moves, "moves", id="trip", key=KEY)

@@ -12,7 +12,7 @@ import pytest
 
 import browser
 from dpwords.web.connections import MOST
-from test_web_server import QUESTION, SECONDS, Client
+from web.test_server import QUESTION, SECONDS, Client
 
 MANY = 80
 

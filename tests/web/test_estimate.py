@@ -20,7 +20,7 @@ import dpwords as dw
 from dpwords.web import data, estimate
 from dpwords.web.app import STATIC
 from dpwords.web.messages import Message
-from test_web_server import Client
+from web.test_server import Client
 
 EXAMPLE = (STATIC / "estimate_example.csv").read_bytes()
 WORDS = EXAMPLE.decode().splitlines()[1:]

@@ -274,7 +274,7 @@ def test_an_unexpected_error_is_reported_without_its_text() -> None:
     *_others, (kind, value) = (event for event in worker.ask("any", Message({}), 60.0) if event is not None)
     worker.stop()
     assert kind == "refused"
-    assert "KeyError in test_web_server.py" in value
+    assert "KeyError in test_server.py" in value
     assert "abba" not in value
 
 

@@ -25,7 +25,7 @@ from dpwords.languages.systems import TransitionSystem
 from dpwords.privacy.certificates.blocks import Blocks, longer_blocks
 from dpwords.privacy.certificates.levelled_system import Detail
 from dpwords.spaces.graph import Graph
-from test_certificates import brute_excess, levelled_blocks
+from privacy.certificates.test_certificates import brute_excess, levelled_blocks
 
 
 class Exact(Fraction):

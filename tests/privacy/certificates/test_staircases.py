@@ -19,7 +19,7 @@ from dpwords.privacy.certificates.normaliser_range import range_of_normalisers
 from dpwords.privacy.utilities import LinearOrStaircase
 from dpwords.spaces import exhaustive
 from dpwords.spaces.graph import Graph
-from test_exponential import random_systems
+from mechanisms.test_exponential import random_systems
 from zoo import SYSTEMS
 
 STATES, MOVES = dw.GridWorld(3, 3).by_states(), dw.GridWorld(3, 3)
