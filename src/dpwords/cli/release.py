@@ -157,7 +157,8 @@ def release(
         released = mechanism.release_all(words, progress=partial(shown, label="releasing"))
     except NotInLanguage as error:
         _refuse_broken_rules(words, options)
-        raise NotInLanguage(f"{error}; words are read {notation.manner}") from None
+        change = " (--separator changes that)" if notation.as_characters else ""
+        raise NotInLanguage(f"{error.message}; words are read {notation.manner}{change}") from None
     if certificates is not None and exponential is not None:
         exponential.certificate.save(certificates)
     if isinstance(mechanism, Report):

@@ -1,6 +1,6 @@
 """What can be chosen, described once for the command line, the page and `accuracy`.
 
-Nothing heavy is imported before something is made: `dpwords --help` reads these tables too.
+Nothing heavy is imported before something is made: the help of the command line reads these tables too.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import dpwords as dw
 from dpwords.core.limits import DEFAULTS, Limits
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, named
 from dpwords.privacy.methods import CalibrationMethod, CalibrationName
 
 if TYPE_CHECKING:
@@ -51,16 +51,23 @@ def mechanism(
     """
     name = name or default_name(language, edits, utility, calibration)
     if name != "exponential" and (utility, calibration) != ("best", "tight"):
-        raise InvalidValue(f"--mechanism {name} has no utility to calibrate: leave out --utility and --calibration")
+        raise InvalidValue(
+            f"{named('mechanism', name)} has no utility to calibrate: leave out {named('utility')} and "
+            f"{named('calibration')}"
+        )
     if name == "channel":
         if edits != "all":
-            raise InvalidValue("--mechanism channel makes edits of every kind: say --edits all")
+            raise InvalidValue(
+                f"{named('mechanism', 'channel')} makes edits of every kind: say {named('edits', 'all')}"
+            )
         return dw.EditChannel(
             language.alphabet.symbols, epsilon, k, onto=None if language.every_word else language, limits=limits
         )
     if name == "online":
         if edits == "all":
-            raise InvalidValue("--mechanism online is for words that keep their length: leave out --edits all")
+            raise InvalidValue(
+                f"{named('mechanism', 'online')} is for words that keep their length: leave out {named('edits', 'all')}"
+            )
         return dw.Online(language, epsilon, k, limits=limits)
     if name == "best":
         return best_by_length(language, epsilon, k, limits)
