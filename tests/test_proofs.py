@@ -133,7 +133,7 @@ def test_the_proof_is_that_of_the_calibration_in_force() -> None:
     assert [mechanism.guarantee.proof for mechanism, _ in proofs] == [section for _, section in proofs]
     assert [SECTIONS[each].partition("\n")[0] for each in (2, 3, 9, 13)] == [
         "The textbook exponential mechanism keeps the promise for all pairs",
-        "Free words: the normaliser costs nothing",
+        "Free words: the normalising constant costs nothing",
         "Transition systems: certified rates",
         "Lists of words, and finite languages under Levenshtein distance",
     ]
