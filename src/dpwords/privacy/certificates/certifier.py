@@ -28,8 +28,10 @@ from dpwords.privacy.certificates.certificate import (
     Excess,
     ShareDone,
     certificates_in,
+    largest_rate,
 )
 from dpwords.privacy.certificates.kept import keep_certificate, kept_certificate
+from dpwords.privacy.certificates.tuning import NEARLY, TRIES
 from dpwords.privacy.guarantees import Budget
 from dpwords.privacy.methods import Method
 from dpwords.spaces.space import Space, Weights
@@ -44,6 +46,7 @@ class Certifier(Value):
     """
 
     section: ClassVar[int]  # of docs/theory.md, which proves its methods
+    _step, _first = 1, 0  # of the weights, as in `Certificate`
 
     def __init__(self, space: Space, budget: Budget, textbook_only: bool = False) -> None:
         self._space, self._budget, self._textbook_only = space, budget, textbook_only
@@ -125,6 +128,16 @@ class Certifier(Value):
     def _methods(self, reach: int, progress: ShareDone | None = None) -> dict[Method, Excess]:
         """For each method that applies, the excess as a function of c."""
 
+    def _proven(self, reach: int, progress: ShareDone | None = None) -> list[Certificate]:
+        """The best certificate of each method that applies."""
+        epsilon, found = self._epsilon(reach), []
+        for method, excess in self._methods(reach, progress).items():
+            start, tries = (epsilon * NEARLY, 0) if method is Method.BALANCED else (epsilon, TRIES)
+            c, bound = largest_rate(epsilon, excess, start, tries)
+            system = self._space.identity
+            found.append(Certificate(c, bound, method, epsilon, reach, system, self._step, self._first))
+        return found
+
     @abstractmethod
     def _best(self, reach: int, progress: ShareDone | None = None) -> Certificate:
         """The best certificate that can be proven."""
@@ -139,8 +152,8 @@ class Certifier(Value):
 
     def _maker(self, certificate: Certificate) -> Certifier | None:
         """The certifier that makes such certificates, if it is this one or part of it: same words, same steps."""
-        same = (certificate.system, certificate.step, certificate.first) == (self._space.identity, 1, 0)
-        return self if same else None
+        found = certificate.system, certificate.step, certificate.first
+        return self if found == (self._space.identity, self._step, self._first) else None
 
     @within_memory()
     def _certified(self, reach: int, progress: ShareDone | None = None) -> Certified:

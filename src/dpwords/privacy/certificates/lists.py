@@ -6,16 +6,9 @@ from weakref import WeakKeyDictionary
 
 from dpwords.core.checks import whole_number
 from dpwords.errors import InvalidValue
-from dpwords.privacy.certificates.certificate import (
-    Certificate,
-    Certified,
-    Excess,
-    ShareDone,
-    largest_rate,
-)
+from dpwords.privacy.certificates.certificate import Certificate, Certified, Excess, ShareDone
 from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.certificates.pair_counts import PairCounts
-from dpwords.privacy.certificates.tuning import TRIES
 from dpwords.privacy.methods import Method
 from dpwords.spaces.lists import FiniteSpace, Listing
 from dpwords.spaces.space import none_of_length
@@ -87,12 +80,7 @@ class ListCertifier(Certifier):
         return methods | {Method.LISTED: lambda c: _pair_counts(listing, progress).excess(c)}
 
     def _best(self, reach: int, progress: ShareDone | None = None) -> Certificate:
-        epsilon = self._epsilon(reach)
-        found = []
-        for method, excess in self._methods(reach, progress).items():
-            c, bound = largest_rate(epsilon, excess, epsilon, TRIES)
-            found.append(Certificate(c, bound, method, epsilon, reach, self._space.identity))
-        return max(found, key=lambda each: each.c)
+        return max(self._proven(reach, progress), key=lambda each: each.c)
 
     def _textbook(self, reach: int) -> Certificate:
         epsilon = self._epsilon(reach)

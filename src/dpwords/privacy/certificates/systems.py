@@ -20,20 +20,14 @@ from functools import cached_property, lru_cache
 
 from dpwords.core.limits import Limits
 from dpwords.errors import InvalidValue, TooLarge
-from dpwords.privacy.certificates.certificate import (
-    Certificate,
-    Certified,
-    Excess,
-    ShareDone,
-    largest_rate,
-)
+from dpwords.privacy.certificates.certificate import Certificate, Certified, Excess, ShareDone
 from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.certificates.graph_facts import accepts_every_word
 from dpwords.privacy.certificates.levelled_blocks import LONGEST, SHORTEST
 from dpwords.privacy.certificates.levelled_search import LevelledSearch, progress_of
 from dpwords.privacy.certificates.normaliser_range import range_of_normalisers
 from dpwords.privacy.certificates.small_languages import Listed
-from dpwords.privacy.certificates.tuning import ENOUGH, GUESS, HOPELESS, NEARLY, QUICK, STAGES, TRIES
+from dpwords.privacy.certificates.tuning import ENOUGH, GUESS, HOPELESS, QUICK, QUICKER, STAGES
 from dpwords.privacy.guarantees import Budget
 from dpwords.privacy.methods import Method
 from dpwords.spaces.free_words import FreeWords
@@ -80,11 +74,10 @@ class SystemCertifier(Certifier):
     def __init__(self, space: Runs, budget: Budget, textbook_only: bool = False) -> None:
         super().__init__(space, budget, textbook_only)
         self._graph, self._limits = space.graph, space.limits
-        self._step, self._first = 1, 0  # of the weights, as in `Certificate`
 
     def _methods(self, reach: int, progress: ShareDone | None = None) -> dict[Method, Excess]:
         methods: dict[Method, Excess] = {Method.TEXTBOOK: lambda c: c}
-        graph = self._graph
+        graph, step, first = self._graph, self._step, self._first
         self._refuse(reach)
         if self._textbook_only:
             return methods
@@ -93,21 +86,20 @@ class SystemCertifier(Certifier):
         listed = self._listed(reach)
         if listed is not None:  # nothing else can be better
             return methods | {Method.LISTED: listed.excess, Method.BALANCED: listed.balanced_excess}
-        return methods | {Method.RANGE: lambda c: range_of_normalisers(graph, reach, c)}
+        if step > 1 and min(step, reach + 1) * len(graph.target) * reach > self._limits.range_steps:
+            return methods
+        return methods | {Method.RANGE: lambda c: range_of_normalisers(graph, reach, c, step, first)}
 
     def _best(self, reach: int, progress: ShareDone | None = None) -> Certificate:
         self._refuse(reach)
-        epsilon, identity = self._epsilon(reach), self._space.identity
-        listed = self._listed(reach)
+        epsilon, listed = self._epsilon(reach), self._listed(reach)
         search = None if self._search is None or listed is not None else self._search.within(reach)
         covering = self._of_all_lengths(progress) if search is not None and self._waits_for_all(search, reach) else None
         if covering is not None and covering.covers(reach) and covering.c >= ENOUGH * epsilon:
             return covering
-        found: list[Certificate] = [] if covering is None or not covering.covers(reach) else [covering]
-        for method, excess in self._methods(reach).items():
-            start, tries = (epsilon * NEARLY, 0) if method is Method.BALANCED else (epsilon, TRIES)
-            c, bound = largest_rate(epsilon, excess, start, tries)
-            found.append(Certificate(c, bound, method, epsilon, reach, identity))
+        found = self._proven(reach)
+        if covering is not None and covering.covers(reach):
+            found.insert(0, covering)
         best = max(each.c for each in found)
         if search is not None and best < self._limits.good_enough * epsilon:
             guess = GUESS * epsilon
@@ -134,7 +126,7 @@ class SystemCertifier(Certifier):
         In a large system, few states may be within reach.
         """
         for_all = 0.0 if self._search is None else self._search.first_seconds(None)
-        return for_all <= QUICK * self._limits.certificate_time or not 0.0 < own.first_seconds(length) < for_all
+        return for_all <= QUICK or not 0.0 < own.first_seconds(length) < QUICKER * for_all
 
     def _of_all_lengths(self, progress: ShareDone | None = None) -> Certificate | None:
         if not self._for_all:
@@ -206,7 +198,10 @@ class SystemCertifier(Certifier):
             base = listed.weighted(certificate.c, certificate.epsilon)
         elif certificate.method is Method.REWEIGHTED and self._levelling is not None:
             base = _weighted(self._levelling, rate)
-        return Certified(certificate, Weights.linear(rate, reach, base))
+        return Certified(certificate, self._weights(rate, reach, base))
+
+    def _weights(self, rate: Fraction, reach: int, base: Graph | WeightedWords | None) -> Weights:
+        return Weights.linear(rate, reach, base)
 
     def _refuse(self, length: int) -> None:
         graph, most = self._graph, self._limits.certificate_size
@@ -216,7 +211,7 @@ class SystemCertifier(Certifier):
             raise none_of_length(length)
 
     def _listed(self, length: int) -> Listed | None:
-        return _listed(self._graph, length, self._limits)
+        return _listed(self._graph, length, self._limits, self._step, self._first)
 
     @cached_property
     def _everywhere(self) -> dict[Method, int]:
@@ -247,5 +242,5 @@ def _weighted(levelling: Levelling, rate: Fraction) -> Graph:
 
 
 @lru_cache(maxsize=2)  # all methods of one length share it
-def _listed(graph: Graph, length: int, limits: Limits) -> Listed | None:
-    return Listed.of(graph, length, limits)
+def _listed(graph: Graph, length: int, limits: Limits, step: int, first: int) -> Listed | None:
+    return Listed.of(graph, length, limits, step, first)

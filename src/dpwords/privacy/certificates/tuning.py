@@ -46,7 +46,8 @@ FOR_ALL_LENGTHS = (STAGES[0], STAGES[1], STAGES[3])
 HOPELESS = 0.5  # of ε: an excess beyond which more detail is not tried, once boxes are large
 ENOUGH = 0.93  # of ε: a length that a certificate for all lengths covers at this rate has none of its own,
 GUESS = 0.93  # and the search for one length begins here if there is no certificate for all
-QUICK = 0.5  # of the limit of time: a length does not wait for a certificate for all lengths that takes longer
+QUICK = 10.0  # seconds: a length does not wait for a certificate for all lengths that is expected to take longer,
+QUICKER = 0.25  # if its own takes less than this fraction of the time; on grids of 100 × 100 and roads of that size
 LARGEST_LEAST = 12  # symbols: a certificate for all lengths covers words of so many, and may leave out shorter ones
 
 # The first guess for all lengths: the excess falls about like e^(−1.5·c), from what it is at 0.97 ε
