@@ -27,7 +27,7 @@ WORDS = ("moves", "states")
 KINDS = ("alphabet", "grid", "system")
 MOST_SIDE = 60  # rows and columns of a grid
 SAMPLES = 500  # simulated words, where it cannot be computed what is guessed
-QUICK = Limits(certificate_time=0.0)  # no long proofs while a slider moves
+QUICK = Limits(certificate_time=3.0)  # no long proofs while a slider moves
 LARGEST_SYSTEM = 2**20  # characters of a system that is described as JSON
 MOST_RULES, LONGEST_RULE = 20, 400  # rules, and characters of each
 _KEPT = 16  # languages and mechanisms
