@@ -18,9 +18,8 @@ from dpwords.spaces.graph import Graph
 from dpwords.spaces.lattice import Discount, Lattice, Tally, distances_each, walk_each
 from dpwords.spaces.least_distance import LeastDistance, in_graph
 from dpwords.spaces.space import Distances, Space, StoredLaw, Weights, batches, hamming, none_of_length
+from dpwords.spaces.tuning import STEPS_OF_A_LAYER
 from dpwords.spaces.weighted_words import WeightedLaw, WeightedWords
-
-_STEPS_OF_A_LAYER = 1000  # fixed cost of a layer, expressed as a number of edges
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +87,7 @@ class Runs(Space):
 
     def averaged(self, length: int, steps: int) -> tuple[int, int]:
         limits = self.limits
-        affordable = limits.averaged_steps // (length * (steps * len(self.graph.target) + _STEPS_OF_A_LAYER))
+        affordable = limits.averaged_steps // (length * (steps * len(self.graph.target) + STEPS_OF_A_LAYER))
         return limits.most_averaged, min(max(affordable, limits.fewest_averaged), limits.most_averaged)
 
     def least_distance(self, length: int) -> LeastDistance:
