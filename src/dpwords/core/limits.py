@@ -39,9 +39,7 @@ class Limits:
     piece: int = 2**18  # symbols that the edit channel processes at a time
     distances: int = 2**23  # distances of listed words held at a time
     worker: int = 5 * 2**30  # address space of a process of the page, of which libraries need about 1 GiB
-    certificate_memory: int = (
-        2**31
-    )  # layers of a certificate; beyond it smaller boxes are tried, then other methods
+    certificate_memory: int = 2**31  # layers of a certificate; beyond it smaller boxes are tried, then other methods
 
     # Other users of the machine
     threads: int = CORES  # threads that work at the same time

@@ -25,7 +25,5 @@ OPEN_LENGTH = 20  # the length of a stream that has none
 RARE = 240  # of 256: if all bytes up to this one keep a symbol, replacements are so rare that they are searched for
 MANY_SYMBOLS = 2**24  # of free words, from which on it pays to load the compiler
 STEPS_OF_A_LAYER = 1000  # what a layer of a pass over a graph costs in any case, as a number of edges
-ROWS_MATTER = (
-    64  # symbols: for longer words, the number of possible rows is no useful bound
-)
+ROWS_MATTER = 64  # symbols: for longer words, the number of possible rows is no useful bound
 KEPT_PREFERENCES = 256  # weights of online choices that are kept
