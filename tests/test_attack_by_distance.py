@@ -10,8 +10,8 @@ import pytest
 
 import dpwords as dw
 from dpwords import attack
-from dpwords.attack.by_distance import DistanceAttack
 from dpwords.core.limits import Limits
+from dpwords.models.by_distance import DistanceAttack
 from dpwords.spaces import exhaustive
 from test_attack import CELL_CHAIN, CELLS, FEW, MECHANISMS, by_definition
 

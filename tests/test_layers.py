@@ -14,8 +14,9 @@ import dpwords
 ROOT = Path(dpwords.__file__).parent
 ROWS = [
     ["__main__", "cli", "web"],
-    ["studies", "spark", "attack"],
-    ["plots", "frames", "audit", "accuracy", "ledger", "estimate"],
+    ["studies", "spark"],
+    ["plots", "frames", "audit", "accuracy", "ledger", "estimate", "attack"],
+    ["models"],
     ["mechanisms"],
     ["privacy"],
     ["spaces", "bridges"],

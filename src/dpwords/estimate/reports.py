@@ -10,10 +10,10 @@ from dpwords.core.encoding import Ragged
 from dpwords.core.scaled import Integers
 from dpwords.core.symbols import is_hashable
 from dpwords.errors import InvalidValue, NotInLanguage
-from dpwords.estimate.releases import listed
 from dpwords.estimate.results import Estimates, estimates, interval_factor, on_simplex
 from dpwords.mechanisms.mechanism import NamedItems
 from dpwords.mechanisms.report import Report
+from dpwords.models.releases import listed
 
 ASKED = {"symbols": "frequencies", "visits": "visits", "transitions": "transitions"}  # by which function
 
