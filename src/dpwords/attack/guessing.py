@@ -42,10 +42,9 @@ class Attack:
     chain: MarkovChain | None  # None if all words of the language are equally likely
 
     @classmethod
-    def of(cls, mechanism: object, length: int, prior: object) -> Attack:
+    def of(cls, mechanism: Mechanism, length: int, prior: object) -> Attack:
         """Check the arguments; raises `InvalidValue` if they do not fit together."""
-        if not isinstance(mechanism, Mechanism):
-            raise InvalidValue("the mechanism is an Exponential, an Online, …: pass for example Online(Words('ab'), 1)")
+        checked_mechanism(mechanism)
         places = mechanism._public_length(length)
         if places < mechanism.least_length:
             raise InvalidValue(f"words have at least {mechanism.least_length} symbols here: use a longer length")
@@ -123,6 +122,12 @@ class Attack:
         """What the promise alone allows."""
         every_word = self.chain is None and self.language.alike
         return promised(self.mechanism, self.length, every_word, self.without, releases)
+
+
+def checked_mechanism(mechanism: object) -> None:
+    """Raise `InvalidValue` unless users have passed a mechanism."""
+    if not isinstance(mechanism, Mechanism):
+        raise InvalidValue("the mechanism is an Exponential, an Online, …: pass for example Online(Words('ab'), 1)")
 
 
 def guess(mechanism: Mechanism, length: int, prior: Any, releases: int, samples: int, confidence: float) -> Guess:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dpwords.attack.guessing import Attack
+from dpwords.attack.guessing import Attack, checked_mechanism
 from dpwords.attack.listed import LikelyWords
 from dpwords.attack.results import Posterior
 from dpwords.core.checks import collection
@@ -21,8 +21,7 @@ _IMPOSSIBLE = "no word that the prior allows can have had these releases: check 
 
 def posterior(releases: Any, mechanism: Mechanism, prior: Any, length: int | None) -> Posterior:
     """See `dpwords.attack.posterior`."""
-    if not isinstance(mechanism, Mechanism):
-        raise InvalidValue("the mechanism is an Exponential, an Online, …: pass the one that made the releases")
+    checked_mechanism(mechanism)
     listed = list(collection(releases, "releases"))
     if not listed:
         raise InvalidValue("there are no releases: pass a list with at least one")

@@ -107,6 +107,10 @@ class Mechanism(Value, ABC):
         """Independent draws for studies. Publishing r of them spends r·ε."""
         return self.given(word).simulate(draws)
 
+    def _repeated(self, word: AnyWord, draws: int) -> list[AnyWord]:
+        """Independent outputs at one word, as releases of it are drawn; for audits."""
+        return self.simulate(word, draws)
+
     def log_prob(self, output: Word, given: AnyWord) -> float:
         """The natural logarithm of the probability that `given` is released as `output`; −inf if it cannot be."""
         return self.given(given).log_prob(output)
