@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import singledispatch
+
 from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.mechanism import Mechanism
@@ -17,23 +19,35 @@ from dpwords.models.runs import PlaceEvidence
 
 
 def evidence_of(mechanism: Mechanism, length: int) -> Evidence:
-    """What releases of a mechanism tell about true words of this length.
+    """What releases of a mechanism tell about true words of this length. Cost: on systems a certificate, once."""
+    return kind_of_evidence(mechanism.at(length), length)
 
-    A mechanism that is not named here is known by its probabilities alone: it is attacked over listed words, and
-    estimates refuse it. Cost: on systems the certificate for the length, once.
+
+@singledispatch
+def kind_of_evidence(mechanism: Mechanism, length: int) -> Evidence:
+    """What releases of one kind of mechanisms tell.
+
+    A kind without a line here is known by its probabilities alone: it is attacked over listed words, and estimates
+    refuse it.
     """
-    match mechanism.at(length):
-        case Exponential(distance="hamming") as used:
-            weights = used.weights(length)
-            if weights.rate is None:
-                return DistanceEvidence(used, length)
-            return LinearEvidence(used, length, rate_of(weights))
-        case Online() as used:
-            kind = PlaceEvidence if used.language.alike else OnlineEvidence
-            return kind(used, length, rate_of(used.weights(length)))
-        case EditChannel() as used:
-            return AlignedEvidence(used, length)
-        case Report() as used:
-            return AnswerEvidence(used, length)
-        case other:
-            return Evidence(other, length)
+    return Evidence(mechanism, length)
+
+
+@kind_of_evidence.register
+def _(mechanism: Exponential, length: int) -> Evidence:
+    if mechanism.distance == "levenshtein":
+        return Evidence(mechanism, length)
+    weights = mechanism.weights(length)
+    if weights.rate is None:
+        return DistanceEvidence(mechanism, length)
+    return LinearEvidence(mechanism, length, rate_of(weights))
+
+
+@kind_of_evidence.register
+def _(mechanism: Online, length: int) -> Evidence:
+    kind = PlaceEvidence if mechanism.language.alike else OnlineEvidence
+    return kind(mechanism, length, rate_of(mechanism.weights(length)))
+
+
+kind_of_evidence.register(EditChannel, AlignedEvidence)
+kind_of_evidence.register(Report, AnswerEvidence)

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 class Evidence:
     """What releases of a mechanism tell about true words of one length; `evidence_of` makes the kind that fits.
 
-    This one is for mechanisms of which nothing is known but their probabilities. The others say more: what a release
+    This one is for mechanisms of which nothing is known but their probabilities, and that outputs at the same distance
+    from a word have the same. The others say more: what a release
     tells about each place (`seen`), how much of it is a normaliser (`normalisers`), through which edit channel words
     went (`channel`), and what is known of a word given its releases (`posteriors`).
     """
