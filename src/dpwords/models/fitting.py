@@ -18,11 +18,10 @@ from typing import Protocol
 import numpy as np
 
 from dpwords.core.scaled import Floats, Integers
+from dpwords.models.tuning import MISSING, MOST_STEPS
 
 CORRECTED = "em, corrected"  # the method where the normaliser depends on the private word
 _LEAST = 1e-9  # expected uses that are added to each parameter, since a parameter of 0 would remain 0
-_ENOUGH = 0.2  # what is likely to be missing to the largest log-likelihood when the search ends
-_MOST_STEPS = 1000
 
 ProgressLine = Callable[[str], None]
 
@@ -66,8 +65,8 @@ def fit(
     evidence: Likelihood,
     start: Floats,
     progress: ProgressLine | None = None,
-    most: int = _MOST_STEPS,
-    enough: float = _ENOUGH,
+    most: int = MOST_STEPS,
+    enough: float = MISSING,
     patience: int = 1,
 ) -> Fit:
     """The parameters with the largest likelihood that steps from `start` lead to. Cost: a pass for each step.
