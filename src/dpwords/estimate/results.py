@@ -12,7 +12,7 @@ import numpy as np
 from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue
 from dpwords.estimate.tuning import AT_ZERO, HOPELESS, NO_SHARE, OUT_OF_REACH, ROUGH, UNRELIABLE, VERY_FEW
-from dpwords.models.fitting import CORRECTED
+from dpwords.models.fitting import EstimateMethod
 
 _MEAN_ERROR = 0.8  # the mean absolute error of a normal variable, in standard errors
 _OF_WORDS = ("starts", "ends", "patterns")  # shares of words, so that errors are at least those of a sample of words
@@ -87,7 +87,8 @@ def estimates(
     confidence: float,
     counted: Floats,
     releases: int,
-    **about: Any,
+    question: str,
+    method: EstimateMethod,
 ) -> Estimates:
     """A table of estimates. `raw` are the estimates before they were made shares; intervals are around these.
 
@@ -96,20 +97,20 @@ def estimates(
     all intervals from very few releases, are at least as wide as those of a sample of as many words without noise.
     Raises `InvalidValue` if the errors are as large as they can be.
     """
-    possible = shares > 0 if about["method"] != "inverse" else np.ones(len(shares), dtype=np.bool_)  # a fit has no 0
-    sampled = releases < VERY_FEW or about["question"] in _OF_WORDS
+    possible = (shares > 0) | (method is EstimateMethod.INVERSE)  # a share of a fit is 0 only where it must be
+    sampled = releases < VERY_FEW or question in _OF_WORDS
     least = np.where(possible, sampling_errors(shares, releases), 0.0) if sampled else 0.0
     half = interval_factor(confidence) * np.maximum(errors, least)
     low = np.clip(np.minimum(raw - half, shares), 0.0, 1.0)
     high = np.clip(np.maximum(raw + half, shares), 0.0, 1.0)
     names = list(labels)
     counting = (errors if known is None else known)[(shares >= AT_ZERO) | (raw != shares)]
-    apart = about["question"] == "patterns"
+    apart = question == "patterns"
     expected = _MEAN_ERROR * float(np.nanmax(counting, initial=0.0) if apart else np.nansum(counting))
     notes = []
     if expected >= HOPELESS:
         raise hopeless(expected, releases)
-    if expected > UNRELIABLE and about["method"] == CORRECTED:
+    if expected > UNRELIABLE and method is EstimateMethod.CORRECTED:
         raise InvalidValue(
             f"nothing reliable can be estimated from {releases} releases at this ε: the mechanism's normaliser depends "
             "on the private word, and the releases tell too little to correct for it; release with a larger ε, or with "
@@ -129,7 +130,7 @@ def estimates(
     if np.isnan(errors).any():
         notes.append("intervals are not computed for so many parameters: merge symbols or states, or use fewer")
     at_zero, number = int(np.count_nonzero(possible & (shares < AT_ZERO))), int(np.count_nonzero(possible))
-    if 0 < at_zero < number and not np.isnan(errors).any() and about["method"] != "counted":
+    if 0 < at_zero < number and not np.isnan(errors).any() and method is not EstimateMethod.COUNTED:
         notes.append(
             f"{at_zero} of {number} shares are estimated as 0, the least possible value: intervals near it can be "
             "too short"
@@ -146,7 +147,8 @@ def estimates(
         counted=dict(zip(names, counted.tolist(), strict=True)),
         notes=tuple(notes),
         rough=expected > ROUGH,
-        **about,
+        question=question,
+        method=method,
     )
 
 
