@@ -126,13 +126,13 @@ def test_nothing_below_privacy_has_heard_of_epsilon() -> None:
             assert "epsilon" not in names, name
 
 
+BASES = {"Mechanism", "Summarised", "Private", "Weighted"}
 MECHANISMS = {"Mechanism", "Summarised"} | {
     node.name
     for name, tree in TREES.items()
     if room(name) == "mechanisms"
     for node in ast.walk(tree)
-    if isinstance(node, ast.ClassDef)
-    and {base.id for base in node.bases if isinstance(base, ast.Name)} & {"Private", "Summarised", "Mechanism"}
+    if isinstance(node, ast.ClassDef) and {base.id for base in node.bases if isinstance(base, ast.Name)} & BASES
 }
 ASKS_FOR_A_KIND = {  # where what is asked for is not which mechanism of ours it is
     "attack.guessing": "users may pass anything as a mechanism",

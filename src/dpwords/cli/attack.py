@@ -183,7 +183,7 @@ def _makers(
     if name == _LITERAL:
         if edits == "all":
             raise InvalidValue("the paper's formula is for words that keep their length: leave out --edits all")
-        return {str(choice.Title.LITERAL): lambda epsilon: PaperLiteral(public, epsilon, k)}
+        return {choice.Title.LITERAL: lambda epsilon: PaperLiteral(public, epsilon, k)}
     if name == "best" and edits == "all":
         raise InvalidValue("--mechanism best is for words that keep their length here: leave out --edits all")
     return {name: lambda epsilon: choice.mechanism(public, epsilon, k, edits, name, limits=limits)}

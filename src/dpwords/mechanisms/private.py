@@ -20,6 +20,7 @@ from dpwords.core.symbols import AnyWord, Word
 from dpwords.errors import DPWordsError, InvalidValue, NotInLanguage, within_memory
 from dpwords.mechanisms.mechanism import kind_of
 from dpwords.mechanisms.summary import Summarised
+from dpwords.spaces.space import Distances, Law, Weights
 
 if TYPE_CHECKING:
     from dpwords.privacy.certificates.certifier import Certifier
@@ -47,9 +48,13 @@ class Private(Summarised):
     def _drawing(self, length: int) -> Drawing:
         """How words of this length are drawn."""
 
-    @abstractmethod
     def like(self, *, epsilon: float | None = None, k: int | None = None) -> Self:
         """The same kind of mechanism on the same language, with another ε or another k, and with fresh randomness."""
+        return self._like(self.epsilon if epsilon is None else epsilon, self.k if k is None else k)
+
+    @abstractmethod
+    def _like(self, epsilon: float, k: int) -> Self:
+        """The same with this ε and k."""
 
     def at(self, length: int) -> Private:
         return self
@@ -241,6 +246,32 @@ class Private(Summarised):
         if len(wrong):
             raise NotInLanguage(f"row {wrong[0]} is not in the language: only words of the language can go in")
         return plain
+
+
+class Weighted(Private):
+    """A mechanism that draws from the words of its language by weights, the same ones at all words of a length."""
+
+    _kind: tuple[str, ...] = ()  # what tells its draws from others with the same weights
+
+    @abstractmethod
+    def weights(self, length: int) -> Weights:
+        """The weights of the outputs at words of this length: everything public that determines their probabilities.
+
+        Cost: on systems a certificate for the length, once.
+        """
+
+    def _law(self, codes: Codes) -> Law:
+        return self._space.law(codes, self.weights(len(codes)))
+
+    def _drawing(self, length: int) -> Drawing:
+        weights = self.weights(length)
+        return Drawing(
+            lambda rows, stream: self._space.draw_each(rows, weights, stream),
+            lambda: (*self._kind, *weights.parameters),
+        )
+
+    def _distances(self, rows: Rows, width: int | None) -> Distances:
+        return self._space.distances(rows, self.weights(len(next(iter(rows)))), width)
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from dpwords.mechanisms.mechanism import Mechanism
     from dpwords.web.workers import ShowProgress
 
-LITERAL = str(choice.Title.LITERAL)
+LITERAL = choice.Title.LITERAL
 BEST = "best"
 CAREFUL = Limits(certificate_time=3.0, attacked_steps=2 * 10**9)  # proofs and attacks of seconds
 _MOST_CHARACTERS = 8_000  # of the text of a word
