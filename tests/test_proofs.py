@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
@@ -15,8 +15,8 @@ import dpwords as dw
 from dpwords.mechanisms.choice import UTILITIES
 from dpwords.mechanisms.private import Private
 from dpwords.mechanisms.uniform import Uniform
-from dpwords.privacy.certificates.certificate import Method
 from dpwords.privacy.certificates.certifier import Certifier
+from dpwords.privacy.methods import Method
 from dpwords.privacy.utilities import Utility
 from test_contract import MECHANISMS
 
@@ -97,7 +97,7 @@ def test_a_certifier_names_its_proof() -> None:
         check_named(getattr(kind, "section", None))
 
 
-@pytest.mark.parametrize("method", get_args(Method))
+@pytest.mark.parametrize("method", Method)
 def test_a_method_of_certification_has_a_proof(method: str) -> None:
     """A paragraph with its name, in a section that a certifier names."""
     sections = {getattr(kind, "section", 0) for kind in kinds_of(Certifier)}
@@ -133,7 +133,7 @@ def test_the_proof_is_that_of_the_calibration_in_force() -> None:
     assert [mechanism.guarantee.proof for mechanism, _ in proofs] == [section for _, section in proofs]
     assert [SECTIONS[each].partition("\n")[0] for each in (2, 3, 9, 13)] == [
         "The textbook exponential mechanism keeps the promise for all pairs",
-        "Free words: the normaliser costs nothing",
+        "Free words: the normalising constant costs nothing",
         "Transition systems: certified rates",
         "Lists of words, and finite languages under Levenshtein distance",
     ]

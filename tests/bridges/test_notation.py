@@ -94,22 +94,22 @@ def test_graph_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((None, None), r"exactly one of --alphabet, --system and --lexicon .*\(0 are"),
-        (("ab", "grid:2x2"), r"exactly one of --alphabet, --system and --lexicon .*\(2 are"),
-        ((None, "roads.csv", "moves"), "leave out --words moves"),
-        (("ab", None, "states"), "belong to --system"),
+        ((None, None), r"exactly one of alphabet=, system= and lexicon= .*\(0 are"),
+        (("ab", "grid:2x2"), r"exactly one of alphabet=, system= and lexicon= .*\(2 are"),
+        ((None, "roads.csv", "moves"), "leave out words='moves'"),
+        (("ab", None, "states"), "belong to system="),
         ((None, "grid:2"), "a grid is written"),
         ((None, "grid:2x2@x"), "a grid is written"),
         ((None, "grid:0x2"), "rows must be a whole number"),
-        ((None, "grid:2x2", None, "0,0"), "a grid takes no --start, --action or --dot-symbols"),
-        ((None, "system.json", None, "s0"), r"--start has no effect on a \.json file: leave it out"),
-        ((None, "map.txt", None, "0,0"), r"--start has no effect on a \.txt file: leave it out"),
-        ((None, "s.dot", None, None, None, "name"), r"--action has no effect on a \.dot file"),
+        ((None, "grid:2x2", None, "0,0"), "a grid takes no start=, action= or dot_symbols="),
+        ((None, "system.json", None, "s0"), r"start= has no effect on a \.json file: leave it out"),
+        ((None, "map.txt", None, "0,0"), r"start= has no effect on a \.txt file: leave it out"),
+        ((None, "s.dot", None, None, None, "name"), r"action= has no effect on a \.dot file"),
         (
             (None, "roads.graphml", "moves"),
-            "leave out --words moves, or name the edge attribute that has the moves with --action",
+            "leave out words='moves', or name the edge attribute that has the moves with action=",
         ),
-        (("ab", None, None, None, None, "name"), "belong to --system"),
+        (("ab", None, None, None, None, "name"), "belong to system="),
         ((None, "grid:2x2@any"), "words of states"),
         ((None, "roads.xml"), r"a system must be .*\.graphml or \.txt"),
     ],
@@ -135,7 +135,7 @@ def test_words_as_characters_or_with_separators() -> None:
 
 
 def test_words_that_could_not_be_told_apart_are_refused() -> None:
-    with pytest.raises(dw.InvalidValue, match="--separator"):
+    with pytest.raises(dw.InvalidValue, match="separator="):
         Notation(dw.Words(["register request", "pay"]))
     for separator in ("", "\n"):
         with pytest.raises(dw.InvalidValue, match="a separator needs at least one character"):

@@ -114,6 +114,24 @@ print("numba" in sys.modules)
     assert done.stdout == "False\n"
 
 
+@pytest.mark.parametrize("cache", ["", "kept"])
+def test_a_short_word_on_the_command_line_does_not_load_the_compiler(cache: str, tmp_path: Path) -> None:
+    """Neither to choose the mechanism, nor to draw, nor for warnings; also where nothing is known from earlier runs."""
+    code = """
+import sys
+from dpwords.cli import main
+sys.argv = "dpwords release EEESSS --system grid:15x15 --epsilon 4".split()
+try:
+    main()
+finally:
+    print([name for name in sys.modules if name.split(".")[0] in ("numba", "llvmlite")])
+"""
+    environment = os.environ | {"DPWORDS_CACHE": str(tmp_path / cache) if cache else ""}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.splitlines()[1:] == ["[]"]
+    assert done.stderr.startswith("dpwords: best mechanism: tight for words of length 6 (expected distance: ")
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_interpreted_loops_give_the_same_bits(name: str) -> None:
     """Tables, thresholds and walks of plain Python equal those of the compiled loops, bit for bit."""

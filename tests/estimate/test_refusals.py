@@ -38,7 +38,7 @@ def test_what_is_refused() -> None:
     refuse("changes it", lambda: dw.estimate.decode(["ab"], edits))
     onto = dw.EditChannel("ab", 4.0, onto=dw.Words("ab", max_length=3))
     for projected in (ask, dw.estimate.dfg, dw.estimate.lengths, dw.estimate.model):
-        refuse("projected onto a language .* without onto=", partial(projected, ["ab", "b"], onto))
+        refuse("projected onto a language .* over an alphabet alone", partial(projected, ["ab", "b"], onto))
     stairs = dw.Exponential(dw.GridWorld(3, 3), 4.0, k=2, utility=dw.Staircase(), calibration="textbook")
     refuse("fall linearly", lambda: ask(["EESS"], stairs))
     refuse("at least one", lambda: dw.estimate.patterns(["ab"], FREE, []))

@@ -117,7 +117,7 @@ def test_json_lines_keep_every_letter_of_what_is_not_released(tmp_path: Path) ->
     assert rewritten(path, tmp_path / "again.jsonl", ["w"]).decode() == LINES
     spaced = saved(tmp_path / "s.jsonl", LINES.replace('"w": ', '"w"  :').replace(', "id"', ',\t"id"'))
     assert rewritten(spaced, tmp_path / "again.jsonl", ["w"]).decode() == LINES
-    with pytest.raises(dw.InvalidValue, match=r"row 1 of t\.jsonl has another type.*--drop-others"):
+    with pytest.raises(dw.InvalidValue, match=r"row 1 of t\.jsonl has another type.*drop_others=True"):
         table(path)  # an integer that is too large for Arrow
     half = saved(tmp_path / "half.jsonl", '{"w": ["a"], "\\ud800": 1}\n')
     with pytest.raises(dw.InvalidValue, match=r"a key of half\.jsonl has half a character"):
@@ -181,7 +181,7 @@ def test_forms_of_names() -> None:
     for path, named, message in (
         ("routes.dat", None, "convert or rename it"),
         ("routes", None, "convert or rename it"),
-        ("-", None, "--format"),
+        ("-", None, "give format="),
         ("t.parquet.gz", None, "compressed inside"),
     ):
         with pytest.raises(dw.InvalidValue, match=message):

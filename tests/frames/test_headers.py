@@ -12,6 +12,7 @@ import dpwords as dw
 from commands import refused, run
 from dpwords.web import data, estimate
 from dpwords.web.messages import Message
+from dpwords.web.wording import on_page
 
 ABC = ("--alphabet", "abc", "-e", "1")
 SURE = ("--alphabet", "abc", "-e", "200")  # words come out as they are
@@ -173,10 +174,9 @@ def nothing(_share: float) -> None:
 def test_the_page_guesses_columns_and_so_asks_whether_there_is_a_header() -> None:
     """The column that it offers is the first line, so that it confirms nothing; the choice of a format does."""
     for question in (data.check, data.release):
-        with pytest.raises(
-            dw.InvalidValue, match="choose CSV or TSV with a header as its format if it is a header, or"
-        ):
+        with pytest.raises(dw.InvalidValue) as caught:
             question(asked(b"abcabca\nabcbbbb\n", "abcabca"), nothing)
+        assert "or use “Format: with a header” if it is a header, or use “Format: without a" in on_page(caught.value)
     look = Message({"name": "in.csv", "format": "csv-rows"}, b"7,abcabca\n8,abcbbbb\n")
     assert data.look(look, nothing).values["columns"] == [["1", "text"], ["2", "text"]]
     assert data.look(look, nothing).values["guess"]["column"] == "2"

@@ -79,7 +79,7 @@ def test_every_mechanism_has_a_summary(name: str) -> None:
     assert found.in_force == mechanism.in_force(length)
     assert 4 <= len(str(found).splitlines()) <= 12
     if isinstance(mechanism, dw.EditChannel):
-        assert (found.unchanged is None) == (found.expected_distance is None) == (mechanism.onto is not None)
+        assert (found.unchanged is None) == (found.expected_distance is None) == (mechanism.projected_onto is not None)
         return
     if isinstance(mechanism, dw.Report):
         assert (found.unchanged, found.expected_distance, found.warnings) == (None, None, ())
@@ -157,6 +157,30 @@ def test_epsilon_that_is_too_small_or_too_large(epsilon: float, length: int, exp
     assert [part for part in ("so small", "so large") for text in found.warnings if part in text] == expected
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "part"), [(0.02, "so small"), (0.2, None), (4.0, None), (10.0, "so large"), (40.0, "so large")]
+)
+def test_warnings_that_are_known_need_no_averages(epsilon: float, part: str | None, monkeypatch: Any) -> None:
+    """e^(−0.02·5) > 0.9, so that any two words give nearly the same outputs. At ε = 10 a move is changed with a
+    probability of at most 3/(e^10 + 3), so that 5 moves are changed by 0.0007 on average."""
+    mechanism = best_by_length(dw.GridWorld(6, 6), epsilon)
+    mechanism.release("ESESE")
+    full = mechanism.summary(5).warnings
+    monkeypatch.setattr("dpwords.spaces.space.Space.typical", None)  # the words that averages are over
+    found = mechanism.known_warnings(5)
+    assert [text for text in found if part is None or part not in text] == []
+    assert bool(found) == (part is not None)
+    assert len(found) <= len(full)
+
+
+def test_warnings_on_free_words_are_those_of_the_summary() -> None:
+    for mechanism in (
+        *(dw.Exponential(dw.Words("ab"), epsilon) for epsilon in (0.05, 3.0, 6.0)),
+        dw.EditChannel("ab", 9.0),
+    ):
+        assert mechanism.known_warnings(5) == mechanism.summary(5).warnings
+
+
 def test_a_seeded_mechanism_promises_nothing() -> None:
     found = dw.Exponential(dw.Words("ab"), 2.0).seeded(1).summary(5)
     assert (found.nearest, found.within_k, found.whole, found.epsilon) == (None, None, None, 2.0)
@@ -197,6 +221,7 @@ def test_a_length_that_cannot_be_released_is_refused() -> None:
 
 def test_no_private_word_can_get_in() -> None:
     assert list(inspect.signature(Private.summary).parameters) == ["self", "length"]
+    assert list(inspect.signature(Private.known_warnings).parameters) == ["self", "length"]
     assert list(inspect.signature(Private.in_force).parameters) == ["self", "length"]
 
 

@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +24,7 @@ from dpwords.frames.memory import memory_source
 from dpwords.web import data
 from dpwords.web.messages import Message
 from dpwords.web.recipes import output_name
+from dpwords.web.wording import on_page
 
 SURE = 200.0  # an ε at which words come out as they went in
 CSV = b'user,note,course\nann,007,AAB\nbob,NA,ABBA\nann,"x, y",BA\n'
@@ -210,8 +212,9 @@ def test_rows_without_a_word_are_counted_and_stop_the_release() -> None:
     assert (found["skipped"], found["words"]) == (2, 1)
     assert found["fault"].startswith("row 2 has a word that is not in the language")
     assert "Q" not in found["fault"]
-    with pytest.raises(dw.NotInLanguage, match=r"row 2 .*: correct it, or skip such rows$"):
+    with pytest.raises(dw.NotInLanguage, match=r"row 2 ") as caught:
         data.release(bad, nothing)
+    assert on_page(caught.value).endswith("skip such rows (“Leave out rows that have no word of the language”)")
     skipped = data.release(Message({**bad.values, "skip": True}, bad.content), nothing)
     assert skipped.content == b"user,course\nann,AB\n"
     with pytest.raises(dw.InvalidValue, match="no word that could be released"):
@@ -289,7 +292,7 @@ def test_symbols_are_read_off_the_file_only_if_they_are_confirmed_to_be_public()
             {"language": {"kind": "system", "name": "roads.csv", "system": ROADS, "words": "moves"}},
             "a .csv file has words of states only",
         ),
-        ({"language": {"kind": "grid", "rows": 3, "columns": 3, "walls": "x"}}, "walls takes cells ROW,COLUMN"),
+        ({"language": {"kind": "grid", "rows": 3, "columns": 3, "walls": "x"}}, "“Walls” takes cells ROW,COLUMN"),
         ({"language": {"kind": "grid", "rows": 3, "columns": 3, "start": "@"}}, "a grid is written"),
         ({"language": {"kind": "symbols", "symbols": "a\n\nb"}}, "line 2 of the list of symbols is empty"),
         ({"language": {**ALPHABET, "rules": ["sometimes:A"]}}, "a rule is written NAME:SYMBOL"),
@@ -300,10 +303,12 @@ def test_symbols_are_read_off_the_file_only_if_they_are_confirmed_to_be_public()
     ],
 )
 def test_what_is_refused(changed: dict[str, Any], message: str) -> None:
-    with pytest.raises(dw.DPWordsError, match=message) as caught:
+    with pytest.raises(dw.DPWordsError) as caught:
         data.release(asked(**changed), nothing)
-    assert "--" not in str(caught.value)
-    assert "\n" not in str(caught.value)
+    shown = on_page(caught.value)
+    assert re.search(message, shown)
+    assert "--" not in shown
+    assert "\n" not in shown
 
 
 def test_nothing_is_written_to_disk() -> None:
