@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 from types import ModuleType
@@ -35,6 +36,7 @@ FILES = {
 TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in FILES.items()}
 
 
+@cache
 def imported(name: str) -> set[str]:
     """The modules that one imports, anywhere in its code, and the kernels that it loads by name."""
     return modules_in(TREES[name]) | (set() if name == "core.compiled" else kernels_in(TREES[name]))
