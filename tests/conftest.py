@@ -29,10 +29,9 @@ STARTED_ONCE = ("web", "spark")  # packages whose tests share a browser, a serve
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that share what is slow to start come first.
+    """Tests that share what is slow to start come first, so that one worker has them all.
 
-    `make test` divides the tests into as many parts as there are workers, and a worker that has none left takes some from
-    the end of another's part: so one worker has them all.
+    `make test` gives each worker a part of the tests, and one that is done takes from the end of another's part.
     """
     items.sort(key=lambda item: item.path.parent.name not in STARTED_ONCE)
 
