@@ -25,6 +25,15 @@ os.environ["DPWORDS_CACHE"] = ""
 for name in ("COLORFGBG", "COLORTERM", "COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "TTY_COMPATIBLE"):
     os.environ.pop(name, None)
 LUCK = random.Random()
+STARTED_ONCE = ("web", "spark")  # packages whose tests share a browser, a server or a cluster
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that share what is slow to start come first, so that one worker has them all.
+
+    `make test` gives each worker a part of the tests, and one that is done takes from the end of another's part.
+    """
+    items.sort(key=lambda item: item.path.parent.name not in STARTED_ONCE)
 
 
 @pytest.fixture(autouse=True)

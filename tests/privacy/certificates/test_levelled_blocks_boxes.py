@@ -16,7 +16,7 @@ from dpwords.privacy.certificates.levelled_blocks_boxes import Bounds, Boxes, Pr
 from dpwords.privacy.certificates.levelled_system import LevelledSystem
 from dpwords.privacy.certificates.word_lengths import WordLengths
 from dpwords.spaces.graph import Graph
-from privacy.certificates.test_levelled_blocks import blocks_of, random_cases
+from listed_systems import blocks_of, random_cases
 
 
 def outside_of_box(system: LevelledSystem, bounds: Bounds, begin: int, own: int, masses: Any) -> Any:
