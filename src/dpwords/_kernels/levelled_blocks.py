@@ -90,7 +90,7 @@ class TurnGrowth(NamedTuple):
     values: Array
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True)
 def _discount(z: float, nodes: Nodes, near: Near, own: int, lo: Array, hi: Array) -> None:
     """Multiply by z what does not enter the own state."""
     lf = nodes.lf
@@ -103,7 +103,7 @@ def _discount(z: float, nodes: Nodes, near: Near, own: int, lo: Array, hi: Array
         lo[i], hi[i] = lowered(lo[i], z_lo), raised(hi[i], z_hi)
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True)
 def _ends(nodes: Nodes, near: Near, own: int, lo: Array, hi: Array, outside: float) -> tuple[float, float]:
     """Bounds on the logarithm of the whole mass where the word ends."""
     lf, fw = nodes.lf, nodes.fw
@@ -118,7 +118,7 @@ def _ends(nodes: Nodes, near: Near, own: int, lo: Array, hi: Array, outside: flo
     return log(lowered(low, down)), log(raised(high, up))
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True)
 def _step(
     z: float, layer: Layer, reached: Reached, own: int, lo: Array, hi: Array, single: float, outside: float,
     pivot: int, new: int, new_lo: Array, new_hi: Array,
@@ -132,7 +132,7 @@ def _step(
     return raised(one, z_hi), raised(rest, z_hi)
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True)
 def _first_step(
     z: float, layer: Layer, reached: Reached, k: int, x: int, y: int, new_lo: Array, new_hi: Array
 ) -> tuple[float, float]:  # fmt: skip
@@ -161,7 +161,7 @@ def _first_step(
     return z_hi * min(total, 1.0), z_hi * total
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True)
 def _compare(
     layer: Layer, opening: TurnGrowth, count: int, prefix: Array, first: Array, low: Array, high: Array, most: Array
 ) -> None:  # fmt: skip
@@ -222,12 +222,12 @@ def last_closings(
     _compare(layer, opening, count, some, ahead, low, high, most)
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True)
 def _room(ways: int, rows: int) -> WayMasses:
     return WayMasses(np.zeros((rows, ways)), np.zeros((rows, ways)), np.zeros(ways), np.zeros(ways))
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True)
 def _ways_to(
     z: float, layer: Layer, live: Array, ways: Ways, q: int, masses: WayMasses, some: Array, ahead: Array
 ) -> int:  # fmt: skip
@@ -312,7 +312,7 @@ def closings(
                     _compare(layer, opening, count, some, ahead, low, high, most)
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True)
 def _completed(
     z: float, nodes: Nodes, near: Near, r: int, s: int, after: Completions, label: int, place: Array, t_lo: Array,
     t_hi: Array,

@@ -86,7 +86,7 @@ class Reached(NamedTuple):
     ways: Array
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True)
 def advance(
     nodes: Nodes, near: Near, own: int, lo: Array, hi: Array, single: float, pivot: int, new: int, new_lo: Array,
     new_hi: Array,
@@ -129,7 +129,7 @@ def advance(
             new_lo[to + m], new_hi[to + m] = low, high
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True)
 def leave(
     nodes: Nodes, near: Near, degrees: Degrees, reached: Reached, own: int, hi: Array, single: float, outside: float,
     new: int,
@@ -224,7 +224,7 @@ def forward(
     return farthest
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True)
 def largest_quotient(one: Array, other: Array, lo: Array, hi: Array, count: int) -> float:
     """An upper bound of Σ one·t / Σ other·t over lo ≤ t ≤ hi, nearly attained.
 
@@ -256,7 +256,7 @@ def largest_quotient(one: Array, other: Array, lo: Array, hi: Array, count: int)
     return raised(guess + max(surplus, 0.0) / least, up)
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True)
 def on_the_rim(nodes: Nodes, near: Near, own: int, hi: Array, far: float) -> float:
     """The most that a node on the rim of a box has, or outside of it."""
     lf = nodes.lf
