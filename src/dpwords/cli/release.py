@@ -136,7 +136,7 @@ def release(
     epsilon = _epsilon(epsilon, options)
     mechanism = described(language, epsilon, **options)
     exponential = certified(mechanism)
-    if exponential is None or not exponential.has_certificates:
+    if mechanism.certificates is None:
         refuse(
             "certificates are for tight calibration on systems and lexicons, which is not in use here", "certificates"
         )
@@ -159,7 +159,8 @@ def release(
         released = mechanism.release_all(words, progress=partial(shown, label="releasing"))
     except NotInLanguage as error:
         _refuse_broken_rules(words, options)
-        raise NotInLanguage(f"{error}; words are read {notation.manner}") from None
+        change = " (--separator changes that)" if notation.as_characters else ""
+        raise NotInLanguage(f"{error.message}; words are read {notation.manner}{change}") from None
     if certificates is not None and exponential is not None:
         exponential.certificate.save(certificates)
     if isinstance(mechanism, Report):
@@ -199,9 +200,8 @@ def _epsilon(epsilon: float | None, options: Mapping[str, Any]) -> float:
 
 def _checked_inside(mechanism: Private, any_word: bool) -> Language | None:
     """The language that words have to be in although the mechanism would take any word over its symbols."""
-    from dpwords.mechanisms.edit_channel import EditChannel
 
-    onto = mechanism.onto if isinstance(mechanism, EditChannel) else None
+    onto = mechanism.projected_onto
     if onto is None:
         refuse("only --edits all on a system takes other words than its own", "any_word")
     return None if any_word else onto

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from dpwords.core.encoding import Ragged
 from dpwords.core.scaled import Integers
-from dpwords.errors import InvalidValue, within_memory
+from dpwords.errors import InvalidValue, named, within_memory
 from dpwords.frames.coders import size_of
 from dpwords.frames.long import Events
 from dpwords.frames.people import PeopleFacts
@@ -61,7 +61,7 @@ def facts(mechanism: Private, table: Any, request: Request) -> PeopleFacts:
         whole.survey.add(batch)
     found = whole.survey.plan().facts
     if found is None:
-        raise InvalidValue("facts are about people: name the column that says who it is, with by=")
+        raise InvalidValue(f"facts are about people: name the column that says who it is, with {named('by')}")
     return found
 
 
@@ -134,6 +134,6 @@ def _columns(shape: Shape, drawn: list[tuple[Integers, Ragged]]) -> tuple[Intege
 
 def _bare() -> InvalidValue:
     return InvalidValue(
-        "a column without a table takes only separator= and invalid=: it has no ids, and can be a part of a longer "
-        "column, so pass a table"
+        f"a column without a table takes only {named('separator')} and {named('invalid')}: it has no ids, and can be "
+        "a part of a longer column, so pass a table"
     )

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from collections.abc import Sequence
+from functools import partial
+from typing import Self
 
 from dpwords.core.encoding import Codes, Rows
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.symbols import Distance
 from dpwords.errors import InvalidValue
 from dpwords.languages.language import Language, checked_language
-from dpwords.mechanisms.private import Drawing, Private
+from dpwords.mechanisms.private import Drawing, Private, StepDone
 from dpwords.mechanisms.summary import InForce
 from dpwords.privacy.calibration import Calibration
 from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
+from dpwords.privacy.methods import CalibrationMethod, CalibrationName, Method
 from dpwords.privacy.utilities import Utility
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.space import Distances, Law, Weights
@@ -47,7 +50,7 @@ class Exponential(Private):
         epsilon: float,
         k: int = 1,
         utility: Utility | None = None,
-        calibration: Literal["tight", "textbook"] = "tight",
+        calibration: CalibrationName = "tight",
         distance: Distance = "hamming",
         *,
         limits: Limits = DEFAULTS,
@@ -74,7 +77,7 @@ class Exponential(Private):
         return self.utility.is_linear
 
     @property
-    def calibration(self) -> Literal["tight", "textbook"]:
+    def calibration(self) -> CalibrationMethod:
         """The kind of calibration: "textbook" where nothing better is proven for the utility on the language.
 
         On a system "tight" is the best rate that is proven for each length, which may be the textbook's for some:
@@ -90,15 +93,28 @@ class Exponential(Private):
         return self._unless_seeded(PureDP(self.epsilon, self.distance, self.k, self._space.slack, claim, proof))
 
     @property
-    def has_certificates(self) -> bool:
-        """Whether certificates prove its rate: not on free words, where a formula does, nor in textbook calibration."""
-        tight = self._calibration.method == "tight" and self._calibration.rates is not None
-        return tight and not self._space.homogeneous
+    def certificates(self) -> Certifier | None:
+        """The certificates that prove its rate.
 
-    @property
-    def certifies_by_itself(self) -> bool:
-        """Whether words of each length get a certificate when they are first used."""
-        return self.has_certificates and not self.language.listed
+        None on free words, where a formula does, and in textbook calibration.
+        """
+        proven_by_formula = self._calibration.method is CalibrationMethod.TEXTBOOK or self._space.homogeneous
+        return None if proven_by_formula else self._calibration.rates
+
+    def prepare(self, length: int, progress: StepDone | None = None, *, in_full: bool = False) -> None:
+        certifier = self.certificates
+        if certifier is not None and (in_full or not self.language.listed):
+            for_all = self.distance == "levenshtein"
+            text = "certifying all words" if for_all else f"certifying words of length {length}"
+            seconds = certifier.seconds(length)
+            text += f", up to about {seconds:.0f} s" if seconds >= 1 else ""
+            certifier(None if for_all else length, None if progress is None else partial(progress, text))
+        super().prepare(length, progress)
+
+    def notes(self, lengths: Sequence[int]) -> list[str]:
+        some = [length for length in lengths if self.in_force(length).is_fallback]
+        named = ", ".join(map(str, some))
+        return [f"the textbook rate, half of ε, is in force for words of length {named}"] if some else []
 
     @property
     def certificate(self) -> Certifier:
@@ -129,11 +145,11 @@ class Exponential(Private):
     def _in_force(self, length: int) -> InForce:
         calibration, certificate = self._calibration.at(length)
         c, proof = (None, None) if certificate is None else (certificate.c, certificate.method)
-        if calibration == "textbook":
-            wanted, yet = self._calibration.method == "tight", " yet" if self.language.listed else ""
+        if calibration is CalibrationMethod.TEXTBOOK:
+            wanted, yet = self._calibration.method is CalibrationMethod.TIGHT, " yet" if self.language.listed else ""
             why = f", because nothing better has been proven for words of this length{yet}" if wanted else ""
             text = f"exponential mechanism at the textbook rate{why}: half of ε goes into the weights"
-        elif certificate is None or certificate.method == "every word":
+        elif certificate is None or certificate.method is Method.EVERY_WORD:
             text = "exponential mechanism, tight: all of ε goes into the weights"
         else:
             share = certificate.c / certificate.epsilon
@@ -141,7 +157,8 @@ class Exponential(Private):
                 f"exponential mechanism with a certificate for words of this length ({proof}): {share:.1%} of ε goes "
                 "into the weights"
             )
-        return InForce(text, calibration, c, proof)
+        is_fallback = calibration == "textbook" and self._given[1] == "tight"
+        return InForce(text, calibration, c, proof, is_fallback)
 
     def _law(self, codes: Codes) -> Law:
         return self._space.law(codes, self.weights(len(codes)))

@@ -7,13 +7,12 @@ from abc import abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
 
 from dpwords.core.symbols import PromisedDistance
 from dpwords.errors import TooLarge
 from dpwords.mechanisms.mechanism import Mechanism
-from dpwords.privacy.certificates.certificate import Method
 from dpwords.privacy.guarantees import Guarantee, NotPrivate, Odds, PureDP
+from dpwords.privacy.methods import CalibrationMethod, Method
 from dpwords.spaces.least_distance import LeastDistance
 from dpwords.spaces.space import Weights
 
@@ -27,9 +26,10 @@ class InForce:
     """How ε is turned into probabilities at one length."""
 
     text: str
-    calibration: Literal["tight", "textbook"] | None = None  # None where nothing has to be calibrated
+    calibration: CalibrationMethod | None = None  # None where nothing has to be calibrated
     c: float | None = None  # the rate of the weights e^(−c·distance), where they have one
     proof: Method | None = None  # the method of its certificate
+    is_fallback: bool = False  # whether "tight" was asked for, and nothing better than "textbook" is proven
 
 
 @dataclass(frozen=True)

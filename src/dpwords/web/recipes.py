@@ -13,7 +13,6 @@ from dpwords.bridges.system_files import SYSTEM_FILES
 from dpwords.frames.formats import FileForm
 from dpwords.frames.streams import Packing
 from dpwords.mechanisms import choice
-from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.web.data_settings import DEFAULTS, SYMBOLS_FILE, DataSettings
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def command(settings: DataSettings) -> str:
     """The command that releases the same file with the same options, for a shell."""
     parts = [f"dpwords release {option('input', settings.name)}"]
     if settings.format is not None:
-        parts.append(f"--format {settings.format} --output-format {settings.format}")
+        parts += [option(each, settings.format) for each in ("format", "output_format")]
     parts += given_options(settings.options | ({"epsilon": None} if _is_shared(settings) else {}))
     parts.append(option("output", output_name(settings.name)))
     return whole_command(parts, settings.symbols)
@@ -125,7 +124,7 @@ def _is_shared(settings: DataSettings) -> bool:
 def option(name: str, value: Any) -> str:
     """An option with its value, as a shell takes it."""
     text = _number(value) if isinstance(value, float) else str(value)
-    return f"{'-' if len(name) == 1 else '--'}{name} {shlex.quote(text)}"
+    return f"{'-' if len(name) == 1 else '--'}{name.replace('_', '-')} {shlex.quote(text)}"
 
 
 def _number(value: float) -> str:
@@ -182,7 +181,7 @@ def _system(options: Mapping[str, Any]) -> str:
 def mechanism_code(options: Mapping[str, Any], mechanism: Private) -> str:
     """The code that makes a mechanism that options describe, for the language in `language`."""
     promise = f"epsilon={_number(options['epsilon'])}" + (f", k={options['k']}" if options["k"] > 1 else "")
-    onto = mechanism.onto if isinstance(mechanism, EditChannel) else None
+    onto = mechanism.projected_onto
     choices = options["utility"], options["calibration"]
     name = options.get("mechanism") or choice.default_name(onto or mechanism.language, options["edits"], *choices)
     if name == "channel":

@@ -1,0 +1,24 @@
+"""How tests call the parts of compiled loops that Python cannot call."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from numba import njit
+
+from dpwords.core.compiled import kernel
+
+
+def callable_parts(name: str) -> Any:
+    """What is in a kernel, with each loop in another one that does nothing but call it."""
+    found = vars(kernel(name))
+    return SimpleNamespace(**{key: _called(item) if hasattr(item, "py_func") else item for key, item in found.items()})
+
+
+def _called(loop: Any) -> Any:
+    @njit
+    def call(*arguments: Any) -> Any:
+        return loop(*arguments)
+
+    return call
