@@ -86,6 +86,15 @@ class Reached(NamedTuple):
     ways: Array
 
 
+@compiled(inner=True)
+def largest(numbers: Array) -> int:
+    """The largest of some numbers, none of them negative; NumPy's own takes longer to compile."""
+    most = 0
+    for number in numbers:
+        most = max(most, number)
+    return most
+
+
 @compiled(error_model="numpy", inner=True)
 def advance(
     nodes: Nodes, near: Near, own: int, lo: Array, hi: Array, single: float, pivot: int, new: int, new_lo: Array,
@@ -179,7 +188,7 @@ def forward(
     last, bf, tf, child = prefixes.last, prefixes.bf, prefixes.tf, prefixes.child
     lo, hi, single, outside = shares
     new_lo[:] = np.inf
-    step_lo, step_hi = np.empty(size.max()), np.empty(size.max())
+    step_lo, step_hi = np.empty(largest(size)), np.empty(largest(size))
     reached = Reached(np.zeros(len(size)), np.zeros(len(size)))
     down, up = factors(degrees.entering + 4)
     farthest = 0.0
@@ -279,7 +288,7 @@ def backward(
     lf, of, out, src, tgt, pf, pw = nodes.lf, nodes.of, nodes.out, nodes.src, nodes.tgt, nodes.pf, nodes.pw
     nf, ns, at, size = near.nf, near.ns, near.at, near.size
     new_lo[:] = np.inf
-    low, high = np.empty(size.max()), np.empty(size.max())
+    low, high = np.empty(largest(size)), np.empty(largest(size))
     mine, other, t_lo, t_hi = np.empty(widest), np.empty(widest), np.empty(widest), np.empty(widest)
     down, up = factors(4)
     farthest = 0.0
