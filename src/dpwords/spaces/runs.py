@@ -88,7 +88,7 @@ class Runs(Space):
         return law.draw(count, stream)
 
     def typical(self, length: int, steps: int = 1) -> tuple[Rows, Integers]:
-        """As for any space; the last ones are cached with the graph, since mechanisms are compared on the same words."""
+        """The last ones are cached with the graph, since mechanisms are compared on the same words."""
         key = (length, self.averaged(length, steps), self.limits)
         kept = self.graph.__dict__.get("_typical")  # replaced in one step: threads may share the graph
         if kept is None or kept[0] != key:
