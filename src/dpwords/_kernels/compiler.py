@@ -29,6 +29,8 @@ def compiled(*, inner: bool = False, **options: Any) -> Callable[[Loop], Loop]:
     `dpwords.core.compiled.interpreted` a function stays as it is.
     """
 
+    chosen: Any = {**options, "no_cfunc_wrapper": True, "no_cpython_wrapper": inner}
+
     def decorate(function: Loop) -> Loop:
         if function.__module__.startswith(INTERPRETED):
             return function
@@ -36,15 +38,12 @@ def compiled(*, inner: bool = False, **options: Any) -> Callable[[Loop], Loop]:
         from numba import njit
 
         loop: Any
-        if inner:
-            loop = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(function)
-        else:
-            try:
-                loop = njit(cache=True, no_cfunc_wrapper=True, **options)(function)
-                if loop is not function:
-                    _stamp_cache(loop._cache)
-            except (RuntimeError, OSError, AttributeError):  # no directory to write to, no files to read, another Numba
-                loop = njit(no_cfunc_wrapper=True, **options)(function)
+        try:
+            loop = njit(cache=not inner, **chosen)(function)
+            if loop is not function and not inner:
+                _stamp_cache(loop._cache)
+        except (RuntimeError, OSError, AttributeError):  # no directory to write to, no files to read, another Numba
+            loop = njit(**chosen)(function)
         if loop is function:  # compilation is switched off
             return function
         if inner:

@@ -95,7 +95,7 @@ class Runs(Space):
             kept = key, super().typical(length, steps)
             read_only(*kept[1])
             self.graph.__dict__["_typical"] = kept
-        return kept[1]  # type: ignore[no-any-return]
+        return kept[1]
 
     def averaged(self, length: int, steps: int) -> tuple[int, int]:
         limits = self.limits
