@@ -11,14 +11,12 @@ from dpwords.core.compiled import kernel
 
 
 def callable_parts(name: str) -> Any:
-    """What is in a kernel, with each loop in another one that does nothing but call it."""
+    """What is in a kernel, with each loop compiled so that Python can call it."""
     found = vars(kernel(name))
-    return SimpleNamespace(**{key: _called(item) if hasattr(item, "py_func") else item for key, item in found.items()})
+    return SimpleNamespace(
+        **{key: _callable(item) if hasattr(item, "py_func") else item for key, item in found.items()}
+    )
 
 
-def _called(loop: Any) -> Any:
-    @njit
-    def call(*arguments: Any) -> Any:
-        return loop(*arguments)
-
-    return call
+def _callable(loop: Any) -> Any:
+    return njit(error_model=loop.targetoptions.get("error_model", "python"))(loop.py_func)
