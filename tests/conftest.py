@@ -7,6 +7,7 @@ true random bits. No test reads or writes the user's cache of certificates.
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ settings.register_profile(
 )  # a slow machine is no failure
 settings.load_profile("repeatable")
 os.environ["DPWORDS_CACHE"] = ""
+logging.getLogger("dpwords").setLevel(logging.ERROR)  # whether loops have to be compiled depends on earlier runs
 for name in ("COLORFGBG", "COLORTERM", "COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "TTY_COMPATIBLE"):
     os.environ.pop(name, None)
 LUCK = random.Random()
