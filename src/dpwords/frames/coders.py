@@ -54,14 +54,6 @@ def is_list(kind: Any) -> bool:
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
-def size_of(table: Any) -> int:
-    """The number of bytes of a table or batch, about; old versions of pyarrow cannot tell the share of a slice."""
-    try:
-        return int(table.nbytes)
-    except pa.ArrowTypeError:
-        return int(table.get_total_buffer_size())
-
-
 def told_kind(kind: Any) -> str:
     """An Arrow type in a message. The names in objects are not shown: they can be symbols."""
     if pa.types.is_dictionary(kind):

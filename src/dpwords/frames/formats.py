@@ -5,7 +5,7 @@ A reader has a schema, and gives batches as often as asked, from the beginning e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol, cast, get_args
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from dpwords.frames.groups import GroupWriter
+    from dpwords.frames.readers import TableReader
 
 FORMATS = ("csv", "tsv", "jsonl", "text", "parquet", "arrow", "arrows", "feather")
 _SUFFIXES = {
@@ -35,20 +36,6 @@ _SUFFIXES = {
 }
 _TEXT = ("csv", "tsv", "jsonl", "text")
 DELIMITED = ("csv", "tsv")
-
-
-class TableReader(Protocol):
-    """A table in a file, which is read in batches of limited size."""
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The names and types of all columns."""
-
-    def read_schema(self, used: Sequence[str]) -> pa.Schema:
-        """The schema of the batches."""
-
-    def batches(self, used: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """All rows, in order, from the beginning; `used` are the columns that someone looks into."""
 
 
 class TableWriter(Protocol):

@@ -54,10 +54,6 @@ class LongWords:
     def columns(self) -> tuple[str, ...]:
         return (self.case, self.symbol) if self.order is None else (self.case, self.symbol, self.order)
 
-    def answered(self, cases: Any) -> Any:
-        """Of a table or batch with a row for each case and what a report has answered: the case, and the answer."""
-        return cases.select([self.case, self.symbol])
-
     def gathered(self, table: Any, by: str | None = None) -> tuple[Any, Events]:
         """A table with one row for each case, in the order in which they first appear, and what turns it back.
 

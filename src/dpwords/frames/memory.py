@@ -45,16 +45,6 @@ class MemoryRun:
         """Read and check the whole input."""
         return self._passes.survey(progress)
 
-    @property
-    def lengths(self) -> dict[int, int]:
-        """How many words have each length, once they are surveyed. This is for their owner."""
-        return dict(sorted(self._passes.lengths.items()))
-
-    @property
-    def commonest_length(self) -> int:
-        """The length that most words have, once they are surveyed."""
-        return self._passes.commonest_length
-
     @within_memory()
     def write(self, plan: Plan, progress: RowsDone = lambda rows: None) -> bytes:
         """Draw, and return the released file. A Parquet or Arrow file has the receipt in its metadata."""

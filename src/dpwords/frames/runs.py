@@ -26,10 +26,9 @@ from dpwords.frames.passes import Passes, RowsDone, TableSource
 from dpwords.frames.requests import Request
 from dpwords.frames.streams import STANDARD, Input
 from dpwords.frames.survey import Plan
+from dpwords.frames.tuning import WORTH_KEEPING
 from dpwords.frames.unfinished import Unfinished
 from dpwords.mechanisms.private import Private
-
-WORTH_KEEPING = 1.0  # seconds; batches that took longer to draw are kept until the run is finished
 
 
 @dataclass(frozen=True)
@@ -93,11 +92,6 @@ class FileRun:
         return plan
 
     @property
-    def commonest_length(self) -> int:
-        """The length that most words have, once they are surveyed."""
-        return self._passes.commonest_length
-
-    @property
     def word_columns(self) -> tuple[str, ...]:
         """The columns that have the words."""
         return self._passes.word_columns
@@ -137,8 +131,13 @@ class FileRun:
             self._unfinished.forget()
             raise
         with _errors_of_writing("make room, then finish it with --resume"):
-            with self._unfinished.part.open("wb") as file:
-                self._passes.draw(plan, file, document, progress, self._one)
+            try:
+                with self._unfinished.part.open("wb") as file:
+                    self._passes.draw(plan, file, document, progress, self._one)
+            except DPWordsError:  # such as a column that is copied, and which cannot be read
+                if ledger is None and not resumed and not self._unfinished.has_kept:  # to start again costs no more
+                    self._unfinished.forget()
+                raise
             if self.receipt is not None:
                 self._unfinished.receipt.write_bytes(receipts.encoded(document))
             self._unfinished.finish(self.receipt)

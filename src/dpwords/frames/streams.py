@@ -19,11 +19,10 @@ from pathlib import Path
 from typing import IO, Any, Literal, cast
 
 from dpwords.errors import DPWordsError, InvalidValue, TooLarge, unchained
+from dpwords.frames.tuning import CHUNK, LONGEST_LINE
 
 Packing = Literal["gz", "bz2", "xz", "zst"]
 STANDARD = "-"  # standard input, or standard output
-LONGEST_LINE = 2**24  # bytes
-_CHUNK = 2**20
 
 
 class Input:
@@ -61,7 +60,7 @@ class Input:
         found = hmac.new(key, digestmod=hashlib.sha256)
         with errors_of_reading(self.name, "a file"):
             file = self.rewound()
-            while chunk := file.read(_CHUNK):
+            while chunk := file.read(CHUNK):
                 found.update(chunk)
         return found.hexdigest()
 
@@ -115,15 +114,15 @@ def _one_line_for(name: str, kind: str) -> Iterator[None]:
 def unpacked(file: IO[bytes], packing: Packing | None) -> IO[bytes]:
     """A file's content as a stream of bytes; closing it leaves the file open."""
     if packing == "gz":
-        return io.BufferedReader(gzip.GzipFile(fileobj=file, mode="rb"), _CHUNK)
+        return io.BufferedReader(gzip.GzipFile(fileobj=file, mode="rb"), CHUNK)
     if packing == "bz2":
-        return io.BufferedReader(bz2.BZ2File(file, "rb"), _CHUNK)
+        return io.BufferedReader(bz2.BZ2File(file, "rb"), CHUNK)
     if packing == "xz":
-        return io.BufferedReader(lzma.LZMAFile(file, "rb"), _CHUNK)
+        return io.BufferedReader(lzma.LZMAFile(file, "rb"), CHUNK)
     if packing == "zst":
         import pyarrow as pa
 
-        return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(_Shared(file), "r"), "zstd"), _CHUNK)
+        return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(_Shared(file), "r"), "zstd"), CHUNK)
     return file
 
 
@@ -220,7 +219,7 @@ def _opened(path: str) -> IO[bytes]:
 
 def _copied(file: IO[bytes]) -> IO[bytes]:
     copy = tempfile.TemporaryFile()  # noqa: SIM115
-    while chunk := file.read(_CHUNK):
+    while chunk := file.read(CHUNK):
         copy.write(chunk)
     copy.flush()
     return copy

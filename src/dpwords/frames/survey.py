@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpwords.core.encoding import Ragged, code_type
 from dpwords.core.keyed import Key, distinct
 from dpwords.core.scaled import Floats
 from dpwords.errors import DPWordsError, InvalidValue
@@ -31,6 +30,7 @@ class Plan:
     rows: int
     skipped: int  # rows without a word of the language
     kinds: tuple[tuple[Private, int], ...]  # the mechanisms that are used, each with a length of words
+    lengths: Mapping[int, int]  # how many words have each length; this is for their owner
     facts: PeopleFacts | None = None  # if it is known who is one person
     amounts: Mapping[Any, float] | None = None  # the ε that each person spends, if there is a ledger
     run: str = ""  # a repeated release with the same key has the same name; without the key it tells nothing
@@ -40,6 +40,11 @@ class Plan:
     def words(self) -> int:
         """The number of words that come out."""
         return self.rows - self.skipped - (0 if self.facts is None else self.facts.left_out)
+
+    @property
+    def commonest_length(self) -> int:
+        """The length that most words have, the longest of several; 0 if there are no words."""
+        return max(self.lengths, key=lambda length: (self.lengths[length], length), default=0)
 
     def epsilons(self, first_row: int, number: int) -> Floats | None:
         """The ε of each of some rows; None if it is that of the mechanism."""
@@ -90,7 +95,7 @@ class Survey:
         self.release, self.by, self.charged, self.kept_key = release, by, charged, kept_key
         self.rows, self.skipped = 0, 0
         self._key = Key.fresh() if release.key is None else Key(release.key)
-        self._lengths: set[int] = set()
+        self._lengths: Counter[int] = Counter()
         self._ids: list[NDArray[Any]] = []  # tags
         self._people: list[NDArray[Any]] = []  # tags
         self._names: list[Any] = []  # of the people, as Arrow arrays
@@ -101,7 +106,7 @@ class Survey:
         """The words of the next batch; raises `InvalidValue` for what may not go in."""
         found = self.release.read(batch, self.rows)
         sizes = np.where(found.faults == Fault.NONE, found.words.sizes, -1)
-        self._lengths |= set(np.unique(sizes).tolist()) - {-1}
+        self._lengths.update(dict(zip(*(each.tolist() for each in np.unique(sizes, return_counts=True)), strict=True)))
         if self.release.id is not None:
             self._ids.append(self._key.id_tags(ids_of(self.release.ids(batch, self.rows))))
         if self.by is not None:
@@ -112,16 +117,8 @@ class Survey:
                 self._names.append(names)
                 self._symbols.update(found.words.values.tobytes())
         self.rows += len(batch)
-        self.skipped += int((sizes < 0).sum())
+        self.skipped += self._lengths.pop(-1, 0)
         return found
-
-    def words(self, batches: Iterable[Any]) -> Ragged:
-        """The words of all batches, as codes; rows that are skipped have none. Cost: that of `add`."""
-        found = [self.add(batch) for batch in batches]
-        parts = [each.words.chosen(np.flatnonzero(each.faults == Fault.NONE)) for each in found]
-        starts = np.cumsum([0, *map(len, parts)])
-        groups = [(np.arange(one, other), part) for part, (one, other) in zip(parts, pairwise(starts), strict=True)]
-        return Ragged.gathered(groups, int(starts[-1]), code_type(len(self.release.mechanism.language.alphabet)))
 
     def plan(self) -> Plan:
         """The plan, once all batches were added; raises `InvalidValue` if two rows have the same id."""
@@ -134,9 +131,9 @@ class Survey:
                     f"differs in every row{remedy}; by= (--by) names the person"
                 )
             release = replace(release, id=None)
-        plan = Plan(release, self.rows, self.skipped, ())
+        plan = Plan(release, self.rows, self.skipped, (), dict(sorted(self._lengths.items())))
         if not self._people:
-            return replace(plan, kinds=tuple((release.like(0.0, length), length) for length in sorted(self._lengths)))
+            return replace(plan, kinds=tuple((release.like(0.0, length), length) for length in plan.lengths))
         sizes = np.concatenate(self._sizes)
         stays = np.flatnonzero(sizes >= 0)
         first, person, numbers = counted(np.concatenate(self._people)[stays])

@@ -16,6 +16,7 @@ import pyarrow as pa
 from dpwords.core.scaled import Integers
 from dpwords.errors import InvalidValue
 from dpwords.frames.copies import bare_kind, copied, schema_of
+from dpwords.frames.readers import empty_batch
 
 _KINDS = "a pyarrow Table, a pandas DataFrame or a Polars DataFrame"
 
@@ -246,11 +247,6 @@ def opened(table: Any) -> TableAdapter:
     if package == "polars" and "LazyFrame" in names:
         raise InvalidValue("a LazyFrame has no rows yet, and each collect would draw again: call collect() first")
     raise InvalidValue(f"a table is {_KINDS}: convert it to one of them")
-
-
-def empty_batch(schema: Any) -> Any:
-    """A record batch without rows, of any types."""
-    return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
 
 
 def _one_batch(table: Any) -> Any:

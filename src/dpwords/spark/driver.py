@@ -16,8 +16,8 @@ from dpwords.errors import InvalidValue
 from dpwords.frames.batches import BatchRelease
 from dpwords.frames.ids import checked_ids
 from dpwords.frames.long import Events, Form, LongWords
+from dpwords.frames.readers import empty_batch
 from dpwords.frames.requests import Request
-from dpwords.frames.tables import empty_batch
 from dpwords.mechanisms.private import Private
 from dpwords.mechanisms.report import Report
 from dpwords.spark.workers import SURVEY, OnWorkers, Shipment, raise_fault
@@ -47,18 +47,18 @@ def release(dataframe: Any, mechanism: Private, request: Request, key: bytes | N
             "number of the trip"
         )
     schema = _arrow_schema(words)
-    survey = request.survey(schema, mechanism, None, declared=lambda name: True).release
+    release = request.release(schema, mechanism, None, declared=lambda name: True)
     checked_ids(empty_batch(schema).column(request.id), request.id, 0)
-    needed = [name for name in words.columns if name in {*survey.shape.columns, request.id}]
-    lengths = _lengths(words.select(*map(_quoted, needed)), survey)
+    needed = [name for name in words.columns if name in {*release.shape.columns, request.id}]
+    lengths = _lengths(words.select(*map(_quoted, needed)), release)
     if check_ids and log is None:
         _check_ids(frame, request.id)
-    release = replace(survey, key=secret.secret)
+    release = replace(release, key=secret.secret, events=events)
     prepare(release, lengths)
     if release.kept is not None:
         words = words.select(*map(_quoted, release.kept))
         out = _bare(words.schema)
-    shared = frame.sparkSession.sparkContext.broadcast(Shipment(release, events, __version__))
+    shared = frame.sparkSession.sparkContext.broadcast(Shipment(release, __version__))
     return _mapped(words, shared, out, draws=True)
 
 
@@ -113,7 +113,7 @@ def _arrow_schema(frame: DataFrame) -> Any:
 
 def _lengths(words: DataFrame, release: BatchRelease) -> list[int]:
     """The lengths of all words; raises the error of the first partition in which something is wrong."""
-    shared = words.sparkSession.sparkContext.broadcast(Shipment(release, None, __version__))
+    shared = words.sparkSession.sparkContext.broadcast(Shipment(release, __version__))
     try:
         found = _mapped(words, shared, SURVEY, draws=False).collect()
     finally:
