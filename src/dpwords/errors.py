@@ -7,15 +7,41 @@ DPWordsError
 ├── MissingExtra (ImportError)    an optional package is not installed
 └── TooLarge (MemoryError)        the result is well defined but would take too much memory or time
 
-A message is one line: the rule, then the remedy. It may name a position in a word but never one of its symbols.
+A message is one line: the rule, then the remedy. It may name a position in a word but never one of its symbols. A
+parameter in it is written with `named`, so that Python, the command line and the page each show it in their own way.
 """
 
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 _LONGEST_NAME = 60  # characters of a name in a message
+_BEGIN, _VALUE, _END = "\ue000\ue001\ue002"  # around the name of a parameter and its value; of no character set
+_MARKS = {_BEGIN, _VALUE, _END}
+_PARAMETER = re.compile(f"{_BEGIN}([a-z_]+)(?:{_VALUE}([^{_BEGIN}-{_END}]*))?{_END}")
+
+
+def named(name: str, value: str | int | None = None) -> str:
+    """A parameter in a message, or a parameter with the value that it should have, which is True for a flag.
+
+    >>> str(InvalidValue(f"name the column with {named('by')}, or use {named('invalid', 'skip')}"))
+    "name the column with by=, or use invalid='skip'"
+    """
+    return f"{_BEGIN}{name}{'' if value is None else f'{_VALUE}{value}'}{_END}"
+
+
+def as_argument(name: str, value: str | None) -> str:
+    """A parameter as Python code has it."""
+    if value is None:
+        return f"{name}="
+    return f"{name}={value if value == 'True' or value.isdecimal() else repr(value)}"
+
+
+def rendered(message: str, write: Callable[[str, str | None], str] = as_argument) -> str:
+    """A message in which each parameter is written as `write` puts it, from its name and its value or None."""
+    return _PARAMETER.sub(lambda found: write(found[1], found[2]), message)
 
 
 class DPWordsError(Exception):
@@ -23,6 +49,17 @@ class DPWordsError(Exception):
 
     def __init__(self, message: str = "") -> None:
         super().__init__(one_line(message))
+
+    @property
+    def message(self) -> str:
+        """The message as it was made, for `rendered` and for messages that have this one inside."""
+        return str(self.args[0])
+
+    def __str__(self) -> str:
+        return rendered(self.message)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
 
 
 class InvalidValue(DPWordsError, ValueError):
@@ -56,7 +93,7 @@ def one_line(message: str) -> str:
 
 def _short(part: str) -> str:
     shown = part if len(part) <= _LONGEST_NAME else f"{part[:_LONGEST_NAME]}…"
-    return "".join(character if character.isprintable() else "�" for character in shown)
+    return "".join(each if each.isprintable() or each in _MARKS else "�" for each in shown)
 
 
 @contextmanager

@@ -22,7 +22,7 @@ _SHELL = {"|", "||", "|&", "&", "&&", ";", "<", ">", ">>", "2>", "&>", "2>&1"}
 class Program:
     """A program that is started once for each batch, and releases the same word on each line.
 
-    `command` is a line such as "python release.py --epsilon 1", or a list of arguments. No shell is involved, and what
+    `command` is a line such as "python release.py 1", or a list of arguments. No shell is involved, and what
     the program writes to standard error is discarded. `timeout` is how many seconds a batch may take. Words are lines;
     `write` and `read` translate those that are something else. Cost: one start for each batch.
 

@@ -10,7 +10,7 @@ from typing import Literal
 from dpwords.bridges.dot_language import Attributes, DotGraph, Html, read_dot
 from dpwords.bridges.labelled_edges import system_of
 from dpwords.core.files import AnyFile, file_name, read_text
-from dpwords.errors import InvalidValue, within_memory
+from dpwords.errors import InvalidValue, named, within_memory
 from dpwords.languages.systems import TransitionSystem, written
 
 DotSymbols = Literal["inputs", "outputs", "labels"]
@@ -44,7 +44,7 @@ def from_dot(
     try:
         return _system(read_dot(text, kept=_USED), start, symbols, accepting)
     except InvalidValue as error:
-        raise type(error)(f"{name}: {error}") from None
+        raise type(error)(f"{name}: {error.message}") from None
 
 
 def to_dot(system: TransitionSystem) -> str:
@@ -95,18 +95,18 @@ def _system(
     labelled = symbols is not None or any(label for _, _, label in edges)
     if start is None and len(starts) > 1:
         raise InvalidValue(
-            f"there is more than one start ({', '.join(starts)}): mark one, or name the start (start=, --start)"
+            f"there is more than one start ({', '.join(starts)}): mark one, or name the start ({named('start')})"
         )
     if start is None and not starts and labelled:
         raise InvalidValue(
-            "no start is marked: draw an arrow to it from a node __start0, or name the start (start=, --start)"
+            f"no start is marked: draw an arrow to it from a node __start0, or name the start ({named('start')})"
         )
     if accepting is None:
         final = [name for name, attributes in graph.nodes.items() if _is_final(attributes)]
         accepting = final or None
     states = (name for name in graph.nodes if name not in marks)
-    named = _symbols(edges, symbols) if labelled else ((source, target, target) for source, target, _ in edges)
-    return system_of(named, states, next(iter(starts), None) if start is None else start, accepting)
+    moves = _symbols(edges, symbols) if labelled else ((source, target, target) for source, target, _ in edges)
+    return system_of(moves, states, next(iter(starts), None) if start is None else start, accepting)
 
 
 def _is_mark(name: str, attributes: Attributes) -> bool:
@@ -140,7 +140,7 @@ def _symbols(edges: list[tuple[str, str, str]], symbols: DotSymbols | None) -> I
         read, slash, wrote = label.partition("/")
         if not slash or "/" in wrote:
             raise InvalidValue(
-                f'the label from {source} to {target} is not of the form "input/output": pass symbols="labels" '
-                "(--dot-symbols labels)"
+                f'the label from {source} to {target} is not of the form "input/output": pass '
+                f"{named('symbols', 'labels')}"
             )
         yield source, (read if symbols == "inputs" else wrote).strip(), target

@@ -10,7 +10,7 @@ from typing import Any
 from dpwords.bridges.labelled_edges import system_of
 from dpwords.core.extras import optional
 from dpwords.core.symbols import Symbol, is_hashable
-from dpwords.errors import InvalidValue, within_memory
+from dpwords.errors import InvalidValue, named, within_memory
 from dpwords.languages.systems import TransitionSystem
 
 CASE, SYMBOL, ORDER = "case:concept:name", "concept:name", "time:timestamp"  # of the XES standard for event logs
@@ -77,7 +77,10 @@ def _traces(table: Any, case: str, symbol: str, order: str | None) -> list[list[
         order = ORDER
     for name in filter(None, (case, symbol, order)):
         if table.column_names.count(name) != 1:
-            raise InvalidValue(f"the log needs one column {name}: name its columns with case=, symbol= and order=")
+            raise InvalidValue(
+                f"the log needs one column {name}: name its columns with "
+                f"{named('case')}, {named('symbol')} and {named('order')}"
+            )
         empty = table[name].null_count
         if empty:
             raise InvalidValue(f"column {name} of the log has no value in {empty} of its rows: fill or remove them")

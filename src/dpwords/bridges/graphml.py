@@ -47,7 +47,7 @@ def from_graphml(
     try:
         return from_networkx(graph, start, action, accepting)
     except InvalidValue as error:
-        raise type(error)(f"{name}: {error}") from None
+        raise type(error)(f"{name}: {error.message}") from None
 
 
 def _check_xml(name: str, content: bytes) -> None:

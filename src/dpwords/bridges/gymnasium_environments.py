@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpwords.bridges.labelled_edges import system_of
 from dpwords.core.symbols import Symbol
-from dpwords.errors import InvalidValue, NotDeterministic
+from dpwords.errors import InvalidValue, NotDeterministic, named
 from dpwords.languages.exploring import State, explore
 from dpwords.languages.systems import TransitionSystem, written
 
@@ -64,7 +64,7 @@ def _only_start(inner: Any) -> State:
     starts = [state for state, weight in enumerate(() if weights is None else weights) if weight > 0]
     if len(starts) != 1:
         number = f"one of {len(starts)} states" if starts else "an unknown state"
-        raise InvalidValue(f"the environment starts in {number}: pass start=, for example env.reset()[0]")
+        raise InvalidValue(f"the environment starts in {number}: pass {named('start')}, for example env.reset()[0]")
     return starts[0]
 
 

@@ -54,7 +54,7 @@ def from_json(path: AnyFile) -> TransitionSystem:
     try:
         return TransitionSystem(document["transitions"], document["start"], accepting, document.get("positions"))
     except InvalidValue as error:
-        raise type(error)(f"{name}: {error}") from None
+        raise type(error)(f"{name}: {error.message}") from None
 
 
 def _keep_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

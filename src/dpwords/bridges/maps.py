@@ -34,7 +34,7 @@ def from_map(text: str | os.PathLike[str] | FileContent, stay: bool = False) -> 
     try:
         return _world(content, stay)
     except InvalidValue as error:
-        raise InvalidValue(f"{file_name(text)}: {error}") from None
+        raise InvalidValue(f"{file_name(text)}: {error.message}") from None
 
 
 def _may_be_a_file(text: str) -> bool:

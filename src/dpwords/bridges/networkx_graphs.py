@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dpwords.bridges.labelled_edges import system_of
 from dpwords.core.extras import optional
 from dpwords.core.symbols import Symbol
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, named
 from dpwords.languages.exploring import State
 from dpwords.languages.systems import TransitionSystem, written
 
@@ -78,7 +78,7 @@ def _edges(graph: DiGraph, action: str | None) -> Iterator[tuple[State, Symbol, 
         if action not in attributes:
             raise InvalidValue(
                 f"the edge from {written(source)} to {written(target)} has no attribute {action}: every edge needs its "
-                "action; without action= the symbols are the nodes"
+                f"action; without {named('action')} the symbols are the nodes"
             )
         symbol = attributes[action]
         yield source, tuple(symbol) if isinstance(symbol, list) else symbol, target

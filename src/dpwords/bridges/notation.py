@@ -16,7 +16,7 @@ from dpwords.bridges.system_files import read_system
 from dpwords.core.files import read_text
 from dpwords.core.limits import DEFAULTS
 from dpwords.core.symbols import Word
-from dpwords.errors import InvalidValue, TooLarge
+from dpwords.errors import InvalidValue, TooLarge, named
 from dpwords.languages.free_words import Words
 from dpwords.languages.language import Language
 from dpwords.languages.lexicon import Lexicon
@@ -119,22 +119,27 @@ def _unrestricted(
     given = [each for each in (alphabet_text, system, lexicon) if each is not None]
     if len(given) != 1:
         raise InvalidValue(
-            f"exactly one of --alphabet, --system and --lexicon must say what may be released ({len(given)} are "
-            "given): write for example --alphabet a-z"
+            f"exactly one of {named('alphabet')}, {named('system')} and {named('lexicon')} must say what may be "
+            f"released ({len(given)} are given): write for example {named('alphabet', 'a-z')}"
         )
     if (walls is not None or goal is not None) and not (system or "").startswith("grid:"):
         raise InvalidValue(
-            "--walls and --goal belong to a grid: write --system grid:15x15, or --rule 'never:…' and --rule 'ends_in:…'"
+            f"{named('walls')} and {named('goal')} belong to a grid: write {named('system', 'grid:15x15')}, or "
+            f"{named('rules', 'never:…')} and {named('rules', 'ends_in:…')}"
         )
     if system is None:
         if any(each is not None for each in (words, start, action, dot_symbols)):
             raise InvalidValue(
-                "--words, --start, --action and --dot-symbols belong to --system: leave them out, or give a --system"
+                f"{named('words')}, {named('start')}, {named('action')} and {named('dot_symbols')} belong to "
+                f"{named('system')}: leave them out, or give a {named('system')}"
             )
         return Words(alphabet(alphabet_text or "")) if lexicon is None else Lexicon(_lines(Path(lexicon), "word"))
     if system.startswith("grid:"):
         if any(each is not None for each in (start, action, dot_symbols)):
-            raise InvalidValue("a grid takes no --start, --action or --dot-symbols: write grid:15x15@1,2 for a start")
+            raise InvalidValue(
+                f"a grid takes no {named('start')}, {named('action')} or {named('dot_symbols')}: write "
+                "grid:15x15@1,2 for a start"
+            )
         found: TransitionSystem = _grid(system, walls, goal)
     else:
         found = read_system(Path(system), words, start, action, dot_symbols)
@@ -153,13 +158,14 @@ class Notation:
             raise InvalidValue("a separator needs at least one character and no line break: leave it out or change it")
         if any(map(_unprintable, self._names)):
             raise InvalidValue("a symbol contains a line break or half a character (a surrogate): use other symbols")
-        if not self._as_characters and any(map(self._splits, self._names)):
-            raise InvalidValue("a symbol is empty or contains the separator: choose another with --separator")
+        if not self.as_characters and any(map(self._splits, self._names)):
+            raise InvalidValue(f"a symbol is empty or contains the separator: choose another with {named('separator')}")
         if len(self._names) < len(self.language.alphabet):
             raise InvalidValue("two symbols are written alike: give them names that differ as text")
 
     @cached_property
-    def _as_characters(self) -> bool:
+    def as_characters(self) -> bool:
+        """Whether words are written without anything between their symbols."""
         return self.separator is None and self.language.alphabet.of_characters
 
     @cached_property
@@ -175,20 +181,20 @@ class Notation:
         language = self.language
         first = next((symbol for symbol, _ in language.follow(language.initial)), language.alphabet.symbols[0])
         example = f"such as {written(first)}"
-        if self._as_characters:
-            return f"as single characters {example} (--separator changes that)"
+        if self.as_characters:
+            return f"as single characters {example}"
         between = "white space" if self.separator is None else "the separator"
         return f"as {self.language.symbols_are} {example} with {between} between them"
 
     def read(self, text: str) -> str | list[Any]:
         """The word that a text stands for; unknown names stay as they are, so that the language refuses the word."""
-        if self._as_characters:
+        if self.as_characters:
             return text
         return [self._names.get(name, name) for name in text.split(self.separator)] if text else []
 
     def write(self, word: Word) -> str:
         """The word as text."""
-        between = "" if self._as_characters else self.separator or " "
+        between = "" if self.as_characters else self.separator or " "
         return between.join(map(written, word))
 
 
@@ -218,6 +224,6 @@ def _grid(text: str, walls: str | None, goal: str | None) -> GridWorld:
         int(match[1]),
         int(match[2]),
         start,
-        walls=() if walls is None else cells(walls, "--walls"),
-        goal=None if goal is None else cells(goal, "--goal"),
+        walls=() if walls is None else cells(walls, "walls"),
+        goal=None if goal is None else cells(goal, "goal"),
     )

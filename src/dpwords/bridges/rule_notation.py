@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, named
 from dpwords.languages import rules
 from dpwords.languages.language import Language
 from dpwords.languages.patterns import Pattern
@@ -64,11 +64,13 @@ def rule_parts(text: str) -> tuple[str, list[int | str]]:
     return name, [*times, *arguments]
 
 
-def cells(text: str, option: str) -> list[tuple[int, int]]:
-    """Cells of a grid, written `2,3;4,5`."""
+def cells(text: str, name: str) -> list[tuple[int, int]]:
+    """Cells of a grid, written `2,3;4,5`; `name` is that of the parameter."""
     found = [re.fullmatch(r"(\d{1,6}),(\d{1,6})", part) for part in text.split(";")]
     if None in found:
-        raise InvalidValue(f"{option} takes cells ROW,COLUMN with ; between them: write for example {option} '2,3;4,5'")
+        raise InvalidValue(
+            f"{named(name)} takes cells ROW,COLUMN with ; between them: write for example {named(name, '2,3;4,5')}"
+        )
     return [(int(match[1]), int(match[2])) for match in found if match is not None]
 
 

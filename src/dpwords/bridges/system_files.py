@@ -12,7 +12,7 @@ from dpwords.bridges.graphml import from_graphml
 from dpwords.bridges.json_systems import from_json
 from dpwords.bridges.maps import from_map
 from dpwords.core.files import AnyFile, file_name
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, named
 from dpwords.languages.systems import TransitionSystem
 
 
@@ -32,8 +32,6 @@ SYSTEM_FILES = {
     ".txt": SystemFile(from_map),
 }
 
-_OPTIONS = {"start": "--start", "action": "--action", "symbols": "--dot-symbols"}
-
 
 def read_system(
     file: AnyFile, words: str | None, start: str | None, action: str | None, symbols: str | None = None
@@ -45,14 +43,16 @@ def read_system(
             f"a system must be a grid or a file: write grid:15x15, or name a file that ends in {_listed(SYSTEM_FILES)}"
         )
     load, options = SYSTEM_FILES[suffix]
-    named = {"start": start, "action": action, "symbols": symbols}
-    given = {name: value for name, value in named.items() if value is not None}
+    told = {"start": start, "action": action, "symbols": symbols}
+    given = {name: value for name, value in told.items() if value is not None}
     for name in given:
         if name not in options:
-            raise InvalidValue(f"{_OPTIONS[name]} has no effect on a {suffix} file: leave it out")
+            raise InvalidValue(f"{named(name)} has no effect on a {suffix} file: leave it out")
     if words == "moves" and suffix in (".csv", ".graphml") and action is None:
-        more = ", or name the edge attribute that has the moves with --action" if "action" in options else ""
-        raise InvalidValue(f"a {suffix} file has words of states only, not of moves: leave out --words moves{more}")
+        more = f", or name the edge attribute that has the moves with {named('action')}" if "action" in options else ""
+        raise InvalidValue(
+            f"a {suffix} file has words of states only, not of moves: leave out {named('words', 'moves')}{more}"
+        )
     return load(file, **given)
 
 

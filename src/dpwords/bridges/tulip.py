@@ -7,7 +7,7 @@ from typing import Any
 
 from dpwords.bridges.labelled_edges import system_of
 from dpwords.core.symbols import Symbol
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, named
 from dpwords.languages.exploring import State
 from dpwords.languages.systems import TransitionSystem, written
 
@@ -30,7 +30,7 @@ def from_tulip(
     if start is None and len(initial) == 1:
         start = next(iter(initial))
     elif start is None and not (action is None and initial == set(states)):
-        raise InvalidValue(f"the system has {len(initial)} initial states: pass start=")
+        raise InvalidValue(f"the system has {len(initial)} initial states: pass {named('start')}")
     return system_of(_labelled(transitions, action), states, start, accepting)
 
 

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 _LANGUAGE = ("alphabet", "system", "words", "lexicon", "start", "action", "dot_symbols", "walls", "goal", "rules")
 _MECHANISM = ("report", "mechanism", "utility", "alpha", "calibration", "literal", "certificate_time")
-_CHANGE = " (--separator changes that)"  # which this command does not have
 _SAMPLING = ("word", "neighbour", "draws", "sureness")
 
 
@@ -203,7 +202,7 @@ def _compared(mechanism: Mechanism, notation: Notation, length: int) -> tuple[Ex
     try:
         found = audits.exact(mechanism, length, progress=partial(shown, label="comparing all words", least=64))
     except TooLarge as error:
-        raise TooLarge(f"{error}, or add --statistical to audit two words by sampling") from None
+        raise TooLarge(f"{error.message}, or add --statistical to audit two words by sampling") from None
     if found.words == 1:
         raise InvalidValue("there is only one word of this length, so nothing can be compared: use another length")
     return found, exact_rows(found, mechanism, notation, length)
@@ -260,9 +259,7 @@ def _read(notation: Notation, text: str, option: str) -> Any:
     word = notation.read(text)
     fault = notation.language.fault(tuple(word))
     if fault is not None:
-        raise NotInLanguage(
-            f"{option} is not in the language ({fault}); words are read {notation.manner.removesuffix(_CHANGE)}"
-        )
+        raise NotInLanguage(f"{option} is not in the language ({fault}); words are read {notation.manner}")
     return word
 
 

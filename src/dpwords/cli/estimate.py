@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,7 +23,6 @@ from dpwords.cli.options import (
     refuse,
     report_option,
 )
-from dpwords.cli.release_files import in_options
 from dpwords.cli.released import ReleasedFile, released_file
 from dpwords.cli.terminal import emit, note, status
 from dpwords.errors import InvalidValue
@@ -153,10 +151,7 @@ def estimate(
         refuse("--pattern belongs to --question patterns", "patterns")
     if asked != "frequencies":
         refuse("only --question frequencies has a table for each place", "per_place")
-    try:
-        found = _answered(asked, read, patterns, per_place, confidence, method)
-    except InvalidValue as error:
-        raise type(error)(_in_options(str(error))) from None
+    found = _answered(asked, read, patterns, per_place, confidence, method)
     names = _named(read, patterns) if per_place or asked == "patterns" else ()
     rows = EstimateRows(found, per_place, names, top)
     _write(rows, read, output)
@@ -166,17 +161,7 @@ def estimate(
 def _read(path: str, format: str | None) -> ReleasedFile:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "of each word only")  # advice for who is about to release
-        try:
-            return released_file(path, format)
-        except InvalidValue as error:
-            raise type(error)(_in_options(str(error))) from None
-
-
-def _in_options(message: str) -> str:
-    """A message that names arguments of Python functions with the options of the command line instead."""
-    message = message.replace("the channel without onto=", "the channel with --alphabet, not --system or --lexicon")
-    message = re.sub(r"\bmethod='(\w+)'", r"--method \1", message).replace("per_place", "--per-place")
-    return in_options(message)
+        return released_file(path, format)
 
 
 def _question(question: str | None, read: ReleasedFile, patterns: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from shlex import quote
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -25,8 +26,15 @@ if TYPE_CHECKING:
     from dpwords.spaces.questions import Question
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+_SPELLED = {"k": "-k", "rules": "--rule", "symbols": "--dot-symbols"}  # other than their parameters
 _NOT_FOR_REPORTS = ("edits", "mechanism", "k", "utility", "alpha", "calibration", "certificate_time", "any_word")
 _NO_PROOF = "long proofs are for tight calibration on words of states that keep their length, which is not in use here"
+
+
+def as_option(name: str, value: str | None = None) -> str:
+    """A parameter of a message as an option, with its value if it has one."""
+    option = _SPELLED.get(name) or f"--{name.replace('_', '-')}"
+    return option if value in (None, "True") else f"{option} {quote(value)}"
 
 
 def _forget(_context: click.Context, _parameter: click.Parameter, chosen: bool) -> None:

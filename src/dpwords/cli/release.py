@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from dpwords.mechanisms.exponential import Exponential
     from dpwords.mechanisms.private import Private
 
-_WARNED = 3  # lengths, the largest ones, for which the summary is computed
+_WARNED = 3  # lengths, the largest ones, whose warnings are shown
 
 
 def _silence(_context: click.Context, _parameter: click.Parameter, chosen: bool) -> bool:
@@ -157,7 +157,8 @@ def release(
         released = mechanism.release_all(words, progress=partial(shown, label="releasing"))
     except NotInLanguage as error:
         _refuse_broken_rules(words, options)
-        raise NotInLanguage(f"{error}; words are read {notation.manner}") from None
+        change = " (--separator changes that)" if notation.as_characters else ""
+        raise NotInLanguage(f"{error.message}; words are read {notation.manner}{change}") from None
     if certificates is not None and exponential is not None:
         exponential.certificate.save(certificates)
     if isinstance(mechanism, Report):
@@ -181,7 +182,7 @@ def _tell(mechanism: Private, lengths: list[int], tight: bool) -> None:
     elif exponential is not None and tight:
         _note_textbook(exponential, lengths)
     for length in lengths[-_WARNED:]:
-        for text in mechanism.summary(length).warnings:
+        for text in mechanism.known_warnings(length):
             note(f"warning: {text}" if len(lengths) == 1 else f"warning for words of length {length}: {text}")
 
 

@@ -191,19 +191,12 @@ def release_file(
                 "the output is not complete, and not in its place: finish it with --resume"
             ) from None
         raise
-    except (InvalidValue, TooLarge) as error:
-        unfinished = isinstance(error, TooLarge) and run is not None and run.is_begun and not written
+    except TooLarge as error:
+        unfinished = run is not None and run.is_begun and not written
         remedy = "; where there is more memory, finish this run with --resume" if unfinished else ""
-        raise type(error)(in_options(str(error)) + remedy) from None
+        raise TooLarge(f"{error.message}{remedy}") from None
     if certificates is not None and (exponential := certified(mechanism)) is not None:
         exponential.certificate.save(certificates)
-
-
-def in_options(message: str) -> str:
-    """A message that names arguments of Python functions, such as by=, with the options of the command line."""
-    names = "|".join((*_WHERE, "budget", "split"))
-    options = re.sub(rf"\b({names})=(?: or --\1\b| \(--\1\))?(?!\w)", r"--\1", message)
-    return options.replace("invalid='skip', --invalid skip", "--invalid skip")
 
 
 def _job(mechanism: Private, inside: Language | None, options: Mapping[str, Any]) -> Job:
@@ -333,7 +326,7 @@ def _tell_promise(run: FileRun, plan: Plan) -> None:
     for line in (f"{first}{remark}" if hidden or len(lengths) > 1 else first, *lines):
         note(line)
     for other in sorted({lengths[0], lengths[-1]} - {length}):
-        for text in plan.release.like(plan.typical_epsilon, other).summary(other).warnings:
+        for text in plan.release.like(plan.typical_epsilon, other).known_warnings(other):
             note(f"warning for words of length {other}: {text}")
 
 

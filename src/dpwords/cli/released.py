@@ -85,7 +85,7 @@ def _receipt(path: str, form: FileForm, source: Input) -> Mapping[str, Any]:
         except receipts.NoReceipt as error:
             if told:
                 return {}
-            raise InvalidValue(f"{error}; without it, {remedy}") from None
+            raise InvalidValue(f"{error.message}; without it, {remedy}") from None
     if path != _STANDARD and place.exists():
         return receipts.read(path, form.kind)
     if told:

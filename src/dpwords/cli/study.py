@@ -25,7 +25,7 @@ from dpwords.cli.options import (
     public_language,
     with_options,
 )
-from dpwords.cli.release_files import confirmed_header, in_options, word_file_options
+from dpwords.cli.release_files import confirmed_header, word_file_options
 from dpwords.cli.tables import side_by_side, table
 from dpwords.cli.terminal import emit, note, shown
 from dpwords.errors import InvalidValue
@@ -167,10 +167,7 @@ def data(
     where = {name: options[name] for name in ("column", "columns", "case", "symbol", "order", "separator")}
     header = confirmed_header(options)
     request = Request(**where, invalid=options["invalid"] or "fail", header=header, inside=inside)
-    try:
-        found = words_in(input, options["format"], request, mechanism, not options["no_header"])
-    except InvalidValue as error:
-        raise type(error)(in_options(str(error))) from None
+    found = words_in(input, options["format"], request, mechanism, not options["no_header"])
     study = partial(run, found.words, language, epsilon, k, edits, question, draws=draws, seed=seed, limits=limits)
     skipped = (f"{found.skipped:,} rows are not in the language and left out",) if found.skipped else ()
     _show("data", study, output, (*skipped, NOT_PRIVATE))

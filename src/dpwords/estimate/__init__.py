@@ -28,7 +28,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 from dpwords.core.limits import DEFAULTS, Limits
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, named
 from dpwords.estimate.asking import Asked, EstimateMethod
 from dpwords.estimate.chains import Chain, MarkovChain
 from dpwords.estimate.decoding import Decoded, decoded
@@ -101,7 +101,7 @@ def frequencies(
     if not per_place:
         return _answer("frequencies", releases, mechanism, options)
     if isinstance(mechanism, Report):
-        raise InvalidValue("answers of a report do not say which place they are about: leave out per_place")
+        raise InvalidValue(f"answers of a report do not say which place they are about: leave out {named('per_place')}")
     return _asked("frequencies", releases, mechanism, options).by_place()
 
 

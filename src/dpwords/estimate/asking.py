@@ -11,7 +11,7 @@ import numpy as np
 
 from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Floats
-from dpwords.errors import InvalidValue, within_memory
+from dpwords.errors import InvalidValue, named, within_memory
 from dpwords.estimate import inversion
 from dpwords.estimate.edits import EditModel, EditQuestion, answered_edits, fitted_edits, least_error, refuse_projected
 from dpwords.estimate.fitting import ProgressLine
@@ -94,7 +94,7 @@ class Asked:
     def by_place(self) -> list[Estimates]:
         """The shares of the symbols at each place, a table for each place."""
         if isinstance(self.mechanism, EditChannel):
-            raise InvalidValue("words of the edit channel have no fixed places: leave out per_place")
+            raise InvalidValue(f"words of the edit channel have no fixed places: leave out {named('per_place')}")
         words, symbols = self.releases.by_length(), len(self.mechanism.language.alphabet)
         places = max(words)
         if self._method() == "inverse":
@@ -123,7 +123,7 @@ class Asked:
                 "symbols (dfg), or release with Exponential or Online"
             )
         if self.method == "inverse":
-            raise InvalidValue("patterns are estimated by a chain only: use method='em'")
+            raise InvalidValue(f"patterns are estimated by a chain only: use {named('method', 'em')}")
         if isinstance(patterns, (str, Language)) or not isinstance(patterns, Iterable):
             raise InvalidValue("pass a list of patterns, as in ['ab', rules.contains('c')]")
         wanted = [tuple(each) if isinstance(each, list) else each for each in patterns]
@@ -156,7 +156,8 @@ class Asked:
         if not self.mechanism.language.alike:
             if self.method == "inverse":
                 raise InvalidValue(
-                    "inversion is biased on a system, where a step depends on the one before: use method='em'"
+                    "inversion is biased on a system, where a step depends on the one before: use "
+                    f"{named('method', 'em')}"
                 )
             return "em"
         if self.method == "auto":
@@ -224,7 +225,7 @@ class Asked:
 
     def _of_edits(self, mechanism: EditChannel) -> Estimates:
         if self.method == "inverse":
-            raise InvalidValue("the edit channel has no inverse that is known: use method='em'")
+            raise InvalidValue(f"the edit channel has no inverse that is known: use {named('method', 'em')}")
         refuse_projected(mechanism)
         if mechanism._channel.only_length_shows:
             raise hopeless(math.inf, len(self.releases))

@@ -70,7 +70,7 @@ def refuse_projected(mechanism: EditChannel) -> None:
     if mechanism.onto is not None:
         raise InvalidValue(
             "releases that were projected onto a language have no likelihood that can be computed: estimate from "
-            "releases of the channel without onto="
+            "releases of the channel over an alphabet alone, not onto a system or lexicon"
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpwords.core.encoding import Codes
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, named
 from dpwords.estimate.chains import hidden_runs
 from dpwords.estimate.evidence import RunEvidence, SameLength
 from dpwords.estimate.hidden import Hidden, Pass, Seen, favouring_own
@@ -62,7 +62,7 @@ def seen(mechanism: Private, rows: Codes) -> Seen:
         return favouring_own(rows, len(mechanism.language.alphabet), ratio_of(_linear(mechanism, length)))
     raise InvalidValue(
         f"estimates are not available for {mechanism!r}: release with Exponential under Hamming distance, Online, "
-        "EditChannel without onto=, or Report"
+        "EditChannel over an alphabet alone, or Report"
     )
 
 
@@ -72,7 +72,8 @@ def _linear(mechanism: Exponential, length: int) -> Weights:
     if weights.rate is None:
         raise InvalidValue(
             "expectation–maximisation needs weights that fall linearly in the exponent, and those of these releases do "
-            "not: use method='inverse' (free words only), or release with utility=Linear()"
+            "not: use {named('method', 'inverse')} (free words only), or release with "
+            f"{named('utility', 'linear')}"
         )
     return weights
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, named
 from dpwords.frames.tuning import LISTED
 
 
@@ -30,10 +30,10 @@ def named_columns(names: Sequence[str], columns: str | Sequence[str]) -> tuple[s
     texts = [columns] if isinstance(columns, str) else list(columns)
     found = [name for text in texts for name in _named(names, text)]
     if len(found) != len(set(found)):
-        raise InvalidValue("columns= names a column twice: name each step once")
+        raise InvalidValue(f"{named('columns')} names a column twice: name each step once")
     if not found:
         raise InvalidValue(
-            "columns= names no column: pass a list of names, a range such as 'm1:m12', or a pattern 'm*'"
+            f"{named('columns')} names no column: pass a list of names, a range such as 'm1:m12', or a pattern 'm*'"
         )
     return tuple(found)
 

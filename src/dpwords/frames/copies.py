@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpwords.core.scaled import Integers
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, named
 from dpwords.frames.coders import is_list, told_kind
 
 
@@ -61,7 +61,7 @@ def copied(column: Any, name: str, rows: Integers | None = None) -> Any:
     if _holds_more(column.type):
         raise InvalidValue(
             f"column {name} has unions or views of lists, which can hold more than they show: convert it, or leave out "
-            "what is not named (drop_others=True, --drop-others)"
+            f"what is not named ({named('drop_others', True)})"
         )
     encoded = pa.types.is_dictionary(column.type)
     plain = bare_kind(column.type, dictionaries=False)
@@ -75,7 +75,7 @@ def copied(column: Any, name: str, rows: Integers | None = None) -> Any:
     except (pa.ArrowException, TypeError):
         raise InvalidValue(
             f"values of type {told_kind(column.type)} cannot be copied: convert column {name}, or leave out what is "
-            "not named (drop_others=True, --drop-others)"
+            f"not named ({named('drop_others', True)})"
         ) from None
 
 

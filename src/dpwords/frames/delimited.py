@@ -9,7 +9,7 @@ from typing import IO, Any, Literal
 import pyarrow as pa
 
 from dpwords.core.limits import DEFAULTS
-from dpwords.errors import InvalidValue, TooLarge
+from dpwords.errors import InvalidValue, TooLarge, named
 from dpwords.frames.readers import TableReader
 from dpwords.frames.streams import Input, Packing, errors_of_reading, lines, packed, unpacked
 from dpwords.frames.tuning import CELL, LONGEST_LINE, ROWS, TEXT_BYTES
@@ -76,7 +76,8 @@ class DelimitedReader(TableReader):
             raise TooLarge(f"{name} has more than {DEFAULTS.columns} columns: write symbols one below the other")
         if len(set(header)) < len(header):
             raise InvalidValue(
-                f"two columns of {name} have the same name: rename one of them, or use --no-header if there is none"
+                f"two columns of {name} have the same name: rename one of them, or use "
+                f"{named('no_header', True)} if there is none"
             )
         for mark, called in _OTHERS.items():
             if len(header) == 1 and mark in header[0]:
@@ -192,7 +193,9 @@ class TextWriter:
 
     def __init__(self, file: IO[bytes], packing: Packing | None, schema: pa.Schema) -> None:
         if len(schema) != 1:
-            raise InvalidValue("plain text holds one column: use --drop-others, or write another format")
+            raise InvalidValue(
+                f"plain text holds one column: use {named('drop_others', True)}, or write another format"
+            )
         check_flat(schema, "plain text")
         self._out = packed(file, packing)
 
@@ -215,7 +218,7 @@ def check_flat(schema: pa.Schema, kind: str) -> None:
         if pa.types.is_nested(inner) or pa.types.is_binary(inner) or pa.types.is_large_binary(inner):
             raise InvalidValue(
                 f"a column of {kind} cannot hold lists, objects or bytes: write to .jsonl, .parquet or .arrow, or use "
-                "--drop-others"
+                f"{named('drop_others', True)}"
             )
 
 

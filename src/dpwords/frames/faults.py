@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Integers
-from dpwords.errors import InvalidValue, NotInLanguage
+from dpwords.errors import InvalidValue, NotInLanguage, named
 from dpwords.frames.shapes import Fault, Found
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
@@ -65,7 +65,7 @@ class WordRule:
 
     def error(self, fault: Fault, codes: Codes, name: int | str) -> InvalidValue:
         """The error that a row causes. It names the row and the rule, and no symbol of the word."""
-        row, remedy = f"{self.row} {name}", f"correct it, or skip such {self.row}s (invalid='skip', --invalid skip)"
+        row, remedy = f"{self.row} {name}", f"correct it, or skip such {self.row}s ({named('invalid', 'skip')})"
         if fault is Fault.MISSING:
             return InvalidValue(f"{row} has no word, its value is null: {remedy}")
         if fault is Fault.GAP:
@@ -79,7 +79,8 @@ class WordRule:
         word = tuple(symbols[code] if code < len(symbols) else unknown for code in codes.tolist())
         reason = self.mechanism.language.fault(word)
         if reason is None and self.inside is not None:  # the mechanism itself would take the word
-            reason, remedy = self.inside.fault(word), f"{remedy}, or take any word over the symbols (--any-word)"
+            reason = self.inside.fault(word)
+            remedy = f"{remedy}, or take any word over the symbols ({named('any_word', True)})"
         return NotInLanguage(f"{row} has a word that is not in the language ({reason}): {remedy}")
 
 

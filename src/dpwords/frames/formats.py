@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol, cast, get_args
 
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, named
 from dpwords.frames import need_pyarrow
 from dpwords.frames.streams import STANDARD, Input, Packing
 
@@ -57,13 +57,16 @@ class FileForm:
     header: bool = True  # whether the first line of CSV or TSV has the names of the columns
 
     @classmethod
-    def of(cls, path: str, named: str | None = None, header: bool = True) -> FileForm:
+    def of(cls, path: str, kind: str | None = None, header: bool = True) -> FileForm:
         """The form that a file's suffixes say, such as .csv.gz; a name of a format comes before the suffix."""
         suffixes = [] if path == STANDARD else [suffix[1:].lower() for suffix in Path(path).suffixes]
         packing = cast(Packing, suffixes.pop()) if suffixes and suffixes[-1] in get_args(Packing) else None
-        kind = named or (_SUFFIXES.get(suffixes[-1]) if suffixes else None)
+        kind = kind or (_SUFFIXES.get(suffixes[-1]) if suffixes else None)
         if kind is None and path == STANDARD:
-            raise InvalidValue(f"standard input has no suffix that says its format: give --format {'|'.join(FORMATS)}")
+            raise InvalidValue(
+                f"standard input has no suffix that says its format: give {named('format')}, one of "
+                f"{', '.join(FORMATS)}"
+            )
         if kind is None:
             known = ", ".join(f".{suffix}" for suffix in _SUFFIXES)
             raise InvalidValue(
@@ -72,7 +75,9 @@ class FileForm:
         if packing is not None and kind not in _TEXT:
             raise InvalidValue(f"{kind} files are compressed inside: leave out .{packing} in {Path(path).name}")
         if not header and kind not in DELIMITED:
-            raise InvalidValue(f"--no-header is for CSV and TSV, and {Path(path).name} is another format: leave it out")
+            raise InvalidValue(
+                f"{named('no_header')} is for CSV and TSV, and {Path(path).name} is another format: leave it out"
+            )
         return cls(kind, packing, header)
 
     def like(self, source: FileForm) -> FileForm:

@@ -9,7 +9,7 @@ from typing import IO, Any
 import pyarrow as pa
 
 from dpwords.core.limits import DEFAULTS
-from dpwords.errors import InvalidValue, TooLarge
+from dpwords.errors import InvalidValue, TooLarge, named
 from dpwords.frames.readers import TableReader
 from dpwords.frames.streams import Input, Packing, errors_of_reading, lines, packed, unpacked
 from dpwords.frames.tuning import CELLS, ROWS, TEXT_BYTES
@@ -117,7 +117,7 @@ class JsonReader(TableReader):
             if not names.issuperset(found):
                 raise InvalidValue(
                     f"row {number} of {self._source.name} has a key that the first rows have not: write to .jsonl, or "
-                    "use --drop-others"
+                    f"use {named('drop_others', True)}"
                 )
 
     def _first_type(self, key: str, some: list[JsonLine]) -> pa.DataType:
@@ -140,7 +140,8 @@ class JsonReader(TableReader):
             except _ARROW_REFUSES:
                 raise InvalidValue(
                     f"row {number} of {self._source.name} has another type of value than the first rows in a column "
-                    "that is used: write all of them alike, or leave other columns out with --drop-others"
+                    "that is used: write all of them alike, or leave other columns out with "
+                    f"{named('drop_others', True)}"
                 ) from None
         raise InvalidValue(f"a column of {self._source.name} that is used has values of several types: write all alike")
 
@@ -225,5 +226,7 @@ def _written(value: Any) -> str:
 
 def _as_text(value: Any) -> str:
     if isinstance(value, bytes):
-        raise InvalidValue("JSON has no bytes: write to .parquet or .arrow instead, or use --drop-others")
+        raise InvalidValue(
+            f"JSON has no bytes: write to .parquet or .arrow instead, or use {named('drop_others', True)}"
+        )
     return value.isoformat() if hasattr(value, "isoformat") else str(value)

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpwords.core.scaled import Integers
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, named
 from dpwords.frames.coders import is_text, told_kind
 from dpwords.frames.columns import checked_column
 from dpwords.frames.copies import copied, schema_of
@@ -42,7 +42,7 @@ class LongWords:
         """From the columns that there are, and those that a user names; the names in event logs are known."""
         for given, what, known in ((case, "case", CASE), (symbol, "symbol", SYMBOL)):
             if given is None and known not in names:
-                raise InvalidValue(f"an event log needs {what}= (--{what}), as there is no column {known}: name it")
+                raise InvalidValue(f"an event log needs {named(what)}, as there is no column {known}: name it")
         found = cls(case or CASE, symbol or SYMBOL, ORDER if order is None and ORDER in names else order)
         for name in found.columns:
             checked_column(names, name)

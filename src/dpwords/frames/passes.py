@@ -14,7 +14,7 @@ from typing import IO, Any, cast
 import pyarrow as pa
 
 from dpwords.core.symbols import Symbol
-from dpwords.errors import DPWordsError, InvalidValue
+from dpwords.errors import DPWordsError, InvalidValue, named
 from dpwords.frames import receipts
 from dpwords.frames.coders import is_text, written_kind
 from dpwords.frames.columns import NoColumn
@@ -58,7 +58,7 @@ class TableSource:
             if self._has_first_line:  # it could be private words
                 where = f"the first line of {self.input.name}"
                 raise InvalidValue(
-                    f"{error.fault}: see that {where} has the names of the columns, or use --no-header"
+                    f"{error.fault}: see that {where} has the names of the columns, or use {named('no_header', True)}"
                 ) from None
             raise
 
@@ -77,8 +77,8 @@ class TableSource:
         if (shape.read(first).words.values < len(alphabet)).any():
             raise InvalidValue(
                 f"the first line of {self.input.name} could be a row of words and not the names of the columns: name "
-                "one of its columns (--column, a range in --columns, --id, --by) or use --header if it is a header, or "
-                "use --no-header"
+                f"one of its columns ({named('column')}, a range in {named('columns')}, {named('id')}, {named('by')}) "
+                f"or use {named('header', True)} if it is a header, or use {named('no_header', True)}"
             )
 
     @property
@@ -173,7 +173,7 @@ class Passes:
         except (pa.ArrowException, ValueError, OverflowError):
             raise InvalidValue(
                 f"a column that is copied has values that cannot be written as {self._target.kind}: convert it, write "
-                "another format, or use --drop-others"
+                f"another format, or use {named('drop_others', True)}"
             ) from None
 
     def draw(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpwords.core.checks import positive_number
 from dpwords.core.scaled import Floats, Integers
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, named
 from dpwords.privacy.guarantees import checked_epsilon
 
 Split = Literal["equal", "first"]
@@ -44,7 +44,9 @@ class Division:
         """Check the arguments of a user. A budget without a rule is divided equally."""
         if budget is None:
             if split is not None:
-                raise InvalidValue("split= says how a budget is divided: pass budget= as well, or leave it out")
+                raise InvalidValue(
+                    f"{named('split')} says how a budget is divided: pass {named('budget')} as well, or leave it out"
+                )
             return cls(epsilon)
         division = cls(
             epsilon, checked_epsilon(positive_number(budget, "budget", "budget=10.0")), _checked_split(split)

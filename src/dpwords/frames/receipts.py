@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpwords import __version__
 from dpwords.core.files import read_text
-from dpwords.errors import InvalidValue, within_memory
+from dpwords.errors import InvalidValue, named, within_memory
 from dpwords.frames.formats import FileForm
 from dpwords.frames.streams import Input
 from dpwords.mechanisms.private import Private
@@ -141,7 +141,7 @@ def check_mechanism(document: Mapping[str, Any], mechanism: Private) -> None:
     if isinstance(options, Mapping) and options.get("budget") is not None and options.get("split") == "equal":
         raise InvalidValue(
             "the words have different ε, because a budget was divided equally over the words of each person: release "
-            "them with one --epsilon, or with --split first"
+            f"them with one {named('epsilon')}, or with {named('split', 'first')}"
         )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpwords.core.encoding import Codes, Ragged
-from dpwords.errors import InvalidValue, NotInLanguage
+from dpwords.errors import InvalidValue, NotInLanguage, named
 from dpwords.frames.answers import ANSWER, released_answers
 from dpwords.frames.faults import WordRule
 from dpwords.frames.passes import TableSource
@@ -104,5 +104,7 @@ def _column_of_answers(names: list[str], request: Request) -> str:
     if log is not None:
         return log.symbol
     if len(names) != 1:
-        raise InvalidValue(f"say where the answers are, with column=: the columns are {', '.join(names[:12])}")
+        raise InvalidValue(
+            f"say where the answers are, with {named('column')}: the columns are {', '.join(names[:12])}"
+        )
     return names[0]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, named
 from dpwords.frames.answers import answer_column
 from dpwords.frames.batches import BatchRelease
 from dpwords.frames.columns import checked_column, named_columns
@@ -50,7 +50,8 @@ class Request:
             return None
         if (self.column, self.columns, self.separator, self.id) != (None, None, None, None):
             raise InvalidValue(
-                "column=, columns=, separator= and id= do not go with case=, symbol= and order=: the case is the id"
+                f"{named('column')}, {named('columns')}, {named('separator')} and {named('id')} do not go with "
+                f"{named('case')}, {named('symbol')} and {named('order')}: the case is the id"
             )
         return LongWords.of(names, *parts)
 
@@ -104,7 +105,7 @@ class Request:
         if self.kept_key and self.id is None:
             raise InvalidValue(
                 "a key that is kept needs ids that name the words, because equal words with equal ids, such as row "
-                "numbers, come out alike in all tables: name the column with id= (--id), or leave out the key"
+                f"numbers, come out alike in all tables: name the column with {named('id')}, or leave out the key"
             )
         Division.of(mechanism.epsilon, self.budget, self.split)  # raises
         fixed = mechanism.distance != "levenshtein"
@@ -112,10 +113,10 @@ class Request:
         shape = shape_of(schema, mechanism.language, *where, same_length=fixed, declared=declared)
         if isinstance(mechanism, Report):
             shape = answer_column(shape, mechanism)
-        named = [checked_column(schema.names, name) for name in (self.id, self.by) if name is not None]
-        if set(named) & set(shape.columns):
+        told = [checked_column(schema.names, name) for name in (self.id, self.by) if name is not None]
+        if set(told) & set(shape.columns):
             raise InvalidValue("a column of words cannot be the id or the person as well: name another column")
-        kept = [name for name in schema.names if name in {*shape.columns, *named}] if self.drop_others else None
+        kept = [name for name in schema.names if name in {*shape.columns, *told}] if self.drop_others else None
         return BatchRelease(
             mechanism,
             shape,

@@ -19,7 +19,7 @@ import pyarrow as pa
 from dpwords import __version__
 from dpwords.core.files import is_same_file, refuse_standard_input, resolved
 from dpwords.core.keyed import Key
-from dpwords.errors import DPWordsError, InvalidValue, within_memory
+from dpwords.errors import DPWordsError, InvalidValue, named, within_memory
 from dpwords.frames import receipts
 from dpwords.frames.formats import FileForm
 from dpwords.frames.passes import Passes, RowsDone, TableSource
@@ -127,10 +127,12 @@ class FileRun:
             if resumed:
                 raise
             if plan.may_be_charged(ledger):  # it pays nothing more when it is resumed
-                raise type(error)(f"{error}; finish this run with --resume, since its ε may be recorded") from None
+                raise type(error)(
+                    f"{error.message}; finish this run with {named('resume', True)}, since its ε may be recorded"
+                ) from None
             self._unfinished.forget()
             raise
-        with _errors_of_writing("make room, then finish it with --resume"):
+        with _errors_of_writing(f"make room, then finish it with {named('resume', True)}"):
             try:
                 with self._unfinished.part.open("wb") as file:
                     self._passes.draw(plan, file, document, progress, self._one)
@@ -178,8 +180,8 @@ class FileRun:
             if receipts.is_of(receipts.read(str(output), self._target_form.kind), self.job.mechanism, self.job.public):
                 return True
         raise InvalidValue(
-            f"there is nothing to resume, and {output.name} is not what this run would write: leave out --resume to "
-            "replace it"
+            f"there is nothing to resume, and {output.name} is not what this run would write: leave out "
+            f"{named('resume')} to replace it"
         )
 
     def _claimed(self, key: bytes | None, resume: bool) -> bytes:
@@ -192,7 +194,7 @@ class FileRun:
             return key or Key.fresh().secret
         kept = self._unfinished.key()
         if (kept is None) != (key is not None):
-            remedy = "give the same --key-file" if kept is None else "leave out --key-file"
+            remedy = f"{'give the same' if kept is None else 'leave out'} {named('key_file')}"
             raise InvalidValue(
                 f"the unfinished run had another key: {remedy}, or delete {self._unfinished.folder.name}"
             )

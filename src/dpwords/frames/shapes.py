@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from dpwords.bridges.notation import Notation
 from dpwords.core.encoding import Codes, Ragged, code_type
 from dpwords.core.symbols import Alphabet
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, named
 from dpwords.frames.coders import (
     Coder,
     coder_of,
@@ -278,7 +278,9 @@ def shape_of(
 
     if columns is not None:
         if column is not None or separator is not None:
-            raise InvalidValue("column= and separator= do not go with columns=: leave them out")
+            raise InvalidValue(
+                f"{named('column')} and {named('separator')} do not go with {named('columns')}: leave them out"
+            )
         names = named_columns(schema.names, columns)
         if not same_length:
             raise InvalidValue(
@@ -292,7 +294,7 @@ def shape_of(
     plain = kind.value_type if pa.types.is_dictionary(kind) else kind
     if is_list(kind):
         if separator is not None:
-            raise InvalidValue("separator= is for a column of text, and this one has lists: leave it out")
+            raise InvalidValue(f"{named('separator')} is for a column of text, and this one has lists: leave it out")
         if pa.types.is_fixed_size_list(kind) and kind.list_size == 0:
             raise InvalidValue("this column has lists of length 0, which have nothing to hide: name another column")
         if pa.types.is_fixed_size_list(kind) and not same_length and declared(name):
@@ -304,7 +306,7 @@ def shape_of(
     if not is_text(plain):
         raise InvalidValue(
             f"words are in a column of lists or of text, and this one has type {told_kind(kind)}: name another "
-            "column=, or pass columns= if each step has a column"
+            f"{named('column')}, or pass {named('columns')} if each step has a column"
         )
     _ = Notation(language, separator)  # raises if the symbols cannot be told apart in a text
     by_character = separator is None and alphabet.of_characters
@@ -341,7 +343,11 @@ def _only_column(schema: Any) -> str:
     """The column of words if there is no doubt: the only one, or the only one that has lists."""
     names = [field.name for field in schema if is_list(field.type)] or schema.names
     if len(names) != 1:
-        raise NoColumn("say where the words are, with column=, columns=, or case= and symbol=", schema.names)
+        raise NoColumn(
+            f"say where the words are, with {named('column')}, {named('columns')}, or {named('case')} and "
+            f"{named('symbol')}",
+            schema.names,
+        )
     return str(names[0])
 
 

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Literal, cast
 
-from dpwords.errors import DPWordsError, InvalidValue, TooLarge, unchained
+from dpwords.errors import DPWordsError, InvalidValue, TooLarge, named, unchained
 from dpwords.frames.tuning import CHUNK, LONGEST_LINE
 
 Packing = Literal["gz", "bz2", "xz", "zst"]
@@ -208,7 +208,7 @@ def shared(file: IO[bytes]) -> IO[bytes]:
 
 def _standard_input() -> IO[bytes]:
     if sys.stdin is None or sys.stdin.isatty():
-        raise InvalidValue("nothing comes from standard input: name a file with --input, or redirect one")
+        raise InvalidValue(f"nothing comes from standard input: name a file with {named('input')}, or redirect one")
     return sys.stdin.buffer
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dpwords.core.keyed import Key, distinct
 from dpwords.core.scaled import Floats
-from dpwords.errors import DPWordsError, InvalidValue
+from dpwords.errors import DPWordsError, InvalidValue, named
 from dpwords.frames.batches import BatchRelease, pairs_of
 from dpwords.frames.ids import checked_ids, ids_of
 from dpwords.frames.people import Division, PeopleFacts, counted, ranks_of
@@ -90,7 +90,7 @@ class Survey:
         if by is None and (limited or charged):
             if release.id is None:
                 what = "a budget is" if limited else "a ledger is kept"
-                raise InvalidValue(f"{what} for each person: name the column that says who it is, with by= or --by")
+                raise InvalidValue(f"{what} for each person: name the column that says who it is, with {named('by')}")
             by = release.id
         self.release, self.by, self.charged, self.kept_key = release, by, charged, kept_key
         self.rows, self.skipped = 0, 0
@@ -128,7 +128,7 @@ class Survey:
                 remedy = "" if self.kept_key else ", or leave the id out"
                 raise InvalidValue(
                     f"two rows have the same id in column {release.id}, and ids tell draws apart: name a column that "
-                    f"differs in every row{remedy}; by= (--by) names the person"
+                    f"differs in every row{remedy}; {named('by')} names the person"
                 )
             release = replace(release, id=None)
         plan = Plan(release, self.rows, self.skipped, (), dict(sorted(self._lengths.items())))

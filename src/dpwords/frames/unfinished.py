@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from dpwords.core.files import read_text
 from dpwords.core.keyed import KEY_BYTES
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, named
 
 _TAG = 32  # bytes
 
@@ -54,8 +54,8 @@ class Unfinished:
         """Make sure that no other run has this output, and that nothing begun is forgotten without a word."""
         if self.is_begun and not resume:
             raise InvalidValue(
-                f"an unfinished run wrote to {self.output.name}: finish it with --resume, or delete {self.folder.name} "
-                "beside it, and what a ledger has recorded for it stays spent"
+                f"an unfinished run wrote to {self.output.name}: finish it with {named('resume', True)}, or delete "
+                f"{self.folder.name} beside it, and what a ledger has recorded for it stays spent"
             )
         self.folder.mkdir(mode=0o700, exist_ok=True)
         found = self.folder.lstat()

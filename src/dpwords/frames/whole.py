@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from dpwords.core.encoding import Ragged
 from dpwords.core.scaled import Integers
-from dpwords.errors import InvalidValue, within_memory
+from dpwords.errors import InvalidValue, named, within_memory
 from dpwords.frames.people import PeopleFacts
 from dpwords.frames.readers import ArrowRows
 from dpwords.frames.requests import Request
@@ -19,9 +19,7 @@ from dpwords.frames.tables import TableAdapter, opened
 from dpwords.frames.word_table import WordTable
 from dpwords.mechanisms.private import Private
 
-Drawn = tuple[
-    Any, int, Integers, Ragged
-]  # a batch, its first row, and of its rows those that come out, with their words
+DrawnBatch = tuple[Any, int, Integers, Ragged]  # a batch, its first row, those of its rows that come out, their words
 
 
 @within_memory()
@@ -57,7 +55,7 @@ def facts(mechanism: Private, table: Any, request: Request) -> PeopleFacts:
         pass
     found = survey.plan().facts
     if found is None:
-        raise InvalidValue("facts are about people: name the column that says who it is, with by=")
+        raise InvalidValue(f"facts are about people: name the column that says who it is, with {named('by')}")
     return found
 
 
@@ -74,7 +72,7 @@ def _words(mechanism: Private, source: TableAdapter, request: Request, key: byte
     return WordTable.of(reader, request, mechanism, key, source.declares)
 
 
-def _made(source: TableAdapter, table: WordTable, drawn: list[Drawn], every: bool = False) -> Any:
+def _made(source: TableAdapter, table: WordTable, drawn: list[DrawnBatch], every: bool = False) -> Any:
     """The table that comes out, of the kind that came in; `every` says that all rows do."""
     release, shape = table.release, table.release.shape
     if table.log is not None:
@@ -94,6 +92,6 @@ def _some_words(shape: Shape, number: int) -> Ragged:
 
 def _bare() -> InvalidValue:
     return InvalidValue(
-        "a column without a table takes only separator= and invalid=: it has no ids, and can be a part of a longer "
-        "column, so pass a table"
+        f"a column without a table takes only {named('separator')} and {named('invalid')}: it has no ids, and can be "
+        "a part of a longer column, so pass a table"
     )

@@ -10,7 +10,7 @@ from typing import Any
 from dpwords.core.checks import collection, whole_number
 from dpwords.core.room import check_room
 from dpwords.core.symbols import Alphabet, Symbol, Word, is_hashable, symbols_of
-from dpwords.errors import InvalidValue, NotDeterministic, NotInLanguage, TooLarge
+from dpwords.errors import InvalidValue, NotDeterministic, NotInLanguage, TooLarge, named
 from dpwords.languages.exploring import Explored, State
 from dpwords.languages.language import Language, reduced
 
@@ -85,7 +85,7 @@ class TransitionSystem(Language):
         if not self._names_targets:
             raise InvalidValue(
                 "only words of states may start anywhere: name a start (S in a map), or use by_states() "
-                "(--words states)"
+                f"({named('words', 'states')})"
             )
         return ANY_START
 

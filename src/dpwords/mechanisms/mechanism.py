@@ -16,7 +16,7 @@ from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import SeededSource, Source, SystemSource
 from dpwords.core.symbols import AnyWord, PromisedDistance, Word, symbols_of
 from dpwords.core.values import Value
-from dpwords.errors import InvalidValue, NotInLanguage, TooLarge, within_memory
+from dpwords.errors import InvalidValue, NotInLanguage, TooLarge, named, within_memory
 from dpwords.languages.language import Language
 from dpwords.privacy.guarantees import Guarantee, NotPrivate, PureDP
 from dpwords.spaces.space import Distances, Law, Space, distances_of
@@ -79,7 +79,7 @@ class Mechanism(Value, ABC):
         from the language, the same ones each time: 256 of them, or as few as 8 on large systems and for long words.
         """
         if (word is None) == (length is None):
-            raise InvalidValue("expected_distance takes either a word or length=")
+            raise InvalidValue(f"expected_distance takes either a word or {named('length')}")
         return self.given(word).expected_distance() if word is not None else self._average(length, 0)[0]
 
     def distance_distribution(
@@ -96,7 +96,7 @@ class Mechanism(Value, ABC):
         [0.683, 0.277, 0.038, 0.002]
         """
         if (word is None) == (length is None):
-            raise InvalidValue("distance_distribution takes either a word or length=")
+            raise InvalidValue(f"distance_distribution takes either a word or {named('length')}")
         width = None if at_most is None else whole_number(at_most, "at_most", 0) + 1
         if word is not None:
             return self.given(word).distance_distribution()[:width]

@@ -199,7 +199,7 @@ class Private(Summarised):
             try:
                 self._checked_rows(word.reshape(1, -1)) if isinstance(word, np.ndarray) else self._codes(word)
             except DPWordsError as error:
-                return type(error)(f"word {number}: {error}")
+                return type(error)(f"word {number}: {error.message}")
         raise AssertionError
 
     def _checked_rows(self, rows: Any) -> Codes:

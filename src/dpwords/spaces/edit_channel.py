@@ -208,7 +208,7 @@ def projected(words: Ragged, project: Callable[[Codes], Codes]) -> Ragged:
     try:
         return Ragged.of([project(word) for word in words])
     except TooLarge as error:  # this depends on the noisy word: repeating until it fits would select among draws
-        raise TooLarge(f"{error} (a word was drawn, so its ε is spent)") from None
+        raise TooLarge(f"{error.message} (a word was drawn, so its ε is spent)") from None
 
 
 def _corrupted(rows: Codes, channel: Channel, stream: Stream, limits: Limits) -> Ragged:

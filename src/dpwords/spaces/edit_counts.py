@@ -25,7 +25,7 @@ from dpwords.core.randomness import Stream
 from dpwords.core.sampling import integer_below
 from dpwords.core.scaled import Integers, Scaled
 from dpwords.core.symbols import Distance, levenshtein
-from dpwords.errors import InvalidValue, TooLarge
+from dpwords.errors import InvalidValue, TooLarge, named
 from dpwords.languages.language import Language
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.least_distance import LeastDistance
@@ -179,7 +179,7 @@ def _measured(graph: Graph) -> tuple[Graph, int, int]:
     except CycleError:
         raise InvalidValue(
             "under Levenshtein distance a language has to be finite, but this one has words of any length: bound it, "
-            "for example with .up_to(12), or take EditChannel (--mechanism channel)"
+            f"for example with .up_to(12), or take EditChannel ({named('mechanism', 'channel')})"
         ) from None
     kept = np.isin(graph.target, list(useful))
     first = np.concatenate([[0], np.cumsum(kept)])[graph.first]

@@ -32,7 +32,7 @@ def release(dataframe: Any, mechanism: Private, request: Request, key: bytes | N
     frame = _checked(dataframe)
     if isinstance(mechanism, Report):
         raise InvalidValue(
-            "a report is not released on a cluster yet: use dw.frames.release, or dpwords release --report"
+            "a report is not released on a cluster yet: use dw.frames.release, or the command dpwords release"
         )
     secret = Key.fresh() if key is None else Key(key)
     log = request.log(frame.columns)

@@ -35,7 +35,7 @@ class Shipment:
                     found = self.release.read(batch)
                 lengths |= set(np.unique(found.words.sizes[found.faults == Fault.NONE]).tolist())
         except DPWordsError as error:  # as data, so that Spark does not retry, and wraps no traceback around it
-            kind, message = type(error).__name__, str(error)
+            kind, message = type(error).__name__, error.message
         facts = [
             pa.array([sorted(lengths)], pa.list_(pa.int64())),
             *(pa.array([x], pa.string()) for x in (kind, message)),

@@ -21,6 +21,7 @@ from dpwords.errors import DPWordsError, TooLarge
 from dpwords.web import tasks
 from dpwords.web.guard import Guard
 from dpwords.web.messages import CONTENT_TYPE, Message, decoded
+from dpwords.web.wording import on_page
 from dpwords.web.workers import Event, Worker
 
 STATIC = Path(__file__).parent / "static"
@@ -57,7 +58,7 @@ def create_app(port: int, token: str) -> Starlette:
                 return StreamingResponse(_streamed(events), media_type=CONTENT_TYPE)
             return await run_in_threadpool(_waited, events)
         except DPWordsError as error:
-            return _refused(str(error))
+            return _refused(on_page(error))
 
     return Starlette(
         routes=[
@@ -120,7 +121,7 @@ async def _streamed(events: Answering) -> AsyncIterator[bytes]:
             try:
                 event = await run_in_threadpool(next, events)
             except DPWordsError as error:
-                event = "refused", str(error)
+                event = "refused", on_page(error)
             if event is not None:
                 kind, value = event
                 answer = value if kind == "done" else Message({"error" if kind == "refused" else kind: value})

@@ -16,7 +16,7 @@ from dpwords.web.data_settings import DataSettings, file_of, mechanism_of, where
 from dpwords.web.fields import Fields
 from dpwords.web.messages import Message
 from dpwords.web.recipes import command, output_name, python
-from dpwords.web.wording import for_the_page, on_page
+from dpwords.web.wording import on_page
 from dpwords.web.workers import ShowProgress
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ EXAMPLES = 8  # released words that are shown
 _CHECKED, _PREPARED = 0.2, 0.5  # shares of the progress when everything is checked, and when it can be drawn
 
 
-@for_the_page()
 def look(question: Message, _progress: ShowProgress) -> Message:
     """The columns and first rows of a file, and a guess at where the words are, for the owner of the file."""
     from dpwords.frames.guesses import guessed
@@ -54,7 +53,6 @@ def look(question: Message, _progress: ShowProgress) -> Message:
     )
 
 
-@for_the_page()
 def symbols(question: Message, _progress: ShowProgress) -> Message:
     """The symbols that occur in a file. They are as private as the file is, unless its owner knows better."""
     from dpwords.frames.memory import memory_source
@@ -70,7 +68,6 @@ def symbols(question: Message, _progress: ShowProgress) -> Message:
     return Message({"symbols": occurring(source, where)})
 
 
-@for_the_page()
 def check(question: Message, _progress: ShowProgress) -> Message:
     """What a release of a file promises, and what people spend. Everything is read and checked, nothing is drawn."""
     settings = DataSettings.of(Fields(question.values))
@@ -98,7 +95,6 @@ def check(question: Message, _progress: ShowProgress) -> Message:
     )
 
 
-@for_the_page()
 def summary(question: Message, _progress: ShowProgress) -> Message:
     """The public summary of a mechanism for words of one length, line by line. Certificates may take a while."""
     fields = Fields(question.values)
@@ -107,7 +103,6 @@ def summary(question: Message, _progress: ShowProgress) -> Message:
     return Message({"lines": str(mechanism.summary(length)).splitlines()[1:]})
 
 
-@for_the_page()
 def release(question: Message, progress: ShowProgress) -> Message:
     """The released file, its receipt, and for the owner some words before and after. Each call spends ε."""
     from dpwords.frames.receipts import encoded
@@ -155,7 +150,7 @@ def _first_fault(settings: DataSettings, content: bytes) -> str | None:
     try:
         _run(replace(settings, request=replace(settings.request, invalid="fail")), content).survey()
     except InvalidValue as error:
-        return on_page(str(error))
+        return on_page(error)
     return None
 
 

@@ -15,7 +15,6 @@ from dpwords.web.estimate_recipes import command, python
 from dpwords.web.estimate_settings import EstimateSettings, checked_receipt, form_of, without_header
 from dpwords.web.fields import Fields
 from dpwords.web.messages import Message, finite
-from dpwords.web.wording import for_the_page
 from dpwords.web.workers import ShowProgress
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ _TYPICAL = 30  # rounds of a fit: after so many, half of the progress is shown
 _PAIRS = ("transitions", "dfg")
 
 
-@for_the_page()
 def look(question: Message, progress: ShowProgress) -> Message:
     """The columns and first rows of a released file, where its words seem to be, and what its receipt says."""
     from dpwords.frames.memory import memory_source
@@ -46,7 +44,6 @@ def look(question: Message, progress: ShowProgress) -> Message:
     return Message({**found, "receipt": about})
 
 
-@for_the_page()
 def answer(question: Message, progress: ShowProgress) -> Message:
     """The estimated shares with their intervals, beside those that the releases would give if they were counted."""
     settings = EstimateSettings.of(Fields(question.values))

@@ -58,7 +58,7 @@ def command(settings: DataSettings) -> str:
     """The command that releases the same file with the same options, for a shell."""
     parts = [f"dpwords release {option('input', settings.name)}"]
     if settings.format is not None:
-        parts.append(f"--format {settings.format} --output-format {settings.format}")
+        parts += [option(each, settings.format) for each in ("format", "output_format")]
     parts += given_options(settings.options | ({"epsilon": None} if _is_shared(settings) else {}))
     parts.append(option("output", output_name(settings.name)))
     return whole_command(parts, settings.symbols)
@@ -125,7 +125,7 @@ def _is_shared(settings: DataSettings) -> bool:
 def option(name: str, value: Any) -> str:
     """An option with its value, as a shell takes it."""
     text = _number(value) if isinstance(value, float) else str(value)
-    return f"{'-' if len(name) == 1 else '--'}{name} {shlex.quote(text)}"
+    return f"{'-' if len(name) == 1 else '--'}{name.replace('_', '-')} {shlex.quote(text)}"
 
 
 def _number(value: float) -> str:

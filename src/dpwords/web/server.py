@@ -6,7 +6,7 @@ import socket
 from collections.abc import Callable
 
 from dpwords.core.extras import optional
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, named
 
 _PURPOSE = "the page and its server"
 
@@ -51,7 +51,7 @@ def serve(port: int, ready: Callable[[str], None]) -> None:
 def _listening(port: int) -> socket.socket:
     """A socket that is bound to this port of the loopback address."""
     if not 0 <= port < 2**16:
-        raise InvalidValue("--port is a number from 0 to 65535: take for example --port 8642")
+        raise InvalidValue(f"{named('port')} is a number from 0 to 65535: take for example {named('port', 8642)}")
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # so that answers are not delayed
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -60,6 +60,7 @@ def _listening(port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         raise InvalidValue(
-            f"port {port} cannot be used ({error.strerror}): choose another one with --port, or --port 0 for a free one"
+            f"port {port} cannot be used ({error.strerror}): choose another one with "
+            f"{named('port')}, or {named('port', 0)} for a free one"
         ) from None
     return listener

@@ -13,7 +13,6 @@ from dpwords.plots.places import cells_of, spots_of
 from dpwords.web.fields import Fields
 from dpwords.web.messages import Message
 from dpwords.web.settings import MOST_SIDE
-from dpwords.web.wording import for_the_page
 from dpwords.web.workers import ShowProgress
 
 MOST_SPREAD = 200  # states on the page that have neither coordinates nor cells
@@ -21,7 +20,6 @@ MOST_PLACED = 1_000  # states on the page that have
 MOST_MOVES = 4_000
 
 
-@for_the_page()
 def load(question: Message, _progress: ShowProgress) -> Message:
     """The system in a file: what the page draws, and its JSON, with which the page describes it from then on.
 

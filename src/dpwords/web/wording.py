@@ -2,33 +2,49 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dpwords.errors import DPWordsError, as_argument, rendered
 
-from dpwords.errors import DPWordsError
+_LABELS = {  # of the fields of the page, by the names of parameters
+    "alphabet": "Alphabet",
+    "by": "Whose word it is",
+    "budget": "Budget of each person, ε",
+    "calibration": "Calibration",
+    "case": "Column of the case",
+    "column": "Column of the words",
+    "columns": "First step",
+    "drop_others": "Leave out all other columns",
+    "edits": "What is hidden",
+    "epsilon": "ε of each word",
+    "format": "Format",
+    "goal": "Goal",
+    "header": "Format: with a header",
+    "invalid": "Leave out rows that have no word of the language",
+    "mechanism": "Mechanism",
+    "no_header": "Format: without a header",
+    "order": "Ordered by",
+    "rules": "Rules",
+    "separator": "Between symbols",
+    "split": "Privacy is spent",
+    "start": "Start",
+    "symbol": "Column of the symbol",
+    "system": "File of the system",
+    "utility": "Utility",
+    "walls": "Walls",
+    "words": "Symbols are",
+}
 
 
-@contextmanager
-def for_the_page() -> Iterator[None]:
-    """Errors that name options of the command line or of Python, as the page puts it."""
-    try:
-        yield
-    except DPWordsError as error:
-        raise type(error)(on_page(str(error))) from None
+def on_page(error: DPWordsError) -> str:
+    """The message of an error, with the labels of the page, and parameters that it does not have as those of Python.
 
-
-def on_page(message: str) -> str:
-    """A message without the options that only the command line and Python have.
-
-    >>> on_page("row 2 has no word, its value is null: correct it, or skip such rows (invalid='skip', --invalid skip)")
-    'row 2 has no word, its value is null: correct it, or skip such rows'
+    >>> from dpwords.errors import InvalidValue, named
+    >>> on_page(InvalidValue(f"row 2 has no word: correct it, or skip such rows ({named('invalid', 'skip')})"))
+    'row 2 has no word: correct it, or skip such rows (“Leave out rows that have no word of the language”)'
     """
-    message = message.replace("or use --no-header", "or choose a format without a header")
-    message = message.replace(" or use --header", "")
-    message = message.replace("name one of its columns (", "choose CSV or TSV with a header as its format (")
-    message = message.replace(", or take any word over the symbols (--any-word)", "")  # there is no such choice
-    message = re.sub(r" \([^()]*--[^()]*\)", "", message)
-    message = message.replace("use --drop-others", "leave out the other columns")
-    message = re.sub(r",? with (\w+=|--[a-z-]+)( or --[a-z-]+)?", "", message)
-    return re.sub(r"\b([a-z]+)=(?!\S)|--([a-z-]+)", r"\1\2", message)
+    return rendered(error.message, _label)
+
+
+def _label(name: str, value: str | None) -> str:
+    if name not in _LABELS:
+        return f"{as_argument(name, value)} in Python"
+    return f"“{_LABELS[name]}”" + ("" if value in (None, "True") or name == "invalid" else f" {value}")

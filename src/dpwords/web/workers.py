@@ -22,6 +22,7 @@ from dpwords.core.limits import DEFAULTS
 from dpwords.core.room import limit_address_space
 from dpwords.errors import NO_MEMORY, DPWordsError, TooLarge, own_failure
 from dpwords.web.messages import Message
+from dpwords.web.wording import on_page
 
 ShowProgress = Callable[[float], None]
 Event = Literal["progress", "done", "refused"]
@@ -129,7 +130,7 @@ def _answered(
     try:
         return "done", answer(*asked, progress)
     except DPWordsError as error:
-        return "refused", str(error)
+        return "refused", on_page(error)
     except MemoryError:
         return "refused", NO_MEMORY
     except Exception as error:
