@@ -220,10 +220,10 @@ def test_words_outside_of_the_language_onto_which_a_channel_projects() -> None:
     channel = dw.EditChannel("NSEWX", 30.0, onto=dw.GridWorld(3, 3))
     survey = surveyed(Request("word"), table, channel)
     assert survey.plan().skipped == 0
-    survey = surveyed(Request("word", inside=channel.onto, invalid="skip"), table, channel)
+    survey = surveyed(Request("word", inside=channel.projected_onto, invalid="skip"), table, channel)
     assert survey.plan().skipped == 1
     with pytest.raises(dw.NotInLanguage, match=r"row 2 .* \(symbol 1 of 2 cannot follow"):
-        surveyed(Request("word", inside=channel.onto), table, channel)
+        surveyed(Request("word", inside=channel.projected_onto), table, channel)
 
 
 def test_other_columns() -> None:

@@ -73,7 +73,7 @@ class Attack:
     @property
     def language(self) -> Language:
         """The language of the private words: for a channel onto a language, that one."""
-        onto = self.mechanism.onto if isinstance(self.mechanism, EditChannel) else None
+        onto = self.mechanism.projected_onto
         return self.mechanism.language if onto is None else onto
 
     @cached_property

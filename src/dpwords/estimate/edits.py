@@ -67,7 +67,7 @@ class EditModel:
 
 def refuse_projected(mechanism: EditChannel) -> None:
     """Raise InvalidValue if releases went through a projection."""
-    if mechanism.onto is not None:
+    if mechanism.projected_onto is not None:
         raise InvalidValue(
             "releases that were projected onto a language have no likelihood that can be computed: estimate from "
             "releases of the channel over an alphabet alone, not onto a system or lexicon"

@@ -20,7 +20,7 @@ from dpwords.errors import InvalidValue
 from dpwords.frames.coders import Coder, coder_of, is_list, is_text, symbols_as, told_kind
 from dpwords.frames.columns import checked_column
 from dpwords.frames.shapes import Found, Shape, TextWords, WideWords, read_lists
-from dpwords.mechanisms.report import Report
+from dpwords.mechanisms.mechanism import NamedItems
 
 ANSWER = "answer"  # the column of the answers, where words have no column of their own
 
@@ -30,7 +30,7 @@ class AnswerColumn:
     """Reads words in any shape, and writes the items that a report names for each of them into one column."""
 
     words: Shape
-    report: Report
+    answers: NamedItems
     name: str
     kind: Any  # the Arrow type of a state or symbol; None if the column has text
     large: bool = False  # whether the lists have large offsets
@@ -50,7 +50,7 @@ class AnswerColumn:
     def write(self, words: Ragged) -> list[Any]:
         """The column of the items that are named, from their numbers."""
         if isinstance(self.words, TextWords):
-            return _text(self.words, self.report).write(words)
+            return _text(self.name, self.words.written, self.words.separator, self.answers).write(words)
         ends, values = np.concatenate([[0], words.ends]), self._items.take(pa.array(words.values))
         if self.large:
             return [pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), values)]
@@ -59,9 +59,9 @@ class AnswerColumn:
     @cached_property
     def _items(self) -> Any:
         """All items, as an Arrow array."""
-        if self.report.question != "transitions":
-            return symbols_as(self.report.items, self.kind)
-        ends, pairs = _pairs(self.report)
+        if self.answers.question != "transitions":
+            return symbols_as(self.answers.items, self.kind)
+        ends, pairs = _pairs(self.answers)
         flat = symbols_as(ends, self.kind).take(pa.array(pairs.reshape(-1)))
         return pa.ListArray.from_arrays(pa.array(np.arange(0, len(flat) + 1, 2), pa.int32()), flat)
 
@@ -71,7 +71,7 @@ class AnswerLists:
     """Reads answers that were released as lists of items, each item as its number."""
 
     column: str
-    report: Report
+    answers: NamedItems
     kind: Any  # the Arrow type of a state or symbol
 
     @property
@@ -84,7 +84,7 @@ class AnswerLists:
 
     @cached_property
     def _coder(self) -> Coder:
-        return _coder(self.report, self.kind)
+        return _coder(self.answers, self.kind)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,52 +108,52 @@ class PairCoder:
         return found
 
 
-def answer_column(words: Shape, report: Report) -> AnswerColumn:
-    """Where the answers of a report about these words go."""
+def answer_column(words: Shape, answers: NamedItems, alphabet: Alphabet) -> AnswerColumn:
+    """Where the answers about these words over an alphabet go."""
     if isinstance(words, WideWords):
-        found = AnswerColumn(words, report, ANSWER, _item_kind(words.written[0], report))
+        found = AnswerColumn(words, answers, ANSWER, _item_kind(words.written[0], answers, alphabet))
     else:
         out = words.written  # type: ignore[attr-defined]
-        kind = _item_kind(out.value_type, report) if is_list(out) else None
-        found = AnswerColumn(words, report, words.columns[0], kind, bool(pa.types.is_large_list(out)))
+        kind = _item_kind(out.value_type, answers, alphabet) if is_list(out) else None
+        found = AnswerColumn(words, answers, words.columns[0], kind, bool(pa.types.is_large_list(out)))
     found.write(Ragged(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)))  # raises if items cannot be values
     return found
 
 
-def released_answers(schema: Any, report: Report, column: str, separator: str | None) -> AnswerLists | TextWords:
-    """What reads the answers of a report in a column of a released table."""
+def released_answers(schema: Any, answers: NamedItems, column: str, separator: str | None) -> AnswerLists | TextWords:
+    """What reads answers in a column of a released table."""
     kind = schema.field(checked_column(schema.names, column)).type
     if is_list(kind):
         inner = kind.value_type
-        paired = report.question == "transitions" and is_list(inner)
-        return AnswerLists(column, report, inner.value_type if paired else inner)
+        paired = answers.question == "transitions" and is_list(inner)
+        return AnswerLists(column, answers, inner.value_type if paired else inner)
     if not is_text(kind.value_type if pa.types.is_dictionary(kind) else kind):
         raise InvalidValue(
             f"answers are lists or text, and column {column} has type {told_kind(kind)}: name another column"
         )
-    return _text(TextWords(column, kind, report.language.alphabet, separator), report)
+    return _text(column, kind, separator, answers)
 
 
-def _coder(report: Report, kind: Any) -> Coder:
+def _coder(answers: NamedItems, kind: Any) -> Coder:
     """What reads the items, whose states or symbols have an Arrow type."""
-    if report.question != "transitions":
-        return coder_of(report.items, kind)
-    ends, pairs = _pairs(report)
+    if answers.question != "transitions":
+        return coder_of(answers.items, kind)
+    ends, pairs = _pairs(answers)
     return PairCoder(coder_of(ends, kind), pairs)
 
 
-def _pairs(report: Report) -> tuple[tuple[Any, ...], Codes]:
+def _pairs(answers: NamedItems) -> tuple[tuple[Any, ...], Codes]:
     """The states or symbols at the ends of transitions, and for each transition the numbers of its two ends."""
-    ends = tuple(dict.fromkeys(end for pair in report.items for end in pair))
+    ends = tuple(dict.fromkeys(end for pair in answers.items for end in pair))
     number = {end: place for place, end in enumerate(ends)}
-    return ends, np.array([[number[one], number[other]] for one, other in report.items])
+    return ends, np.array([[number[one], number[other]] for one, other in answers.items])
 
 
-def _item_kind(kind: Any, report: Report) -> Any:
+def _item_kind(kind: Any, answers: NamedItems, alphabet: Alphabet) -> Any:
     """The Arrow type of states and symbols in answers: that of the column, unless it has moves and they are states."""
     plain = kind.value_type if pa.types.is_dictionary(kind) else kind
-    ends = [end for item in report.items for end in (item if report.question == "transitions" else (item,))]
-    if set(ends) <= set(report.language.alphabet.symbols):
+    ends = [end for item in answers.items for end in (item if answers.question == "transitions" else (item,))]
+    if set(ends) <= set(alphabet.symbols):
         return plain
     try:
         return pa.infer_type(ends)
@@ -161,12 +161,12 @@ def _item_kind(kind: Any, report: Report) -> Any:
         return pa.string()
 
 
-def _text(words: TextWords, report: Report) -> TextWords:
-    """What writes items as text, with the separator of the words between them, or a space."""
-    separator = words.separator or None
-    if any(name.split(separator) != [name] for name in report.names):
+def _text(column: str, kind: Any, separator: str | None, answers: NamedItems) -> TextWords:
+    """What reads and writes items as text, with the separator of the words between them, or a space."""
+    separator = separator or None
+    if any(name.split(separator) != [name] for name in answers.names):
         raise InvalidValue(
             "an item is empty, or contains what separates items in a text: choose another separator, or put words into "
             "lists"
         )
-    return TextWords(words.column, words.written, Alphabet(report.names), separator)
+    return TextWords(column, kind, Alphabet(answers.names), separator)

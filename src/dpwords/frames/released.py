@@ -14,8 +14,8 @@ from dpwords.frames.passes import TableSource
 from dpwords.frames.requests import Request
 from dpwords.frames.shapes import Fault
 from dpwords.frames.word_table import WordTable
+from dpwords.mechanisms.mechanism import NamedItems
 from dpwords.mechanisms.private import Private
-from dpwords.mechanisms.report import Report
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +36,8 @@ def released(source: TableSource, mechanism: Private, request: Request, words: i
     released leave no trace, so they are what is missing. Cost: that of reading the file.
     """
     plain = Request(**{name: getattr(request, name) for name in _WHERE}, drop_others=True)
-    if isinstance(mechanism, Report):
-        return Released(_answers(source, mechanism, plain))
+    if mechanism.answers is not None:
+        return Released(_answers(source, mechanism.answers, plain))
     table = WordTable.of(source.reader, plain, mechanism)
     rule = _ReleasedRule(mechanism, row=table.request.row, file=source.input.name)
     found, _ = replace(table, release=replace(table.release, rule=rule)).words()
@@ -74,25 +74,25 @@ _REASONS = {
 }
 
 
-def _answers(source: TableSource, report: Report, request: Request) -> Codes:
+def _answers(source: TableSource, answers: NamedItems, request: Request) -> Codes:
     """The numbers of the items that each row names."""
     names = source.reader.schema.names
     column = _column_of_answers(names, request)
-    shape, parts, rows = released_answers(source.reader.schema, report, column, request.separator), [], 0
+    shape, parts, rows = released_answers(source.reader.schema, answers, column, request.separator), [], 0
     for batch in source.reader.batches([column]):
         found = shape.read(batch)
-        wrong = found.words.sizes != report.size
+        wrong = found.words.sizes != answers.size
         if not wrong.any():
-            items = np.sort(found.words.values.astype(np.int64).reshape(-1, report.size), axis=1)
-            wrong = (items[:, -1] >= len(report.items)) | (np.diff(items, axis=1) == 0).any(axis=1)
+            items = np.sort(found.words.values.astype(np.int64).reshape(-1, answers.size), axis=1)
+            wrong = (items[:, -1] >= len(answers.items)) | (np.diff(items, axis=1) == 0).any(axis=1)
             parts.append(items)
         if wrong.any():
             raise NotInLanguage(
-                f"row {rows + int(np.flatnonzero(wrong)[0]) + 1} of {source.input.name} does not name {report.size} "
+                f"row {rows + int(np.flatnonzero(wrong)[0]) + 1} of {source.input.name} does not name {answers.size} "
                 "items of the report: see that the file is as it was released"
             )
         rows += len(batch)
-    return np.concatenate([np.zeros((0, report.size), dtype=np.int64), *parts])
+    return np.concatenate([np.zeros((0, answers.size), dtype=np.int64), *parts])
 
 
 def _column_of_answers(names: list[str], request: Request) -> str:

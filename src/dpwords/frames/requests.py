@@ -17,7 +17,6 @@ from dpwords.frames.shapes import shape_of
 from dpwords.frames.survey import Survey
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
-from dpwords.mechanisms.report import Report
 
 
 @dataclass(frozen=True)
@@ -111,8 +110,8 @@ class Request:
         fixed = mechanism.distance != "levenshtein"
         where = (self.column, self.columns, self.separator)
         shape = shape_of(schema, mechanism.language, *where, same_length=fixed, declared=declared)
-        if isinstance(mechanism, Report):
-            shape = answer_column(shape, mechanism)
+        if mechanism.answers is not None:
+            shape = answer_column(shape, mechanism.answers, mechanism.language.alphabet)
         told = [checked_column(schema.names, name) for name in (self.id, self.by) if name is not None]
         if set(told) & set(shape.columns):
             raise InvalidValue("a column of words cannot be the id or the person as well: name another column")

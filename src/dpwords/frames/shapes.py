@@ -145,12 +145,15 @@ class TextWords:
         return codes
 
     @cached_property
-    def _bytes(self) -> NDArray[np.uint8] | None:
-        """The symbols as bytes, if each of them is a single one and stands for itself; otherwise None."""
+    def _bytes(self) -> tuple[bytes, bytes] | None:
+        """For each byte its code, and for each code its byte, if each symbol is a single byte; otherwise None."""
         text = "".join(names_of(self.alphabet.symbols))
         if self.separator != "" or not text.isascii():
             return None
-        return np.frombuffer(text.encode(), dtype=np.uint8)
+        codes = bytearray([len(text)] * 256)
+        for code, byte in enumerate(text.encode()):
+            codes[byte] = code
+        return bytes(codes), text.encode().ljust(256, b"\0")
 
     @cached_property
     def _pieces(self) -> Any:
@@ -168,7 +171,10 @@ class TextWords:
     def _characters(self, texts: Any) -> Ragged:
         offsets, marks = contents_of(texts)
         if not len(marks) or marks.max() < 128:
-            return Ragged(self._points[marks], offsets[1:] - offsets[0])
+            ends = offsets[1:] - offsets[0]
+            if self._bytes is None:
+                return Ragged(self._points[marks], ends)
+            return Ragged(np.frombuffer(marks.tobytes().translate(self._bytes[0]), dtype=np.uint8), ends)
         points = np.frombuffer(marks.tobytes().decode("utf-8").encode("utf-32-le"), dtype="<u4")
         ends = np.cumsum(pc.utf8_length(texts).to_numpy(zero_copy_only=False), dtype=np.int64)
         return Ragged(self._points[np.minimum(points, len(self._points) - 1)], ends)
@@ -190,7 +196,7 @@ class TextWords:
     def write(self, words: Ragged) -> list[Any]:
         ends = np.concatenate([[0], words.ends])
         if self._bytes is not None:
-            marks = self._bytes[words.values]
+            marks = words.values.astype(np.uint8, copy=False).tobytes().translate(self._bytes[1])
         else:
             codes = words.values.astype(np.int64)
             codes[words.ends[words.sizes > 0] - 1] += len(self.alphabet)  # no separator after the last symbol

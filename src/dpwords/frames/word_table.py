@@ -32,8 +32,8 @@ from dpwords.frames.readers import ArrowRows, TableReader
 from dpwords.frames.requests import Request
 from dpwords.frames.shapes import Fault, Found
 from dpwords.frames.survey import Plan, Survey
+from dpwords.mechanisms.mechanism import OutputKind
 from dpwords.mechanisms.private import Private
-from dpwords.mechanisms.report import Report
 
 DrawBatch = Callable[[int, Callable[[], pa.RecordBatch]], pa.RecordBatch]
 
@@ -65,9 +65,10 @@ class WordTable:
             cases, events = log.gathered(rows, request.by)
             reader, request = ArrowRows(cases), request.of_cases(log)
         release = request.release(reader.schema, mechanism, key, declared)
-        if log is not None:  # the answers of a report about a case stay one row
-            answers = isinstance(mechanism, Report)
-            release = replace(release, kept=(log.case, log.symbol)) if answers else replace(release, events=events)
+        if log is not None and mechanism.releases is OutputKind.WORDS:
+            release = replace(release, events=events)
+        elif log is not None:  # the answers about a case stay one row
+            release = replace(release, kept=(log.case, log.symbol))
         return cls(reader, request, release, log)
 
     @property

@@ -18,8 +18,8 @@ from dpwords.frames.ids import checked_ids
 from dpwords.frames.long import Events, Form, LongWords
 from dpwords.frames.readers import empty_batch
 from dpwords.frames.requests import Request
+from dpwords.mechanisms.mechanism import OutputKind
 from dpwords.mechanisms.private import Private
-from dpwords.mechanisms.report import Report
 from dpwords.spark.workers import SURVEY, OnWorkers, Shipment, raise_fault
 
 _SAME = (kinds.IntegerType, kinds.LongType, kinds.FloatType, kinds.DoubleType)  # numbers that an order column keeps
@@ -30,10 +30,6 @@ _TIMES = (kinds.TimestampType, kinds.TimestampNTZType)
 def release(dataframe: Any, mechanism: Private, request: Request, key: bytes | None, check_ids: bool) -> Any:
     """A DataFrame with released words; see `dpwords.spark.release`."""
     frame = _checked(dataframe)
-    if isinstance(mechanism, Report):
-        raise InvalidValue(
-            "a report is not released on a cluster yet: use dw.frames.release, or the command dpwords release"
-        )
     secret = Key.fresh() if key is None else Key(key)
     log = request.log(frame.columns)
     if log is not None:
@@ -48,6 +44,10 @@ def release(dataframe: Any, mechanism: Private, request: Request, key: bytes | N
         )
     schema = _arrow_schema(words)
     release = request.release(schema, mechanism, None, declared=lambda name: True)
+    if mechanism.releases is OutputKind.ANSWERS:
+        raise InvalidValue(
+            "a report is not released on a cluster yet: use dw.frames.release, or the command dpwords release"
+        )
     checked_ids(empty_batch(schema).column(request.id), request.id, 0)
     needed = [name for name in words.columns if name in {*release.shape.columns, request.id}]
     lengths = _lengths(words.select(*map(_quoted, needed)), release)
@@ -65,7 +65,7 @@ def release(dataframe: Any, mechanism: Private, request: Request, key: bytes | N
 def prepare(release: BatchRelease, lengths: list[int]) -> None:
     """Make what draws of words of these lengths need, above all certificates. It is pickled with the release."""
     for length in lengths:
-        release.like(0.0, length)._drawing(length)
+        release.like(0.0, length).prepare(length)
 
 
 def _checked(dataframe: Any) -> DataFrame:
