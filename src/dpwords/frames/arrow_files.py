@@ -68,8 +68,9 @@ class ParquetWriter:
 
     most_rows, most_bytes = GROUP_ROWS, GROUP_BYTES
 
-    def __init__(self, file: IO[bytes], schema: pa.Schema) -> None:
-        self._writer = pq.ParquetWriter(shared(file), schema, compression="snappy")
+    def __init__(self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str]) -> None:
+        told = [name for name in schema.names if name not in changed]  # nobody looks for released words by their order
+        self._writer = pq.ParquetWriter(shared(file), schema, compression="snappy", write_statistics=told)
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Append the rows of a batch."""

@@ -131,5 +131,5 @@ class FileForm:
         from dpwords.frames.arrow_files import ArrowWriter, ParquetWriter
 
         if self.kind == "parquet":
-            return ParquetWriter(file, schema)
+            return ParquetWriter(file, schema, changed)
         return ArrowWriter(file, cast(Any, self.kind), schema)

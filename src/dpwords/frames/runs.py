@@ -88,7 +88,8 @@ class FileRun:
     def survey(self, progress: RowsDone, charged: bool = False) -> Plan:
         """Read and check the whole input. `charged` says whether a ledger will be charged."""
         plan = self._passes.survey(progress, charged)
-        self._digest = self._source.digest(self._key.derived("input"))
+        if self._unfinished is not None:  # otherwise it cannot be resumed
+            self._digest = self._source.digest(self._key.derived("input"))
         return plan
 
     @property
@@ -104,8 +105,6 @@ class FileRun:
     @within_memory()
     def write(self, plan: Plan, ledger: Any = None, progress: RowsDone = lambda rows: None) -> IO[bytes] | None:
         """Charge the ledger, draw, and put the output in place; for standard output, return a file with it instead."""
-        language = receipts.language_hash(self.job.mechanism)
-        facts = {"version": __version__, **self.job.public, "language": language, "input": self._digest}
         document = receipts.receipt(self.job.mechanism, self.job.public, plan.words)
         if self._unfinished is None:
             if ledger is not None:
@@ -115,6 +114,8 @@ class FileRun:
                 self._passes.draw(plan, file, document, progress, self._one)
             file.seek(0)
             return file
+        language = receipts.language_hash(self.job.mechanism)
+        facts = {"version": __version__, **self.job.public, "language": language, "input": self._digest}
         resumed = self._unfinished.is_begun
         if resumed:
             self._unfinished.check_same(facts)

@@ -17,7 +17,7 @@ from dpwords.core.scaled import Floats
 from dpwords.errors import DPWordsError, InvalidValue, named
 from dpwords.frames.batches import BatchRelease, pairs_of
 from dpwords.frames.ids import checked_ids, ids_of
-from dpwords.frames.people import Division, PeopleFacts, counted, ranks_of
+from dpwords.frames.people import Division, PeopleFacts, counted
 from dpwords.frames.shapes import Fault, Found
 from dpwords.mechanisms.private import Private
 
@@ -107,8 +107,8 @@ class Survey:
         found = self.release.read(batch, self.rows)
         sizes = np.where(found.faults == Fault.NONE, found.words.sizes, -1)
         self._lengths.update(dict(zip(*(each.tolist() for each in np.unique(sizes, return_counts=True)), strict=True)))
-        if self.release.id is not None:
-            self._ids.append(self._key.id_tags(ids_of(self.release.ids(batch, self.rows))))
+        if self.release.id not in (None, self.by):
+            self._ids.append(self._told_apart(batch))
         if self.by is not None:
             names = checked_ids(batch.column(self.by), self.by, self.rows)
             self._people.append(self._key.id_tags(ids_of(names)))
@@ -120,11 +120,19 @@ class Survey:
         self.skipped += self._lengths.pop(-1, 0)
         return found
 
+    def _told_apart(self, batch: Any) -> NDArray[Any]:
+        """What tells the ids of a batch apart: whole numbers do by themselves, and tags stand for texts."""
+        column = batch.column(self.release.id)
+        if pa.types.is_integer(column.type) and not column.null_count and not self.charged:
+            return np.asarray(column.to_numpy())
+        return self._key.id_tags(ids_of(self.release.ids(batch, self.rows)))
+
     def plan(self) -> Plan:
         """The plan, once all batches were added; raises `InvalidValue` if two rows have the same id."""
         release = self.release
-        if self._ids and not distinct(np.concatenate(self._ids)):
-            if self.by != release.id or self.kept_key:
+        own = release.id is not None and self.by == release.id
+        if not _distinct(self._people if own else self._ids):
+            if not own or self.kept_key:
                 remedy = "" if self.kept_key else ", or leave the id out"
                 raise InvalidValue(
                     f"two rows have the same id in column {release.id}, and ids tell draws apart: name a column that "
@@ -136,9 +144,10 @@ class Survey:
             return replace(plan, kinds=tuple((release.like(0.0, length), length) for length in plan.lengths))
         sizes = np.concatenate(self._sizes)
         stays = np.flatnonzero(sizes >= 0)
-        first, person, numbers = counted(np.concatenate(self._people)[stays])
+        people = np.concatenate(self._people)
+        first, person, numbers = counted(people if len(stays) == len(sizes) else people[stays])
         by_row = np.zeros(len(sizes))
-        by_row[stays] = self.division.each(numbers[person], ranks_of(person))
+        by_row[stays] = self.division.each(person, numbers)
         used, _ = pairs_of(by_row[by_row > 0], sizes[by_row > 0])
         spent = self.division.spent(numbers) * np.minimum(numbers, self.division.words or numbers)
         kinds = tuple((release.like(epsilon, length), length) for epsilon, length in used)
@@ -162,6 +171,17 @@ class Survey:
         public = [mechanism.parameters(max(length, 1)) for mechanism, length in kinds]
         name.update(repr(public).encode("utf-8", "surrogatepass"))
         name.update(self._symbols.digest())
-        for part in (by_row, sizes, *self._ids, *self._people):
+        ids = self._people if self.by == self.release.id else self._ids
+        for part in (by_row, sizes, *ids, *self._people):
             name.update(part.tobytes())
         return name.hexdigest()
+
+
+def _distinct(ids: list[NDArray[Any]]) -> bool:
+    """Whether no id occurs twice: whole numbers, or tags of two halves."""
+    found = np.concatenate(ids) if ids else np.zeros(0)
+    if found.ndim == 2:
+        return distinct(found)
+    if not (found[1:] > found[:-1]).all():  # most tables number their rows
+        found.sort()
+    return bool((found[1:] != found[:-1]).all())
