@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from dpwords.core.encoding import Codes, code_type
-from dpwords.core.symbols import Symbol
+from dpwords.core.symbols import Alphabet, Symbol
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.systems import written
 
@@ -52,6 +52,11 @@ def is_text(kind: Any) -> bool:
 def is_list(kind: Any) -> bool:
     """Whether an Arrow type is one of lists, of any or of one length."""
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
+def plain_kind(kind: Any) -> Any:
+    """An Arrow type without the encoding by a dictionary."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def told_kind(kind: Any) -> str:
@@ -106,17 +111,27 @@ def symbols_as(symbols: CodedSymbols, kind: Any) -> Any:
         except UnicodeEncodeError:
             raise InvalidValue("a symbol contains half a character (a surrogate): use other symbols") from None
     try:
+        if is_list(kind) and all(isinstance(symbol, tuple) for symbol in symbols):
+            return _lists_as(symbols, kind)  # type: ignore[arg-type]
         if all(isinstance(symbol, str) for symbol in symbols):  # as on the command line
             table = pa.array(symbols, pa.string()).cast(kind)
             same = table.cast(pa.string()).to_pylist() == list(symbols)
         else:
             table = pa.array(symbols, kind)
-            same = is_list(kind) or pa.types.is_struct(kind) or table.to_pylist() == list(symbols)
+            same = pa.types.is_struct(kind) or table.to_pylist() == list(symbols)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         same = False
     if not same:
         raise _unfit(kind)
     return table
+
+
+def _lists_as(tuples: Sequence[tuple[Symbol, ...]], kind: Any) -> Any:
+    """Tuples as an Arrow array of a type of lists."""
+    parts = Alphabet(part for symbol in tuples for part in symbol)
+    flat = symbols_as(parts.symbols, kind.value_type).take(pa.array([parts.codes[x] for each in tuples for x in each]))
+    ends = np.cumsum([0, *map(len, tuples)])
+    return pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), flat).cast(kind)
 
 
 def written_kind(kind: Any, symbols: CodedSymbols) -> Any:

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from dpwords.core.limits import DEFAULTS
 from dpwords.errors import InvalidValue, TooLarge, named
+from dpwords.frames.coders import plain_kind
 from dpwords.frames.readers import TableReader
 from dpwords.frames.streams import Input, Packing, errors_of_reading, lines, packed, unpacked
 from dpwords.frames.tuning import CELL, LONGEST_LINE, ROWS, TEXT_BYTES
@@ -214,7 +215,7 @@ class TextWriter:
 def check_flat(schema: pa.Schema, kind: str) -> None:
     """Raise `InvalidValue` if a column holds lists or other values that are no text in this format."""
     for field in schema:
-        inner = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        inner = plain_kind(field.type)
         if pa.types.is_nested(inner) or pa.types.is_binary(inner) or pa.types.is_large_binary(inner):
             raise InvalidValue(
                 f"a column of {kind} cannot hold lists, objects or bytes: write to .jsonl, .parquet or .arrow, or use "

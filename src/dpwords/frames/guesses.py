@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-import pyarrow as pa
-
-from dpwords.frames.coders import is_list, is_text
+from dpwords.frames.coders import is_list, is_text, plain_kind
 from dpwords.frames.long import CASE, ORDER, SYMBOL
 from dpwords.frames.requests import Request
 from dpwords.frames.tuning import FEWEST_ALIKE, FEWEST_STEPS, SAMPLE
@@ -117,9 +115,7 @@ def _plain_name(name: str) -> str:
 
 
 def _text_columns(sample: Any) -> list[str]:
-    kinds = {field.name: field.type for field in sample.schema}
-    plain = {name: kind.value_type if pa.types.is_dictionary(kind) else kind for name, kind in kinds.items()}
-    return [name for name, kind in plain.items() if is_text(kind)]
+    return [field.name for field in sample.schema if is_text(plain_kind(field.type))]
 
 
 def _texts(sample: Any, name: str) -> list[str]:

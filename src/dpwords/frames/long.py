@@ -20,7 +20,7 @@ from dpwords.core.scaled import Integers
 from dpwords.errors import InvalidValue, named
 from dpwords.frames.coders import is_text, told_kind
 from dpwords.frames.columns import checked_column
-from dpwords.frames.copies import copied, schema_of
+from dpwords.frames.copies import copied, one_array, schema_of
 from dpwords.frames.ids import checked_ids
 
 CASE, SYMBOL, ORDER = "case:concept:name", "concept:name", "time:timestamp"  # of the XES standard for event logs
@@ -184,9 +184,7 @@ def _read(column: Any, kind: Any) -> Any:
 
 def _combined(table: Any, name: str) -> Any:
     """A column as one array."""
-    column = table.column(name).combine_chunks()
-    if isinstance(column, pa.ChunkedArray):
-        column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
+    column = one_array(table.column(name))
     return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
 
 

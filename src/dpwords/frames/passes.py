@@ -14,13 +14,13 @@ from typing import IO, Any, cast
 import pyarrow as pa
 
 from dpwords.core.symbols import Symbol
-from dpwords.errors import DPWordsError, InvalidValue, named
+from dpwords.errors import DPWordsError, InvalidValue, named, within_memory
 from dpwords.frames import receipts
 from dpwords.frames.coders import is_text, written_kind
 from dpwords.frames.columns import NoColumn
 from dpwords.frames.copies import schema_of
-from dpwords.frames.formats import DELIMITED, FileForm, TableWriter
-from dpwords.frames.groups import GroupWriter
+from dpwords.frames.formats import DELIMITED, FileForm
+from dpwords.frames.groups import Grouped, GroupWriter
 from dpwords.frames.readers import TableReader, empty_batch
 from dpwords.frames.requests import Request
 from dpwords.frames.shapes import WideWords
@@ -94,6 +94,7 @@ class Passes:
     what `Survey` takes.
     """
 
+    @within_memory()
     def __init__(self, mechanism: Private, request: Request, source: TableSource, target: FileForm, key: bytes) -> None:
         self._source, self._target = source, target
         self._table = table = source.words(request, mechanism, key)
@@ -123,7 +124,8 @@ class Passes:
         kept = (*table.needed, "all other keys") if others else self._columns  # names can be of rows that are left out
         return tuple(name for name in kept if name not in self.word_columns)
 
-    def survey(self, progress: RowsDone, charged: bool = False) -> Plan:
+    @within_memory()
+    def survey(self, progress: RowsDone = lambda rows: None, charged: bool = False) -> Plan:
         """Read and check the whole input. `charged` says whether a ledger will be charged."""
         table, survey, trial = self._table, self._table.survey(charged), self._trial_writer()
         all_of_them = charged or trial is not None or table.reader.guessed
@@ -176,6 +178,7 @@ class Passes:
                 f"another format, or use {named('drop_others', True)}"
             ) from None
 
+    @within_memory()
     def draw(
         self,
         plan: Plan,
@@ -202,9 +205,10 @@ class Passes:
                 writer.close()
             raise
 
+    @within_memory()
     def examples(self, plan: Plan, most: int) -> list[tuple[list[Symbol], list[Symbol]]]:
         """The first words that are released, each with its release as `draw` writes it; see `WordTable`."""
         return self._table.examples(plan, most)
 
-    def _writer(self, file: IO[bytes], schema: pa.Schema) -> TableWriter:
+    def _writer(self, file: IO[bytes], schema: pa.Schema) -> Grouped:
         return self._target.writer(file, schema, self._table.release.shape.released)

@@ -179,7 +179,7 @@ class Survey:
 
 def _distinct(ids: list[NDArray[Any]]) -> bool:
     """Whether no id occurs twice: whole numbers, or tags of two halves."""
-    found = np.concatenate(ids) if ids else np.zeros(0)
+    found: NDArray[Any] = np.concatenate(ids) if ids else np.zeros(0)
     if found.ndim == 2:
         return distinct(found)
     if not (found[1:] > found[:-1]).all():  # most tables number their rows
