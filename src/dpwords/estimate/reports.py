@@ -10,17 +10,16 @@ from dpwords.core.encoding import Ragged
 from dpwords.core.scaled import Integers
 from dpwords.core.symbols import is_hashable
 from dpwords.errors import InvalidValue, NotInLanguage
-from dpwords.estimate.releases import listed
 from dpwords.estimate.results import Estimates, estimates, interval_factor, on_simplex
 from dpwords.mechanisms.mechanism import NamedItems
-from dpwords.mechanisms.report import Report
+from dpwords.models.releases import listed
 
 ASKED = {"symbols": "frequencies", "visits": "visits", "transitions": "transitions"}  # by which function
 
 
 def answered_report(
     releases: Any,
-    report: Report,
+    report: NamedItems,
     question: str,
     *,
     method: str = "auto",
@@ -43,7 +42,7 @@ def answered_report(
             f"these people were asked about {report.question}: use estimate.{ASKED[report.question]}, or reports with "
             "another question"
         )
-    answers = _numbers(releases, report.answers)
+    answers = _numbers(releases, report)
     if len(answers) < 2:
         raise InvalidValue("one answer tells nothing about a population: pass at least two")
     named = np.bincount(answers.ravel(), minlength=len(report.items)) / len(answers)

@@ -18,10 +18,10 @@ from dpwords.core.encoding import Ragged
 from dpwords.core.symbols import levenshtein
 from dpwords.errors import DPWordsError, InvalidValue, TooLarge
 from dpwords.estimate.asking import Asked
-from dpwords.estimate.releases import Releases
 from dpwords.estimate.reports import ASKED, counted_answers, reported_shares
 from dpwords.mechanisms.mechanism import NamedItems, OutputKind
 from dpwords.mechanisms.private import Private
+from dpwords.models.releases import Releases
 
 REPORT = "report, whole words"
 

@@ -1,0 +1,151 @@
+"""What is known of runs through weights that depend on the distance in any way, if all words are equally likely.
+
+Given one release w, the distribution q of the private word, without its normaliser, is that of the releases of w. Its
+probabilities of symbols are sums over runs that are counted by their distance from w. What the normalisers change is
+found by proposing runs from q (`metropolis.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NoReturn
+
+import numpy as np
+
+from dpwords.core import threads
+from dpwords.core.compiled import kernel
+from dpwords.core.encoding import Codes
+from dpwords.core.limits import DEFAULTS, Limits
+from dpwords.core.randomness import SeededSource
+from dpwords.core.scaled import Floats
+from dpwords.errors import InvalidValue, named
+from dpwords.mechanisms.exponential import Exponential
+from dpwords.models.chains import PriorWords
+from dpwords.models.hidden import Seen, uniform_numbers
+from dpwords.models.listed import Evidence, weighted_logs
+from dpwords.models.metropolis import corrections
+from dpwords.models.posteriors import SPREAD, Known, Posteriors, Simulated
+from dpwords.models.tuning import PROPOSED, TOGETHER
+from dpwords.spaces.choice import graph_of, space_of
+from dpwords.spaces.graph import Graph
+
+
+class DistanceEvidence(Evidence):
+    """Releases of the exponential mechanism with weights that are no power of a single number."""
+
+    mechanism: Exponential
+
+    def log_probs(self, words: Codes, outputs: Sequence[Codes] | Codes) -> Floats:
+        return weighted_logs(self.mechanism.weights(self.length), words, outputs)
+
+    def posteriors(self, prior: PriorWords, releases: int) -> DistancePosteriors | None:
+        """For equally likely words of a system, and one release."""
+        if releases > 1 or not prior.is_uniform or self.mechanism.language.alike:
+            return None
+        return DistancePosteriors(self) if self.mechanism.weights(self.length).base is None else None
+
+    def uneven(self) -> None:
+        if not self.mechanism.language.alike:
+            self._refuse()
+
+    def seen(self, rows: Codes) -> Seen:
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise InvalidValue(
+            "expectation–maximisation needs weights that fall linearly in the exponent, and those of these releases do "
+            f"not: use {named('method', 'inverse')} (free words only), or release with {named('utility', 'linear')}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class DistancePosteriors(Posteriors):
+    """Equally likely words, each seen through one release."""
+
+    evidence: DistanceEvidence
+
+    @property
+    def mechanism(self) -> Exponential:
+        return self.evidence.mechanism
+
+    @cached_property
+    def passes(self) -> DistancePasses:
+        """Sums over all runs."""
+        weights = np.exp(self.mechanism.weights(self.evidence.length).logs)
+        return DistancePasses(graph_of(self.mechanism.language), weights, self.mechanism.limits)
+
+    def cost(self) -> int:
+        """The number of edges that are visited for each simulated word, by distance."""
+        return len(self.passes.graph.target) * self.evidence.length**2 * (2 + PROPOSED)
+
+    @property
+    def gain(self) -> float:
+        """The largest weight divided by the least.
+
+        All words of the length have at least the least weight, so no output is more likely than this for any word,
+        divided by their number.
+        """
+        logs = self.mechanism.weights(self.evidence.length).logs
+        return float(np.exp(min(logs.max() - logs.min(), 700.0)))
+
+    def known(self, outputs: list[Codes]) -> Known | None:
+        raise self.evidence.too_many()
+
+    def simulated(self, samples: int) -> Simulated:
+        source = SeededSource("runs that an adversary guesses")
+        space = space_of(self.mechanism.language, "hamming", self.mechanism.limits)
+        words = np.asarray(space.uniform(self.evidence.length, samples, source.open()))
+        released = np.asarray(self.mechanism.seeded("outputs that an adversary sees").release_codes(words))
+        stretches = [slice(begin, begin + TOGETHER) for begin in range(0, samples, TOGETHER)]
+        parts = [self._guessed(words[stretch], released[stretch], source) for stretch in stretches]
+        by_place, hits, hits_most, whole, whole_most = (
+            np.concatenate([each[column] for each in parts]) for column in range(5)
+        )
+        return Simulated(by_place.mean(axis=0), hits, hits_most, whole, whole_most, SPREAD, SPREAD)
+
+    def _guessed(self, words: Codes, released: Codes, source: SeededSource) -> tuple[Floats, ...]:
+        shares, stream = self.passes.shares(released).transpose(1, 2, 0), source.open()
+        runs = np.stack([np.asarray(self.mechanism._law(codes).draw(PROPOSED, stream)) for codes in released])
+        logs = self.passes.log_totals(np.concatenate([words, released, *runs]))
+        own, of_released, proposed = np.split(logs, [len(words), 2 * len(words)])
+        proposed, chance = proposed.reshape(-1, PROPOSED), self.passes.values[0] * np.exp(-of_released)
+        uniform = uniform_numbers(stream, proposed.shape)
+        wrong = corrections(words, runs, own, proposed, uniform, released, shares.shape[1])
+        return *wrong.hits(shares), chance + wrong.guess, chance + wrong.largest
+
+
+@dataclass(frozen=True, eq=False)
+class DistancePasses:
+    """Sums over all runs of a graph of the weight values[d] of their distance d from each of some words."""
+
+    graph: Graph
+    values: Floats
+    limits: Limits = DEFAULTS
+
+    def log_totals(self, words: Codes) -> Floats:
+        """The logarithm of the sum for each word. Cost: words · edges · length² / 2."""
+        logs = np.empty(len(words))
+        self._passed("log_totals", words, logs)
+        return logs
+
+    def shares(self, words: Codes) -> Floats:
+        """[word, place, symbol]: the share that runs with a symbol at a place have in the sum.
+
+        Cost: words · edges · length².
+        """
+        found = np.empty((*words.shape, len(self.graph.alphabet)))
+        self._passed("shares", words, found)
+        return found
+
+    def _passed(self, name: str, words: Codes, found: Floats) -> None:
+        """Fill an array that has an entry for each word."""
+        loop, codes = getattr(kernel("by_distance"), name), np.ascontiguousarray(words, dtype=np.int64)
+        graph = (self.graph.edges, self.graph.start, self.graph.accepting, self.values)
+
+        def fill(part: slice) -> None:
+            loop(codes[part], *graph, found[part])
+
+        steps = len(self.graph.target) * words.shape[1] ** 2
+        threads.in_parts(fill, len(words), cost=steps, most=self.limits.threads)

@@ -1,0 +1,271 @@
+"""Markov chains on a language: how likely its words are, as a population that was fitted or as a public assumption."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from dpwords.core.checks import whole_number
+from dpwords.core.encoding import Codes
+from dpwords.core.limits import DEFAULTS, Limits
+from dpwords.core.randomness import SeededSource, Stream
+from dpwords.core.scaled import Floats
+from dpwords.core.symbols import Word, symbols_of
+from dpwords.errors import InvalidValue
+from dpwords.languages.language import Language, checked_language
+from dpwords.languages.systems import ANY_START, written
+from dpwords.models.hidden import Hidden, uniform_numbers
+from dpwords.spaces.choice import graph_of
+
+_ROUNDING = 1e-6  # by which the probabilities of a state may miss 1
+
+
+class MarkovChain(ABC):
+    """A Markov chain on a language: in each state, the probabilities of what comes next."""
+
+    language: Language
+    population: Hidden
+
+    @property
+    @abstractmethod
+    def chances(self) -> Floats:
+        """The parameters: the probability of each step in its state."""
+
+    @property
+    def transitions(self) -> dict[Any, dict[Any, float]]:
+        """{state: {symbol: probability}}; on free words the states are symbols, and None is the start of a word."""
+        hidden, symbols = self.population, self.language.alphabet.symbols
+        table: dict[Any, dict[Any, float]] = {}
+        names = self._state_names()
+        chances = self.chances[hidden.parameter].tolist()
+        entered = hidden.symbol[hidden.target].tolist()
+        for source, symbol, chance in zip(hidden.origin[hidden.source].tolist(), entered, chances, strict=True):
+            table.setdefault(names[source], {})[symbols[symbol]] = chance
+        return table
+
+    def _state_names(self) -> list[Any]:
+        if self.language.alike:
+            return [None, *self.language.alphabet.symbols]
+        states = self.language.explored().states
+        places = [self.language.place(state) for state in states]
+        return places if len(set(places)) == len(places) else list(states)
+
+    def log_prob(self, word: Word) -> float:
+        """The natural logarithm of the probability of a word among all of its length that the chain can produce.
+
+        Cost: its length · edges.
+        """
+        symbols = symbols_of(word)
+        fault = self.language.fault(symbols)
+        if fault is not None or not symbols:
+            return -np.inf
+        codes = np.array([[self.language.alphabet.codes[symbol] for symbol in symbols]])
+        return float(self.log_probs(codes)[0])
+
+    def log_probs(self, rows: Codes) -> Floats:
+        """The same for several words of the language, all of one length, as rows of symbol codes."""
+        places = np.arange(rows.shape[1])
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self._steps(len(places))[places, self.population.taken(rows)]).sum(axis=1))
+
+    def simulate(self, length: int, draws: int, seed: int | str) -> list[tuple[Any, ...]]:
+        """Words of this length drawn from the chain: synthetic data, at no further privacy cost.
+
+        Cost: length · edges, and the length for each word.
+        """
+        places, number = whole_number(length, "length", 1), whole_number(draws, "draws", 0)
+        symbols = self.language.alphabet.symbols
+        words = self.drawn(places, number, SeededSource(seed).open())
+        return [tuple(symbols[code] for code in row) for row in words.tolist()]
+
+    def drawn(self, places: int, number: int, stream: Stream) -> Codes:
+        """The same as rows of symbol codes, with the bits of a stream."""
+        steps = self._steps(places)
+        uniform = uniform_numbers(stream, (places, number))
+        state, hidden = np.zeros(number, dtype=np.int64), self.population
+        first = np.searchsorted(hidden.source, np.arange(hidden.size + 1))
+        words = np.zeros((number, places), dtype=np.int64)
+        for place in range(places):
+            total = np.concatenate([[0.0], np.cumsum(steps[place])])
+            below = total[first[state]] + uniform[place] * (total[first[state + 1]] - total[first[state]])
+            edge = np.clip(np.searchsorted(total, below, side="right") - 1, first[state], first[state + 1] - 1)
+            state = hidden.target[edge]
+            words[:, place] = hidden.symbol[state]
+        return words
+
+    def marginals(self, length: int) -> Floats:
+        """For each place of a word of this length (row) the probability of each symbol. Cost: length · edges."""
+        steps, hidden = self._steps(length), self.population
+        found, reached = np.zeros((length, len(hidden.alphabet))), np.zeros(hidden.size)
+        reached[0] = 1.0
+        for place in range(length):
+            taken = reached[hidden.source] * steps[place]
+            reached = np.bincount(hidden.target, taken, hidden.size).astype(np.float64)
+            found[place] = np.bincount(hidden.symbol[1:], reached[1:], len(hidden.alphabet))
+        return found
+
+    def likeliest(self, length: int) -> tuple[Codes, float]:
+        """The most likely word of this length, as symbol codes, and its probability. Cost: length · edges."""
+        hidden = self.population
+        with np.errstate(divide="ignore"):
+            steps = np.log(self._steps(length))
+        best, came = np.full(hidden.size, -np.inf), np.zeros((length, hidden.size), dtype=np.int64)
+        best[0] = 0.0
+        for place in range(length):
+            values = best[hidden.source] + steps[place]
+            order = np.argsort(values, kind="stable")  # the largest comes last, and is what remains
+            best = np.full(hidden.size, -np.inf)
+            best[hidden.target[order]], came[place, hidden.target[order]] = values[order], hidden.source[order]
+        state, word = int(best.argmax()), np.zeros(length, dtype=np.int64)
+        logarithm = float(best[state])
+        for place in reversed(range(length)):
+            word[place], state = hidden.symbol[state], int(came[place, state])
+        return word, float(np.exp(logarithm))
+
+    def _steps(self, length: int) -> Floats:
+        """For each place, the probability of each edge in its state, given that a word of this length is completed."""
+        hidden, chance = self.population, self.chances[self.population.parameter]
+        left = hidden.accepting.astype(np.float64)
+        steps = np.zeros((length, len(chance)))
+        layers = hidden.layers(length)
+        for place in reversed(range(length)):
+            taken = layers.order[layers.begin[place] : layers.begin[place + 1]]
+            if not len(taken):
+                raise InvalidValue(f"the language has no word of length {length}: choose another length")
+            weight = chance[taken] * left[hidden.target[taken]]
+            left = np.bincount(hidden.source[taken], weight, hidden.size).astype(np.float64)
+            if not left.any():
+                raise InvalidValue(f"the chain produces no word of length {length}: choose another length or chain")
+            steps[place, taken] = weight / np.where(left > 0, left, 1.0)[hidden.source[taken]]
+            left /= left.max()
+        return steps
+
+
+@dataclass(frozen=True, eq=False)
+class Chain(MarkovChain):
+    """A Markov chain on a language that is known beforehand: a public assumption, not a fit; see `estimate.chain`."""
+
+    language: Language
+    population: Hidden
+    weights: Floats
+
+    def __repr__(self) -> str:
+        return f"<Chain: a Markov chain on {self.language!r}>"
+
+    @property
+    def chances(self) -> Floats:
+        return self.weights
+
+    @classmethod
+    def uniform(cls, language: Language, limits: Limits = DEFAULTS) -> Chain:
+        """All words of the language of one length are equally likely: all steps have the same weight."""
+        population = hidden_runs(language, limits)
+        return cls(language, population, np.ones(len(population.groups)))
+
+    @classmethod
+    def of(cls, language: Language, transitions: Mapping[Any, Mapping[Any, float]], limits: Limits = DEFAULTS) -> Chain:
+        """The chain with these probabilities, {state: {symbol: probability}}; raises `InvalidValue` if it is none."""
+        population = hidden_runs(checked_language(language), limits)
+        rows = _checked_rows(language, transitions)
+        found = cls(language, population, np.zeros(len(population.groups)))
+        names, symbols = found._state_names(), language.alphabet.symbols
+        entered, used = population.symbol[population.target], {state: set[Any]() for state in rows}
+        for parameter, edge in zip(*np.unique(population.parameter, return_index=True), strict=True):
+            name = names[population.origin[population.source[edge]]]
+            state = _key(language, name, rows)
+            if state in rows:
+                symbol = symbols[entered[edge]]
+                found.weights[parameter] = rows[state].get(symbol, 0.0)
+                used[state].add(symbol)
+        for state, row in rows.items():
+            if any(row[symbol] > 0 for symbol in set(row) - used[state]):
+                raise InvalidValue(f"{_row_name(state)} has a step that the language does not have: leave it out")
+        _check_reached(found, names, rows)
+        return found
+
+
+def hidden_runs(language: Language, limits: Limits = DEFAULTS) -> Hidden:
+    """The hidden runs of a language. Cost: its edges; for free words the square of the number of symbols."""
+    if language.alike:
+        return Hidden.of_free_words(language.alphabet, limits)
+    return Hidden.of(graph_of(language))
+
+
+@dataclass(frozen=True, eq=False)
+class PriorWords:
+    """How likely each private word of a language is, for somebody who has seen nothing."""
+
+    language: Language
+    chain: MarkovChain | None = None  # None if all words of a length are equally likely
+    limits: Limits = DEFAULTS
+
+    @property
+    def is_uniform(self) -> bool:
+        return self.chain is None
+
+    @cached_property
+    def known(self) -> MarkovChain:
+        """The chain that the words come from."""
+        return self.chain or Chain.uniform(self.language, self.limits)
+
+
+def _checked_rows(language: Language, transitions: object) -> dict[Any, dict[Any, float]]:
+    """The rows of a table of probabilities, each of which sums to 1."""
+    if not isinstance(transitions, Mapping) or not transitions:
+        raise InvalidValue(
+            "a chain is a table {state: {symbol: probability}}: pass a mapping with a row for each state"
+        )
+    rows: dict[Any, dict[Any, float]] = {}
+    for state, row in transitions.items():
+        if not isinstance(row, Mapping):
+            raise InvalidValue(f"{_row_name(state)} is no table: write it as {{symbol: probability}}")
+        if not all(_is_share(share) for share in row.values()):
+            raise InvalidValue(f"{_row_name(state)} has what is no probability: use numbers from 0 to 1")
+        if not set(row) <= set(language.alphabet.symbols):
+            raise InvalidValue(f"{_row_name(state)} has a symbol that is not in the alphabet: leave it out")
+        total = float(sum(row.values()))
+        if abs(total - 1) > _ROUNDING:
+            raise InvalidValue(f"{_row_name(state)} sums to {total:.6g}: the probabilities of a state sum to 1")
+        rows[state] = {symbol: float(share) / total for symbol, share in row.items()}
+    return rows
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) <= 1 + _ROUNDING
+
+
+def _key(language: Language, name: Any, rows: Mapping[Any, Any]) -> Any:
+    """The state whose row belongs to a state of the language: the state itself, or its place in the system."""
+    if name in rows:
+        return name
+    place = name if language.alike else language.place(name)
+    return None if place is ANY_START else place
+
+
+def _check_reached(chain: Chain, names: Sequence[Any], rows: Mapping[Any, Any]) -> None:
+    """Refuse a chain that reaches a state for which it has no row, although the language goes on from there."""
+    hidden, missing = chain.population, np.zeros(chain.population.size, dtype=np.bool_)
+    for state in range(hidden.size):
+        missing[state] = _key(chain.language, names[hidden.origin[state]], rows) not in rows
+    reached, goes_on = np.zeros(hidden.size, dtype=np.bool_), np.bincount(hidden.source, minlength=hidden.size) > 0
+    reached[0], used = True, chain.weights[hidden.parameter] > 0
+    for _ in range(hidden.size):
+        ahead = reached.copy()
+        ahead[hidden.target[used & reached[hidden.source]]] = True
+        if (ahead == reached).all():
+            break
+        reached = ahead
+    lost = np.flatnonzero(reached & missing & goes_on)
+    if len(lost):
+        name = _key(chain.language, names[hidden.origin[lost[0]]], rows)
+        raise InvalidValue(f"{_row_name(name)} is missing, and the chain reaches that state: add a row for it")
+
+
+def _row_name(state: Any) -> str:
+    return "the row of the start (None)" if state is None else f"the row of state {written(state)}"

@@ -1,0 +1,53 @@
+"""Which kind of evidence the releases of a mechanism are: the one place that knows the kinds of mechanisms."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+
+from dpwords.mechanisms.edit_channel import EditChannel
+from dpwords.mechanisms.exponential import Exponential
+from dpwords.mechanisms.mechanism import Mechanism
+from dpwords.mechanisms.online import Online
+from dpwords.mechanisms.report import Report
+from dpwords.models.answers import AnswerEvidence
+from dpwords.models.by_distance import DistanceEvidence
+from dpwords.models.by_place import LinearEvidence, OnlineEvidence
+from dpwords.models.edited import AlignedEvidence
+from dpwords.models.listed import Evidence
+from dpwords.models.normalisers import rate_of
+from dpwords.models.runs import PlaceEvidence
+
+
+def evidence_of(mechanism: Mechanism, length: int) -> Evidence:
+    """What releases of a mechanism tell about true words of this length. Cost: on systems a certificate, once."""
+    return kind_of_evidence(mechanism.at(length), length)
+
+
+@singledispatch
+def kind_of_evidence(mechanism: Mechanism, length: int) -> Evidence:
+    """What releases of one kind of mechanisms tell.
+
+    A kind without a line here is known by its probabilities alone: it is attacked over listed words, and estimates
+    refuse it.
+    """
+    return Evidence(mechanism, length)
+
+
+@kind_of_evidence.register
+def _(mechanism: Exponential, length: int) -> Evidence:
+    if mechanism.distance == "levenshtein":
+        return Evidence(mechanism, length)
+    weights = mechanism.weights(length)
+    if weights.rate is None:
+        return DistanceEvidence(mechanism, length)
+    return LinearEvidence(mechanism, length, rate_of(weights))
+
+
+@kind_of_evidence.register
+def _(mechanism: Online, length: int) -> Evidence:
+    kind = PlaceEvidence if mechanism.language.alike else OnlineEvidence
+    return kind(mechanism, length, rate_of(mechanism.weights(length)))
+
+
+kind_of_evidence.register(EditChannel, AlignedEvidence)
+kind_of_evidence.register(Report, AnswerEvidence)

@@ -1,0 +1,359 @@
+"""Hidden runs: the runs of a language as a population of them is modelled, seen through released words.
+
+The population is a Markov chain on the language. Its *parameters* are the probabilities of the edges of the language's
+graph in their states; on free words, whose graph has one state, those of a symbol after the symbol before it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from dpwords.core import threads
+from dpwords.core.compiled import kernel
+from dpwords.core.encoding import Codes
+from dpwords.core.limits import DEFAULTS, Limits
+from dpwords.core.randomness import Stream, uint64
+from dpwords.core.scaled import Floats, Integers
+from dpwords.core.symbols import Alphabet
+from dpwords.errors import TooLarge
+from dpwords.spaces.graph import Flags, Graph, edges_taken
+from dpwords.spaces.online_favours import SymbolFavours
+
+_PARTS = 64  # in which sums over many words are made, so that they do not depend on the number of threads
+_LEAST_PART = 256  # words
+
+
+class HiddenEdges(NamedTuple):
+    """The edges of hidden runs, in the form that kernels take."""
+
+    source: Integers
+    target: Integers
+
+
+class Layers(NamedTuple):
+    """The edges that can be taken at each place, those of place t are order[begin[t]:begin[t + 1]], and the states that
+    they lead to, reached[since[t]:since[t + 1]]."""
+
+    begin: Integers
+    order: Integers
+    since: Integers
+    reached: Integers
+
+
+class Incoming(NamedTuple):
+    """The edges into each state, edge[first[s]:first[s + 1]], and the states that are possible before each place."""
+
+    first: Integers
+    edge: Integers
+    live: Flags
+
+
+class Detector(NamedTuple):
+    """An automaton that reads words over an alphabet, from state 0: step[state, symbol] is the next state."""
+
+    step: Integers
+    accepting: Flags
+
+
+class Favoured(NamedTuple):
+    """For each row, the states whose weight is multiplied: those of row r are state[first[r]:first[r + 1]]."""
+
+    first: Integers
+    state: Integers
+    times: Floats
+
+
+class Seen(NamedTuple):
+    """Released words of one length: for each word and place a row, and the true symbols that each row favours."""
+
+    rows: Integers
+    favours: SymbolFavours
+
+
+class Expected(NamedTuple):
+    """What is expected of the hidden runs of some released words, a column for each of them."""
+
+    log_likelihood: Floats
+    uses: Floats  # of each edge
+    states: Floats  # probabilities of the states after each symbol, or after the last one only
+
+
+@dataclass(frozen=True, eq=False)
+class Hidden:
+    """The hidden states and edges of a language: each state is entered by one symbol only. State 0 is the start.
+
+    `parameter` is, for each edge, the parameter of the population that is its probability.
+    """
+
+    alphabet: Alphabet
+    source: Integers
+    target: Integers
+    parameter: Integers
+    symbol: Integers  # for each state the symbol that enters it, −1 for the start
+    origin: Integers  # for each state the state of the language's graph
+    accepting: Flags
+    groups: Integers  # for each parameter, the number of its state: the parameters of a state sum to 1
+    marks: Flags | None = None  # states that a detector has marked
+
+    def same_runs(self, other: Hidden) -> bool:
+        """Whether another one has the same runs and parameters. Cost: the edges."""
+        arrays = ("source", "target", "parameter", "symbol", "accepting")
+        return self.alphabet.symbols == other.alphabet.symbols and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in arrays
+        )
+
+    @classmethod
+    def of(cls, graph: Graph) -> Hidden:
+        """The hidden states of a graph: pairs of a state and a symbol that enters it. Cost: pairs · branching."""
+        pairs, entered = np.unique(np.stack([graph.target, graph.symbol]), axis=1, return_inverse=True)
+        origin = np.concatenate([[graph.start], pairs[0]])
+        source, parameter = graph.leaving(origin)
+        return cls(
+            graph.alphabet,
+            source,
+            1 + entered.ravel()[parameter],
+            parameter,
+            np.concatenate([[-1], pairs[1]]),
+            origin,
+            graph.accepting[origin],
+            graph.sources,
+        )
+
+    @classmethod
+    def of_free_words(cls, alphabet: Alphabet, limits: Limits = DEFAULTS) -> Hidden:
+        """All words over an alphabet: a state for each symbol, with edges between all of them. Cost: symbols²."""
+        number = len(alphabet)
+        if number**2 > limits.chain_edges:
+            raise TooLarge(
+                f"pairs of {number} symbols are more than the limit of {limits.chain_edges} for a chain: merge "
+                "symbols, or ask for frequencies, starts or ends"
+            )
+        source, target = np.divmod(np.arange((number + 1) * number), number)
+        states = np.arange(number + 1)
+        return cls(
+            alphabet, source, 1 + target, np.arange(len(source)), states - 1, states, np.ones(number + 1, bool), source
+        )
+
+    @property
+    def size(self) -> int:
+        """The number of states."""
+        return len(self.symbol)
+
+    @cached_property
+    def steps(self) -> HiddenEdges:
+        """The edges, in the form that kernels take."""
+        return HiddenEdges(self.source.astype(np.int64), self.target.astype(np.int64))
+
+    @cached_property
+    def of_symbol(self) -> tuple[Integers, Integers]:
+        """The states that each symbol enters: those of symbol a are states[first[a]:first[a + 1]]."""
+        order = np.argsort(self.symbol, kind="stable")[1:]  # without the start
+        return np.searchsorted(self.symbol[order], np.arange(len(self.alphabet) + 1)), order
+
+    def taken(self, words: Codes) -> Integers:
+        """The edges that words of the language take, a row for each. Cost: symbols · log edges."""
+        return edges_taken(0, self.source, self.symbol[self.target], self.target, words)
+
+    def layers(self, length: int) -> Layers:
+        """The edges that words of this length can take at each place. Cost: length · edges."""
+        useful = np.zeros((length + 1, self.size), dtype=np.bool_)
+        useful[length] = self.accepting
+        for place in reversed(range(length)):
+            useful[place, self.source[useful[place + 1, self.target]]] = True
+        reached = np.zeros(self.size, dtype=np.bool_)
+        reached[0] = True
+        order, there = [], []
+        for place in range(length):
+            taken = np.flatnonzero(reached[self.source] & useful[place + 1, self.target])
+            order.append(taken)
+            reached = np.zeros(self.size, dtype=np.bool_)
+            reached[self.target[taken]] = True
+            there.append(np.flatnonzero(reached))
+        begin, since = (np.cumsum([0, *map(len, parts)]) for parts in (order, there))
+        return Layers(begin, np.concatenate(order), since, np.concatenate(there))
+
+    def paired(self, limits: Limits = DEFAULTS) -> Hidden:
+        """The same runs with the edges as states, so that an edge of the result is a pair of consecutive edges.
+
+        Cost: their number.
+        """
+        out = np.bincount(self.source, minlength=self.size)
+        if int(out[self.target].sum()) > limits.chain_edges:
+            raise TooLarge(
+                f"pairs of consecutive steps are more than the limit of {limits.chain_edges}: use a smaller system"
+            )
+        first = np.searchsorted(self.source, np.arange(self.size + 1))
+        ends = np.concatenate([[0], self.target])
+        sizes = out[ends]
+        source = np.repeat(np.arange(len(ends)), sizes)
+        edge = np.repeat(first[ends] - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(source))
+        return Hidden(
+            self.alphabet,
+            source,
+            1 + edge,
+            self.parameter[edge],
+            self.symbol[ends],
+            self.origin[ends],
+            self.accepting[ends],
+            self.groups,
+        )
+
+    def detected(self, detector: Detector) -> tuple[Hidden, Integers, Integers]:
+        """The same runs, beside which a detector reads their symbols; states where it has accepted are marked.
+
+        Also, for each edge and for each state, the one that it was. Cost: edges of the result.
+        """
+        width, first = len(detector.accepting), np.searchsorted(self.source, np.arange(self.size + 1))
+        number = np.full(self.size * width, -1)
+        number[0], states, edges, targets, begin = 0, [0], [], [], 0  # pairs state · width + state of the detector
+        while begin < len(states):
+            state, at = divmod(states[begin], width)
+            begin += 1
+            for edge in range(first[state], first[state + 1]):
+                target = int(self.target[edge])
+                pair = target * width + int(detector.step[at, self.symbol[target]])
+                if number[pair] < 0:
+                    number[pair] = len(states)
+                    states.append(pair)
+                edges.append(edge)
+                targets.append(number[pair])
+        was, found = np.divmod(np.array(states), width)
+        edge_was = np.array(edges)
+        return (
+            Hidden(
+                self.alphabet,
+                np.repeat(np.arange(len(was)), np.diff(first)[was]),
+                np.array(targets),
+                self.parameter[edge_was],
+                self.symbol[was],
+                self.origin[was],
+                self.accepting[was],
+                self.groups,
+                detector.accepting[found],
+            ),
+            edge_was,
+            was,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """Passes over released words of one length. Cost of each: words · edges of all layers, on all cores."""
+
+    hidden: Hidden
+    seen: Seen
+    limits: Limits = DEFAULTS
+
+    @cached_property
+    def layers(self) -> Layers:
+        """The edges that can be taken at each place."""
+        return self.hidden.layers(self.seen.rows.shape[1])
+
+    @cached_property
+    def favoured(self) -> Favoured:
+        """The hidden states that each row favours."""
+        first, states = self.hidden.of_symbol
+        rows, symbols, times = self.seen.favours
+        sizes = np.diff(first)[symbols]
+        ends = np.concatenate([[0], np.cumsum(sizes)])
+        place = np.repeat(first[symbols] - ends[:-1], sizes) + np.arange(ends[-1])
+        return Favoured(ends[rows], states[place], np.repeat(times, sizes))
+
+    @cached_property
+    def parts(self) -> list[slice]:
+        """The parts in which words are treated, whatever the number of threads."""
+        number = len(self.seen.rows)
+        most = max(self.limits.batch // len(self.hidden.source), 1)
+        size = min(most, max(_LEAST_PART, -(-number // _PARTS)))
+        return [slice(begin, min(begin + size, number)) for begin in range(0, number, size)]
+
+    def log_likelihoods(self, factor: Floats, ending: Floats) -> Floats:
+        """For each word, ln of the sum of the weights of all hidden runs, times their favours."""
+        found, loops = np.zeros(len(self.seen.rows)), kernel("hidden")
+
+        def work(part: slice) -> None:
+            seen = self.favoured, self.seen.rows[part], found[part]
+            loops.log_likelihoods(self.hidden.steps, self.layers, factor, ending, *seen)
+
+        threads.in_parts(work, len(found), cost=len(self.layers.order), most=self.limits.threads)
+        return found
+
+    def expected(self, part: slice, factor: Floats, ending: Floats, every_place: bool = False) -> Expected:
+        """What is expected of the hidden runs of some of the words."""
+        rows = self.seen.rows[part]
+        likelihood, uses = np.zeros(len(rows)), np.zeros((len(self.hidden.source), len(rows)))
+        states = np.zeros((rows.shape[1] if every_place else 1, self.hidden.size, len(rows)))
+        kernel("hidden").expected(
+            self.hidden.steps,
+            self.layers,
+            factor,
+            ending,
+            self.favoured,
+            rows,
+            likelihood,
+            uses,
+            states,
+        )
+        return Expected(likelihood, uses, states)
+
+    def sampled(self, factor: Floats, ending: Floats, runs: int, stream: Stream) -> Integers:
+        """For each word so many hidden runs, drawn from their distribution given the word, as edges."""
+        words, length = self.seen.rows.shape
+        uniform = uniform_numbers(stream, (words, runs, length + 1))
+        taken = np.zeros((words, runs, length), dtype=np.int64)
+
+        def work(part: slice) -> None:
+            weights = self.layers, self.incoming, factor, ending, self.favoured
+            kernel("hidden").sampled(self.hidden.steps, *weights, self.seen.rows[part], uniform[part], taken[part])
+
+        threads.in_parts(work, words, cost=len(self.layers.order), most=self.limits.threads)
+        return taken
+
+    @cached_property
+    def incoming(self) -> Incoming:
+        """The edges into each state, and the states that are possible before each place."""
+        order = np.argsort(self.hidden.target, kind="stable")
+        first = np.searchsorted(self.hidden.target[order], np.arange(self.hidden.size + 1))
+        live = np.zeros((self.seen.rows.shape[1], self.hidden.size), dtype=np.bool_)
+        live[0, 0] = True
+        for place, reached in enumerate(np.split(self.layers.reached, self.layers.since[1:-2]), start=1):
+            live[place, reached] = True
+        return Incoming(first, order, live)
+
+    def total(self, factor: Floats, ending: Floats, times: Floats) -> tuple[float, Floats]:
+        """The log-likelihood of all words, and the expected uses of each edge, where each word counts `times`."""
+        found: list[tuple[float, Floats]] = [(0.0, np.zeros(0))] * len(self.parts)
+
+        def work(numbers: slice) -> None:
+            for number in range(numbers.start, numbers.stop):
+                part = self.parts[number]
+                one = self.expected(part, factor, ending)
+                found[number] = float(times[part] @ one.log_likelihood), one.uses @ times[part]
+
+        cost = len(self.layers.order) * (self.parts[0].stop if self.parts else 1)
+        threads.in_parts(work, len(self.parts), cost=cost, most=self.limits.threads)
+        return float(sum(value for value, _ in found)), np.sum([uses for _, uses in found], axis=0)
+
+
+def uniform_numbers(stream: Stream, shape: tuple[int, ...]) -> Floats:
+    """Independent numbers, uniform between 0 and 1."""
+    return uint64(stream, shape).astype(np.float64) * 2.0**-64
+
+
+def favouring_own(codes: Codes, symbols: int, ratio: float) -> Seen:
+    """Words seen through a channel that weights the true symbol `ratio` times as much as each other one."""
+    own = np.arange(symbols + 1)
+    return Seen(codes.astype(np.int64), SymbolFavours(own, own[:-1], np.full(symbols, ratio)))
+
+
+def symbol_shares(states: Floats, hidden: Hidden) -> Floats:
+    """From the probabilities of states, as in `Expected`, those of the symbols that enter them."""
+    first, order = hidden.of_symbol
+    entered = np.flatnonzero(np.diff(first))
+    sums = np.zeros((states.shape[0], len(hidden.alphabet), states.shape[2]))
+    sums[:, entered] = np.add.reduceat(states[:, order], first[entered], axis=1)
+    return sums

@@ -1,0 +1,159 @@
+"""Hidden runs given several releases of each: their probabilities, and the most likely one of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from dpwords.core.compiled import kernel
+from dpwords.core.encoding import Codes
+from dpwords.core.limits import Limits
+from dpwords.core.randomness import Stream
+from dpwords.core.scaled import Floats, Integers
+from dpwords.models.chains import MarkovChain
+from dpwords.models.hidden import Hidden, Pass, Seen, symbol_shares
+from dpwords.models.log_passes import LogPasses
+from dpwords.spaces.online_favours import SymbolFavours
+
+_LARGEST = 300.0  # ln of a favour; with larger ones, runs are summed in logarithms
+_SAFE = 600.0  # ln of the favours of all places of a word; up to here no product leaves the range of floats
+
+
+class Told(NamedTuple):
+    """What several releases of each word tell together: the favours of `seen` are e^logs, where floats hold them."""
+
+    seen: Seen
+    logs: Floats
+
+
+def together(releases: Seen, number: int, symbols: int, more: tuple[Codes, float] | None = None) -> Told:
+    """What several releases of each word tell together: so many rows of `releases` for each word, one after the other.
+
+    There are so many `symbols` in the alphabet. With `more`, words and a logarithm, the symbol of that word is favoured
+    at each place, too. Cost: their symbols.
+    """
+    rows, favours = releases.rows, releases.favours
+    first, symbol, log = favours.first, favours.symbol, np.log(favours.times)
+    if number == 1 and more is None:
+        return Told(releases, log)
+    length = rows.shape[1]
+    cells = rows.reshape(-1, number, length).swapaxes(1, 2).reshape(-1, number)
+    if more is not None:
+        own = np.arange(symbols)
+        first = np.concatenate([first, first[-1] + 1 + own])
+        symbol, log = np.concatenate([symbol, own]), np.concatenate([log, np.full(symbols, more[1])])
+        cells = np.concatenate([cells, more[0].reshape(-1, 1) + len(favours.first) - 1], axis=1)
+    distinct, place = np.unique(np.sort(cells, axis=1), axis=0, return_inverse=True)
+    sizes = np.diff(first)[distinct]
+    ends = np.cumsum(sizes)
+    entry = np.repeat(first[distinct].ravel() - (ends - sizes.ravel()), sizes.ravel()) + np.arange(ends[-1])
+    owner = np.repeat(np.repeat(np.arange(len(distinct)), distinct.shape[1]), sizes.ravel())
+    keys, merged = np.unique(owner * symbols + symbol[entry], return_inverse=True)
+    sums: Floats = np.bincount(merged.ravel(), log[entry], len(keys)).astype(np.float64)
+    begin = np.searchsorted(keys, np.arange(len(distinct) + 1) * symbols)
+    times = np.exp(np.clip(sums, -_SAFE, _SAFE))
+    return Told(Seen(place.reshape(-1, length), SymbolFavours(begin, keys % symbols, times)), sums)
+
+
+class Likeliest(NamedTuple):
+    """The most likely run of each word, as codes of symbols, and ln of its weight."""
+
+    words: Codes
+    logs: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenWords:
+    """Hidden words of a chain, seen through several releases of each, where runs have the weight of the chain."""
+
+    prior: MarkovChain
+    told: Told
+    limits: Limits
+
+    @property
+    def seen(self) -> Seen:
+        """The releases, as passes take them."""
+        return self.told.seen
+
+    @property
+    def hidden(self) -> Hidden:
+        """The runs."""
+        return self.prior.population
+
+    @cached_property
+    def passes(self) -> Pass:
+        """Passes over the releases."""
+        return Pass(self.hidden, self.seen, self.limits)
+
+    @cached_property
+    def by_logs(self) -> LogPasses:
+        """Passes in logarithms."""
+        with np.errstate(divide="ignore"):
+            weights = np.log(self.factor), np.log(self.ending)
+        favoured = Pass(self.hidden, self.seen._replace(favours=self.seen.favours._replace(times=self.told.logs)))
+        return LogPasses(self.passes, favoured.favoured, *weights)
+
+    def _exceeds(self, most: float) -> bool:
+        return bool(np.abs(self.told.logs).max(initial=0.0) > most)
+
+    @cached_property
+    def factor(self) -> Floats:
+        """The weight of each edge."""
+        return np.ascontiguousarray(self.prior.chances[self.hidden.parameter], dtype=np.float64)
+
+    @cached_property
+    def ending(self) -> Floats:
+        """The weight of each state at the end of a run."""
+        return self.hidden.accepting.astype(np.float64)
+
+    @cached_property
+    def _known(self) -> tuple[Floats, Floats, bool]:
+        """ln of the weight of all runs, the probability of each state, and whether they were found by logarithms."""
+        if not self._exceeds(_LARGEST):
+            with np.errstate(all="ignore"):
+                found = self.passes.expected(slice(None), self.factor, self.ending, every_place=True)
+            if np.isfinite(found.states).all():
+                return found.log_likelihood, found.states, False
+        return self.by_logs.log_totals(), self.by_logs.states(), True
+
+    def shares(self) -> tuple[Floats, Floats]:
+        """ln of the weight of all runs of each word, and the probability of each symbol at each place: axes place,
+        symbol, word. Cost: words · edges of all layers."""
+        logs, states, _ = self._known
+        return logs, symbol_shares(states, self.hidden)
+
+    def log_totals(self) -> Floats:
+        """ln of the weight of all runs of each word. Cost: words · edges of all layers."""
+        if self._exceeds(_SAFE / self.seen.rows.shape[1]):
+            return self.by_logs.log_totals()
+        return self.passes.log_likelihoods(self.factor, self.ending)
+
+    def sampled(self, runs: int, stream: Stream) -> Integers:
+        """For each word so many runs, drawn from their distribution given the releases, as edges."""
+        if self._known[2]:
+            return self.by_logs.sampled(runs, stream)
+        return self.passes.sampled(self.factor, self.ending, runs, stream)
+
+    def likeliest(self) -> Likeliest:
+        """The most likely run of each word. Cost: words · edges of all layers."""
+        words, length = self.seen.rows.shape
+        states, logs = np.zeros((words, length), dtype=np.int64), np.zeros(words)
+        by_logs = self.by_logs
+        kernel("likeliest").likeliest(
+            self.hidden.steps,
+            self.passes.layers,
+            by_logs.factor,
+            by_logs.ending,
+            by_logs.favoured,
+            self.seen.rows,
+            states,
+            logs,
+        )
+        return Likeliest(self.hidden.symbol[states], logs)
+
+    def codes(self, taken: Integers) -> Codes:
+        """The symbols of runs that are given by their edges."""
+        return np.asarray(self.hidden.symbol[self.hidden.target[taken]])

@@ -1,0 +1,212 @@
+"""What is known of runs given their releases, where releases tell about each place of a run by itself.
+
+Where the normaliser Z(x) of the exponential mechanism depends on the word x, the probabilities q(x) that forward and
+backward passes give are not yet those of Bayes' rule, which are in proportion to q(x)/Z(x)^r. What is missing is found
+by proposing runs from q (`metropolis.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dpwords.core import threads
+from dpwords.core.encoding import Codes
+from dpwords.core.randomness import SeededSource
+from dpwords.core.scaled import Floats
+from dpwords.mechanisms.private import Private
+from dpwords.models.chains import MarkovChain, PriorWords
+from dpwords.models.hidden import Seen, favouring_own, uniform_numbers
+from dpwords.models.likeliest import HiddenWords, Likeliest, Told, together
+from dpwords.models.listed import Evidence
+from dpwords.models.metropolis import Corrections, corrections
+from dpwords.models.normalisers import Normalisers, ratio_of
+from dpwords.models.posteriors import SPREAD, Known, Posteriors, Simulated
+from dpwords.models.tuning import CLOSE, DRAWN, EVEN, PROPOSED, PROPOSED_UNEVEN
+from dpwords.spaces.choice import space_of
+
+
+class PlaceEvidence(Evidence):
+    """Each place shows its true symbol e^rate times as likely as any other one."""
+
+    mechanism: Private
+    rate: float
+
+    def seen(self, rows: Codes) -> Seen:
+        return favouring_own(rows, len(self.mechanism.language.alphabet), ratio_of(self.rate))
+
+    def posteriors(self, prior: PriorWords, releases: int) -> RunPosteriors:
+        return RunPosteriors(self, prior, releases)
+
+    @property
+    def steepness(self) -> float:
+        """How much ln Z can change for each place in which words differ; 0 where it does not depend on the word."""
+        return 0.0
+
+    @cached_property
+    def spread(self) -> float:
+        """The standard deviation of ln Z over typical words of the language."""
+        if self.normalisers is None:
+            return 0.0
+        space = space_of(self.mechanism.language, "hamming", self.mechanism.limits)
+        return self.normalisers.spread(space, self.length)
+
+    def uneven(self) -> Normalisers | None:
+        return self.normalisers if self.spread > EVEN else None
+
+
+@dataclass(frozen=True, eq=False)
+class RunPosteriors(Posteriors):
+    """Words that releases tell about place by place, up to the normaliser, and how likely each of them is."""
+
+    evidence: PlaceEvidence
+    prior_words: PriorWords
+    releases: int
+
+    @property
+    def mechanism(self) -> Private:
+        return self.evidence.mechanism
+
+    @property
+    def length(self) -> int:
+        return self.evidence.length
+
+    @property
+    def prior(self) -> MarkovChain:
+        return self.prior_words.known
+
+    @property
+    def normalisers(self) -> Normalisers | None:
+        return self.evidence.normalisers
+
+    @property
+    def _release_is_best(self) -> bool:
+        """Whether the release itself is the best guess of the whole word."""
+        return self.prior_words.is_uniform and self.releases == 1 and self.normalisers is not None
+
+    @cached_property
+    def proposed(self) -> int:
+        """How many runs are proposed for each word."""
+        if self.normalisers is None:
+            return 0
+        return PROPOSED_UNEVEN if self.evidence.spread * self.releases > EVEN else PROPOSED
+
+    def cost(self) -> int:
+        """The number of edges that are visited for each simulated word."""
+        layers = self.prior.population.layers(self.length)
+        return len(layers.order) * (6 + self.releases + 2 * self.proposed)
+
+    def simulated(self, samples: int) -> Simulated:
+        """Draw words and releases with fixed seeds, and guess each of them. Cost: samples · `cost`."""
+        source = SeededSource("runs that an adversary guesses")
+        words = self.prior.drawn(self.length, samples, source.open())
+        seeded = self.mechanism.seeded("outputs that an adversary sees")
+        released = np.stack([seeded.release_codes(words) for _ in range(self.releases)], axis=1)
+        told = self.evidence.seen(released.reshape(-1, self.length))
+        width = max(self.prior.population.size, len(self.prior.language.alphabet)) * self.length
+        size = max(self.mechanism.limits.batch // (4 * width), 1)
+        parts = [slice(begin, min(begin + size, samples)) for begin in range(0, samples, size)]
+        streams = [source.open() for _ in parts]
+        found: list[tuple[Floats, ...]] = [()] * len(parts)
+
+        def work(numbers: slice) -> None:
+            for number in range(numbers.start, numbers.stop):
+                part = parts[number]
+                rows = told.rows[part.start * self.releases : part.stop * self.releases]
+                uniform = uniform_numbers(streams[number], (part.stop - part.start, self.proposed))
+                proposals = SeededSource(f"proposals {number}")
+                found[number] = self._guessed(Seen(rows, told.favours), words[part], uniform, proposals)
+
+        threads.in_parts(work, len(parts), cost=size * self.cost(), most=self.mechanism.limits.threads)
+        by_place, hits, hits_most, whole, whole_most = (
+            np.concatenate([each[column] for each in found]) for column in range(5)
+        )
+        spread = 1.0 if self.normalisers is None else SPREAD
+        whole_spread = spread
+        if self._release_is_best:
+            whole = whole_most = self.mechanism._distances(words, 1).shares[:, 0]  # the release is the best guess
+            whole_spread = 1.0
+        return Simulated(by_place.mean(axis=0), hits, hits_most, whole, whole_most, spread, whole_spread)
+
+    def _together(self, told: Seen, more: tuple[Codes, float] | None = None) -> Told:
+        return together(told, self.releases, len(self.prior.population.alphabet), more)
+
+    def _guessed(self, told: Seen, words: Codes, uniform: Floats, proposals: SeededSource) -> tuple[Floats, ...]:
+        hidden = HiddenWords(self.prior, self._together(told), self.mechanism.limits)
+        logs, shares = hidden.shares()
+        best = hidden.likeliest()
+        chance = np.minimum(np.exp(best.logs - logs), 1.0)
+        if self.normalisers is None:
+            by_place = shares.max(axis=1).T
+            hits = by_place.mean(axis=1)
+            return by_place, hits, hits, chance, chance
+        wrong = self._corrected(hidden, words, best, uniform, proposals)
+        whole_most = chance
+        if not self._release_is_best:  # a case of its own
+            steep = self._most(told, best, chance, logs)
+            close = steep <= CLOSE * chance  # chosen by the releases alone
+            whole_most = np.where(close, steep, chance + wrong.largest)
+        return *wrong.hits(shares), chance + wrong.guess, whole_most
+
+    def _corrected(
+        self, hidden: HiddenWords, words: Codes, best: Likeliest, uniform: Floats, proposals: SeededSource
+    ) -> Corrections:
+        """What the normalisers change, for guesses of the most likely words."""
+        assert self.normalisers is not None
+        taken = hidden.sampled(self.proposed, proposals.open())
+        runs = hidden.codes(taken)
+        number, length = words.shape
+        logs = self.releases * self.normalisers.logs(np.concatenate([words, runs.reshape(-1, length)]))
+        own, others = logs[:number], logs[number:].reshape(number, self.proposed)
+        return corrections(words, runs, own, others, uniform, best.words, len(hidden.hidden.alphabet))
+
+    def _most(self, told: Seen, best: Likeliest, chance: Floats, logs: Floats) -> Floats:
+        """An upper bound on the probability of every word: ln Z changes by at most `steepness` for each place.
+
+        With g the most likely word, q(x)/Z(x)^r ≤ q(x)·e^(L·d(x,g))/Z(g)^r and the sum of q(y)/Z(y)^r is at least
+        E[e^(−L·d(y,g))]/Z(g)^r, where L is r times the steepness and y has the distribution q.
+        """
+        tilt, limits = self.releases * self.evidence.steepness, self.mechanism.limits
+        if tilt == 0.0:
+            return chance
+        away = HiddenWords(self.prior, self._together(told, (best.words, -tilt)), limits)
+        near = HiddenWords(self.prior, self._together(told, (best.words, tilt)), limits)
+        largest = away.likeliest().logs + tilt * self.length - logs
+        mean = near.log_totals() - tilt * self.length - logs
+        return np.minimum(np.exp(np.minimum(largest - mean, 0.0)), 1.0)
+
+    def known(self, outputs: list[Codes]) -> Known | None:
+        """Forward and backward passes; where normalisers differ, corrected by an average over runs that are drawn."""
+        rows = np.stack(outputs)
+        hidden = HiddenWords(self.prior, self._together(self.evidence.seen(rows)), self.mechanism.limits)
+        logs, shares = hidden.shares()
+        if not np.isfinite(logs[0]):
+            return None
+        best = hidden.likeliest()
+        if self.normalisers is None:
+            return Known(shares[:, :, 0], best.words[0], float(np.exp(best.logs[0] - logs[0])))
+        taken = hidden.sampled(DRAWN, SeededSource("runs given releases").open())
+        words = np.concatenate([hidden.codes(taken[0]), best.words])
+        powers = -self.releases * self.normalisers.logs(words)
+        weights = np.exp(powers - float(powers.max()))
+        mean = float(weights[:-1].mean())
+        weighted = weights[:-1] / weights[:-1].sum()
+        symbols = len(hidden.hidden.alphabet)
+        is_there = [np.bincount(column[:-1], weighted, symbols) for column in words.T]
+        plain = [np.bincount(column[:-1], minlength=symbols) / DRAWN for column in words.T]
+        places = np.clip(shares[:, :, 0] + np.array(is_there) - np.array(plain), 0.0, 1.0)
+        places /= places.sum(axis=1, keepdims=True)
+        chances = np.exp(self._log_weights(hidden, words, rows) - logs[0]) * weights / mean
+        first = int(chances.argmax())
+        relative = (weights[:-1] - mean) / mean  # the error of a share p is at most that of their mean, times p(1 − p)
+        error = float(np.sqrt(np.mean(relative**2) / DRAWN))
+        return Known(places, words[first], min(float(chances[first]), 1.0), error)
+
+    def _log_weights(self, hidden: HiddenWords, words: Codes, outputs: Codes) -> Floats:
+        """ln of the weight of words as passes over them have it: of the chain, and of each place that agrees."""
+        agree = sum((words == output).sum(axis=1) for output in outputs)
+        with np.errstate(divide="ignore"):
+            chain = np.log(hidden.factor)[hidden.hidden.taken(words)].sum(axis=1)
+        return np.asarray(chain + np.log(ratio_of(self.evidence.rate)) * agree)
