@@ -9,7 +9,7 @@ on each row has one word, and rows go through here batch by batch:
     draw    all batches are read again; words are drawn as the plan says, and the batch that comes out is made anew
 
 Everybody makes the same passes: releases of files (`passes`) and of data frames (`whole`), which differ in where
-batches come from and go to; workers of a cluster (`dpwords.spark`), to whom `WordTable.release` is sent; and whoever
+batches come from and go to; workers of a cluster (`dpwords.spark`), to whom a `BatchRelease` is sent; and whoever
 only reads words, true ones (`true_words`) or released ones (`released`).
 """
 
@@ -91,8 +91,10 @@ class WordTable:
     def words(self) -> tuple[Ragged, int]:
         """All words as they are, as codes in memory, and the number of rows that are skipped. Cost: that of reading."""
         survey = Survey(replace(self.release, id=None))
-        found = [each for _, each in self.surveyed(survey)]
-        parts = [each.words.chosen(np.flatnonzero(each.faults == Fault.NONE)) for each in found]
+        parts = [
+            found.words.chosen(np.flatnonzero(found.faults == Fault.NONE)) if found.faults.any() else found.words
+            for _, found in self.surveyed(survey)
+        ]
         kind = code_type(len(self.release.mechanism.language.alphabet))
         values = np.concatenate([np.zeros(0, dtype=kind), *(part.values.astype(kind, copy=False) for part in parts)])
         sizes = np.concatenate([np.zeros(0, dtype=np.int64), *(part.sizes for part in parts)])
