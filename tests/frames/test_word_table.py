@@ -127,9 +127,9 @@ def test_the_same_words_in_every_shape() -> None:
         ),
     ]
     for table, request in tables:
-        found, skipped = WordTable.of(ArrowRows(table), request, mechanism).words()
-        assert [word.tolist() for word in found] == expected
-        assert skipped == 0
+        found = WordTable.of(ArrowRows(table), request, mechanism).words()
+        assert [word.tolist() for word in found.words] == expected
+        assert found.skipped == 0
 
 
 @pytest.mark.parametrize("numbers", [[3, 1, 3], [1, 1, 2]])

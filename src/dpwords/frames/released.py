@@ -40,7 +40,7 @@ def released(source: TableSource, mechanism: Private, request: Request, words: i
         return Released(_answers(source, mechanism.answers, plain))
     table = WordTable.of(source.reader, plain, mechanism)
     rule = _ReleasedRule(mechanism, row=table.request.row, file=source.input.name)
-    found, _ = replace(table, release=replace(table.release, rule=rule)).words()
+    found = replace(table, release=replace(table.release, rule=rule)).words().words
     vanish = table.log is not None or source.form.kind == "text"
     if words is not None and vanish and not mechanism.least_length and words > len(found):
         rest = np.full(words - len(found), found.ends[-1] if len(found) else 0, dtype=np.int64)

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from dpwords.core.encoding import Ragged
 from dpwords.frames.formats import FileForm
 from dpwords.frames.passes import TableSource
 from dpwords.frames.requests import Request
 from dpwords.frames.streams import Input
+from dpwords.frames.word_table import FoundWords
 from dpwords.mechanisms.private import Private
-
-
-@dataclass(frozen=True, eq=False)
-class FoundWords:
-    """The true words of a file, as symbol codes, and how many of its rows were left out."""
-
-    words: Ragged
-    skipped: int
 
 
 def words_in(path: str, named: str | None, request: Request, mechanism: Private, header: bool = True) -> FoundWords:
@@ -28,4 +18,4 @@ def words_in(path: str, named: str | None, request: Request, mechanism: Private,
     """
     form = FileForm.of(path, named, header)
     with Input(path) as opened:
-        return FoundWords(*TableSource(opened, form, form.reader(opened)).words(request, mechanism).words())
+        return TableSource(opened, form, form.reader(opened)).words(request, mechanism).words()

@@ -62,7 +62,7 @@ def facts(mechanism: Private, table: Any, request: Request) -> PeopleFacts:
 @within_memory()
 def words(mechanism: Private, table: Any, request: Request) -> Ragged:
     """The words of a table as they are; see `dpwords.frames.words`."""
-    return _words(mechanism, opened(table), request, None).words()[0]
+    return _words(mechanism, opened(table), request, None).words().words
 
 
 def _words(mechanism: Private, source: TableAdapter, request: Request, key: bytes | None) -> WordTable:

@@ -39,6 +39,14 @@ DrawBatch = Callable[[int, Callable[[], pa.RecordBatch]], pa.RecordBatch]
 
 
 @dataclass(frozen=True, eq=False)
+class FoundWords:
+    """The words of a table, as symbol codes, and how many of its rows were left out."""
+
+    words: Ragged
+    skipped: int
+
+
+@dataclass(frozen=True, eq=False)
 class WordTable:
     """A table with a word in each row, and what a release makes of a batch of its rows."""
 
@@ -88,8 +96,8 @@ class WordTable:
         for batch in self.reader.batches(columns or self.needed, complete):
             yield batch, survey.add(batch)
 
-    def words(self) -> tuple[Ragged, int]:
-        """All words as they are, as codes in memory, and the number of rows that are skipped. Cost: that of reading."""
+    def words(self) -> FoundWords:
+        """All words as they are, in memory. Cost: that of reading."""
         survey = Survey(replace(self.release, id=None))
         parts = [
             found.words.chosen(np.flatnonzero(found.faults == Fault.NONE)) if found.faults.any() else found.words
@@ -98,7 +106,7 @@ class WordTable:
         kind = code_type(len(self.release.mechanism.language.alphabet))
         values = np.concatenate([np.zeros(0, dtype=kind), *(part.values.astype(kind, copy=False) for part in parts)])
         sizes = np.concatenate([np.zeros(0, dtype=np.int64), *(part.sizes for part in parts)])
-        return Ragged(values, np.cumsum(sizes)), survey.skipped
+        return FoundWords(Ragged(values, np.cumsum(sizes)), survey.skipped)
 
     def drawn(
         self,
