@@ -5,10 +5,10 @@ A reader has a schema, and gives batches as often as asked, from the beginning e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol, cast, get_args
+from typing import IO, TYPE_CHECKING, Any, cast, get_args
 
 from dpwords.errors import InvalidValue, named
 from dpwords.frames import need_pyarrow
@@ -17,7 +17,8 @@ from dpwords.frames.streams import STANDARD, Input, Packing
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from dpwords.frames.groups import GroupWriter
+    from dpwords.frames.groups import Grouped, GroupWriter
+    from dpwords.frames.readers import TableReader
 
 FORMATS = ("csv", "tsv", "jsonl", "text", "parquet", "arrow", "arrows", "feather")
 _SUFFIXES = {
@@ -35,30 +36,6 @@ _SUFFIXES = {
 }
 _TEXT = ("csv", "tsv", "jsonl", "text")
 DELIMITED = ("csv", "tsv")
-
-
-class TableReader(Protocol):
-    """A table in a file, which is read in batches of limited size."""
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The names and types of all columns."""
-
-    def read_schema(self, used: Sequence[str]) -> pa.Schema:
-        """The schema of the batches."""
-
-    def batches(self, used: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """All rows, in order, from the beginning; `used` are the columns that someone looks into."""
-
-
-class TableWriter(Protocol):
-    """A table that is written to a file, batch by batch."""
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        """Append the rows of a batch."""
-
-    def close(self) -> None:
-        """Write what is still to be written; the file itself stays open."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +98,7 @@ class FileForm:
 
         return ParquetReader(source) if self.kind == "parquet" else ArrowReader(source)
 
-    def writer(self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str]) -> TableWriter:
+    def writer(self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str]) -> Grouped:
         """What writes a file of this form; `changed` are the columns that are not as they were read."""
         from dpwords.frames.groups import Grouped
 
@@ -144,5 +121,5 @@ class FileForm:
         from dpwords.frames.arrow_files import ArrowWriter, ParquetWriter
 
         if self.kind == "parquet":
-            return ParquetWriter(file, schema)
+            return ParquetWriter(file, schema, changed)
         return ArrowWriter(file, cast(Any, self.kind), schema)

@@ -181,7 +181,8 @@ class Private(Summarised):
         if isinstance(rows, list) and all(isinstance(row, np.ndarray) and row.ndim == 1 for row in rows):
             return self.release_all(rows, ids, key)
         if isinstance(rows, Ragged):
-            return self._release_ragged(rows, _Draws.of(self, ids, key, len(rows)))
+            groups = [(numbers, self._checked_rows(rows.rows(numbers))) for numbers in rows.by_length()]
+            return self._release_groups(groups, _Draws.of(self, ids, key, len(rows)))
         codes = self._checked_rows(rows)
         check_room(_BYTES_A_CODE * codes.nbytes)
         draws = _Draws.of(self, ids, key, len(codes))
@@ -190,10 +191,16 @@ class Private(Summarised):
         drawn = draws.each(codes, slice(None))
         return list(drawn) if isinstance(drawn, Ragged) else drawn
 
-    def _release_ragged(self, words: Ragged, draws: _Draws) -> Ragged:
-        groups = [(numbers, self._checked_rows(words.rows(numbers))) for numbers in words.by_length()]
+    @within_memory()
+    def _release_checked(self, words: Ragged, ids: Iterable[Any] | None, key: bytes | None) -> Ragged:
+        """`release_codes` for codes that the caller has made, and has just seen to be words that may go in."""
+        groups = [(numbers, words.rows(numbers)) for numbers in words.by_length()]
+        return self._release_groups(groups, _Draws.of(self, ids, key, len(words)))
+
+    def _release_groups(self, groups: Sequence[tuple[NDArray[np.int64], Codes]], draws: _Draws) -> Ragged:
+        """The releases of words in groups of one length, each with the numbers of its words."""
         drawn = [(numbers, draws.each(rows, numbers)) for numbers, rows in groups]
-        return Ragged.gathered(drawn, len(words), self._outputs.kind)
+        return Ragged.gathered(drawn, sum(len(numbers) for numbers, _ in groups), self._outputs.kind)
 
     def parameters(self, length: int) -> str:
         """A text with everything public that determines the draws at words of this length, given key, id and word.
@@ -292,7 +299,9 @@ class _Draws:
         if len(checked) != number:
             raise InvalidValue(f"there are {number} words and {len(checked)} ids: pass one id for each word")
         tags = secret.id_tags(checked)
-        if ids is not None and not distinct(tags):
+        numbers = checked.whole_numbers
+        rising = numbers is not None and bool((numbers[1:] > numbers[:-1]).all())  # as the numbers of rows are
+        if ids is not None and not rising and not distinct(tags):
             raise InvalidValue(
                 "two words have the same id, so that equal outputs would tell that the words are equal: give each word "
                 "an id of its own, or leave out the ids"
