@@ -40,7 +40,7 @@ pictures: $(VENV)/developer
 	$(BIN)/python examples/pictures.py
 
 screenshots: $(VENV)/developer
-	$(BIN)/python tests/screenshots.py
+	$(BIN)/python tests/helpers/screenshots.py
 
 fuzz: $(VENV)/developer
 	DPWORDS_FUZZ=10000 $(BIN)/pytest -n auto tests/test_fuzz.py tests/test_fuzz_files.py
@@ -59,7 +59,7 @@ bench: $(VENV)/developer
 	$(BIN)/python benchmarks/bench_spark.py --output bench_spark.json
 
 kills: $(VENV)/developer
-	DPWORDS_KILLS=1000 $(BIN)/pytest tests/test_runs_kills.py
+	DPWORDS_KILLS=1000 $(BIN)/pytest tests/frames/test_runs_kills.py
 
 # At most so many mutants of each module; 0 for all of them, or name modules: make mutants MODULES=core/sampling.py
 MUTANTS ?= 60
@@ -67,7 +67,7 @@ mutants: $(VENV)/developer
 	$(BIN)/python tools/mutants.py --most $(MUTANTS) $(MODULES)
 
 audits: $(VENV)/developer
-	DPWORDS_AUDITS=200 $(BIN)/pytest -n auto tests/test_statistical.py
+	DPWORDS_AUDITS=200 $(BIN)/pytest -n auto tests/audit/test_statistical.py
 
 # The newest versions of all packages become those of developers: run `make check` before they are committed.
 versions: $(VENV)/developer

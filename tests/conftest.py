@@ -30,8 +30,8 @@ LUCK = random.Random()
 @pytest.fixture(autouse=True)
 def luck(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Random bits that depend on the name of the test only, wherever Python asks the operating system for them."""
-    LUCK.seed(request.node.nodeid)
-    random.seed(request.node.nodeid)
+    LUCK.seed(request.node.name)
+    random.seed(request.node.name)
     monkeypatch.setattr("os.urandom", LUCK.randbytes)
     monkeypatch.setattr("secrets.token_bytes", lambda nbytes=None: LUCK.randbytes(nbytes or 32))
 

@@ -134,7 +134,7 @@ def test_what_careers_come_to() -> None:
     assert f"| {wrong[2, 4]:.3g} of 4 | {wrong[4, 4]:.3g} of 4 |" in page
     assert f"ε = 2, {wrong[2, 24]:.3g} of the 24 months are wrong" in PAGES["guide"]
     assert f"ε = 4, {wrong[4, 24]:.3g} months are wrong" in PAGES["guide"]
-    assert f"{wrong[2, 4]:.3g} of 4 places are wrong at ε = 2" in PAGES["guide"]
+    assert f"{wrong[2, 4]:.3g} of 4 positions are wrong at ε = 2" in PAGES["guide"]
 
 
 @pytest.mark.filterwarnings("ignore:.*ε")  # at ε = 4 little is left of 27 activities, and the channel says so

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpwords as dw
+from paths import HELPERS
 
 GIB = 2**30
 SOURCE = Path(dw.__file__).parents[1]
@@ -36,7 +37,7 @@ def dpwords(*arguments: str, stdin: str = "", **options: object) -> subprocess.C
 
 
 def test_operations_that_need_too_much_memory_are_too_large() -> None:
-    program = Path(__file__).with_name("little_memory.py")
+    program = HELPERS / "little_memory.py"
     done = subprocess.run([sys.executable, program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     outcomes = json.loads(done.stdout)

@@ -11,6 +11,7 @@ import pytest
 
 import dpwords
 
+TESTS = Path(__file__).parent
 ROOT = Path(dpwords.__file__).parent
 ROWS = [
     ["__main__", "cli", "web"],
@@ -100,7 +101,7 @@ def test_modules_are_short(name: str) -> None:
     assert len(FILES[name].read_text(encoding="utf-8").splitlines()) <= 400
 
 
-@pytest.mark.parametrize("path", sorted(Path(__file__).parent.glob("*.py")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(TESTS.rglob("*[!_].py")), ids=lambda path: str(path.relative_to(TESTS)))
 def test_tests_are_short_and_patch_nothing_private(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 400
@@ -111,7 +112,7 @@ def test_tests_are_short_and_patch_nothing_private(path: Path) -> None:
 
 
 def test_the_contributing_guide_shows_every_room() -> None:
-    guide = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    guide = (TESTS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
     rooms = {room(name) for name in FILES} - {"__main__"}
     assert [each for each in rooms if f"{each}.py" not in guide and f"{each}/" not in guide] == []
 

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 import dpwords as dw
+from attack.test_guessing import by_definition, chain_shares
 from dpwords.spaces import exhaustive
-from test_attack import by_definition, chain_shares
 
 DOCS = Path(__file__).parent.parent / "docs"
 FOLLOWED = [page for page in sorted(DOCS.glob("*.md")) if "```bash\n" in page.read_text("utf-8")]

@@ -26,7 +26,15 @@ from sbom import document
 ROOT = Path(__file__).parents[1]
 OLDEST, NEWEST = (3, 11), (3, 13)  # of the supported versions of Python
 EXTRAS = ("plot", "frames", "web")  # tried where they are present; the others are large, and the tests try them
-IN_SOURCES = ("tests/test_cli.py", "docs/theory.md", "examples", "README.md", "CHANGELOG.md", "CITATION.cff", "LICENSE")
+IN_SOURCES = (
+    "tests/cli/test_cli.py",
+    "docs/theory.md",
+    "examples",
+    "README.md",
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "LICENSE",
+)
 
 
 def run(*command: str | Path) -> str:

@@ -30,7 +30,7 @@ import atheris
 
 TESTS = Path(__file__).parents[1] / "tests"
 LIMITS = ("-timeout=20", "-rss_limit_mb=2048", "-max_len=4096")  # seconds, MiB, bytes
-sys.path.insert(0, str(TESTS))
+sys.path[:0] = [str(TESTS), str(TESTS / "helpers")]
 
 with atheris.instrument_imports(include=["dpwords"], enable_loader_override=False):
     import dpwords as dw

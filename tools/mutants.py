@@ -28,34 +28,36 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path("src", "dpwords")
 MOST = 60
-TESTS = {  # the quickest tests that are about a module, those first that notice most
-    "core/sampling.py": "test_sampling test_arrays",
-    "core/keyed.py": "test_keyed test_release_all",
+TESTS = {  # the quickest tests of a module, those first that notice most: files beside its own tests, or in tests/
+    "core/sampling.py": "test_sampling spaces/test_arrays",
+    "core/keyed.py": "test_keyed mechanisms/test_release_all",
     "core/files.py": "test_files test_faults_of_files::test_faults_of_whole_files",
     "core/kept.py": "test_kept test_faults_of_files::test_faults_of_certificates",
-    "privacy/calibration.py": "test_calibration test_proofs test_exponential test_lists",
-    "privacy/channel_parameters.py": "test_channel_parameters test_edit_channel",
-    "privacy/guarantees.py": "test_guarantees test_summary test_paper_literal",
-    "privacy/subset_selection.py": "test_report",
-    "privacy/utilities.py": "test_calibration test_guarantees test_exponential test_staircases test_claims",
+    "privacy/calibration.py": "test_calibration test_proofs mechanisms/test_exponential spaces/test_lists",
+    "privacy/channel_parameters.py": "test_channel_parameters mechanisms/test_edit_channel",
+    "privacy/guarantees.py": "test_guarantees mechanisms/test_summary mechanisms/test_paper_literal",
+    "privacy/subset_selection.py": "mechanisms/test_report",
+    "privacy/utilities.py": (
+        "test_calibration test_guarantees mechanisms/test_exponential privacy/certificates/test_staircases test_claims"
+    ),
     "privacy/certificates/blocks.py": "test_certificates test_outward_rounding",
     "privacy/certificates/certificate.py": "test_forged_certificates test_small_languages test_certificates",
-    "privacy/certificates/certifier.py": "test_certificates test_forged_certificates test_kept",
-    "privacy/certificates/kept.py": "test_kept",
-    "privacy/certificates/levelled_blocks.py": "test_levelled_boxes test_levelled_certificates",
-    "privacy/certificates/lists.py": "test_lists test_forged_certificates",
+    "privacy/certificates/certifier.py": "test_certificates test_forged_certificates core/test_kept",
+    "privacy/certificates/kept.py": "core/test_kept",
+    "privacy/certificates/levelled_blocks.py": "test_levelled_blocks_boxes test_levelled_blocks",
+    "privacy/certificates/lists.py": "spaces/test_lists test_forged_certificates",
     "privacy/certificates/normaliser_range.py": "test_certificates test_outward_rounding",
-    "privacy/certificates/pair_counts.py": "test_lists test_edit_counts test_outward_rounding",
+    "privacy/certificates/pair_counts.py": "spaces/test_lists spaces/test_edit_counts test_outward_rounding",
     "privacy/certificates/rounding.py": "test_outward_rounding",
     "privacy/certificates/small_languages.py": "test_small_languages test_outward_rounding",
     "privacy/certificates/staircases.py": "test_staircases",
-    "privacy/certificates/systems.py": "test_certificates test_levelled_certificates test_forged_certificates",
-    "frames/arrow_files.py": "test_formats test_runs test_frames_shapes test_hostile_tables",
-    "frames/copies.py": "test_differential_frames test_frames_batches",
+    "privacy/certificates/systems.py": "test_certificates test_levelled_blocks test_forged_certificates",
+    "frames/arrow_files.py": "test_formats test_runs test_shapes test_hostile_tables",
+    "frames/copies.py": "test_differential_frames test_batches",
     "frames/groups.py": "test_formats test_differential_files",
     "frames/sizes.py": "test_hostile_tables test_formats test_differential_files",
-    "frames/delimited.py": "test_formats test_runs test_frames_shapes",
-    "frames/json_lines.py": "test_formats test_runs test_frames_shapes",
+    "frames/delimited.py": "test_formats test_runs test_shapes",
+    "frames/json_lines.py": "test_formats test_runs test_shapes",
     "frames/receipts.py": "test_runs test_formats",
     "frames/runs.py": "test_runs test_faults_of_files::test_faults_of_a_release_with_a_fresh_key",
     "frames/unfinished.py": "test_runs test_faults_of_files::test_faults_of_a_release_with_a_fresh_key",
@@ -162,6 +164,16 @@ def _name(thing: Any) -> str:
     return type(thing).__name__ if isinstance(thing, ast.AST) else str(thing)
 
 
+def named_tests(module: str) -> list[str]:
+    """The tests of a module, as pytest wants them to be named."""
+    found = []
+    for name in TESTS[module].split():
+        file, colons, test = name.partition("::")
+        beside = Path("tests", module).parent / f"{file}.py"
+        found.append(f"{beside if (ROOT / beside).exists() else Path('tests', f'{file}.py')}{colons}{test}")
+    return found
+
+
 class Bench:
     """A copy of the tree in which tests are run."""
 
@@ -185,14 +197,13 @@ class Bench:
         path.write_text(text, encoding="utf-8")
         os.utime(path, (self._stamp, self._stamp))  # or Python would take what it compiled before
         try:
-            return self._tests_pass(TESTS[module].split(), seconds)
+            return self._tests_pass(named_tests(module), seconds)
         finally:
             path.write_bytes(before[0])
             os.utime(path, (before[1], before[1]))
 
     def _tests_pass(self, names: list[str], seconds: float) -> bool:
-        files = [f"tests/{file}.py{colons}{test}" for file, colons, test in (name.partition("::") for name in names)]
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *files]
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *names]
         process = subprocess.Popen(
             command,
             cwd=self._place,

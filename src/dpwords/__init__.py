@@ -102,7 +102,7 @@ _MODULES = {"rules": "languages.rules"} | {
     name: name for name in ("accuracy", "attack", "audit", "estimate", "frames", "plots", "spark")
 }
 __all__ = [*_MODULES, *sorted(_HOMES)]  # noqa: PLE0604
-__version__ = "0.1.0"
+__version__ = "0.8.0"
 
 
 def __getattr__(name: str) -> Any:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from dpwords.mechanisms.exponential import Exponential
     from dpwords.mechanisms.private import Private
 
-_WARNED = 3  # lengths, the largest ones, for which the summary is computed
+_WARNED = 3  # lengths, the largest ones, whose warnings are shown
 
 
 def _silence(_context: click.Context, _parameter: click.Parameter, chosen: bool) -> bool:
@@ -182,7 +182,7 @@ def _tell(mechanism: Private, lengths: list[int], tight: bool) -> None:
     elif exponential is not None and tight:
         _note_textbook(exponential, lengths)
     for length in lengths[-_WARNED:]:
-        for text in mechanism.summary(length).warnings:
+        for text in mechanism.known_warnings(length):
             note(f"warning: {text}" if len(lengths) == 1 else f"warning for words of length {length}: {text}")
 
 

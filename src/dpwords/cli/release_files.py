@@ -326,7 +326,7 @@ def _tell_promise(run: FileRun, plan: Plan) -> None:
     for line in (f"{first}{remark}" if hidden or len(lengths) > 1 else first, *lines):
         note(line)
     for other in sorted({lengths[0], lengths[-1]} - {length}):
-        for text in plan.release.like(plan.typical_epsilon, other).summary(other).warnings:
+        for text in plan.release.like(plan.typical_epsilon, other).known_warnings(other):
             note(f"warning for words of length {other}: {text}")
 
 

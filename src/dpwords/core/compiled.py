@@ -16,7 +16,9 @@ from typing import Any
 import dpwords._kernels
 from dpwords._kernels.compiler import INTERPRETED
 
-_FEW_STEPS = 30_000  # of all loops of a process; interpreted they take 0.1 seconds, less than loading the compiler
+# Up to so many steps of all its loops, a process interprets them. A step takes about 3 µs, so that they take about as
+# long as loading the compiler and loops that were compiled before; compiling them takes ten times as long.
+_FEW_STEPS = 100_000
 
 
 def kernel(name: str) -> Any:

@@ -13,7 +13,7 @@ from dpwords.core.encoding import Codes
 from dpwords.core.kept import keep, kept
 from dpwords.errors import NO_MEMORY, InvalidValue, TooLarge
 from dpwords.mechanisms.private import Drawing, Private
-from dpwords.mechanisms.summary import InForce
+from dpwords.mechanisms.summary import Averages, InForce
 from dpwords.privacy.guarantees import Guarantee, PureDP
 from dpwords.spaces.space import Law
 
@@ -80,6 +80,9 @@ class ByLength(Private):
 
     def _average(self, length: int | None, width: int | None) -> tuple[float, list[float]]:
         return self.at(self._public_length(length))._average(length, width)
+
+    def _known_averages(self, length: int) -> Averages:
+        return Averages(distance=self.compared(length)[self.chosen(length)])
 
     def _in_force(self, length: int) -> InForce:
         found = self.at(length)._in_force(length)

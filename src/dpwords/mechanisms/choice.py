@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import dpwords as dw
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.errors import InvalidValue, named
+from dpwords.privacy.methods import CalibrationMethod, CalibrationName
 
 if TYPE_CHECKING:
     from dpwords.languages.language import Language
@@ -22,7 +23,8 @@ Edits = Literal["substitutions", "all"]
 Maker = Callable[[float], "Private"]  # from ε
 EDITS: tuple[Edits, ...] = ("substitutions", "all")
 MECHANISMS = ("best", "exponential", "online", "channel")
-CALIBRATIONS: tuple[Literal["tight", "textbook"], ...] = ("tight", "textbook")
+TIGHT, TEXTBOOK = CalibrationMethod
+CALIBRATIONS = tuple(each.value for each in CalibrationMethod)
 QUESTIONS: tuple[Question, ...] = ("visits", "transitions", "symbols")
 UTILITIES: dict[str, Callable[[float], Utility | None]] = {  # by name; made from the constant alpha
     "best": lambda alpha: None,
@@ -40,7 +42,7 @@ def mechanism(
     name: str | None = None,
     utility: str = "best",
     alpha: float = 1.0,
-    calibration: Literal["tight", "textbook"] = "tight",
+    calibration: CalibrationName = "tight",
     limits: Limits = DEFAULTS,
 ) -> Private:
     """The mechanism that a user's choices describe; without a name the default for the language.
@@ -120,7 +122,7 @@ def first_is_optimal(language: Language, edits: Edits) -> bool:
 def offers(language: Language, k: int, edits: Edits = "substitutions", limits: Limits = DEFAULTS) -> dict[str, Maker]:
     """The mechanisms that apply to a language, by title, the exponential one first; each is made from an ε."""
 
-    def exponential(utility: str, calibration: Literal["tight", "textbook"]) -> Maker:
+    def exponential(utility: str, calibration: CalibrationMethod) -> Maker:
         return lambda epsilon: mechanism(
             language, epsilon, k, edits, "exponential", utility=utility, calibration=calibration, limits=limits
         )
@@ -131,14 +133,14 @@ def offers(language: Language, k: int, edits: Edits = "substitutions", limits: L
         default = dw.Exponential(language, 1.0, k, distance=distance)
         in_force = default.calibration  # of large lexicons the textbook's, until a certificate is made
         compared = default_name(language, edits) == "best"
-        found[in_force if compared else f"{in_force} (default)"] = exponential("best", "tight")
+        found[in_force if compared else f"{in_force} (default)"] = exponential("best", TIGHT)
         if edits == "substitutions" and not language.listed and not language.alike:
             found["online"] = lambda epsilon: dw.Online(language, epsilon, k, limits=limits)
-        found["linear, textbook"] = exponential("linear", "textbook")
+        found["linear, textbook"] = exponential("linear", TEXTBOOK)
     if edits == "substitutions":
         if k > 1 and not language.alike:
-            found["staircase, textbook"] = exponential("staircase", "textbook")
-        found["inverse (α=1), textbook"] = exponential("inverse", "textbook")
+            found["staircase, textbook"] = exponential("staircase", TEXTBOOK)
+        found["inverse (α=1), textbook"] = exponential("inverse", TEXTBOOK)
         return found
     found["channel, edits made"] = lambda epsilon: dw.EditChannel(language.alphabet.symbols, epsilon, k, limits=limits)
     if not language.every_word:

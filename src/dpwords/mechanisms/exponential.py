@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Self
 
 from dpwords.core.encoding import Codes, Rows
 from dpwords.core.limits import DEFAULTS, Limits
@@ -14,6 +14,7 @@ from dpwords.mechanisms.summary import InForce
 from dpwords.privacy.calibration import Calibration
 from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
+from dpwords.privacy.methods import CalibrationMethod, CalibrationName, Method
 from dpwords.privacy.utilities import Utility
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.space import Distances, Law, Weights
@@ -47,7 +48,7 @@ class Exponential(Private):
         epsilon: float,
         k: int = 1,
         utility: Utility | None = None,
-        calibration: Literal["tight", "textbook"] = "tight",
+        calibration: CalibrationName = "tight",
         distance: Distance = "hamming",
         *,
         limits: Limits = DEFAULTS,
@@ -74,7 +75,7 @@ class Exponential(Private):
         return self.utility.is_linear
 
     @property
-    def calibration(self) -> Literal["tight", "textbook"]:
+    def calibration(self) -> CalibrationMethod:
         """The kind of calibration: "textbook" where nothing better is proven for the utility on the language.
 
         On a system "tight" is the best rate that is proven for each length, which may be the textbook's for some:
@@ -92,7 +93,7 @@ class Exponential(Private):
     @property
     def has_certificates(self) -> bool:
         """Whether certificates prove its rate: not on free words, where a formula does, nor in textbook calibration."""
-        tight = self._calibration.method == "tight" and self._calibration.rates is not None
+        tight = self._calibration.method is CalibrationMethod.TIGHT and self._calibration.rates is not None
         return tight and not self._space.homogeneous
 
     @property
@@ -129,11 +130,11 @@ class Exponential(Private):
     def _in_force(self, length: int) -> InForce:
         calibration, certificate = self._calibration.at(length)
         c, proof = (None, None) if certificate is None else (certificate.c, certificate.method)
-        if calibration == "textbook":
-            wanted, yet = self._calibration.method == "tight", " yet" if self.language.listed else ""
+        if calibration is CalibrationMethod.TEXTBOOK:
+            wanted, yet = self._calibration.method is CalibrationMethod.TIGHT, " yet" if self.language.listed else ""
             why = f", because nothing better has been proven for words of this length{yet}" if wanted else ""
             text = f"exponential mechanism at the textbook rate{why}: half of ε goes into the weights"
-        elif certificate is None or certificate.method == "every word":
+        elif certificate is None or certificate.method is Method.EVERY_WORD:
             text = "exponential mechanism, tight: all of ε goes into the weights"
         else:
             share = certificate.c / certificate.epsilon

@@ -7,13 +7,12 @@ from abc import abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal
 
 from dpwords.core.symbols import PromisedDistance
 from dpwords.errors import TooLarge
 from dpwords.mechanisms.mechanism import Mechanism
-from dpwords.privacy.certificates.certificate import Method
 from dpwords.privacy.guarantees import Guarantee, NotPrivate, Odds, PureDP
+from dpwords.privacy.methods import CalibrationMethod, Method
 from dpwords.spaces.least_distance import LeastDistance
 from dpwords.spaces.space import Weights
 
@@ -27,7 +26,7 @@ class InForce:
     """How ε is turned into probabilities at one length."""
 
     text: str
-    calibration: Literal["tight", "textbook"] | None = None  # None where nothing has to be calibrated
+    calibration: CalibrationMethod | None = None  # None where nothing has to be calibrated
     c: float | None = None  # the rate of the weights e^(−c·distance), where they have one
     proof: Method | None = None  # the method of its certificate
 
@@ -40,6 +39,13 @@ class Averages:
     distance: float | None = None  # of a release from its word
     random: float | None = None  # the distance of an output that does not depend on the word at all
     of_edits: bool = False  # whether the first two count edits made: then they are a lower and an upper bound
+
+    @property
+    def least_unchanged(self) -> float:
+        """A lower bound of `unchanged`: a word that is changed is at distance 1 or more."""
+        if self.unchanged is not None:
+            return self.unchanged
+        return 0.0 if self.distance is None else 1.0 - self.distance
 
 
 @dataclass(frozen=True)
@@ -107,12 +113,13 @@ class Summary:
                 f"no two of these words {self.nearest.apart('fewer than ')}, so the promise for k = {k} is about no "
                 f"two words: what counts is the loss {self.nearest.loss:g}{more} of the nearest two"
             )
-        if figures.unchanged is not None and figures.unchanged > _MOSTLY and self.least.value is not None:
+        if figures.least_unchanged > _MOSTLY and self.least.value is not None:
             found.append("ε is so large that most words come out as they went in: take a smaller one to hide more")
-        if figures.distance is not None and figures.random and figures.distance > _RANDOM * figures.random:
+        if self._is_random:
+            far = f" (an output that does not depend on the word is at distance {figures.random or 0:.3g})"
             found.append(
-                "ε is so small that an output says next to nothing about its word (an output that does not depend on "
-                f"the word is at distance {figures.random:.3g}): take a larger one to keep more"
+                f"ε is so small that an output says next to nothing about its word{far if figures.random else ''}: "
+                "take a larger one to keep more"
             )
         return tuple(found)
 
@@ -160,6 +167,17 @@ class Summary:
             lines.append(f"{figures.distance:.3g} {what}, on average")
         return lines
 
+    @property
+    def _is_random(self) -> bool:
+        """Whether outputs are about as far from the word as if they did not depend on it.
+
+        Any two words give an output with probabilities within a factor e^loss, so it may follow from the promise alone.
+        """
+        figures, whole = self.averages, self.whole
+        if figures.distance is not None and figures.random:
+            return figures.distance > _RANDOM * figures.random
+        return whole is not None and self.least.value is not None and math.exp(-whole.loss) > _RANDOM
+
     def _odds(self, distance: int) -> Odds | None:
         return self.guarantee.odds(distance) if isinstance(self.guarantee, PureDP) else None
 
@@ -200,6 +218,19 @@ class Summarised(Mechanism):
         with suppress(TooLarge):
             in_force = self._in_force(places)
         return Summary(places, self.guarantee, self.distance, averages, in_force, self._least_distance(places))
+
+    def known_warnings(self, length: int) -> tuple[str, ...]:
+        """Those warnings of `summary(length)` for which no average has to be computed. They are public.
+
+        Cost: that of the nearest two words, a second or so on a large system.
+        """
+        places = self._public_length(length)
+        known, least = self._known_averages(places), self._least_distance(places)
+        return Summary(places, self.guarantee, self.distance, known, None, least).warnings
+
+    def _known_averages(self, length: int) -> Averages:
+        """The averages of a summary that are known, or that a formula gives."""
+        return self._public_averages(length) if self._space.homogeneous else Averages()
 
     def _least_distance(self, length: int) -> LeastDistance:
         """The least distance between two words that the promise compares."""

@@ -11,11 +11,12 @@ from dpwords.privacy.certificates.certificate import Certificate
 from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.certificates.choice import certifier_of, steps_certifier_of
 from dpwords.privacy.guarantees import Budget
+from dpwords.privacy.methods import CalibrationMethod, CalibrationName, Method
 from dpwords.privacy.utilities import Linear, LinearOrStaircase, Staircase, Utility, checked_values, sensitivity
 from dpwords.spaces.runs import Runs
 from dpwords.spaces.space import Space, Weights
 
-CalibrationMethod = Literal["tight", "textbook"]
+TIGHT, TEXTBOOK = CalibrationMethod
 _MOST_KEPT = 256  # lengths whose weights are kept
 
 
@@ -36,24 +37,24 @@ class Calibration:
 
     @classmethod
     def choose(
-        cls, wanted: CalibrationMethod, utility: Utility | None, epsilon: float, k: int, space: Space
+        cls, wanted: CalibrationName, utility: Utility | None, epsilon: float, k: int, space: Space
     ) -> Calibration:
         """The best that is proven: any utility where words are alike (for k > 1 a staircase), else those with
         certificates: linear ones and, on systems, staircases."""
-        if wanted not in ("tight", "textbook"):
+        if wanted not in (TIGHT, TEXTBOOK):
             raise InvalidValue("calibration is 'tight' or 'textbook'")
         if utility is not None and not isinstance(utility, Utility):
             raise InvalidValue("utility is Linear(), Inverse(alpha) or Staircase()")
         budget = Budget(epsilon, k, space.slack)
-        if wanted == "tight" and not space.homogeneous and (k > 1 or utility is not None):
+        if wanted == TIGHT and not space.homogeneous and (k > 1 or utility is not None):
             rates = steps_certifier_of(space, budget, utility or LinearOrStaircase())
             if rates is not None:
-                return cls("tight", utility or LinearOrStaircase(), budget, space, rates)
-        tight = wanted == "tight" and (space.homogeneous or utility is None or utility.is_linear)
+                return cls(TIGHT, utility or LinearOrStaircase(), budget, space, rates)
+        tight = wanted == TIGHT and (space.homogeneous or utility is None or utility.is_linear)
         default = Staircase() if tight and space.homogeneous and k > 1 else Linear()
         chosen = utility or default
         rates = certifier_of(space, budget, textbook_only=not tight) if chosen.is_linear else None
-        return cls("tight" if tight else "textbook", chosen, budget, space, rates)
+        return cls(TIGHT if tight else TEXTBOOK, chosen, budget, space, rates)
 
     @property
     def certifier(self) -> Certifier:
@@ -68,8 +69,8 @@ class Calibration:
     @property
     def in_force(self) -> CalibrationMethod:
         """The method in force: "textbook" also for a large list whose certificate has not been asked for yet."""
-        waits = self.method == "tight" and self.rates is not None and not self.rates.complete
-        return "textbook" if waits else self.method
+        waits = self.method is TIGHT and self.rates is not None and not self.rates.complete
+        return TEXTBOOK if waits else self.method
 
     @property
     def claim(self) -> Literal["tight", "certified", "textbook"]:
@@ -78,25 +79,27 @@ class Calibration:
         That may be the textbook's; `at` says which it is at a length.
         """
         decided_by_length = isinstance(self.space, Runs) and self.rates is not None
-        return "certified" if self.method == "tight" and decided_by_length else self.in_force
+        if self.method is TIGHT and decided_by_length:
+            return "certified"
+        return "tight" if self.in_force is TIGHT else "textbook"
 
     @property
     def proof(self) -> int:
         """The section of docs/theory.md that proves it."""
         if self.rates is not None:
             return self.rates.proof
-        return 3 if self.method == "tight" else 2
+        return 3 if self.method is TIGHT else 2
 
     def at(self, length: int) -> tuple[CalibrationMethod, Certificate | None]:
         """The method in force for words of this length, and its certificate, if it has one."""
         if self.rates is None:
             return self.method, None
         certificate = self.rates.in_force(length).certificate
-        return "textbook" if certificate.method == "textbook" else "tight", certificate
+        return TEXTBOOK if certificate.method is Method.TEXTBOOK else TIGHT, certificate
 
     def weights(self, length: int) -> Weights:
         """Everything that a draw at a word of this length needs, as one immutable value. Computed once per length."""
-        if self.rates is not None and self.method == "tight" and not self.space.homogeneous:
+        if self.rates is not None and self.method is TIGHT and not self.space.homogeneous:
             return self.rates.in_force(length).weights
         weights = self.known.get(length)
         if weights is None:
@@ -110,7 +113,7 @@ class Calibration:
         k, reach, utility = self.budget.k, self.space.reach(length), self.utility
         distances = max(reach, k)
         rest = self.budget.rest(distances)
-        power = rest if self.method == "tight" else rest / 2
+        power = rest if self.method is TIGHT else rest / 2
         if utility.is_linear:
             return Weights.linear(power / k, reach)
         values = checked_values(utility.fitted(distances, k, power, self.space).values(distances, k), distances)

@@ -8,16 +8,17 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from dpwords.core.files import read_text
 from dpwords.errors import InvalidValue
+from dpwords.privacy.methods import Method
 from dpwords.spaces.space import Weights
 
-Method = Literal["listed", "listed, balanced", "blocks", "blocks, levelled", "range", "textbook", "every word"]
 Excess = Callable[[float], float]  # from c to a proven bound on ln Z(x′)/Z(x) for each unit of distance
 ShareDone = Callable[[float], None]  # from 0 to 1
 TRIES = 12  # between ε and ε/2, where an evaluation is quick
+_METHODS = frozenset(Method)
 _PRECISION = 2e-4  # of ε, in c
 _GRID = 22  # bits: a rate that was computed is rounded down to a multiple of 2^(−22) times a power of 2 above ε
 _FAR = 0.02  # of ε: a bound that is so far above ε, and farther than that of a larger c, leads away
@@ -125,8 +126,13 @@ def certificates_in(path: str | os.PathLike[str]) -> list[Certificate]:
 def certificates_of(document: Any) -> list[Certificate]:
     """The certificates of a JSON document; raises ValueError, KeyError or TypeError if there are none."""
     found = [Certificate(**{"detail": ()} | each) for each in document["certificates"]]
-    found = [replace(each, detail=tuple(each.detail)) for each in found]
-    kinds = {"c": float, "bound": float, "method": str, "epsilon": float, "length": int, "system": str}
+    if any(type(each.method) is str and each.method not in _METHODS for each in found):
+        raise InvalidValue(
+            "the certificate does not hold: this version of dpwords cannot prove it by the method that it names; "
+            "delete the file, or make a new one"
+        )
+    found = [replace(each, method=Method(each.method), detail=tuple(each.detail)) for each in found]
+    kinds = {"c": float, "bound": float, "method": Method, "epsilon": float, "length": int, "system": str}
     kinds |= {"step": int, "first": int}
     right = all(type(getattr(each, name)) is kind for each in found for name, kind in kinds.items())
     right &= all(type(each.longest) is int or each.longest is None for each in found)

@@ -26,12 +26,12 @@ from dpwords.privacy.certificates.certificate import (
     Certificate,
     Certified,
     Excess,
-    Method,
     ShareDone,
     certificates_in,
 )
 from dpwords.privacy.certificates.kept import keep_certificate, kept_certificate
 from dpwords.privacy.guarantees import Budget
+from dpwords.privacy.methods import Method
 from dpwords.spaces.space import Space, Weights
 
 

@@ -11,12 +11,12 @@ from dpwords.privacy.certificates.certificate import (
     Certificate,
     Certified,
     Excess,
-    Method,
     ShareDone,
     largest_rate,
 )
 from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.certificates.pair_counts import PairCounts
+from dpwords.privacy.methods import Method
 from dpwords.spaces.lists import FiniteSpace, Listing
 from dpwords.spaces.space import none_of_length
 
@@ -72,7 +72,7 @@ class ListCertifier(Certifier):
     def complete(self) -> bool:
         """Whether, for every word, a better rate than the textbook's is in force or will be when it is first used."""
         known = {reach: found.certificate.method for reach, found in self._known.items()}
-        return not any(known[c] == "textbook" if c in known else self._waits(c) for c in self._space.classes)
+        return not any(known[c] is Method.TEXTBOOK if c in known else self._waits(c) for c in self._space.classes)
 
     def _waits(self, reach: int) -> bool:
         """Whether a class has no certificate yet and is too large to get one without being asked for."""
@@ -82,11 +82,11 @@ class ListCertifier(Certifier):
     def _methods(self, reach: int, progress: ShareDone | None = None) -> dict[Method, Excess]:
         if reach not in self._space.classes:
             return {}
-        methods: dict[Method, Excess] = {"textbook": lambda c: c}
+        methods: dict[Method, Excess] = {Method.TEXTBOOK: lambda c: c}
         listing = self._space.listing(reach)
         if self._textbook_only or listing is None:
             return methods
-        return methods | {"listed": lambda c: _pair_counts(listing, progress).excess(c)}
+        return methods | {Method.LISTED: lambda c: _pair_counts(listing, progress).excess(c)}
 
     def _best(self, reach: int, progress: ShareDone | None = None) -> Certificate:
         epsilon = self._epsilon(reach)
@@ -98,4 +98,4 @@ class ListCertifier(Certifier):
 
     def _textbook(self, reach: int) -> Certificate:
         epsilon = self._epsilon(reach)
-        return Certificate(epsilon / 2, epsilon, "textbook", epsilon, reach, self._space.identity)
+        return Certificate(epsilon / 2, epsilon, Method.TEXTBOOK, epsilon, reach, self._space.identity)

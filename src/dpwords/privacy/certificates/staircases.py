@@ -19,7 +19,6 @@ from dpwords.privacy.certificates.certificate import (
     Certificate,
     Certified,
     Excess,
-    Method,
     ShareDone,
     largest_rate,
 )
@@ -29,6 +28,7 @@ from dpwords.privacy.certificates.normaliser_range import range_of_normalisers
 from dpwords.privacy.certificates.small_languages import Listed
 from dpwords.privacy.certificates.systems import NEARLY, SystemCertifier
 from dpwords.privacy.guarantees import Budget
+from dpwords.privacy.methods import Method
 from dpwords.privacy.utilities import Staircase
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.runs import Runs
@@ -48,33 +48,33 @@ class StaircaseCertifier(SystemCertifier):
         return None  # levelled certificates are about linear weights
 
     def _methods(self, reach: int, progress: ShareDone | None = None) -> dict[Method, Excess]:
-        methods: dict[Method, Excess] = {"textbook": lambda c: c}
+        methods: dict[Method, Excess] = {Method.TEXTBOOK: lambda c: c}
         graph, step, first = self._graph, self._step, self._first
         self._refuse(reach)
         if self._every_word:
-            return methods | {"every word": lambda _: 0.0}
+            return methods | {Method.EVERY_WORD: lambda _: 0.0}
         listed = self._by_steps(reach)
         if listed is not None:
-            return methods | {"listed": listed.excess, "listed, balanced": listed.balanced_excess}
+            return methods | {Method.LISTED: listed.excess, Method.BALANCED: listed.balanced_excess}
         if min(step, reach + 1) * len(graph.target) * reach > self._limits.range_steps:
             return methods
-        return methods | {"range": lambda c: range_of_normalisers(graph, reach, c, step, first)}
+        return methods | {Method.RANGE: lambda c: range_of_normalisers(graph, reach, c, step, first)}
 
     def _best(self, reach: int, progress: ShareDone | None = None) -> Certificate:
         epsilon, found = self._epsilon(reach), []
         for method, excess in self._methods(reach).items():
-            start, tries = (epsilon * NEARLY, 0) if method == "listed, balanced" else (epsilon, TRIES)
+            start, tries = (epsilon * NEARLY, 0) if method is Method.BALANCED else (epsilon, TRIES)
             c, bound = largest_rate(epsilon, excess, start, tries)
             steps = self._step, self._first
             found.append(Certificate(c, bound, method, epsilon, reach, self._space.identity, *steps))
         listed = None if len(found) < 3 else self._by_steps(reach)
         if listed is None:
             return max(found, key=lambda each: each.c)
-        return min(found, key=lambda each: (listed.mean_distance(each.c, each.method == "listed, balanced"), -each.c))
+        return min(found, key=lambda each: (listed.mean_distance(each.c, each.method is Method.BALANCED), -each.c))
 
     def _prepared(self, certificate: Certificate, reach: int) -> Certified:
         rate, listed, base = Fraction(certificate.c), self._by_steps(reach), None
-        if certificate.method == "listed, balanced" and listed is not None:
+        if certificate.method is Method.BALANCED and listed is not None:
             base = listed.weighted(certificate.c, certificate.epsilon)
         values = self._staircase.values(reach, self._step)
         return Certified(certificate, Weights.by_distance(tuple(-rate * value for value in values), base))
@@ -104,7 +104,7 @@ class EitherCertifier(SystemCertifier):
 
     def _best(self, reach: int, progress: ShareDone | None = None) -> Certificate:
         linear, stairs = self._linear._certified(reach, progress), self._stairs._certified(reach)
-        if stairs.certificate.method == "textbook":
+        if stairs.certificate.method is Method.TEXTBOOK:
             return linear.certificate  # a staircase at half of ε is worse, except where more than half can be proven
         try:
             means = [self._mean_distance(each.weights, reach) for each in (stairs, linear)]

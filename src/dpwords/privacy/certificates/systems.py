@@ -26,7 +26,6 @@ from dpwords.privacy.certificates.certificate import (
     Certificate,
     Certified,
     Excess,
-    Method,
     ShareDone,
     largest_rate,
 )
@@ -37,6 +36,7 @@ from dpwords.privacy.certificates.levelled_search import HOPELESS, STAGES, Level
 from dpwords.privacy.certificates.normaliser_range import range_of_normalisers
 from dpwords.privacy.certificates.small_languages import Listed
 from dpwords.privacy.guarantees import Budget
+from dpwords.privacy.methods import Method
 from dpwords.spaces.free_words import FreeWords
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.levelling import Levelling
@@ -57,15 +57,15 @@ class FreeCertifier(Certifier):
 
     def _methods(self, reach: int, progress: ShareDone | None = None) -> dict[Method, Excess]:
         if self._textbook_only:
-            return {"textbook": lambda c: c}
+            return {Method.TEXTBOOK: lambda c: c}
         epsilon = self._epsilon(reach)
-        return {"every word": lambda c: 0.0 if c == epsilon else math.inf}  # draws spend all of it
+        return {Method.EVERY_WORD: lambda c: 0.0 if c == epsilon else math.inf}  # draws spend all of it
 
     def _best(self, reach: int, progress: ShareDone | None = None) -> Certificate:
         epsilon, system = self._epsilon(reach), self._space.identity
         if self._textbook_only:
-            return Certificate(epsilon / 2, epsilon, "textbook", epsilon, reach, system)
-        return Certificate(epsilon, epsilon, "every word", epsilon, reach, system)
+            return Certificate(epsilon / 2, epsilon, Method.TEXTBOOK, epsilon, reach, system)
+        return Certificate(epsilon, epsilon, Method.EVERY_WORD, epsilon, reach, system)
 
     def _of_all_lengths(self, progress: ShareDone | None = None) -> Certificate | None:
         return replace(self._best(LONGEST), length=1, longest=LONGEST)
@@ -88,21 +88,21 @@ class SystemCertifier(Certifier):
         self._step, self._first = 1, 0  # of the weights, as in `Certificate`
 
     def _methods(self, reach: int, progress: ShareDone | None = None) -> dict[Method, Excess]:
-        methods: dict[Method, Excess] = {"textbook": lambda c: c}
+        methods: dict[Method, Excess] = {Method.TEXTBOOK: lambda c: c}
         graph = self._graph
         self._refuse(reach)
         if self._textbook_only:
             return methods
         if self._every_word:
-            return methods | {"every word": lambda _: 0.0}
+            return methods | {Method.EVERY_WORD: lambda _: 0.0}
         listed = self._listed(reach)
         if listed is not None:  # nothing else can be better
-            return methods | {"listed": listed.excess, "listed, balanced": listed.balanced_excess}
-        methods["range"] = lambda c: range_of_normalisers(graph, reach, c)
+            return methods | {Method.LISTED: listed.excess, Method.BALANCED: listed.balanced_excess}
+        methods[Method.RANGE] = lambda c: range_of_normalisers(graph, reach, c)
         if graph.state_named is not None:
             blocks = Blocks.of(graph, reach, self._epsilon(reach), self._limits)
             if blocks is not None:
-                methods["blocks"] = blocks.excess
+                methods[Method.BLOCKS] = blocks.excess
         return methods
 
     def _best(self, reach: int, progress: ShareDone | None = None) -> Certificate:
@@ -114,19 +114,19 @@ class SystemCertifier(Certifier):
             return covering
         found: list[Certificate] = [] if covering is None or not covering.covers(reach) else [covering]
         for method, excess in self._methods(reach).items():
-            tries = 0 if "blocks" in method or "balanced" in method else TRIES
-            c, bound = largest_rate(epsilon, excess, epsilon * NEARLY if "balanced" in method else epsilon, tries)
+            tries = 0 if method in (Method.BLOCKS, Method.BALANCED) else TRIES
+            c, bound = largest_rate(epsilon, excess, epsilon * NEARLY if method is Method.BALANCED else epsilon, tries)
             found.append(Certificate(c, bound, method, epsilon, reach, identity))
         best = max(each.c for each in found)
         if search is not None and best < self._limits.good_enough * epsilon:
             guess = _GUESS * epsilon
-            if covering is not None and covering.method == "blocks, levelled":
+            if covering is not None and covering.method is Method.REWEIGHTED:
                 guess = covering.c
             found += self._levelled(search, reach, epsilon, guess, progress)
         listed = self._listed(reach) if search is None else None
         if listed is None:
             return max(found, key=lambda each: each.c)
-        return min(found, key=lambda each: (listed.mean_distance(each.c, each.method == "listed, balanced"), -each.c))
+        return min(found, key=lambda each: (listed.mean_distance(each.c, each.method is Method.BALANCED), -each.c))
 
     def seconds(self, length: int) -> float:
         known = length in self._known or any(each.covers(length) for each in self._for_all)
@@ -165,7 +165,7 @@ class SystemCertifier(Certifier):
                 found = search.rate(stage, detail, reach, epsilon, guess, tick)
             if found.c > epsilon / 2:
                 yield Certificate(
-                    found.c, found.bound, "blocks, levelled", epsilon, found.least, self._space.identity,
+                    found.c, found.bound, Method.REWEIGHTED, epsilon, found.least, self._space.identity,
                     longest=LONGEST if reach is None else None, detail=(detail.back, detail.ahead, detail.radius),
                 )  # fmt: skip
             hopeless = stage.box > STAGES[0].box and found.at_first > HOPELESS * epsilon
@@ -175,7 +175,7 @@ class SystemCertifier(Certifier):
     def _bound(self, found: Certificate, progress: ShareDone | None = None) -> float:
         if not found.epsilon / 2 <= found.c <= found.epsilon or found.longest not in (None, LONGEST):
             return math.inf
-        if found.method == "blocks, levelled":
+        if found.method is Method.REWEIGHTED:
             return found.c + self._levelled_excess(found, progress)
         if found.longest is None:
             return super()._bound(found, progress)
@@ -198,9 +198,9 @@ class SystemCertifier(Certifier):
         """The certificate with its public weights, which are computed once and kept."""
         rate = Fraction(certificate.c)
         base: Graph | WeightedWords | None = None
-        if certificate.method == "listed, balanced" and (listed := self._listed(reach)) is not None:
+        if certificate.method is Method.BALANCED and (listed := self._listed(reach)) is not None:
             base = listed.weighted(certificate.c, certificate.epsilon)
-        elif certificate.method == "blocks, levelled" and self._levelling is not None:
+        elif certificate.method is Method.REWEIGHTED and self._levelling is not None:
             base = _weighted(self._levelling, rate)
         return Certified(certificate, Weights.linear(rate, reach, base))
 
@@ -217,8 +217,8 @@ class SystemCertifier(Certifier):
     @cached_property
     def _everywhere(self) -> dict[Method, int]:
         """The methods that hold for words of any length: the excess of a rate c is so many times c."""
-        found: dict[Method, int] = {"textbook": 1}
-        return found | {"every word": 0} if self._every_word and not self._textbook_only else found
+        found: dict[Method, int] = {Method.TEXTBOOK: 1}
+        return found | {Method.EVERY_WORD: 0} if self._every_word and not self._textbook_only else found
 
     @cached_property
     def _every_word(self) -> bool:

@@ -1,0 +1,192 @@
+"""The boxes of levelled certificates against the masses around single words, in plain NumPy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpwords as dw
+from dpwords.core.compiled import kernel
+from dpwords.privacy.certificates.levelled_blocks import AHEAD, Cover, Group, _EveryPlace
+from dpwords.privacy.certificates.levelled_blocks_boxes import Bounds, Boxes, PrefixLayer
+from dpwords.privacy.certificates.levelled_system import LevelledSystem
+from dpwords.privacy.certificates.word_lengths import WordLengths
+from dpwords.spaces.graph import Graph
+from privacy.certificates.test_levelled_blocks import blocks_of, random_cases
+
+
+def outside_of_box(system: LevelledSystem, bounds: Bounds, begin: int, own: int, masses: Any) -> Any:
+    """The masses of nodes outside the box of an own state; those inside are within its bounds."""
+    outside = masses.copy()
+    first, states, at = system.near[:3]
+    for state in states[first[own] : first[own + 1]]:
+        nodes, place = slice(system.lf[state], system.lf[state + 1]), begin + at[own, state]
+        box = slice(place, place + nodes.stop - nodes.start)
+        assert (bounds.lo[box] <= masses[nodes] * (1 + 1e-12)).all()
+        assert (masses[nodes] <= bounds.hi[box] * (1 + 1e-12)).all()
+        outside[nodes] = 0.0
+    return outside
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_masses_of_words_are_within_their_boxes(seed: int) -> None:
+    """Masses of ways to all nodes, and from all of them, around some words: for each place and for all places."""
+    checked = 0
+    for rng, graph, blocks, listed in random_cases(200 + seed, 30):
+        system, z, some = blocks.system, math.exp(-rng.uniform(1.5, 4.0)), [n for n in listed if n >= 4]
+        every = _EveryPlace.of(Boxes(system, WordLengths(graph, 4, None), z), Cover())
+        if every is None or not some:
+            continue
+        words = listed[max(some) if rng.random() < 0.5 else int(rng.choice(some))].words
+        begin = int(rng.integers(len(words)))
+        grown: dict[Any, list[float]] = {}
+        for word in words[begin : begin + 5]:  # many of them begin alike
+            checked += check_word(every, z, word, grown)
+        for key, logs in grown.items():
+            before = key if isinstance(key, int) else len(key) + 1
+            layer = every.layers[min(before, len(every.layers) - 1)]
+            assert max(logs) - min(logs) <= (layer.growth if key == before else layer.opening) + 1e-12
+    assert checked > 500
+
+
+def check_word(every: _EveryPlace, z: float, word: tuple[int, ...], grown: dict[Any, list[float]]) -> int:
+    """Masses around one word; ln growth of that of its own state, by place and by what is before, goes to `grown`."""
+    system, n, checked = every.boxes.system, len(word), 0
+    graph, src, tgt, back = system.graph, system.src, system.tgt, system.detail.back
+    joined = np.zeros((graph.size, graph.size))
+    joined[src, tgt] = 1
+    others, fresh = (joined @ joined)[src][:, tgt] - 1, graph.start not in graph.target
+    share = np.where((fresh & (src == graph.start))[:, None], 0.3, np.where(others >= 2, 0.5, 0.0))
+    step = (tgt[:, None] == src) / (1 + others * z + share * others**2 * z * z)
+    fitting = np.maximum((joined @ graph.accepting)[src] - 1, 0)
+    match = [np.where(tgt == state, 1.0, z) for state in word]
+    own = [int(np.flatnonzero((src == s) & (tgt == t))[0]) for s, t in zip((graph.start, *word), word, strict=False)]
+    after = [graph.accepting[tgt] / (1 + fitting * z + 0.3 * fitting**2 * z * z)]
+    for place in reversed(range(1, n)):
+        after.append(step @ (match[place] * after[-1]))
+    masses, prefix, whole = (src == graph.start) * match[0], len(system.last) - 1, 1.0
+    for i, node in enumerate(own, start=1):
+        prefix = system.prefixes[4][system.prefixes[3][prefix] + system.turn[node]]
+        last, left = min(i, len(every.layers) - 1), min(n - i, len(every.completions) - 1)
+        ends = None if n - i >= len(every.completions) - 1 else left + AHEAD - 1
+        exact = Group(last, None if i >= len(every.layers) - 1 else last, left + AHEAD - 1, ends)
+        for group in [exact, Group(back, None, AHEAD - 1, None)][: 1 + (i >= back)]:
+            if i < n:
+                layer = every.prefixes(group).bounds
+                shares = masses / masses[tgt == word[i - 1]].sum()
+                rest = outside_of_box(system, layer, system.bf[prefix], word[i - 1], shares)
+                assert rest.sum() <= layer.outside[1 + prefix] * (1 + 1e-12)
+                assert np.bincount(tgt, rest).max() <= layer.outside[0] * (1 + 1e-12)
+            known = own[i - 1 : i - 1 + system.label_nodes.shape[1]]
+            bounds = every.completions_of(group)
+            for label in np.flatnonzero((system.label_nodes[:, : len(known)] == known).all(axis=1)):
+                ratio = after[n - i] / after[n - i][node]
+                rest = outside_of_box(system, bounds, system.af[label], word[i - 1], ratio)
+                assert rest.max() <= bounds.outside[0] * (1 + 1e-12)
+                checked += 1
+        mass = masses[tgt == word[i - 1]].sum()
+        if 1 < i < n:
+            for key in (i, word[: i - 1]):
+                grown.setdefault(key, []).append(math.log(mass / whole))
+        masses, whole = (masses @ step) * match[i] if i < n else masses, mass
+    return checked
+
+
+def test_bounds_contain_others_only_with_all_their_parts() -> None:
+    bounds = Bounds(np.array([0.1, np.inf]), np.array([0.5, 0.0]), np.array([0.2, 0.3]))
+    assert bounds.contains(bounds)
+    for part, value in (("lo", [0.05, np.inf]), ("lo", [0.1, 0.9]), ("hi", [0.6, 0.0]), ("outside", [0.2, 0.31])):
+        larger = replace(bounds, **{part: np.array(value)})
+        assert not bounds.contains(larger)
+        assert bounds.hull(larger).contains(larger)
+        assert larger.wider().contains(bounds)
+
+
+def test_a_union_of_layers_has_the_largest_of_all_numbers() -> None:
+    bounds = Bounds(np.zeros(1), np.ones(1), np.zeros(2))
+    one, other = (
+        PrefixLayer(bounds, np.array([1.0, 4.0]), 2.0, 7.0),
+        PrefixLayer(bounds, np.array([3.0, 2.0]), 5.0, 6.0),
+    )
+    for union in (one.hull(other), other.hull(one)):
+        assert (union.turns.tolist(), union.opening, union.growth) == ([3.0, 4.0], 5.0, 7.0)
+
+
+def test_many_ways_at_once_are_the_same_as_one_by_one() -> None:
+    """On a ring whose boxes are small, so that much is outside: what enters a box, what leaves it, completions."""
+    ring = dw.from_edges([(i, (i + step) % 14) for i in range(14) for step in (1, 2, 13)], start=None)
+    blocks = blocks_of(Graph.of(ring), 2, 1, 2)
+    assert blocks is not None
+    system, z, rng = blocks.system, math.exp(-2.0), np.random.default_rng(5)
+    every = Boxes(system, WordLengths(system.graph, 4, None), z)
+    boxes, ways, closings = kernel("levelled_blocks_boxes"), kernel("levelled_blocks_ways"), kernel("levelled_blocks")
+    nodes, near, degrees, states = every.nodes, every.near, every.degrees, system.graph.size
+    most = int(near.size.max())
+    for own, new in {
+        (int(system.src[e]), int(system.tgt[e])) for e in range(len(system.src)) if near.size[system.src[e]]
+    }:
+        lo, single, outside = rng.random((most, 3)), rng.random(3), 3 * rng.random(3)
+        hi, step = lo + rng.random((most, 3)), ways.WayMasses(*np.zeros((2, most, 3)), np.zeros(3), np.zeros(3))
+        ways.advance_with(nodes, near, own, 3, ways.WayMasses(lo, hi, single, outside), new, step)
+        room = ways.ReachedByWays(np.zeros((states, 3)), np.zeros(states))
+        ways.leave_with(nodes, near, degrees, room, own, 3, ways.WayMasses(lo, hi, single, outside), new, step)
+        for c in range(3):
+            one, (low, high) = np.ascontiguousarray(hi[:, c]), np.zeros((2, most))
+            boxes.advance(nodes, near, own, lo[:, c].copy(), one, single[c], -1, new, low, high)
+            reached = boxes.Reached(*np.zeros((2, states)))
+            left = boxes.leave(nodes, near, degrees, reached, own, one, single[c], outside[c], new)
+            size = near.size[new]
+            assert step.lo[:size, c] == pytest.approx(low[:size], rel=1e-12)
+            assert step.hi[:size, c] == pytest.approx(high[:size], rel=1e-12)
+            assert (step.single[c], step.outside[c]) == pytest.approx(left, rel=1e-12)
+    after = closings.Completions(
+        every.labels, np.ones(len(system.label_nodes), dtype=np.bool_), *np.ones((2, system.af[-1])), 7.0
+    )
+    e = int(np.flatnonzero(near.size[system.src])[0])
+    r, s = int(system.src[e]), int(system.tgt[e])
+    t_lo, t_hi, place = np.ones(most + 1), np.ones(most + 1), np.arange(most + 1)
+    closings._completed(z, nodes, near, r, s, after, int(every.labels.of_node[e]), place, t_lo, t_hi)
+    found = {
+        state: t_hi[near.at[r, state]] / (1.0 if state == s else z) for state in near.ns[near.nf[r] : near.nf[r + 1]]
+    }
+    assert found == {state: pytest.approx(7.0 if near.at[s, state] < 0 else 1.0) for state in found}
+    assert sorted(set(np.round(list(found.values()), 9))) == [1.0, 7.0]
+    assert t_hi[near.size[r]] == pytest.approx(7.0 * z)
+
+
+def test_long_blocks_change_at_most_as_much_as_growth_does() -> None:
+    blocks = blocks_of(Graph.of(dw.GridWorld(2, 2).by_states()), 2, 1, 2)
+    assert blocks is not None
+    every = _EveryPlace.of(Boxes(blocks.system, WordLengths(blocks.system.graph, 4, None), math.exp(-3.0)), Cover())
+    assert every is not None
+    last = replace(every.layers[-1], growth=5.0, opening=0.0)
+    assert replace(every, layers=[*every.layers[:-1], last]).longer_blocks(np.zeros(len(every.layers))) >= 5.0
+
+
+def test_what_is_outside_of_a_box_is_a_row_of_its_own() -> None:
+    ways = kernel("levelled_blocks_ways")
+    lo, hi = np.array([[0.1, 0.2], [0.0, 0.0], [9.0, 9.0]]), np.array([[0.3, 0.4], [0.0, 0.0], [9.0, 9.0]])
+    mixture, place = np.zeros(3), np.zeros(3, dtype=np.int64)
+    kept = ways.mixed(ways.WayMasses(lo, hi, np.zeros(2), np.array([0.5, 0.7])), 2, 2, mixture, place)
+    assert (kept, place.tolist()) == (2, [0, -1, 1])  # the row without any mass is dropped
+    assert (lo[:2].tolist(), hi[:2].tolist()) == ([[0.1, 0.2], [0.0, 0.0]], [[0.3, 0.4], [0.5, 0.7]])
+    assert mixture[:2] == pytest.approx([0.25, 0.35])
+
+
+def test_the_end_of_a_word_counts_what_is_outside_of_the_box() -> None:
+    """With weights of 1 at the end, the whole mass is the sum of all masses in the box, and of those outside."""
+    ways, boxes = kernel("levelled_blocks_ways"), kernel("levelled_blocks_boxes")
+    blocks = blocks_of(Graph.of(dw.GridWorld(3, 3).by_states()), 2, 1, 2)
+    assert blocks is not None
+    system = blocks.system
+    nodes = system.nodes(0.1)._replace(fw=np.ones(len(system.src)))
+    near, own = boxes.Near(*system.near), int(system.tgt[0])
+    lo, hi = np.full((near.size[own], 2), 0.25), np.full((near.size[own], 2), 0.5)
+    low, high, outside = np.zeros(2), np.zeros(2), np.array([0.0, 3.0])
+    ways.log_ends(nodes, near, own, 2, ways.WayMasses(lo, hi, np.zeros(2), outside), low, high)
+    assert np.exp(low) == pytest.approx(0.25 * near.size[own])
+    assert np.exp(high) == pytest.approx(0.5 * near.size[own] + outside)

@@ -1,0 +1,321 @@
+"""Every step of a block certificate against the same step in exact arithmetic: its bounds contain the exact ones.
+
+The loops of the kernels are run as plain Python on the numbers that a certificate really meets, once with floats and
+once with fractions and no rounding. There is no tolerance anywhere.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from types import FunctionType, ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dpwords as dw
+from dpwords.core import elementary
+from dpwords.core.compiled import interpreted, kernel
+from dpwords.languages.systems import TransitionSystem
+from dpwords.privacy.certificates.blocks import Blocks, longer_blocks
+from dpwords.privacy.certificates.levelled_system import Detail
+from dpwords.spaces.graph import Graph
+from privacy.certificates.test_certificates import brute_excess, levelled_blocks
+
+
+class Exact(Fraction):
+    """A fraction that stays one when it meets a float: 0.0 + x is x."""
+
+
+def _operator(name: str) -> Callable[[Exact, Any], Exact]:
+    exact = getattr(Fraction, name)
+
+    def apply(self: Exact, other: Any) -> Exact:
+        return Exact(exact(self, Fraction(int(other) if isinstance(other, np.bool_) else other)))
+
+    return apply
+
+
+for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv"):
+    setattr(Exact, f"__{_name}__", _operator(f"__{_name}__"))
+
+
+def _filled(value: float) -> Callable[..., Any]:
+    def make(shape: Any, *kind: Any) -> Any:
+        return np.full(shape, 0) if kind else np.full(shape, value, dtype=object)
+
+    return make
+
+
+def exact(item: Any) -> Any:
+    """The same numbers as fractions, in arrays of their own."""
+    if isinstance(item, tuple):
+        parts = [exact(part) for part in item]
+        return type(item)(*parts) if hasattr(item, "_fields") else tuple(parts)
+    if isinstance(item, np.ndarray):
+        if item.dtype != np.float64:
+            return item
+        found = np.empty(item.size, dtype=object)
+        found[:] = [Exact(each) if math.isfinite(each) else each for each in item.ravel().tolist()]
+        return found.reshape(item.shape)
+    return Exact(item) if isinstance(item, float) and math.isfinite(item) else item
+
+
+def true_largest(one: Any, other: Any, lo: Any, hi: Any, count: int) -> Any:
+    """The maximum of Σ one·t / Σ other·t over lo ≤ t ≤ hi: t is at its upper end where one/other is large."""
+    if not sum(other[i] * lo[i] for i in range(count)) > 0:
+        return math.inf
+    best = Exact(0)
+    while True:  # Dinkelbach's method, which ends after a few steps
+        ends = [hi[i] if one[i] > best * other[i] else lo[i] for i in range(count)]
+        found = sum((one[i] * ends[i] for i in range(count)), Exact(0)) / sum(other[i] * ends[i] for i in range(count))
+        if found <= best:
+            return best
+        best = found
+
+
+class Twins:
+    """The loops of some kernels as plain Python, with floats and with fractions; arguments of logarithms are kept."""
+
+    def __init__(self, *names: str) -> None:
+        modules = [kernel(name) for name in ("rounding", *names)]
+        self.logs: dict[str, list[Any]] = {"float": [], "exact": []}
+        self.float, self.exact = self._plain("float", modules), self._plain("exact", modules)
+        self.exact |= {
+            "factors": lambda _: (1, 1),
+            "lowered": lambda value, down: value * down,
+            "raised": lambda value, up: value * up,
+            "as_factor": lambda value: (value, value),
+            "UNIT": 0,
+            "LEAST": 0,
+            "largest_quotient": true_largest,
+            "np": SimpleNamespace(inf=math.inf, int64=0, empty=_filled(0.0), zeros=_filled(0.0), full=_filled(0.0)),
+        }
+
+    def _plain(self, kind: str, modules: list[ModuleType]) -> dict[str, Any]:
+        space: dict[str, Any] = {}
+        for module in modules:
+            space |= vars(module)
+        for name, item in list(space.items()):
+            if hasattr(item, "py_func"):
+                space[name] = FunctionType(item.py_func.__code__, space, name)
+
+        def log(value: Any) -> float:
+            self.logs[kind].append(value)
+            return elementary.log(float(value))
+
+        space["log"] = log
+        return space
+
+    def check(self, name: str, *arguments: Any, low: Any = (), high: Any = ()) -> Any:
+        """Run a loop both ways; the arrays at these places, or fields of them, are lower and upper bounds."""
+        for logs in self.logs.values():
+            logs.clear()
+        copies = exact(arguments)
+        truth = self.exact[name](*copies)
+        found = self.float[name](*arguments)
+        for places, holds in ((low, np.less_equal), (high, np.greater_equal)):
+            for place in places:
+                one, other = pick(arguments, place), pick(copies, place)
+                assert holds(exact(one), other).all()
+        if isinstance(found, float) and name in ("forward", "backward", "surplus"):
+            assert exact(found) >= truth
+        return found
+
+    def check_logs(self, rising: Iterator[bool]) -> None:
+        """Each argument of a logarithm is an upper bound, or a lower one."""
+        for one, other, up in zip(self.logs["float"], self.logs["exact"], rising, strict=False):
+            assert exact(float(one)) >= other if up else exact(float(one)) <= other
+        assert len(self.logs["float"]) == len(self.logs["exact"])
+
+
+def pick(arguments: Any, place: tuple[int, ...]) -> Any:
+    for index in place:
+        arguments = arguments[index]
+    return arguments
+
+
+def every(*pattern: bool) -> Iterator[bool]:
+    while True:
+        yield from pattern
+
+
+def shadow_blocks(patch: pytest.MonkeyPatch) -> None:
+    """Check every step of `Blocks.excess` from now on."""
+    twins = Twins("blocks_boxes", "blocks")
+    plain = twins.float["surplus"]
+
+    def surplus(*arguments: Any) -> float:
+        found = plain(*arguments)
+        assert exact(float(found)) >= twins.exact["surplus"](*exact(arguments))
+        return float(found)
+
+    twins.float["surplus"] = surplus
+    boxes, blocks = kernel("blocks_boxes"), kernel("blocks")
+    low, high = [(8, 0), (10, 1)], [(8, 1), (9,), (10, 2)]
+    patch.setattr(boxes, "forward", lambda *a: twins.check("forward", *a, low=low, high=high))
+    patch.setattr(boxes, "backward", lambda *a: twins.check("backward", *a, low=[(6, 0)], high=[(6, 1)]))
+    patch.setattr(blocks, "one_place", twins.float["one_place"])
+
+    def logs(name: str, *rising: bool) -> None:
+        def step(*arguments: Any) -> Any:
+            found = twins.check(name, *arguments)
+            twins.check_logs(every(*rising))
+            return found
+
+        patch.setattr(blocks, name, step)
+
+    logs("growth", True, False)
+    logs("closings", False, True)
+    logs("openings", True)
+    logs("two_places", True)
+
+
+def shadow_levelled(patch: pytest.MonkeyPatch) -> None:
+    """Check every step of `LevelledBlocks.excess` from now on, except closings that are divided by a mixture."""
+    twins = Twins("levelled_blocks_boxes", "levelled_blocks_ways", "levelled_blocks")
+    boxes, blocks = kernel("levelled_blocks_boxes"), kernel("levelled_blocks")
+    patch.setattr(boxes, "forward", lambda *a: twins.check("forward", *a, low=[(8,), (10,)], high=[(9,), (11,), (12,)]))
+    patch.setattr(boxes, "backward", lambda *a: twins.check("backward", *a, low=[(10,)], high=[(11,)]))
+    mixed = blocks.closings
+
+    def closings(z: float, steps: int, *arguments: Any) -> None:
+        if steps == 4:
+            return mixed(z, steps, *arguments)
+        twins.check("closings", z, steps, *arguments)
+        return twins.check_logs(every(False, True))
+
+    def last_closings(*arguments: Any) -> None:
+        twins.check("last_closings", *arguments)
+        twins.check_logs(every(False, True))
+
+    patch.setattr(blocks, "closings", closings)
+    patch.setattr(blocks, "last_closings", last_closings)
+
+
+@st.composite
+def small_systems(draw: st.DrawFn) -> TransitionSystem:
+    """A few states, some edges, and sometimes a hub that many states lead to and from."""
+    size = draw(st.integers(2, 5))
+    cells = st.integers(0, size - 1)
+    edges = draw(st.lists(st.tuples(cells, cells), min_size=3, max_size=10))
+    edges += [(each, 0) for each in range(size)]
+    if draw(st.booleans()):
+        spokes = range(size, size + draw(st.integers(2, 6)))
+        edges += [(0, each) for each in spokes] + [(each, draw(cells)) for each in spokes]
+    rows: dict[int, dict[int, int]] = {0: {}}
+    for source, target in edges:
+        rows.setdefault(source, {})[target] = target
+    return TransitionSystem(rows, start=0)
+
+
+rates = st.one_of(st.floats(0.05, 8.0), st.sampled_from([30.0, 70.0, 120.0, 199.0]))
+
+
+@given(small_systems(), st.integers(1, 4), rates, st.integers(2, 3))
+@settings(max_examples=40, deadline=None)
+def test_boxes_contain_the_exact_ones(system: TransitionSystem, length: int, c: float, radius: int) -> None:
+    blocks = Blocks(Graph.of(system), length, radius)
+    with pytest.MonkeyPatch.context() as patch:
+        shadow_blocks(patch)
+        found = blocks.excess(c)
+    assert found == blocks.excess(c)  # what was checked is what the compiled loops do, bit for bit
+
+
+details = st.sampled_from([Detail(2, 1, 2), Detail(2, 1, 3), Detail(3, 2, 2)])
+
+
+@given(small_systems(), st.integers(1, 5), rates, details)
+@settings(max_examples=40, deadline=None)
+def test_levelled_boxes_contain_the_exact_ones(system: TransitionSystem, length: int, c: float, detail: Detail) -> None:
+    blocks = levelled_blocks(Graph.of(system), detail)
+    with pytest.MonkeyPatch.context() as patch:
+        shadow_levelled(patch)
+        found = blocks.excess(length, c)
+    assert found == blocks.excess(length, c)
+
+
+@pytest.mark.parametrize("spread", [0.0, 1e-15, 1e-3])
+def test_one_step_of_shares(spread: float) -> None:
+    """With weights and shares of every kind, and differences where the own node is 1 less the others."""
+    boxes, draw, twins = kernel("levelled_blocks_boxes"), np.random.default_rng(11), Twins("levelled_blocks_boxes")
+    graph = Graph.of(dw.GridWorld(3, 3).by_states())
+    blocks = levelled_blocks(graph, Detail(2, 1, 2)).system
+    near, degrees = boxes.Near(*blocks.near), boxes.Degrees(*blocks.degrees)
+    for _ in range(40):
+        weights = draw.uniform(0.5, 1.0, blocks.pf[-1])
+        nodes = boxes.Nodes(blocks.lf, blocks.of_state, blocks.out, blocks.src, blocks.tgt, blocks.pf, weights, weights)
+        node = int(draw.integers(len(blocks.src)))
+        own, new = int(blocks.src[node]), int(blocks.tgt[node])
+        lo = draw.random(near.size[own])
+        hi = lo * (1 + spread * draw.random(len(lo)))
+        single, outside = draw.random(2).tolist()
+        step = np.zeros((2, near.size[new]))
+        for pivot in range(-1, blocks.lf[own + 1] - blocks.lf[own]):
+            twins.check("advance", nodes, near, own, lo, hi, single, pivot, new, *step, low=[(8,)], high=[(9,)])
+        reached = boxes.Reached(*np.zeros((2, graph.size)))
+        arguments = (nodes, near, degrees, reached, own, hi, single, outside, new)
+        pairs = zip(twins.float["leave"](*arguments), twins.exact["leave"](*exact(arguments)), strict=True)
+        assert all(exact(float(one)) >= other for one, other in pairs)
+
+
+@pytest.mark.parametrize("spread", [0.0, 1e-15, 1e-3, 1.0])
+def test_quotients_are_never_below_the_truth(spread: float) -> None:
+    """With intervals so narrow that only rounding matters, and wide ones."""
+    draw, largest = np.random.default_rng(7), kernel("levelled_blocks_boxes").largest_quotient
+    for most in [4] * 200 + [200] * 40:
+        count = int(draw.integers(1, most))
+        one, other = draw.random(count), draw.random(count)
+        lo = draw.random(count) * 10.0 ** draw.integers(-30, 1, count)
+        hi = lo * (1 + spread * draw.random(count))
+        assert Exact(largest(one, other, lo, hi, count)) >= true_largest(*map(exact, (one, other, lo, hi)), count)
+
+
+def test_one_rounding_after_another() -> None:
+    """Sums, products and quotients of as many numbers as stated, against fractions."""
+    outward, draw = interpreted("rounding"), random.Random(3)
+    for _ in range(2000):
+        count = draw.randint(1, 60)
+        terms = [(draw.random(), draw.random()) for _ in range(count)]
+        low_factor, high_factor = outward.as_factor(terms[0][0])
+        assert Exact(low_factor * terms[0][1]) <= Exact(terms[0][0]) * terms[0][1] <= Exact(high_factor * terms[0][1])
+        total = 0.0
+        for one, other in terms:
+            total += one * other
+        true = sum(Exact(one) * Exact(other) for one, other in terms) / Exact(terms[0][0])
+        down, up = outward.factors(count + 1)
+        assert Exact(outward.lowered(total / terms[0][0], down)) <= true
+        assert Exact(outward.raised(total / terms[0][0], up)) >= true
+    assert outward.raised(0.0, up) == outward.lowered(1e-101, down) == outward.lowered(math.nan, down) == 0.0
+    assert outward.raised(1e-320, up) == outward.LEAST
+    assert math.isnan(outward.raised(math.nan, up))
+
+
+def test_sums_of_logarithms_are_rounded_up() -> None:
+    draw = np.random.default_rng(5)
+    for scale in (1e-3, 1.0, 100.0):
+        opening, growth, closing = draw.random((3, 300)) * scale
+        true = max(
+            (Exact(opening[first]) + sum(map(Exact, growth[first + 1 : last])) + closing[last]) / (last - first + 1)
+            for last in range(3, 299)
+            for first in range(max(1, last - 20), last - 1)
+        )
+        assert Exact(longer_blocks(opening, growth, closing)) >= true
+
+
+@pytest.mark.parametrize("spokes", [3, 12])
+@pytest.mark.parametrize("c", [1.5, 3.0, 6.0])
+def test_hubs(spokes: int, c: float) -> None:
+    """A state with many successors: never below the truth, over all pairs of words."""
+    edges = [("h", f"s{i}") for i in range(spokes)] + [(f"s{i}", "h") for i in range(spokes)] + [("s0", "s1")]
+    system = dw.from_edges(edges, start="h")
+    graph = Graph.of(system)
+    for length in (2, 3, 4):
+        assert Blocks(graph, length, 2).excess(c) >= brute_excess(system, length, c)
+        levelled = levelled_blocks(graph, Detail(2, 1, 2)).excess(length, c)
+        assert levelled >= brute_excess(system, length, c, levelled=True)
