@@ -16,7 +16,9 @@ ROOT = Path(dpwords.__file__).parent
 ROWS = [
     ["__main__", "cli", "web"],
     ["studies", "spark", "attack"],
-    ["plots", "frames", "audit", "accuracy", "ledger", "estimate"],
+    ["plots", "frames", "audit", "ledger", "estimate"],
+    ["recipes"],
+    ["accuracy"],
     ["mechanisms"],
     ["privacy"],
     ["spaces", "bridges"],

@@ -14,7 +14,7 @@ import dpwords as dw
 from cli.test_strict import refused
 from commands import run
 from dpwords.bridges import notation
-from dpwords.bridges.rule_notation import rule
+from dpwords.recipes.rule_notation import rule
 
 GRID = dw.GridWorld(3, 3)
 CELLS = GRID.by_states()

@@ -30,8 +30,8 @@ from dpwords.errors import InvalidValue, NotInLanguage, TooLarge
 
 if TYPE_CHECKING:
     from dpwords.audit import ChannelAudit, ExactAudit, StatisticalAudit
-    from dpwords.bridges.notation import Notation
     from dpwords.mechanisms.mechanism import Mechanism
+    from dpwords.recipes.notation import Notation
 
 _LANGUAGE = ("alphabet", "system", "words", "lexicon", "start", "action", "dot_symbols", "walls", "goal", "rules")
 _MECHANISM = ("report", "mechanism", "utility", "alpha", "calibration", "literal", "certificate_time")
@@ -166,8 +166,8 @@ def _write(lines: list[str], found: Any, plot: Path | None) -> None:
 def _of_mechanism(
     length: int | None, epsilon: float | None, literal: bool, statistical: bool, **options: Any
 ) -> tuple[Any, list[tuple[str, str]]]:
-    from dpwords.bridges.notation import Notation
     from dpwords.mechanisms.paper_literal import PaperLiteral
+    from dpwords.recipes.notation import Notation
 
     refuse("--timeout belongs to a --command", "timeout")
     refuse("--distance belongs to a --channel; the edits that are hidden are --edits", "distance")
@@ -277,7 +277,7 @@ def _of_program(
 ) -> tuple[StatisticalAudit, list[tuple[str, str]]]:
     """The statistical audit of a program."""
     from dpwords.audit import Program
-    from dpwords.bridges.notation import Notation
+    from dpwords.recipes.notation import Notation
 
     refuse("a --command is a mechanism of its own", *_MECHANISM)
     refuse("--distance belongs to a --channel; the edits that are hidden are --edits", "distance")

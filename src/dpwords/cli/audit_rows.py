@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dpwords.audit import ChannelAudit, ExactAudit, Share, StatisticalAudit
-    from dpwords.bridges.notation import Notation
     from dpwords.mechanisms.mechanism import Mechanism
+    from dpwords.recipes.notation import Notation
 
 FactRows = list[tuple[str, str]]
 

@@ -102,9 +102,9 @@ def _drawn(
     **options: Any,
 ) -> Automaton | Language:
     """The automaton or system that the options describe."""
-    from dpwords.bridges.notation import Notation
     from dpwords.languages.automata import LevenshteinAutomaton
     from dpwords.languages.free_words import Words
+    from dpwords.recipes.notation import Notation
 
     public = public_language(**options)
     if not words_given and (public.system is not None or options["rules"]):
@@ -135,7 +135,7 @@ def _draw_runs(
     **options: Any,
 ) -> None:
     from dpwords import plots
-    from dpwords.bridges.notation import Notation
+    from dpwords.recipes.notation import Notation
 
     public = public_language(**options)
     if not words_given or output is None or public.system is None:

@@ -239,8 +239,8 @@ def _prepare(read: ReleasedFile, say: Any) -> None:
 
 def _pattern(text: str, language: Language, separator: str | None) -> Any:
     """A rule for whole words, or symbols in a row."""
-    from dpwords.bridges.notation import Notation
-    from dpwords.bridges.rule_notation import is_rule, rule
+    from dpwords.recipes.notation import Notation
+    from dpwords.recipes.rule_notation import is_rule, rule
 
     if is_rule(text):
         return rule(text, language)

@@ -214,7 +214,7 @@ def public_language(
     **_other: Any,
 ) -> Language:
     """The language that the options describe."""
-    from dpwords.bridges.notation import language
+    from dpwords.recipes.notation import language
 
     return language(alphabet, system, words, start, lexicon, action, walls, goal, rules, dot_symbols)
 

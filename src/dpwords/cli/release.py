@@ -126,9 +126,9 @@ def release(
       zcat words.csv.gz | dpwords release --input - --format csv --column word --alphabet a-z --epsilon 6 \\
           > private.csv
     """
-    from dpwords.bridges.notation import Notation
     from dpwords.cli.targets import check_target
     from dpwords.mechanisms.report import Report
+    from dpwords.recipes.notation import Notation
 
     language = public_language(**options)
     epsilon = _epsilon(epsilon, options)

@@ -11,8 +11,6 @@ from functools import lru_cache, reduce
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, cast
 
-from dpwords.bridges.notation import alphabet_symbols, language
-from dpwords.bridges.rule_notation import rule
 from dpwords.bridges.system_files import SYSTEM_FILES, read_system
 from dpwords.core.files import FileContent
 from dpwords.errors import InvalidValue
@@ -22,6 +20,8 @@ from dpwords.languages.free_words import Words
 from dpwords.languages.systems import LARGEST_GRID
 from dpwords.mechanisms import choice
 from dpwords.mechanisms.edit_channel import EditChannel
+from dpwords.recipes.notation import alphabet_symbols, language
+from dpwords.recipes.rule_notation import rule
 from dpwords.web.fields import Fields
 from dpwords.web.names import listed
 from dpwords.web.settings import WORDS, rules_of

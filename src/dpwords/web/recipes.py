@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, get_args
 
-from dpwords.bridges.notation import alphabet_symbols
-from dpwords.bridges.rule_notation import cells, rule_parts
 from dpwords.bridges.system_files import SYSTEM_FILES
 from dpwords.frames.formats import FileForm
 from dpwords.frames.streams import Packing
 from dpwords.mechanisms import choice
 from dpwords.mechanisms.edit_channel import EditChannel
+from dpwords.recipes.notation import alphabet_symbols
+from dpwords.recipes.rule_notation import cells, rule_parts
 from dpwords.web.data_settings import DEFAULTS, SYMBOLS_FILE, DataSettings
 
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ from functools import lru_cache, reduce
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from dpwords.bridges.json_systems import from_json
-from dpwords.bridges.notation import Notation, alphabet_symbols
-from dpwords.bridges.rule_notation import rule
 from dpwords.core.files import FileContent
 from dpwords.core.limits import Limits
 from dpwords.errors import InvalidValue
 from dpwords.languages.free_words import Words
 from dpwords.languages.systems import GridWorld
 from dpwords.mechanisms import choice
+from dpwords.recipes.notation import Notation, alphabet_symbols
+from dpwords.recipes.rule_notation import rule
 from dpwords.web.fields import Fields
 from dpwords.web.names import spaced
 

@@ -11,7 +11,6 @@ from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any, Literal
 
-from dpwords.bridges.rule_notation import cells, rule
 from dpwords.bridges.system_files import read_system
 from dpwords.core.files import read_text
 from dpwords.core.limits import DEFAULTS
@@ -21,6 +20,7 @@ from dpwords.languages.free_words import Words
 from dpwords.languages.language import Language
 from dpwords.languages.lexicon import Lexicon
 from dpwords.languages.systems import GridWorld, TransitionSystem, written
+from dpwords.recipes.rule_notation import cells, rule
 
 NAMED_ALPHABETS = {
     "binary": "01",

@@ -8,7 +8,7 @@ import pytest
 
 import dpwords as dw
 from dpwords.bridges import notation
-from dpwords.bridges.notation import Notation
+from dpwords.recipes.notation import Notation
 
 
 @pytest.mark.parametrize(
