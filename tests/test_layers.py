@@ -15,9 +15,9 @@ TESTS = Path(__file__).parent
 ROOT = Path(dpwords.__file__).parent
 ROWS = [
     ["__main__", "cli", "web"],
-    ["studies", "spark", "attack"],
-    ["plots", "frames", "audit", "ledger", "estimate"],
-    ["recipes"],
+    ["studies", "spark"],
+    ["plots", "frames", "audit", "ledger", "estimate", "attack"],
+    ["recipes", "models"],
     ["accuracy"],
     ["mechanisms"],
     ["privacy"],

@@ -21,9 +21,8 @@ from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.language import Language, checked_language
 from dpwords.languages.lexicon import Lexicon
 from dpwords.mechanisms import choice
-from dpwords.mechanisms.by_length import ByLength, least
+from dpwords.mechanisms.by_length import least
 from dpwords.mechanisms.choice import Edits, Maker
-from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.private import Private
 from dpwords.privacy.channel_parameters import LEAST_EPSILON
 from dpwords.spaces.choice import space_of
@@ -107,8 +106,8 @@ def best(
         length = whole_number(length, "length", 1)
     if edits == "substitutions":
         found = choice.best_by_length(checked_language(language), epsilon, k)
-        return found.at(length) if isinstance(found, ByLength) and length is not None else found
-    makers = choice.contenders(checked_language(language), k, edits)
+        return found if length is None else found.at(length)
+    makers: Mapping[str, Maker] = choice.contenders(checked_language(language), k, edits)
     if len(makers) > 1 and length is None:
         length = _usual_length(language)
     if len(makers) > 1 and length is not None:
@@ -149,8 +148,8 @@ def figures(make: Maker, epsilon: float, length: int, at_most: int = 1) -> Figur
     language both are measured, on words drawn uniformly from the language with a fixed seed.
     """
     mechanism = _quietly(make, epsilon)
-    if isinstance(mechanism, EditChannel) and mechanism.onto is not None:
-        found = _measured(mechanism, mechanism.onto, length)
+    if mechanism.projected_onto is not None:
+        found = _measured(mechanism, mechanism.projected_onto, length)
         return Figures(float(np.mean(found)), float(np.mean(found <= at_most)))
     mean = _expected(mechanism, length)
     try:
@@ -163,8 +162,8 @@ def figures(make: Maker, epsilon: float, length: int, at_most: int = 1) -> Figur
 def expected_distance(make: Maker, epsilon: float, length: int) -> float:
     """The public expected distance alone; see `figures`."""
     mechanism = _quietly(make, epsilon)
-    if isinstance(mechanism, EditChannel) and mechanism.onto is not None:
-        return float(np.mean(_measured(mechanism, mechanism.onto, length)))
+    if mechanism.projected_onto is not None:
+        return float(np.mean(_measured(mechanism, mechanism.projected_onto, length)))
     return _expected(mechanism, length)
 
 
@@ -301,7 +300,7 @@ def _log_ratio(found: float, wanted: float) -> float:
     return math.log(found / wanted) if found > 0 else -math.inf
 
 
-def _measured(channel: EditChannel, language: Language, length: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _measured(channel: Private, language: Language, length: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """The Levenshtein distances between words of one length and their releases, both drawn with fixed seeds."""
     rows = space_of(language).uniform(whole_number(length, "length", 1), _MEASURED, SeededSource("words").open())
     words = Encoder(language.alphabet).words(np.array(list(rows)), tuple)

@@ -11,8 +11,8 @@ import pytest
 import dpwords as dw
 from attack.test_guessing import CELL_CHAIN, CELLS, FEW, MECHANISMS, by_definition
 from dpwords import attack
-from dpwords.attack.by_distance import DistanceAttack
 from dpwords.core.limits import Limits
+from dpwords.models.by_distance import DistanceAttack
 from dpwords.spaces import exhaustive
 
 NAMES = ("cells, inverse", "moves, inverse", "cells, staircase", "rule, inverse")

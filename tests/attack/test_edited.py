@@ -12,12 +12,12 @@ import pytest
 
 import dpwords as dw
 from dpwords import attack
-from dpwords.attack.channels import ListedChannel
-from dpwords.attack.edited import EditedAttack
 from dpwords.attack.guessing import Attack
 from dpwords.core.compiled import kernel
 from dpwords.core.limits import Limits
-from dpwords.estimate.true_lengths import length_channel
+from dpwords.models.edited import EditedAttack
+from dpwords.models.listed import ListedChannel
+from dpwords.models.true_lengths import length_channel
 from dpwords.spaces import exhaustive
 
 FEW = Limits(attacked_words=3)  # so that words are aligned instead of listed

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import dpwords as dw
 from dpwords.core.encoding import Ragged
 from dpwords.core.limits import DEFAULTS, Limits
-from dpwords.estimate.alignments import Alignments
+from dpwords.models.alignments import Alignments
 from dpwords.spaces.edit_channel import Channel, CorruptedLaw
 
 Codes = NDArray[np.int64]

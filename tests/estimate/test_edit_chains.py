@@ -12,9 +12,10 @@ import pytest
 
 import dpwords as dw
 from dpwords.core.scaled import Floats, Integers
-from dpwords.estimate.edit_chains import EditChain, better_chain, fitted_chains, scores_of
-from dpwords.estimate.edit_lengths import LengthChain
-from dpwords.estimate.fitting import fit
+from dpwords.models.edit_chains import EditChain, better_chain, fitted_chains, scores_of
+from dpwords.models.edit_lengths import LengthChain
+from dpwords.models.fitting import fit
+from dpwords.models.true_lengths import length_channel
 from dpwords.spaces.edit_channel import CorruptedLaw
 from estimate.test_alignments import LITTLE, alignments_of, all_words, channel_of, random_chain
 
@@ -180,7 +181,7 @@ def test_a_long_output_has_the_length_that_the_channel_of_lengths_gives() -> Non
     (given,) = alignments_of([output], mechanism._channel).logs_given_length(np.maximum(chances, 1e-300).ravel())
     law = mechanism.given("abc")
     word = "".join("abc"[code] for code in output)
-    lengths = dw.estimate.true_lengths.length_channel(mechanism._channel, 3, 60)[3]
+    lengths = length_channel(mechanism._channel, 3, 60)[3]
     assert given == pytest.approx(law.log_prob(word) - math.log(lengths[60]), rel=1e-9)
 
 

@@ -12,10 +12,10 @@ import dpwords as dw
 from contract import check_counts
 from dpwords.core.limits import Limits
 from dpwords.core.randomness import SeededSource
-from dpwords.estimate.evidence import RunEvidence
-from dpwords.estimate.fitting import fit, normalised
-from dpwords.estimate.normalisers import Normalisers
-from dpwords.estimate.views import evidence_of, population_of, uneven_normalisers
+from dpwords.models.evidence import evidence_of, population_of, uneven_normalisers
+from dpwords.models.fitting import fit, normalised
+from dpwords.models.normalisers import Normalisers
+from dpwords.models.run_evidence import RunEvidence
 from populations import CELLS, LANGUAGES, channel, listed, prior, random_chances
 
 MAKERS = {

@@ -14,7 +14,7 @@ import dpwords as dw
 from dpwords.core.encoding import Ragged
 from dpwords.core.limits import Limits
 from dpwords.estimate.patterns import detector_of
-from dpwords.estimate.views import population_of
+from dpwords.models.evidence import population_of
 from populations import CELLS, FREE, LANGUAGES, ROUTES, RUNS, WORDS, channel, listed, prior, random_chances, refuse
 
 

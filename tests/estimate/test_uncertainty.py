@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import dpwords as dw
-from dpwords.estimate.edit_chains import model_covariance as edit_covariance
 from dpwords.estimate.questions import of_states, of_symbols
 from dpwords.estimate.uncertainty import inside, model_covariance
-from dpwords.estimate.views import population_of
+from dpwords.models.edit_chains import model_covariance as edit_covariance
+from dpwords.models.evidence import population_of
 from populations import LANGUAGES, listed, prior, random_chances
 
 

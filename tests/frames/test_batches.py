@@ -211,11 +211,11 @@ def test_words_outside_of_the_language_onto_which_a_channel_projects() -> None:
     survey = Request("word").survey(table.schema, channel, KEY)
     survey.add(batch)
     assert survey.plan().skipped == 0
-    survey = Request("word", inside=channel.onto, invalid="skip").survey(table.schema, channel, KEY)
+    survey = Request("word", inside=channel.projected_onto, invalid="skip").survey(table.schema, channel, KEY)
     survey.add(batch)
     assert survey.plan().skipped == 1
     with pytest.raises(dw.NotInLanguage, match=r"row 2 .* \(symbol 1 of 2 cannot follow"):
-        Request("word", inside=channel.onto).survey(table.schema, channel, KEY).add(batch)
+        Request("word", inside=channel.projected_onto).survey(table.schema, channel, KEY).add(batch)
 
 
 def test_other_columns() -> None:

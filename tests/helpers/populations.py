@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import dpwords as dw
-from dpwords.estimate.hidden import Hidden
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
+from dpwords.models.hidden import Hidden
 from dpwords.spaces import exhaustive
 
 CELLS = dw.GridWorld(3, 3).by_states()

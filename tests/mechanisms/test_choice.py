@@ -70,7 +70,7 @@ def test_nothing_is_compared_where_there_is_no_choice() -> None:
     assert isinstance(dw.best(dw.Words("ab"), 8.0, distance="levenshtein"), dw.EditChannel)
     onto = dw.best(dw.GridWorld(3, 3), 8.0, length=None, distance="levenshtein")
     assert isinstance(onto, dw.EditChannel)
-    assert onto.onto is not None
+    assert onto.projected_onto is not None
 
 
 def test_what_is_released_stays_in_the_language_under_levenshtein_distance() -> None:

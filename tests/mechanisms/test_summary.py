@@ -79,7 +79,7 @@ def test_every_mechanism_has_a_summary(name: str) -> None:
     assert found.in_force == mechanism.in_force(length)
     assert 4 <= len(str(found).splitlines()) <= 12
     if isinstance(mechanism, dw.EditChannel):
-        assert (found.unchanged is None) == (found.expected_distance is None) == (mechanism.onto is not None)
+        assert (found.unchanged is None) == (found.expected_distance is None) == (mechanism.projected_onto is not None)
         return
     if isinstance(mechanism, dw.Report):
         assert (found.unchanged, found.expected_distance, found.warnings) == (None, None, ())

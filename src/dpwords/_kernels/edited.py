@@ -1,6 +1,6 @@
 """What released words of the edit channel tell about true words of a known length that come from a Markov chain.
 
-`chain` and `channel` are the named tuples of dpwords.attack.edited. An edge of the chain leads to a state, and each
+`chain` and `channel` are the named tuples of dpwords.models.edited. An edge of the chain leads to a state, and each
 state but the first, 0, stands for a symbol. The channel writes a *gap*, an inserted word, before each symbol and at the
 end. A *row* has a number for each state and each number j of released symbols that have been written. All rows are
 divided by their sum, whose logarithm is kept; what then underflows is less than 1e-290 of the row.

@@ -21,8 +21,8 @@ from typing import Any, Literal
 from dpwords.attack import guessing, known
 from dpwords.attack.results import Guess, Posterior, Success
 from dpwords.errors import within_memory
-from dpwords.estimate.chains import MarkovChain
 from dpwords.mechanisms.mechanism import Mechanism
+from dpwords.models.chains import MarkovChain
 
 __all__ = ["Guess", "Posterior", "Success", "guess", "posterior"]
 Prior = Literal["uniform"] | MarkovChain | Mapping[Any, Mapping[Any, float]]

@@ -12,22 +12,22 @@ from typing import Any
 import numpy as np
 
 from dpwords.attack.bounds import margin, promised
-from dpwords.attack.by_distance import DistanceAttack
-from dpwords.attack.channels import ListedChannel
-from dpwords.attack.edited import EditedAttack
 from dpwords.attack.free_words import by_formula
 from dpwords.attack.listed import LikelyWords, at_drawn_outputs, number_of_multisets, over_every_output
 from dpwords.attack.results import Guess, Success
-from dpwords.attack.runs import RunsAttack, Simulated
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue, TooLarge
-from dpwords.estimate.chains import Chain, MarkovChain, hidden_runs
 from dpwords.languages.language import Language
 from dpwords.mechanisms.by_length import ByLength
 from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.private import Private
+from dpwords.models.by_distance import DistanceAttack
+from dpwords.models.chains import Chain, MarkovChain, hidden_runs
+from dpwords.models.edited import EditedAttack
+from dpwords.models.listed import ListedChannel
+from dpwords.models.runs import RunsAttack, Simulated
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.space import none_of_length
 
@@ -73,7 +73,7 @@ class Attack:
     @property
     def language(self) -> Language:
         """The language of the private words: for a channel onto a language, that one."""
-        onto = self.mechanism.onto if isinstance(self.mechanism, EditChannel) else None
+        onto = self.mechanism.projected_onto
         return self.mechanism.language if onto is None else onto
 
     @cached_property

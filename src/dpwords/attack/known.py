@@ -6,24 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from dpwords.attack.edited import EditedAttack
 from dpwords.attack.guessing import Attack
-from dpwords.attack.likeliest import HiddenWords, together
 from dpwords.attack.listed import LikelyWords
 from dpwords.attack.results import Posterior
-from dpwords.attack.runs import RunsAttack
 from dpwords.core.checks import collection
 from dpwords.core.encoding import Codes
 from dpwords.core.randomness import SeededSource
 from dpwords.core.scaled import Floats
 from dpwords.core.symbols import symbols_of
 from dpwords.errors import InvalidValue, NotInLanguage, TooLarge
-from dpwords.estimate.normalisers import ratio_of
-from dpwords.estimate.views import seen
 from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.private import Private
+from dpwords.models.edited import EditedAttack
+from dpwords.models.evidence import seen
+from dpwords.models.likeliest import HiddenWords, together
+from dpwords.models.normalisers import ratio_of
+from dpwords.models.runs import RunsAttack
 
 _DRAWN = 4000  # runs over which normalisers are averaged
 _IMPOSSIBLE = "no word that the prior allows can have had these releases: check the releases, or use another prior"

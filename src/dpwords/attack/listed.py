@@ -9,10 +9,10 @@ from itertools import combinations_with_replacement, islice
 
 import numpy as np
 
-from dpwords.attack.channels import ListedChannel
 from dpwords.core.encoding import Codes
 from dpwords.core.randomness import SeededSource, uint64
 from dpwords.core.scaled import Floats, Integers
+from dpwords.models.listed import ListedChannel
 
 
 @dataclass(frozen=True, eq=False)

@@ -179,14 +179,11 @@ def _makers(
     if report is not None:
         return {f"report of {report}": lambda epsilon: Report(public, epsilon, report)}
     if name == _ALL:
-        offers: dict[str, Callable[[float], Mechanism]] = dict(choice.offers(public, k, edits, limits))
-        if not public.every_word:
-            offers.pop("channel, edits made", None)  # its words are not those of the language
-        return offers
+        return {title: one for title, one in choice.offers(public, k, edits, limits).items() if one.in_language}
     if name == _LITERAL:
         if edits == "all":
             raise InvalidValue("the paper's formula is for words that keep their length: leave out --edits all")
-        return {"the paper's formula, literal": lambda epsilon: PaperLiteral(public, epsilon, k)}
+        return {str(choice.Title.LITERAL): lambda epsilon: PaperLiteral(public, epsilon, k)}
     if name == "best" and edits == "all":
         raise InvalidValue("--mechanism best is for words that keep their length here: leave out --edits all")
     return {name: lambda epsilon: choice.mechanism(public, epsilon, k, edits, name, limits=limits)}

@@ -123,10 +123,12 @@ class AttackTable:
         several = len({row.releases for row in self.rows}) > 1
         panels: dict[str, dict[str, list[float]]] = {"places that are guessed": {}, "whole words that are guessed": {}}
         places, words = panels.values()
+        titles: dict[str, str] = {}
         for row in self.rows:
             name, found = row.mechanism, row.found
             if several:
                 name += ", 1 release" if row.releases == 1 else f", {row.releases} releases"
+            titles[name] = row.mechanism
             places.setdefault(name, []).append(math.nan if found is None else found.high.hits / self.length)
             words.setdefault(name, []).append(math.nan if found is None else found.high.whole)
         for drawn in panels.values():
@@ -136,7 +138,7 @@ class AttackTable:
         if first is not None:
             places["without any release"] = [first.without.hits / self.length] * len(epsilons)
             words["without any release"] = [first.without.whole] * len(epsilons)
-        return plots.panels(epsilons, panels, title)
+        return plots.panels(epsilons, panels, title, titles)
 
 
 def _cells(found: Guess) -> tuple[str, str, str]:

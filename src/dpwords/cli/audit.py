@@ -268,7 +268,7 @@ def _prepare(release: Any, word: Any) -> None:
     from dpwords.mechanisms.private import Private
 
     exponential = certified(release) if isinstance(release, Private) else None
-    if exponential is not None and exponential.has_certificates and release.language.accepts(word):
+    if exponential is not None and exponential.certificates is not None and release.language.accepts(word):
         certify(exponential, None, {len(word)})
 
 

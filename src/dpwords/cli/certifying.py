@@ -23,7 +23,7 @@ def certified(mechanism: Private) -> Exponential | None:
 
 def certify(mechanism: Exponential, path: Path | None, lengths: set[int], quiet: bool = False, about: str = "") -> None:
     """Load the certificates that a file keeps, and make those that are missing. The progress bar says what for."""
-    if path is None and not mechanism.certifies_by_itself:
+    if mechanism.certificates is None or (path is None and mechanism.language.listed):
         return
 
     def label() -> str:

@@ -228,7 +228,7 @@ def _prepare(read: ReleasedFile, say: Any) -> None:
     lengths = sorted(set(read.contents.codes.sizes.tolist()) - {0})
     exponential = certified(mechanism)
     for number, length in enumerate(lengths, start=1):
-        if exponential is not None and exponential.has_certificates and mechanism.k <= length:
+        if exponential is not None and exponential.certificates is not None and mechanism.k <= length:
             say(f"certifying words of length {length} ({number} of {len(lengths)})")
             certify(exponential, None, {length}, quiet=True)
         if isinstance(mechanism, ByLength):

@@ -134,7 +134,7 @@ def release(
     epsilon = _epsilon(epsilon, options)
     mechanism = described(language, epsilon, **options)
     exponential = certified(mechanism)
-    if exponential is None or not exponential.has_certificates:
+    if mechanism.certificates is None:
         refuse(
             "certificates are for tight calibration on systems and lexicons, which is not in use here", "certificates"
         )
@@ -198,9 +198,8 @@ def _epsilon(epsilon: float | None, options: Mapping[str, Any]) -> float:
 
 def _checked_inside(mechanism: Private, any_word: bool) -> Language | None:
     """The language that words have to be in although the mechanism would take any word over its symbols."""
-    from dpwords.mechanisms.edit_channel import EditChannel
 
-    onto = mechanism.onto if isinstance(mechanism, EditChannel) else None
+    onto = mechanism.projected_onto
     if onto is None:
         refuse("only --edits all on a system takes other words than its own", "any_word")
     return None if any_word else onto

@@ -30,18 +30,18 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.errors import InvalidValue, named
 from dpwords.estimate.asking import Asked, EstimateMethod
-from dpwords.estimate.chains import Chain, MarkovChain
 from dpwords.estimate.decoding import Decoded, decoded
 from dpwords.estimate.edits import EditModel, fitted_edits
-from dpwords.estimate.fitting import ProgressLine
-from dpwords.estimate.population import Model, fitted
-from dpwords.estimate.releases import Releases
 from dpwords.estimate.reports import answered_report
 from dpwords.estimate.results import Estimate, Estimates
 from dpwords.languages.language import Language
 from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.private import Private
 from dpwords.mechanisms.report import Report
+from dpwords.models.chains import Chain, MarkovChain
+from dpwords.models.fitting import ProgressLine
+from dpwords.models.population import Model, fitted
+from dpwords.models.releases import Releases
 
 __all__ = [
     "Chain",

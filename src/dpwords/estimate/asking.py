@@ -14,19 +14,18 @@ from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue, named, within_memory
 from dpwords.estimate import inversion
 from dpwords.estimate.edits import EditModel, EditQuestion, answered_edits, fitted_edits, least_error, refuse_projected
-from dpwords.estimate.fitting import ProgressLine
-from dpwords.estimate.hidden import Hidden
 from dpwords.estimate.patterns import answered_pattern, detector_of, share_detected
-from dpwords.estimate.population import Model, fitted
 from dpwords.estimate.questions import NONE, RunQuestion, of_states, of_symbols
-from dpwords.estimate.releases import Releases
 from dpwords.estimate.results import Estimates, estimates, hopeless, interval_factor, on_simplex, sampling_errors
-from dpwords.estimate.true_lengths import fitted_lengths
-from dpwords.estimate.uncertainty import Answered, answered
-from dpwords.estimate.views import population_of
+from dpwords.estimate.uncertainty import Answered, answered, fitted_lengths
 from dpwords.languages.language import Language
 from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.private import Private
+from dpwords.models.evidence import population_of
+from dpwords.models.fitting import ProgressLine
+from dpwords.models.hidden import Hidden
+from dpwords.models.population import Model, fitted
+from dpwords.models.releases import Releases
 
 AnyModel = TypeVar("AnyModel", Model, EditModel)
 EstimateMethod = Literal["auto", "inverse", "em"]

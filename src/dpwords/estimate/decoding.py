@@ -13,15 +13,15 @@ from dpwords.core.compiled import kernel
 from dpwords.core.encoding import Codes
 from dpwords.errors import InvalidValue
 from dpwords.estimate.asking import Asked
-from dpwords.estimate.chains import MarkovChain
-from dpwords.estimate.corrected import Windows
-from dpwords.estimate.evidence import RunEvidence, SameLength
-from dpwords.estimate.hidden import Hidden, symbol_shares
-from dpwords.estimate.population import Model
-from dpwords.estimate.releases import Releases
-from dpwords.estimate.views import evidence_of, population_of, uneven_normalisers
 from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.private import Private
+from dpwords.models.chains import MarkovChain
+from dpwords.models.corrected import Windows
+from dpwords.models.evidence import evidence_of, population_of, uneven_normalisers
+from dpwords.models.hidden import Hidden, symbol_shares
+from dpwords.models.population import Model
+from dpwords.models.releases import Releases
+from dpwords.models.run_evidence import RunEvidence, SameLength
 from dpwords.spaces.choice import space_of
 
 

@@ -11,12 +11,12 @@ import numpy as np
 from dpwords.core.encoding import Ragged
 from dpwords.core.scaled import Floats, Integers
 from dpwords.errors import InvalidValue
-from dpwords.estimate.alignments import Alignments
-from dpwords.estimate.edit_chains import FittedChain, better_chain, fitted_chains, scores_of
-from dpwords.estimate.fitting import ProgressLine
-from dpwords.estimate.releases import Releases
 from dpwords.estimate.uncertainty import Answered, inside, least_seen, variance_of
 from dpwords.mechanisms.edit_channel import EditChannel
+from dpwords.models.alignments import Alignments
+from dpwords.models.edit_chains import FittedChain, better_chain, fitted_chains, scores_of
+from dpwords.models.fitting import ProgressLine
+from dpwords.models.releases import Releases
 from dpwords.spaces.edit_channel import Channel
 
 EditQuestion = Literal["each", "pair", "first", "last"]
@@ -67,7 +67,7 @@ class EditModel:
 
 def refuse_projected(mechanism: EditChannel) -> None:
     """Raise InvalidValue if releases went through a projection."""
-    if mechanism.onto is not None:
+    if mechanism.projected_onto is not None:
         raise InvalidValue(
             "releases that were projected onto a language have no likelihood that can be computed: estimate from "
             "releases of the channel over an alphabet alone, not onto a system or lexicon"

@@ -11,12 +11,12 @@ from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Integers
 from dpwords.core.symbols import Alphabet, symbols_of
 from dpwords.errors import InvalidValue
-from dpwords.estimate.evidence import RunEvidence
-from dpwords.estimate.hidden import Detector, Hidden
-from dpwords.estimate.population import Model
 from dpwords.estimate.questions import RunQuestion
 from dpwords.estimate.uncertainty import Answered, answered
 from dpwords.languages.language import Language
+from dpwords.models.hidden import Detector, Hidden
+from dpwords.models.population import Model
+from dpwords.models.run_evidence import RunEvidence
 from dpwords.spaces.graph import Graph
 
 

@@ -12,9 +12,9 @@ from typing import Any, Literal
 import numpy as np
 
 from dpwords.core.scaled import Floats, Integers
-from dpwords.estimate.hidden import Hidden
 from dpwords.languages.language import Language
 from dpwords.languages.systems import ANY_START
+from dpwords.models.hidden import Hidden
 
 NONE = -1  # the number of a step or a state that is no answer
 

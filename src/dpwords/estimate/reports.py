@@ -10,9 +10,10 @@ from dpwords.core.encoding import Ragged
 from dpwords.core.scaled import Integers
 from dpwords.core.symbols import is_hashable
 from dpwords.errors import InvalidValue, NotInLanguage
-from dpwords.estimate.releases import listed
 from dpwords.estimate.results import Estimates, estimates, interval_factor, on_simplex
+from dpwords.mechanisms.mechanism import NamedItems
 from dpwords.mechanisms.report import Report
+from dpwords.models.releases import listed
 
 ASKED = {"symbols": "frequencies", "visits": "visits", "transitions": "transitions"}  # by which function
 
@@ -42,7 +43,7 @@ def answered_report(
             f"these people were asked about {report.question}: use estimate.{ASKED[report.question]}, or reports with "
             "another question"
         )
-    answers = _numbers(releases, report)
+    answers = _numbers(releases, report.answers)
     if len(answers) < 2:
         raise InvalidValue("one answer tells nothing about a population: pass at least two")
     named = np.bincount(answers.ravel(), minlength=len(report.items)) / len(answers)
@@ -64,26 +65,26 @@ def answered_report(
     )
 
 
-def counted_answers(releases: Any, report: Report) -> dict[Any, float]:
+def counted_answers(releases: Any, report: NamedItems) -> dict[Any, float]:
     """The share of each item among all items that were named, as if nobody had named a wrong one."""
     answers = _numbers(releases, report)
     named = np.bincount(answers.ravel(), minlength=len(report.items)) / answers.size
     return dict(zip(report.items, named.tolist(), strict=True))
 
 
-def reported_shares(words: Ragged, report: Report) -> dict[Any, float]:
+def reported_shares(words: Ragged, report: NamedItems) -> dict[Any, float]:
     """What reports of these true words are about: the mean, over words, of the share of each item in a word.
 
     The words are codes of symbols, each long enough to be asked about. Cost: their symbols.
     """
     found = np.zeros(len(report.items))
     for numbers in words.by_length():
-        items = report._answers.at_places(words.rows(numbers))
+        items = report.at_places(words.rows(numbers))
         found += np.bincount(items.ravel(), minlength=len(found)) / items.shape[1]
     return dict(zip(report.items, (found / len(words)).tolist(), strict=True))
 
 
-def _numbers(releases: Any, report: Report) -> Integers:
+def _numbers(releases: Any, report: NamedItems) -> Integers:
     """The numbers of the items that each person has named, a row for each person."""
     if isinstance(releases, np.ndarray) and releases.ndim == 2 and releases.dtype.kind in "iu":
         found = releases.astype(np.int64)

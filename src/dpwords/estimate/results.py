@@ -11,8 +11,8 @@ import numpy as np
 
 from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue
+from dpwords.models.fitting import CORRECTED
 
-CORRECTED = "em, corrected"  # the method where the normaliser depends on the private word
 _AT_ZERO = 1e-6  # shares below it lie on the boundary
 _NONE = 1e-9  # shares below it are 0: no parameter of a fit becomes 0 itself
 _ROUGH = 0.5  # expected total error of all shares from which on they are called rough

@@ -15,14 +15,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpwords.core.scaled import Floats, Integers
-from dpwords.estimate.evidence import Part, RunEvidence
-from dpwords.estimate.hidden import Hidden
 from dpwords.estimate.questions import NONE, RunQuestion
+from dpwords.estimate.results import sampling_errors
+from dpwords.mechanisms.edit_channel import EditChannel
+from dpwords.models.hidden import Hidden
+from dpwords.models.run_evidence import Part, RunEvidence
+from dpwords.models.true_lengths import explained_lengths
 from dpwords.spaces.graph import Flags
 
 _SMALL = 1e-3  # share of the largest information below which a direction counts as known
 _TWO_SIDED = 1.96  # standard errors at which a chance on the boundary counts as rejected
 _UNSEEN = 1e-6  # share of the information in true words below which releases show nothing about a parameter
+_FEWEST_WORDS = 0.5  # expected number of words from which on a length occurs
+_SPREAD = 0.1  # share that is spread over all lengths before errors are computed
+_WIDEST = 0.5  # the largest standard deviation that a number between 0 and 1 can have
 _FEWEST_USES = 1.0  # expected uses below which a parameter lies on the boundary, at 0
 
 
@@ -243,3 +249,32 @@ def root_of_inverse(information: Floats, free: Flags, releases: float) -> Floats
     values, vectors = np.linalg.eigh(correlation)
     keep = values > _SMALL * values.max(initial=0.0)
     return np.asarray(vectors[:, keep] / np.sqrt(values[keep]) / scale[:, None])
+
+
+def fitted_lengths(counts: Floats, mechanism: EditChannel) -> tuple[Floats, Floats]:
+    """The shares of the true lengths up to the longest likely one, and their standard errors."""
+    shares, matrix = explained_lengths(counts, mechanism._channel, mechanism.limits)
+    return shares, length_errors(shares, matrix, float(counts.sum()))
+
+
+def length_errors(shares: Floats, matrix: Floats, releases: float) -> Floats:
+    """The standard errors of fitted shares of lengths.
+
+    A fit puts all of the weight on some of the lengths, though the releases hardly tell these from their neighbours. So
+    the information is that of shares a tenth of which is spread over all lengths between the shortest and the longest
+    that occur, and none of them counts as known. As shares lie between 0 and 1, no direction has more than a standard
+    deviation of a half. No error is below that of a sample. Cost: entries of the matrix · lengths.
+    """
+    held = np.flatnonzero(releases * shares >= _FEWEST_WORDS)
+    first, after = held[0], held[-1] + 1
+    size, errors = after - first, sampling_errors(shares, releases)
+    spread = (1 - _SPREAD) * shares[first:after] + _SPREAD / size
+    rows = matrix[first:after]
+    released = spread @ rows / spread.sum()
+    slopes = np.divide(rows, released, out=np.zeros_like(rows), where=released > 0)
+    information = releases * (slopes * released) @ slopes.T + np.eye(size) / _WIDEST**2
+    covariance = np.linalg.inv(information)
+    whole = covariance.sum(axis=0)
+    variance = np.diagonal(covariance) - whole**2 / whole.sum()  # given that shares sum to 1
+    errors[first:after] = np.maximum(errors[first:after], np.sqrt(np.maximum(variance, 0.0)))
+    return errors

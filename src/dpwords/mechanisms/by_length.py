@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from dpwords.core.elementary import index_of_least
 from dpwords.core.encoding import Codes
 from dpwords.core.kept import keep, kept
 from dpwords.errors import NO_MEMORY, InvalidValue, TooLarge
-from dpwords.mechanisms.private import Drawing, Private
+from dpwords.mechanisms.private import Drawing, Private, StepDone
 from dpwords.mechanisms.summary import Averages, InForce
 from dpwords.privacy.guarantees import Guarantee, PureDP
 from dpwords.spaces.space import Law
+
+if TYPE_CHECKING:
+    from dpwords.privacy.certificates.certifier import Certifier
 
 
 class ByLength(Private):
@@ -63,8 +66,8 @@ class ByLength(Private):
 
     def compared(self, length: int) -> dict[str, float]:
         """The public expected distance of each candidate at this length; NaN where the computation is too large."""
-        if length not in self._known:
-            self._known[length] = self._kept(length) or self._computed(length)
+        if not self._choice_is_known(length):
+            self._known[length] = self._computed(length)
         return dict(self._known[length])
 
     def chosen(self, length: int) -> str:
@@ -74,6 +77,36 @@ class ByLength(Private):
     def at(self, length: int) -> Private:
         """The candidate that words of this length use."""
         return self.candidates[self.chosen(length)]
+
+    @property
+    def certificates(self) -> Certifier | None:
+        """Those of the first candidate that has any."""
+        return next((each.certificates for each in self.candidates.values() if each.certificates is not None), None)
+
+    def prepare(self, length: int, progress: StepDone | None = None, *, in_full: bool = False) -> None:
+        """Make what the candidates need, or the chosen one alone if an earlier run has kept the choice."""
+        known = self._choice_is_known(length)
+        for name, each in self.candidates.items():
+            if in_full or not known or name == self.chosen(length):
+                each.prepare(length, progress, in_full=in_full)
+        if progress is not None and not known:
+            progress(f"choosing a mechanism for words of length {length}", None)
+        super().prepare(length, progress)
+
+    def notes(self, lengths: Sequence[int]) -> list[str]:
+        used: dict[str, list[int]] = {}
+        for length in lengths:
+            at_half = " (at the textbook rate)" if self.in_force(length).is_fallback else ""
+            used.setdefault(self.chosen(length) + at_half, []).append(length)
+        parts = [f"{name} for words of length {', '.join(map(str, some))}" for name, some in used.items()]
+        if len(lengths) == 1:
+            found, name = self.compared(lengths[0]), self.chosen(lengths[0])
+            shown = {
+                each: "too large to compute" if math.isnan(found[each]) else f"{found[each]:.3g}" for each in found
+            }
+            figures = ", ".join(f"{each} {shown[each]}" for each in sorted(found, key=lambda each: each != name))
+            parts[0] += f" (expected distance: {figures})"
+        return [f"best mechanism: {'; '.join(parts)}"] if parts else []
 
     def like(self, *, epsilon: float | None = None, k: int | None = None) -> Self:
         return type(self)({name: each.like(epsilon=epsilon, k=k) for name, each in self.candidates.items()})
@@ -95,6 +128,14 @@ class ByLength(Private):
         chosen = self.at(length)
         drawing = chosen._drawing(length)
         return Drawing(drawing.draw, lambda: (chosen._space.identity, *drawing.parameters()))
+
+    def _choice_is_known(self, length: int) -> bool:
+        """Whether the expected distances have been computed, now or in an earlier run."""
+        if length not in self._known:
+            found = self._kept(length)
+            if found is not None:
+                self._known[length] = found
+        return length in self._known
 
     def _kept(self, length: int) -> dict[str, float] | None:
         """The expected distances that an earlier run kept, if their tag is valid; a claim alone decides nothing."""

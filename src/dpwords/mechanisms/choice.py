@@ -6,6 +6,8 @@ Nothing heavy is imported before something is made: the help of the command line
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
 import dpwords as dw
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 Edits = Literal["substitutions", "all"]
 Maker = Callable[[float], "Private"]  # from ε
 EDITS: tuple[Edits, ...] = ("substitutions", "all")
-MECHANISMS = ("best", "exponential", "online", "channel")
 TIGHT, TEXTBOOK = CalibrationMethod
 CALIBRATIONS = tuple(each.value for each in CalibrationMethod)
 QUESTIONS: tuple[Question, ...] = ("visits", "transitions", "symbols")
@@ -32,6 +33,102 @@ UTILITIES: dict[str, Callable[[float], Utility | None]] = {  # by name; made fro
     "inverse": lambda alpha: dw.Inverse(alpha=alpha),
     "staircase": lambda alpha: dw.Staircase(),
 }
+
+
+class Family(StrEnum):
+    """Mechanisms that look alike wherever they are shown: the names are those of their colours."""
+
+    TIGHT = "tight"
+    ONLINE = "online"
+    TEXTBOOK = "textbook"
+    STAIRCASE = "staircase"
+    INVERSE = "inverse"  # the paper's utility
+    CHANNEL = "channel"
+    LITERAL = "literal"  # the paper's formula, which is not private
+    OPTIMUM = "optimum"  # of all mechanisms, as a linear programme finds it
+
+
+class Title(StrEnum):
+    """The names under which users meet mechanisms in tables and pictures, each with its family."""
+
+    family: Family
+
+    def __new__(cls, text: str, family: Family) -> Title:
+        made = str.__new__(cls, text)
+        made._value_, made.family = text, family
+        return made
+
+    TIGHT = "tight", Family.TIGHT
+    TIGHT_DEFAULT = "tight (default)", Family.TIGHT
+    TIGHT_LINEAR = "tight, linear", Family.TIGHT
+    TEXTBOOK = "textbook", Family.TEXTBOOK
+    TEXTBOOK_DEFAULT = "textbook (default)", Family.TEXTBOOK  # a large lexicon, until its certificate is made
+    LINEAR_TEXTBOOK = "linear, textbook", Family.TEXTBOOK
+    TEXTBOOK_LINEAR = "textbook, linear", Family.TEXTBOOK
+    STAIRCASE_TEXTBOOK = "staircase, textbook", Family.STAIRCASE
+    INVERSE_TEXTBOOK = "inverse (α=1), textbook", Family.INVERSE
+    PAPERS_UTILITY = "textbook, paper's utility", Family.INVERSE
+    ONLINE = "online", Family.ONLINE
+    CHANNEL = "channel", Family.CHANNEL
+    EDITS_MADE = "channel, edits made", Family.CHANNEL
+    CHANNEL_ONTO = "channel onto the language", Family.CHANNEL
+    LITERAL = "the paper's formula, literal", Family.LITERAL
+    LITERAL_FORMULA = "literal formula", Family.LITERAL
+    OPTIMUM = "optimum", Family.OPTIMUM
+
+
+_FAMILIES = {str(title): title.family for title in Title}
+
+
+def family_of(title: str) -> Family | None:
+    """The family of the mechanism that has this title; None if no mechanism has it."""
+    return _FAMILIES.get(title)
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A mechanism that applies to a language. Called with an ε, it makes the mechanism."""
+
+    title: str
+    make: Maker
+    calibration: CalibrationMethod | None = None  # the one that is asked for, where there is something to calibrate
+    in_language: bool = True  # whether words of the language come out, so that distances between words are compared
+
+    def __call__(self, epsilon: float) -> Private:
+        return self.make(epsilon)
+
+    @property
+    def family(self) -> Family:
+        return family_of(self.title) or Family.TIGHT
+
+
+@dataclass(frozen=True)
+class Named:
+    """A mechanism that is chosen by its name, and that leaves nothing else to choose."""
+
+    title: str
+    edits: Edits  # the kind of edits that it hides
+    make: Callable[[Language, float, int, Limits], Private]  # from language, ε and k
+    offered: Callable[[Language], bool]  # whether it can be better than others on a language
+
+
+NAMED = {
+    "online": Named(
+        Title.ONLINE,
+        "substitutions",
+        lambda language, epsilon, k, limits: dw.Online(language, epsilon, k, limits=limits),
+        lambda language: not language.listed and not language.alike,
+    ),
+    "channel": Named(
+        Title.CHANNEL_ONTO,
+        "all",
+        lambda language, epsilon, k, limits: dw.EditChannel(
+            language.alphabet.symbols, epsilon, k, onto=None if language.every_word else language, limits=limits
+        ),
+        lambda language: not language.every_word,
+    ),
+}
+MECHANISMS = ("best", "exponential", *NAMED)
 
 
 def mechanism(
@@ -55,20 +152,13 @@ def mechanism(
             f"{named('mechanism', name)} has no utility to calibrate: leave out {named('utility')} and "
             f"{named('calibration')}"
         )
-    if name == "channel":
-        if edits != "all":
-            raise InvalidValue(
-                f"{named('mechanism', 'channel')} makes edits of every kind: say {named('edits', 'all')}"
+    if name in NAMED:
+        if NAMED[name].edits != edits:
+            rule = (
+                "is for words that keep their length: leave out" if edits == "all" else "makes edits of every kind: say"
             )
-        return dw.EditChannel(
-            language.alphabet.symbols, epsilon, k, onto=None if language.every_word else language, limits=limits
-        )
-    if name == "online":
-        if edits == "all":
-            raise InvalidValue(
-                f"{named('mechanism', 'online')} is for words that keep their length: leave out {named('edits', 'all')}"
-            )
-        return dw.Online(language, epsilon, k, limits=limits)
+            raise InvalidValue(f"{named('mechanism', name)} {rule} {named('edits', 'all')}")
+        return NAMED[name].make(language, epsilon, k, limits)
     if name == "best":
         return best_by_length(language, epsilon, k, limits)
     distance: Literal["hamming", "levenshtein"] = "levenshtein" if edits == "all" else "hamming"
@@ -93,7 +183,7 @@ def best_by_length(language: Language, epsilon: float, k: int = 1, limits: Limit
 
 def contenders(
     language: Language, k: int, edits: Edits = "substitutions", limits: Limits = DEFAULTS
-) -> dict[str, Maker]:
+) -> dict[str, Offer]:
     """Those of the offers among which the best one is chosen: what can be better than the others at some ε and length.
 
     Their outputs are words of the language, and their distances are distances between words, not bounds. The first one
@@ -103,11 +193,10 @@ def contenders(
     found = offers(language, k, edits, limits)
     if first_is_optimal(language, edits):
         return dict([next(iter(found.items()))])
-    left_out = {"channel, edits made"} if not language.every_word else set()
     return {
-        title: make
-        for title, make in found.items()
-        if title not in left_out and (k > 1 or not title.endswith(", textbook"))
+        title: offer
+        for title, offer in found.items()
+        if offer.in_language and (k > 1 or offer.calibration is not TEXTBOOK)
     }
 
 
@@ -119,32 +208,43 @@ def first_is_optimal(language: Language, edits: Edits) -> bool:
     return language.alike and edits == "substitutions"
 
 
-def offers(language: Language, k: int, edits: Edits = "substitutions", limits: Limits = DEFAULTS) -> dict[str, Maker]:
+def offers(language: Language, k: int, edits: Edits = "substitutions", limits: Limits = DEFAULTS) -> dict[str, Offer]:
     """The mechanisms that apply to a language, by title, the exponential one first; each is made from an ε."""
 
-    def exponential(utility: str, calibration: CalibrationMethod) -> Maker:
-        return lambda epsilon: mechanism(
-            language, epsilon, k, edits, "exponential", utility=utility, calibration=calibration, limits=limits
-        )
+    def exponential(title: Title, utility: str, calibration: CalibrationMethod) -> Offer:
+        def make(epsilon: float) -> Private:
+            return mechanism(language, epsilon, k, edits, "exponential", utility, 1.0, calibration, limits)
 
-    found: dict[str, Maker] = {}
+        return Offer(title, make, calibration)
+
+    def by_name(name: str) -> Offer:
+        return Offer(NAMED[name].title, lambda epsilon: NAMED[name].make(language, epsilon, k, limits))
+
+    found: list[Offer] = []
     if edits == "substitutions" or language.listed:
-        distance: Literal["hamming", "levenshtein"] = "levenshtein" if edits == "all" else "hamming"
-        default = dw.Exponential(language, 1.0, k, distance=distance)
-        in_force = default.calibration  # of large lexicons the textbook's, until a certificate is made
-        compared = default_name(language, edits) == "best"
-        found[in_force if compared else f"{in_force} (default)"] = exponential("best", TIGHT)
-        if edits == "substitutions" and not language.listed and not language.alike:
-            found["online"] = lambda epsilon: dw.Online(language, epsilon, k, limits=limits)
-        found["linear, textbook"] = exponential("linear", TEXTBOOK)
-    if edits == "substitutions":
-        if k > 1 and not language.alike:
-            found["staircase, textbook"] = exponential("staircase", TEXTBOOK)
-        found["inverse (α=1), textbook"] = exponential("inverse", TEXTBOOK)
-        return found
-    found["channel, edits made"] = lambda epsilon: dw.EditChannel(language.alphabet.symbols, epsilon, k, limits=limits)
-    if not language.every_word:
-        found["channel onto the language"] = lambda epsilon: mechanism(
-            language, epsilon, k, edits, "channel", limits=limits
+        found.append(exponential(_default_title(language, k, edits), "best", TIGHT))
+    chosen_by_name = [by_name(name) for name, each in NAMED.items() if each.edits == edits and each.offered(language)]
+    if edits == "all":
+        if language.listed:
+            found.append(exponential(Title.LINEAR_TEXTBOOK, "linear", TEXTBOOK))
+        channel = Offer(
+            Title.EDITS_MADE,
+            lambda epsilon: dw.EditChannel(language.alphabet.symbols, epsilon, k, limits=limits),
+            in_language=language.every_word,
         )
-    return found
+        found += [channel, *chosen_by_name]
+    else:
+        found += [*chosen_by_name, exponential(Title.LINEAR_TEXTBOOK, "linear", TEXTBOOK)]
+        if k > 1 and not language.alike:
+            found.append(exponential(Title.STAIRCASE_TEXTBOOK, "staircase", TEXTBOOK))
+        found.append(exponential(Title.INVERSE_TEXTBOOK, "inverse", TEXTBOOK))
+    return {str(offer.title): offer for offer in found}
+
+
+def _default_title(language: Language, k: int, edits: Edits) -> Title:
+    """The title of the exponential mechanism with nothing chosen: the calibration that is in force."""
+    default = dw.Exponential(language, 1.0, k, distance="levenshtein" if edits == "all" else "hamming")
+    tight = default.calibration == TIGHT
+    if default_name(language, edits) == "best":
+        return Title.TIGHT if tight else Title.TEXTBOOK
+    return Title.TIGHT_DEFAULT if tight else Title.TEXTBOOK_DEFAULT

@@ -46,7 +46,7 @@ class EditChannel(Private):
     """
 
     epsilon: float
-    onto: Language | None
+    edits_made = True
 
     def __init__(
         self,
@@ -61,14 +61,14 @@ class EditChannel(Private):
             raise InvalidValue("the alphabet comes first: pass language.alphabet.symbols, and onto=language")
         words = Words(alphabet)
         super().__init__(words, FreeWords(len(words.alphabet), limits=limits), k, "levenshtein", limits)
-        self.epsilon, self.onto = checked_epsilon(epsilon), onto
+        self.epsilon, self.projected_onto = checked_epsilon(epsilon), onto
         self._project = None if onto is None else Projection.onto(onto, words.alphabet, limits)
         self._channel = best_channel(len(self.language.alphabet), Fraction(self.epsilon) / self.k)
         if self.warning is not None:
             warnings.warn(self.warning, stacklevel=2)
 
     def __repr__(self) -> str:
-        onto = "" if self.onto is None else f", onto={self.onto!r}"
+        onto = "" if self.projected_onto is None else f", onto={self.projected_onto!r}"
         return f"EditChannel(<{len(self.language.alphabet)} symbols>, epsilon={self.epsilon:g}, k={self.k}{onto})"
 
     @property
@@ -110,19 +110,19 @@ class EditChannel(Private):
 
     def without_projection(self) -> Self:
         """The same channel without the projection. Its outputs are private, and its loss can be audited exactly."""
-        return self._with(onto=None, _project=None)
+        return self._with(projected_onto=None, _project=None)
 
     def _in_force(self, length: int) -> InForce:
-        onto = "" if self.onto is None else ", then the nearest word of the language"
+        onto = "" if self.projected_onto is None else ", then the nearest word of the language"
         return InForce(f"random insertions, deletions and substitutions{onto}, with all of ε")
 
     def _least_distance(self, length: int) -> LeastDistance:
         return LeastDistance(1, True)  # any word and the same with one symbol more
 
     def _public_averages(self, length: int) -> Averages:
-        if self.onto is not None:
+        if self.projected_onto is not None:
             return Averages()  # no formula is known
-        return replace(super()._public_averages(length), random=None, of_edits=True)
+        return replace(super()._public_averages(length), random=None, of_edits=self.edits_made)
 
     def _law(self, codes: Codes) -> Law:
         law = CorruptedLaw(codes, self._channel, self.limits)
@@ -130,11 +130,11 @@ class EditChannel(Private):
 
     def like(self, *, epsilon: float | None = None, k: int | None = None) -> Self:
         epsilon, k = self.epsilon if epsilon is None else epsilon, self.k if k is None else k
-        return type(self)(self.language.alphabet.symbols, epsilon, k, self.onto, limits=self.limits)
+        return type(self)(self.language.alphabet.symbols, epsilon, k, self.projected_onto, limits=self.limits)
 
     def _drawing(self, length: int) -> Drawing:
         def parameters() -> tuple[object, ...]:
-            onto = self.onto
+            onto = self.projected_onto
             symbols = () if onto is None else (onto.alphabet.symbols, onto.max_length, space_of(onto).identity)
             return "channel", *self._channel.parameters, *symbols
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Self
 
 from dpwords.core.encoding import Codes, Rows
@@ -9,7 +11,7 @@ from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.symbols import Distance
 from dpwords.errors import InvalidValue
 from dpwords.languages.language import Language, checked_language
-from dpwords.mechanisms.private import Drawing, Private
+from dpwords.mechanisms.private import Drawing, Private, StepDone
 from dpwords.mechanisms.summary import InForce
 from dpwords.privacy.calibration import Calibration
 from dpwords.privacy.certificates.certifier import Certifier
@@ -91,15 +93,28 @@ class Exponential(Private):
         return self._unless_seeded(PureDP(self.epsilon, self.distance, self.k, self._space.slack, claim, proof))
 
     @property
-    def has_certificates(self) -> bool:
-        """Whether certificates prove its rate: not on free words, where a formula does, nor in textbook calibration."""
-        tight = self._calibration.method is CalibrationMethod.TIGHT and self._calibration.rates is not None
-        return tight and not self._space.homogeneous
+    def certificates(self) -> Certifier | None:
+        """The certificates that prove its rate.
 
-    @property
-    def certifies_by_itself(self) -> bool:
-        """Whether words of each length get a certificate when they are first used."""
-        return self.has_certificates and not self.language.listed
+        None on free words, where a formula does, and in textbook calibration.
+        """
+        proven_by_formula = self._calibration.method == "textbook" or self._space.homogeneous
+        return None if proven_by_formula else self._calibration.rates
+
+    def prepare(self, length: int, progress: StepDone | None = None, *, in_full: bool = False) -> None:
+        certifier = self.certificates
+        if certifier is not None and (in_full or not self.language.listed):
+            for_all = self.distance == "levenshtein"
+            text = "certifying all words" if for_all else f"certifying words of length {length}"
+            seconds = certifier.seconds(length)
+            text += f", up to about {seconds:.0f} s" if seconds >= 1 else ""
+            certifier(None if for_all else length, None if progress is None else partial(progress, text))
+        super().prepare(length, progress)
+
+    def notes(self, lengths: Sequence[int]) -> list[str]:
+        some = [length for length in lengths if self.in_force(length).is_fallback]
+        named = ", ".join(map(str, some))
+        return [f"the textbook rate, half of ε, is in force for words of length {named}"] if some else []
 
     @property
     def certificate(self) -> Certifier:
@@ -142,7 +157,8 @@ class Exponential(Private):
                 f"exponential mechanism with a certificate for words of this length ({proof}): {share:.1%} of ε goes "
                 "into the weights"
             )
-        return InForce(text, calibration, c, proof)
+        is_fallback = calibration == "textbook" and self._given[1] == "tight"
+        return InForce(text, calibration, c, proof, is_fallback)
 
     def _law(self, codes: Codes) -> Law:
         return self._space.law(codes, self.weights(len(codes)))

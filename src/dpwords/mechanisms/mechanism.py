@@ -5,21 +5,34 @@ from __future__ import annotations
 import copy
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Collection
+from enum import Enum
 from functools import cached_property
-from typing import Any, Generic, Protocol, Self
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self
 
 import numpy as np
 
 from dpwords.core.checks import whole_number
-from dpwords.core.encoding import Codes, Encoder, Rows
+from dpwords.core.encoding import Codes, Encoder, Rows, code_type
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import SeededSource, Source, SystemSource
-from dpwords.core.symbols import AnyWord, PromisedDistance, Word, symbols_of
+from dpwords.core.symbols import AnyWord, PromisedDistance, Word, is_hashable, symbols_of
 from dpwords.core.values import Value
 from dpwords.errors import InvalidValue, NotInLanguage, TooLarge, named, within_memory
 from dpwords.languages.language import Language
+from dpwords.languages.systems import written
 from dpwords.privacy.guarantees import Guarantee, NotPrivate, PureDP
 from dpwords.spaces.space import Distances, Law, Space, distances_of
+
+if TYPE_CHECKING:
+    from dpwords.spaces.questions import Answers, Question
+
+
+class OutputKind(Enum):
+    """What a mechanism releases."""
+
+    WORDS = "words"
+    ANSWERS = "answers"  # about words: each names some of the possible items
 
 
 class Mechanism(Value, ABC):
@@ -27,12 +40,19 @@ class Mechanism(Value, ABC):
 
     Under Hamming distance words keep their length; under Levenshtein distance they need not. A mechanism is a value:
     nothing about it changes once it is built, it can be pickled, and threads may share it.
+
+    Other packages never ask which class a mechanism has. They ask the mechanism: what it `releases`, which mechanism
+    is in use `at` a length, what draws are `projected_onto`, and whether its distances count `edits_made`. What a
+    release tells about the true word is asked of `dpwords.models`.
     """
 
     language: Language
     k: int
     distance: PromisedDistance
     limits: Limits
+    answers: NamedItems | None = None  # the form of the answers, if what is released are no words
+    projected_onto: Language | None = None  # draws are replaced by the nearest words of this language
+    edits_made: bool = False  # whether distances count the edits made: an upper bound of the distance between words
     _space: Space
     _source: Source
 
@@ -53,6 +73,24 @@ class Mechanism(Value, ABC):
     @abstractmethod
     def guarantee(self) -> Guarantee:
         """What is promised about the draws."""
+
+    @property
+    def releases(self) -> OutputKind:
+        """Whether words or answers are released; answers have the form `answers`."""
+        return OutputKind.WORDS if self.answers is None else OutputKind.ANSWERS
+
+    @property
+    def warning(self) -> str | None:
+        """Why little of a word will survive, whatever its length; None if there is nothing to warn of."""
+        return None
+
+    def at(self, length: int) -> Mechanism:
+        """The mechanism that words of this length use: this one, unless there is a choice for each length."""
+        return self
+
+    def without_projection(self) -> Self:
+        """The same mechanism before draws are replaced by the nearest words of a language, if they are."""
+        return self
 
     @abstractmethod
     def _law(self, codes: Codes) -> Law:
@@ -210,6 +248,45 @@ class OutputWords:
             return None
         codes = self._language.alphabet.codes
         return np.array([codes[symbol] for symbol in symbols], dtype=np.int64)
+
+
+class NamedItems:
+    """Outputs that are answers to a question: each is a set of `size` of the `items`; their codes are ascending."""
+
+    def __init__(self, question: Question, answers: Answers, size: int) -> None:
+        self.question, self.items, self.size = question, answers.items, size
+        self.at_places = answers.at_places  # the numbers of the true items at each place of words of one length
+        self.kind = code_type(len(self.items))
+        self._code_of = {item: code for code, item in enumerate(self.items)}
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The items as text, in the same order: the cell (0, 1) is written 0,1, and a transition 0,0>0,1."""
+        if self.question != "transitions":
+            return tuple(map(written, self.items))
+        return tuple(f"{written(one)}>{written(other)}" for one, other in self.items)
+
+    def written(self, answer: Collection[Any], separator: str = " ") -> str:
+        """An answer as text: the names of its items, in their order."""
+        codes = self.codes(answer, 0)
+        if codes is None:
+            raise InvalidValue("this is no answer of the report: pass what its release returned")
+        return separator.join(self.names[code] for code in codes)
+
+    def codes(self, output: Any, length: int) -> Codes | None:
+        """The codes of a set of items; None if it is not one that can be named."""
+        if isinstance(output, str) or not isinstance(output, Collection):
+            raise InvalidValue(
+                "an output of a report is a set of items: pass for example the set that release returned"
+            )
+        found = {self._code_of.get(item, -1) if is_hashable(item) else -1 for item in output}
+        if len(output) != self.size or len(found) != self.size or -1 in found:
+            return None
+        return np.array(sorted(found), dtype=np.int64)
+
+    def words(self, rows: Rows, kind: type) -> list[frozenset[Any]]:
+        """The sets of rows of codes."""
+        return [frozenset([self.items[code] for code in codes.tolist()]) for codes in rows]
 
 
 class Distribution(Generic[AnyWord]):

@@ -6,7 +6,7 @@ import hashlib
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,12 @@ from dpwords.errors import DPWordsError, InvalidValue, NotInLanguage, within_mem
 from dpwords.mechanisms.mechanism import kind_of
 from dpwords.mechanisms.summary import Summarised
 
+if TYPE_CHECKING:
+    from dpwords.privacy.certificates.certifier import Certifier
+
 SomeWord = TypeVar("SomeWord", bound=Word | Codes)
 Progress = Callable[[Sequence[Any]], Iterable[Any]]
+StepDone = Callable[[str, float | None], None]  # what is being done, and the share from 0 to 1, None if unknown
 _BYTES_A_CODE = 3  # bytes taken for each byte of codes while all rows are drawn; measured
 
 
@@ -46,6 +50,28 @@ class Private(Summarised):
     @abstractmethod
     def like(self, *, epsilon: float | None = None, k: int | None = None) -> Self:
         """The same kind of mechanism on the same language, with another ε or another k, and with fresh randomness."""
+
+    def at(self, length: int) -> Private:
+        return self
+
+    @property
+    def certificates(self) -> Certifier | None:
+        """The certificates that prove its rate, which can be saved and loaded; None if it needs none."""
+        return None
+
+    def prepare(self, length: int, progress: StepDone | None = None, *, in_full: bool = False) -> None:
+        """Make everything that draws of words of this length need, so that none of them has to wait for it.
+
+        That is above all a certificate, and a choice where there are several mechanisms. `progress` is called with what
+        is being done, and with the share of it that is done. `in_full` also makes certificates that are otherwise made
+        only when they are asked for, as those of large lexicons. Cost: nothing on free words.
+        """
+        self._drawing(length)
+
+    def notes(self, lengths: Sequence[int]) -> list[str]:
+        """What to say about words of these lengths, once they are released, besides the promise: which mechanism they
+        used, and where nothing better than the textbook rate is proven. It is public."""
+        return []
 
     @within_memory()
     def release(self, word: AnyWord) -> AnyWord:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
-from functools import cached_property
+from collections.abc import Collection, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
-import numpy as np
-
-from dpwords.core.encoding import Codes, Rows, code_type
+from dpwords.core.encoding import Codes
 from dpwords.core.limits import DEFAULTS, Limits
-from dpwords.core.symbols import is_hashable
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.language import Language, checked_language
-from dpwords.languages.systems import written
+from dpwords.mechanisms.mechanism import NamedItems
 from dpwords.mechanisms.private import Drawing, Private
 from dpwords.mechanisms.summary import Averages, InForce
 from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
@@ -58,6 +54,7 @@ class Report(Private):
 
     epsilon: float
     question: Question
+    answers: NamedItems
 
     def __init__(
         self, language: Language, epsilon: float, question: Question = "visits", *, limits: Limits = DEFAULTS
@@ -66,6 +63,7 @@ class Report(Private):
         self.epsilon, self.question = checked_epsilon(epsilon), question
         self._answers = answers_of(language, question, limits)
         self._selection = best_selection(len(self._answers.items), self.epsilon)
+        self.answers = NamedItems(question, self._answers, self._selection.size)
 
     def __repr__(self) -> str:
         return f"Report({self.language!r}, epsilon={self.epsilon:g}, question={self.question!r})"
@@ -75,19 +73,14 @@ class Report(Private):
         """All answers that are possible, in a fixed order: symbols, states, or pairs of them. They are public."""
         return self._answers.items
 
-    @cached_property
+    @property
     def names(self) -> tuple[str, ...]:
         """The items as text, in the same order: the cell (0, 1) is written 0,1, and a transition 0,0>0,1."""
-        if self.question != "transitions":
-            return tuple(map(written, self.items))
-        return tuple(f"{written(one)}>{written(other)}" for one, other in self.items)
+        return self.answers.names
 
     def written(self, answer: Collection[Any], separator: str = " ") -> str:
         """An answer as text: the names of its items, in their order."""
-        codes = self._outputs.codes(answer, 0)
-        if codes is None:
-            raise InvalidValue("this is no answer of the report: pass what its release returned")
-        return separator.join(self.names[code] for code in codes)
+        return self.answers.written(answer, separator)
 
     @property
     def size(self) -> int:
@@ -139,14 +132,17 @@ class Report(Private):
             progress: Progress = iter,
         ) -> list[frozenset[Any]]: ...
 
-    @cached_property
+    @property
     def _outputs(self) -> NamedItems:
-        return NamedItems(self.items, self.size)
+        return self.answers
 
     def _checked_length(self, length: int) -> int:
         if 0 < length < self.least_length:
             raise InvalidValue("a word of one symbol has no transition to report: pass a longer one")
         return super()._checked_length(length)
+
+    def notes(self, lengths: Sequence[int]) -> list[str]:
+        return [self.in_force(length).text for length in lengths[:1]]
 
     def _in_force(self, length: int) -> InForce:
         return InForce(
@@ -172,28 +168,3 @@ class Report(Private):
 
     def _average(self, length: int | None, width: int | None) -> NoReturn:
         raise InvalidValue(NO_DISTANCE)
-
-
-class NamedItems:
-    """Outputs that are sets of items; their codes are in ascending order."""
-
-    def __init__(self, items: tuple[Any, ...], size: int) -> None:
-        self.kind = code_type(len(items))
-        self._size, self._items = size, np.empty(len(items), dtype=object)
-        self._items[:] = items
-        self._code_of = {item: code for code, item in enumerate(items)}
-
-    def codes(self, output: Any, length: int) -> Codes | None:
-        """The codes of a set of items; None if it is not one that can be named."""
-        if isinstance(output, str) or not isinstance(output, Collection):
-            raise InvalidValue(
-                "an output of a report is a set of items: pass for example the set that release returned"
-            )
-        found = {self._code_of.get(item, -1) if is_hashable(item) else -1 for item in output}
-        if len(output) != self._size or len(found) != self._size or -1 in found:
-            return None
-        return np.array(sorted(found), dtype=np.int64)
-
-    def words(self, rows: Rows, kind: type) -> list[frozenset[Any]]:
-        """The sets of rows of codes."""
-        return [frozenset(self._items[codes].tolist()) for codes in rows]

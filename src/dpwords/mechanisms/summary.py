@@ -29,6 +29,7 @@ class InForce:
     calibration: CalibrationMethod | None = None  # None where nothing has to be calibrated
     c: float | None = None  # the rate of the weights e^(−c·distance), where they have one
     proof: Method | None = None  # the method of its certificate
+    is_fallback: bool = False  # whether "tight" was asked for, and nothing better than "textbook" is proven
 
 
 @dataclass(frozen=True)

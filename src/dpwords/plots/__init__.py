@@ -152,8 +152,15 @@ def curves(epsilons: Sequence[float], series: Mapping[str, Sequence[float]], tit
         return samples.curves(epsilons, series, _one_line(title))
 
 
-def panels(epsilons: Sequence[float], named: Mapping[str, Mapping[str, Sequence[float]]], label: str) -> Figure:
+def panels(
+    epsilons: Sequence[float],
+    named: Mapping[str, Mapping[str, Sequence[float]]],
+    label: str,
+    titles: Mapping[str, str] | None = None,
+) -> Figure:
     """Named panels side by side, each with named curves against ε; NaN leaves a gap. `label` says what is compared.
+
+    A curve that is named after a mechanism has its colour; `titles` has the mechanisms of curves with longer names.
 
     >>> figure = panels([1, 2], {"expected": {"tight": [0.5, 0.2]}, "observed": {"tight": [0.4, 0.3]}}, "distance")
     """
@@ -164,7 +171,7 @@ def panels(epsilons: Sequence[float], named: Mapping[str, Mapping[str, Sequence[
     with _matplotlib_as_it_comes():
         from dpwords.plots import samples
 
-        return samples.panels(epsilons, named, _one_line(label))
+        return samples.panels(epsilons, named, _one_line(label), titles)
 
 
 def estimates(

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from dpwords.mechanisms.choice import Family, family_of
+
 
 class Colour(NamedTuple):
     """One colour, for light and for dark backgrounds."""
@@ -43,24 +45,7 @@ DIAGRAMS = {  # of automata and maps, which are drawn on white only
     "road": "#c3d2e4",
 }
 
-_KINDS = {
-    "staircase": "staircase",
-    "inverse": "inverse",
-    "paper's utility": "inverse",
-    "channel": "channel",
-    "online": "online",
-    "literal": "literal",
-    "textbook": "textbook",
-    "optimum": "optimum",
-    "tight": "tight",
-}
-
 
 def mechanism_colour(title: str) -> Colour:
     """The colour of a mechanism, by the title under which `mechanisms.choice` offers it."""
-    return COLOURS[mechanism_kind(title) or "tight"]
-
-
-def mechanism_kind(title: str) -> str | None:
-    """What the colour of a mechanism is called in the table, by its title; None if the title names no mechanism."""
-    return next((kind for word, kind in _KINDS.items() if word in title), None)
+    return COLOURS[family_of(title) or Family.TIGHT]

@@ -71,13 +71,18 @@ def distances(panels: Mapping[str, Mapping[str, Sequence[float]]]) -> Figure:
     return figure
 
 
-def panels(epsilons: Sequence[float], named: Mapping[str, Mapping[str, Sequence[float]]], label: str) -> Figure:
+def panels(
+    epsilons: Sequence[float],
+    named: Mapping[str, Mapping[str, Sequence[float]]],
+    label: str,
+    titles: Mapping[str, str] | None,
+) -> Figure:
     """Named panels, each with named curves against ε, on one scale."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(3.6 * len(named) + 0.6, 4), layout="constrained")
     axes = figure.subplots(1, len(named), squeeze=False, sharex=True, sharey=True)[0]
-    styles = looks(dict.fromkeys(name for curves in named.values() for name in curves))
+    styles = looks(dict.fromkeys(name for curves in named.values() for name in curves), titles)
     order = sorted(range(len(epsilons)), key=lambda at: epsilons[at])
     for panel, (title, curves) in zip(axes, named.items(), strict=True):
         for name, values in curves.items():

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from dpwords.plots.palette import COLOURS, mechanism_kind
+from dpwords.mechanisms.choice import Family, family_of
+from dpwords.plots.palette import COLOURS
 
 _MARKERS = {  # what is last in the table is first given to curves that are not named after a mechanism
-    "tight": "o",
-    "online": "^",
-    "literal": "X",
-    "inverse": "D",
-    "textbook": "s",
-    "channel": "v",
-    "staircase": "P",
-    "optimum": "*",
+    Family.TIGHT: "o",
+    Family.ONLINE: "^",
+    Family.LITERAL: "X",
+    Family.INVERSE: "D",
+    Family.TEXTBOOK: "s",
+    Family.CHANNEL: "v",
+    Family.STAIRCASE: "P",
+    Family.OPTIMUM: "*",
 }
 _LINES = ("solid", "dashed", "dotted", "dashdot")
 
@@ -29,20 +30,21 @@ class Look:
     line: str
 
 
-def looks(names: Iterable[str]) -> dict[str, Look]:
+def looks(names: Iterable[str], titles: Mapping[str, str] | None = None) -> dict[str, Look]:
     """How curves with these names look, all of them differently.
 
     A curve that is named after a mechanism has its colour and marker, and if several are, they have different lines.
-    Other curves have colours that are left, as long as there are any.
+    Other curves have colours that are left, as long as there are any. `titles` has the titles of the mechanisms of
+    curves that have a longer name.
     """
-    kinds = {name: mechanism_kind(name) for name in names}
-    left = [kind for kind in reversed(_MARKERS) if kind not in kinds.values()] or [*_MARKERS]
-    others = [name for name, kind in kinds.items() if kind is None]
-    chosen = {name: kind or left[others.index(name) % len(left)] for name, kind in kinds.items()}
+    families = {name: family_of((titles or {}).get(name, name)) for name in names}
+    left = [family for family in reversed(_MARKERS) if family not in families.values()] or [*_MARKERS]
+    others = [name for name, family in families.items() if family is None]
+    chosen = {name: family or left[others.index(name) % len(left)] for name, family in families.items()}
     found: dict[str, Look] = {}
-    used: list[str] = []
-    for name, kind in chosen.items():
-        line = _LINES[used.count(kind) % len(_LINES)]
-        used.append(kind)
-        found[name] = Look(COLOURS[kind].light, _MARKERS[kind], line)
+    used: list[Family] = []
+    for name, family in chosen.items():
+        line = _LINES[used.count(family) % len(_LINES)]
+        used.append(family)
+        found[name] = Look(COLOURS[family].light, _MARKERS[family], line)
     return found

@@ -139,7 +139,7 @@ def _makers(
     language: Language, k: int, edits: Edits, question: str, limits: Limits, missing: list[str]
 ) -> dict[str, Maker]:
     """What applies to the language, a report included if there is one for the question."""
-    found = offers(language, k, edits, limits)
+    found: dict[str, Maker] = {**offers(language, k, edits, limits)}
     about = reported_question(question, language)
     if about is not None:
         try:

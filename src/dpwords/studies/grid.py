@@ -11,6 +11,7 @@ from dpwords import plots
 from dpwords.core.symbols import hamming
 from dpwords.languages.automata import Automaton, LevenshteinAutomaton
 from dpwords.languages.systems import GridWorld, TransitionSystem
+from dpwords.mechanisms.choice import Title
 from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.paper_literal import PaperLiteral
@@ -42,7 +43,7 @@ START = (1, 2)
 _ZIGZAG = "ES" * 8 + "E"
 _TURNED = ["SE" * pairs + "ES" * (8 - pairs) + "E" for pairs in range(1, 9)] + ["SE" * 8 + "S"]
 EPSILON = 5.0  # as in the paper's last figure
-LINEAR = "textbook, linear"
+LINEAR = str(Title.TEXTBOOK_LINEAR)
 NAMES = (LITERAL, TEXTBOOK, LINEAR, TIGHT)
 TIMED_EPSILON, TIMED_RUNS = 0.01, 100
 

@@ -18,11 +18,10 @@ from dpwords.core.encoding import Ragged
 from dpwords.core.symbols import levenshtein
 from dpwords.errors import DPWordsError, InvalidValue, TooLarge
 from dpwords.estimate.asking import Asked
-from dpwords.estimate.releases import Releases
 from dpwords.estimate.reports import ASKED, counted_answers, reported_shares
-from dpwords.mechanisms.edit_channel import EditChannel
+from dpwords.mechanisms.mechanism import NamedItems, OutputKind
 from dpwords.mechanisms.private import Private
-from dpwords.mechanisms.report import Report
+from dpwords.models.releases import Releases
 
 REPORT = "report, whole words"
 
@@ -96,8 +95,8 @@ class TrueWords:
 
     def trial(self, mechanism: Private, source: Private) -> Trial:
         """Release all words once. `source` is the mechanism with the randomness that is wanted."""
-        if isinstance(mechanism, Report):
-            return self._report(mechanism, source)
+        if mechanism.answers is not None:
+            return self._report(mechanism, mechanism.answers, source)
         released = source.release_codes(self.words)
         observed = self._distance(released, mechanism) / max(len(self.words.values), 1)
         truth = self._counted(self.words, mechanism)
@@ -110,7 +109,7 @@ class TrueWords:
         They are None where no formula is known or the computation is too large. Cost: for each length, that of the
         public average, and on systems that of the distinct true words.
         """
-        if isinstance(mechanism, Report) or (isinstance(mechanism, EditChannel) and mechanism.onto is not None):
+        if mechanism.releases is OutputKind.ANSWERS or mechanism.projected_onto is not None:
             return None, None
         steps = max(len(self.words.values), 1)
         try:
@@ -131,7 +130,7 @@ class TrueWords:
 
     def rate(self, mechanism: Private) -> str | None:
         """The calibration that is in force for the words, with the share of words that have it if not all do."""
-        if isinstance(mechanism, Report):
+        if mechanism.releases is OutputKind.ANSWERS:
             return None
         found: Counter[str] = Counter()
         for length, number in self.lengths.items():
@@ -142,17 +141,18 @@ class TrueWords:
             return next(iter(found), None)
         return f"tight {found['tight'] / found.total():.0%}"
 
-    def _report(self, report: Report, source: Private) -> Trial:
-        long = np.flatnonzero(self.words.sizes >= report.least_length)
+    def _report(self, mechanism: Private, report: NamedItems, source: Private) -> Trial:
+        long = np.flatnonzero(self.words.sizes >= mechanism.least_length)
         words = self.words if len(long) == len(self.words) else self.words.chosen(long)
         answers = source.release_codes(words).values.reshape(len(words), -1)
         truth = reported_shares(words, report)
-        return self._with_estimate(answers, report, truth, None, error_between(counted_answers(answers, report), truth))
+        counted = error_between(counted_answers(answers, report), truth)
+        return self._with_estimate(answers, mechanism, truth, None, counted)
 
     def _with_estimate(
         self, released: Any, mechanism: Private, truth: Mapping[Any, float], observed: float | None, counted: float
     ) -> Trial:
-        asked = ASKED[mechanism.question] if isinstance(mechanism, Report) else self.question
+        asked = self.question if mechanism.answers is None else ASKED[mechanism.answers.question]
         try:
             with warnings.catch_warnings(record=True) as told:
                 warnings.simplefilter("always", UserWarning)

@@ -19,7 +19,6 @@ from dpwords.frames.requests import Request
 from dpwords.languages.free_words import Words
 from dpwords.languages.systems import LARGEST_GRID
 from dpwords.mechanisms import choice
-from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.recipes.notation import alphabet_symbols, language
 from dpwords.recipes.rule_notation import rule
 from dpwords.web.fields import Fields
@@ -63,7 +62,7 @@ class DataSettings:
         text = json.dumps(described, sort_keys=True)
         _, options, symbols = declared(text)
         mechanism = _mechanism(text, spent["epsilon"], spent["k"], spent["edits"])
-        onto = mechanism.onto if isinstance(mechanism, EditChannel) else None
+        onto = mechanism.projected_onto
         request = Request(
             **where,
             by=spent["by"],

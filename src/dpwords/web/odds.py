@@ -16,7 +16,6 @@ from dpwords.mechanisms import choice
 from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.paper_literal import PaperLiteral
 from dpwords.mechanisms.private import Private
-from dpwords.plots.palette import mechanism_kind
 from dpwords.privacy.guarantees import Odds
 from dpwords.recipes.notation import Notation
 from dpwords.web.fields import Fields
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from dpwords.mechanisms.mechanism import Mechanism
     from dpwords.web.workers import ShowProgress
 
-LITERAL = "the paper's formula, literal"
+LITERAL = str(choice.Title.LITERAL)
 BEST = "best"
 CAREFUL = Limits(certificate_time=3.0, attacked_steps=2 * 10**9)  # proofs and attacks of seconds
 _MOST_CHARACTERS = 8_000  # of the text of a word
@@ -89,7 +88,7 @@ def explain(question: Message) -> Message:
             "of_100": shown.of_100,
             "is_private": isinstance(made, Private),
             "promise": str(made.guarantee),
-            "mechanisms": [{"title": each, "colour": mechanism_kind(each) or "tight"} for each in makers],
+            "mechanisms": [{"title": each, "colour": choice.family_of(each) or "tight"} for each in makers],
             "title": title,
             "length": len(one),
             "names": names_of(described),
@@ -112,7 +111,8 @@ def audit(question: Message, progress: ShowProgress) -> Message:
         made = makers[name](promise.epsilon)
         audited = made.without_projection() if isinstance(made, EditChannel) else made
         found.append(
-            {"title": name, "colour": mechanism_kind(name) or "tight"} | _audited(public, exact(audited, small.length))
+            {"title": name, "colour": choice.family_of(name) or "tight"}
+            | _audited(public, exact(audited, small.length))
         )
         progress(len(found) / 2)
     return Message(
@@ -141,7 +141,7 @@ def _row(described: str, promise: Promise, length: int) -> dict[str, Any]:
         _guessed(make(promise.epsilon), length)
         | {
             "title": title,
-            "colour": mechanism_kind(title) or "tight",
+            "colour": choice.family_of(title) or "tight",
             "distance": finite(accuracy.expected_distance(make, promise.epsilon, length)),
             "optimal": optimal and title == first[0],
         }

@@ -11,7 +11,6 @@ from dpwords.bridges.system_files import SYSTEM_FILES
 from dpwords.frames.formats import FileForm
 from dpwords.frames.streams import Packing
 from dpwords.mechanisms import choice
-from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.recipes.notation import alphabet_symbols
 from dpwords.recipes.rule_notation import cells, rule_parts
 from dpwords.web.data_settings import DEFAULTS, SYMBOLS_FILE, DataSettings
@@ -182,7 +181,7 @@ def _system(options: Mapping[str, Any]) -> str:
 def mechanism_code(options: Mapping[str, Any], mechanism: Private) -> str:
     """The code that makes a mechanism that options describe, for the language in `language`."""
     promise = f"epsilon={_number(options['epsilon'])}" + (f", k={options['k']}" if options["k"] > 1 else "")
-    onto = mechanism.onto if isinstance(mechanism, EditChannel) else None
+    onto = mechanism.projected_onto
     choices = options["utility"], options["calibration"]
     name = options.get("mechanism") or choice.default_name(onto or mechanism.language, options["edits"], *choices)
     if name == "channel":

@@ -17,9 +17,9 @@ from dpwords.core.randomness import SeededSource, Stream, uint64
 from dpwords.core.scaled import Floats
 from dpwords.core.symbols import Word, symbols_of
 from dpwords.errors import InvalidValue
-from dpwords.estimate.hidden import Hidden
 from dpwords.languages.language import Language, checked_language
 from dpwords.languages.systems import ANY_START, written
+from dpwords.models.hidden import Hidden
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.graph import Graph
 

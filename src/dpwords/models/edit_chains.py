@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpwords.core.scaled import Floats, Integers
-from dpwords.estimate.alignments import Alignments
-from dpwords.estimate.edit_lengths import LengthChain
-from dpwords.estimate.fitting import Fit, ProgressLine, fit, normalised
+from dpwords.models.alignments import Alignments
+from dpwords.models.edit_lengths import LengthChain
+from dpwords.models.fitting import Fit, ProgressLine, fit, normalised
 
 _ENOUGH = 0.05  # what may be missing to the largest log-likelihood when a search ends
 _PATIENCE = 3  # times in a row that it has to be so: where there is much noise, one may be wrong

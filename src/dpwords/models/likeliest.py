@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpwords.attack.log_passes import LogPasses
 from dpwords.core.compiled import kernel
 from dpwords.core.encoding import Codes
 from dpwords.core.limits import Limits
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Floats, Integers
-from dpwords.estimate.chains import MarkovChain
-from dpwords.estimate.hidden import Hidden, Pass, Seen, symbol_shares
+from dpwords.models.chains import MarkovChain
+from dpwords.models.hidden import Hidden, Pass, Seen, symbol_shares
+from dpwords.models.log_passes import LogPasses
 from dpwords.spaces.online_favours import SymbolFavours
 
 _LARGEST = 300.0  # ln of a favour; with larger ones, runs are summed in logarithms

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpwords.core.limits import Limits
 from dpwords.core.scaled import Floats, Integers
-from dpwords.estimate.hidden import Expected, Hidden, Pass, Seen
+from dpwords.models.hidden import Expected, Hidden, Pass, Seen
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,14 +6,14 @@ import numpy as np
 
 from dpwords.core.encoding import Codes
 from dpwords.errors import InvalidValue, named
-from dpwords.estimate.chains import hidden_runs
-from dpwords.estimate.evidence import RunEvidence, SameLength
-from dpwords.estimate.hidden import Hidden, Pass, Seen, favouring_own
-from dpwords.estimate.normalisers import Normalisers, ratio_of
 from dpwords.mechanisms.by_length import ByLength
 from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.online import Online
 from dpwords.mechanisms.private import Private
+from dpwords.models.chains import hidden_runs
+from dpwords.models.hidden import Hidden, Pass, Seen, favouring_own
+from dpwords.models.normalisers import Normalisers, ratio_of
+from dpwords.models.run_evidence import RunEvidence, SameLength
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.online import OnlineRuns

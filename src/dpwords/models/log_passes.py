@@ -1,6 +1,6 @@
 """Passes over hidden runs in logarithms, where releases favour symbols so much that products leave the range of floats.
 
-They give what `Pass` of `estimate/hidden.py` gives, at some twenty times its cost.
+They give what `Pass` of `models/hidden.py` gives, at some twenty times its cost.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from dpwords.core.randomness import Stream, uint64
 from dpwords.core.scaled import Floats, Integers
-from dpwords.estimate.hidden import Favoured, Pass
+from dpwords.models.hidden import Favoured, Pass
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,6 +19,7 @@ import numpy as np
 
 from dpwords.core.scaled import Floats, Integers
 
+CORRECTED = "em, corrected"  # the method where the normaliser depends on the private word
 _LEAST = 1e-9  # expected uses that are added to each parameter, since a parameter of 0 would remain 0
 _ENOUGH = 0.2  # what is likely to be missing to the largest log-likelihood when the search ends
 _MOST_STEPS = 1000

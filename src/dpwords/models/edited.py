@@ -14,14 +14,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpwords.attack.runs import Simulated
 from dpwords.core import threads
 from dpwords.core.compiled import kernel
 from dpwords.core.encoding import Codes, Ragged
 from dpwords.core.randomness import SeededSource
 from dpwords.core.scaled import Floats, Integers
-from dpwords.estimate.chains import MarkovChain
 from dpwords.mechanisms.edit_channel import EditChannel
+from dpwords.models.chains import MarkovChain
+from dpwords.models.runs import Simulated
 
 
 class ChainSteps(NamedTuple):

@@ -14,7 +14,7 @@ import numpy as np
 from dpwords.core.encoding import Codes
 from dpwords.core.limits import Limits
 from dpwords.core.scaled import Floats
-from dpwords.estimate.hidden import Hidden, Pass, favouring_own
+from dpwords.models.hidden import Hidden, Pass, favouring_own
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.space import Space, Weights
 from dpwords.spaces.weighted_words import WeightedWords

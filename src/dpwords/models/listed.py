@@ -13,7 +13,6 @@ from dpwords.core.compiled import kernel
 from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Floats, Integers
 from dpwords.errors import TooLarge
-from dpwords.estimate.views import seen
 from dpwords.languages.lexicon import Lexicon
 from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.exponential import Exponential
@@ -21,6 +20,7 @@ from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.online import Online
 from dpwords.mechanisms.private import Private
 from dpwords.mechanisms.report import Report
+from dpwords.models.evidence import seen
 from dpwords.spaces import exhaustive
 from dpwords.spaces.graph import Graph, edges_taken
 from dpwords.spaces.lists import codes_of, distances, text_of

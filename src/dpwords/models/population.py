@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 
 from dpwords.core.scaled import Floats
-from dpwords.estimate.chains import MarkovChain
-from dpwords.estimate.corrected import fit_corrected
-from dpwords.estimate.evidence import RunEvidence
-from dpwords.estimate.fitting import Fit, ProgressLine, fit, normalised
-from dpwords.estimate.hidden import Hidden
-from dpwords.estimate.releases import Releases
-from dpwords.estimate.results import CORRECTED
-from dpwords.estimate.views import evidence_of, population_of, uneven_normalisers
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
+from dpwords.models.chains import MarkovChain
+from dpwords.models.corrected import fit_corrected
+from dpwords.models.evidence import evidence_of, population_of, uneven_normalisers
+from dpwords.models.fitting import CORRECTED, Fit, ProgressLine, fit, normalised
+from dpwords.models.hidden import Hidden
+from dpwords.models.releases import Releases
+from dpwords.models.run_evidence import RunEvidence
 from dpwords.spaces.choice import space_of
 
 _FIRST = 4000  # releases from which a fit to many more starts

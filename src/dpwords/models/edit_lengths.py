@@ -14,8 +14,8 @@ import numpy as np
 
 from dpwords.core.compiled import kernel
 from dpwords.core.scaled import Floats, Integers
-from dpwords.estimate.alignments import Alignments
-from dpwords.estimate.true_lengths import explained_lengths
+from dpwords.models.alignments import Alignments
+from dpwords.models.true_lengths import explained_lengths
 
 _MOST_STEPS = 5 * 10**8  # of one pass; half a second
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from dpwords.core.randomness import SeededSource
 from dpwords.core.scaled import Floats, Integers
-from dpwords.estimate.evidence import RunEvidence, SameLength
-from dpwords.estimate.fitting import Fit, ProgressLine, fit
-from dpwords.estimate.normalisers import Normalisers
+from dpwords.models.fitting import Fit, ProgressLine, fit
+from dpwords.models.normalisers import Normalisers
+from dpwords.models.run_evidence import RunEvidence, SameLength
 from dpwords.spaces.space import Space
 
 _ROUNDS = 8

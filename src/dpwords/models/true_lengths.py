@@ -8,15 +8,10 @@ from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.room import check_room
 from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue, TooLarge
-from dpwords.estimate.results import sampling_errors
-from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.spaces.edit_channel import Channel
 
 _ENOUGH = 0.1  # distance from the largest log-likelihood at which the search ends; going on would fit the noise
 _ROUNDS = 10_000  # rounds after which it ends in any case
-_FEWEST_WORDS = 0.5  # expected number of words from which on a length occurs
-_SPREAD = 0.1  # share that is spread over all lengths before errors are computed
-_WIDEST = 0.5  # the largest standard deviation that a number between 0 and 1 can have
 
 
 def length_channel(channel: Channel, longest_true: int, longest_released: int, limits: Limits = DEFAULTS) -> Floats:
@@ -87,32 +82,3 @@ def explained_lengths(counts: Floats, channel: Channel, limits: Limits = DEFAULT
     spare = int(4 * np.sqrt(longest + 1) * channel.shares[0] ** 0.5) + 1  # symbols that the longest word may have lost
     matrix = length_channel(channel, longest + spare, longest, limits)
     return fit_lengths(counts, matrix), matrix
-
-
-def fitted_lengths(counts: Floats, mechanism: EditChannel) -> tuple[Floats, Floats]:
-    """The shares of the true lengths up to the longest likely one, and their standard errors."""
-    shares, matrix = explained_lengths(counts, mechanism._channel, mechanism.limits)
-    return shares, length_errors(shares, matrix, float(counts.sum()))
-
-
-def length_errors(shares: Floats, matrix: Floats, releases: float) -> Floats:
-    """The standard errors of fitted shares of lengths.
-
-    A fit puts all of the weight on some of the lengths, though the releases hardly tell these from their neighbours. So
-    the information is that of shares a tenth of which is spread over all lengths between the shortest and the longest
-    that occur, and none of them counts as known. As shares lie between 0 and 1, no direction has more than a standard
-    deviation of a half. No error is below that of a sample. Cost: entries of the matrix · lengths.
-    """
-    held = np.flatnonzero(releases * shares >= _FEWEST_WORDS)
-    first, after = held[0], held[-1] + 1
-    size, errors = after - first, sampling_errors(shares, releases)
-    spread = (1 - _SPREAD) * shares[first:after] + _SPREAD / size
-    rows = matrix[first:after]
-    released = spread @ rows / spread.sum()
-    slopes = np.divide(rows, released, out=np.zeros_like(rows), where=released > 0)
-    information = releases * (slopes * released) @ slopes.T + np.eye(size) / _WIDEST**2
-    covariance = np.linalg.inv(information)
-    whole = covariance.sum(axis=0)
-    variance = np.diagonal(covariance) - whole**2 / whole.sum()  # given that shares sum to 1
-    errors[first:after] = np.maximum(errors[first:after], np.sqrt(np.maximum(variance, 0.0)))
-    return errors

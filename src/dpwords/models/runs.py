@@ -14,19 +14,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpwords.attack.likeliest import HiddenWords, Likeliest, Told, together
-from dpwords.attack.metropolis import SPREAD, Corrections, corrections
 from dpwords.core import threads
 from dpwords.core.encoding import Codes
 from dpwords.core.randomness import SeededSource, uint64
 from dpwords.core.scaled import Floats
-from dpwords.estimate.chains import MarkovChain
-from dpwords.estimate.hidden import Seen
-from dpwords.estimate.normalisers import Normalisers
-from dpwords.estimate.views import seen
 from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.online import Online
 from dpwords.mechanisms.private import Private
+from dpwords.models.chains import MarkovChain
+from dpwords.models.evidence import seen
+from dpwords.models.hidden import Seen
+from dpwords.models.likeliest import HiddenWords, Likeliest, Told, together
+from dpwords.models.metropolis import SPREAD, Corrections, corrections
+from dpwords.models.normalisers import Normalisers
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.graph import Graph
 

@@ -12,8 +12,6 @@ from functools import cached_property
 
 import numpy as np
 
-from dpwords.attack.metropolis import SPREAD, corrections
-from dpwords.attack.runs import Simulated
 from dpwords.core import threads
 from dpwords.core.compiled import kernel
 from dpwords.core.encoding import Codes
@@ -21,6 +19,8 @@ from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import SeededSource, uint64
 from dpwords.core.scaled import Floats
 from dpwords.mechanisms.exponential import Exponential
+from dpwords.models.metropolis import SPREAD, corrections
+from dpwords.models.runs import Simulated
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.space import Space
