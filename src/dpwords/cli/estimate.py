@@ -26,7 +26,7 @@ from dpwords.cli.options import (
 from dpwords.cli.released import ReleasedFile, released_file
 from dpwords.cli.terminal import emit, note, status
 from dpwords.errors import InvalidValue
-from dpwords.frames.formats import FORMATS
+from dpwords.recipes.table_formats import FORMATS
 
 if TYPE_CHECKING:
     from dpwords.estimate import Estimates

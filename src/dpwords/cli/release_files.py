@@ -17,7 +17,7 @@ from dpwords.cli.options import above_zero, refuse, with_options
 from dpwords.cli.targets import refuse_overwriting
 from dpwords.cli.terminal import check_standard_output, copy_out, note, rows_bar, status
 from dpwords.errors import InvalidValue, TooLarge
-from dpwords.frames.formats import FORMATS
+from dpwords.recipes.table_formats import FORMATS
 
 if TYPE_CHECKING:
     from dpwords.frames.runs import FileRun, Job

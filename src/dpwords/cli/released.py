@@ -46,11 +46,12 @@ def released_file(path: str, named: str | None) -> ReleasedFile:
 
     need_pyarrow()
     from dpwords.frames import receipts
-    from dpwords.frames.formats import DELIMITED, FileForm
+    from dpwords.frames.formats import FileForm
     from dpwords.frames.passes import TableSource
     from dpwords.frames.released import released
     from dpwords.frames.requests import Request
     from dpwords.frames.streams import Input
+    from dpwords.recipes.table_formats import DELIMITED
 
     form = FileForm.of(path, named)
     with Input(path) as source:

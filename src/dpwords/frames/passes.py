@@ -24,7 +24,7 @@ from dpwords.frames.coders import is_text, written_kind
 from dpwords.frames.columns import NoColumn
 from dpwords.frames.copies import schema_of
 from dpwords.frames.delimited import DelimitedReader, TextReader
-from dpwords.frames.formats import DELIMITED, FileForm, TableReader, TableWriter
+from dpwords.frames.formats import FileForm, TableReader, TableWriter
 from dpwords.frames.groups import GroupWriter
 from dpwords.frames.json_lines import ALL, REST, JsonReader
 from dpwords.frames.long import LongWords
@@ -36,6 +36,7 @@ from dpwords.frames.tables import empty_batch
 from dpwords.frames.whole import batches_of
 from dpwords.mechanisms.private import Private
 from dpwords.mechanisms.report import Report
+from dpwords.recipes.table_formats import DELIMITED
 
 RowsDone = Callable[[int], None]
 DrawBatch = Callable[[int, Callable[[], pa.RecordBatch]], pa.RecordBatch]

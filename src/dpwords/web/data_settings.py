@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, cast
 from dpwords.bridges.system_files import SYSTEM_FILES, read_system
 from dpwords.core.files import FileContent
 from dpwords.errors import InvalidValue
-from dpwords.frames.formats import DELIMITED, FORMATS
 from dpwords.frames.requests import Request
 from dpwords.languages.free_words import Words
 from dpwords.languages.systems import LARGEST_GRID
 from dpwords.mechanisms import choice
 from dpwords.recipes.notation import alphabet_symbols, language
 from dpwords.recipes.rule_notation import rule
+from dpwords.recipes.table_formats import DELIMITED, FORMATS
 from dpwords.web.fields import Fields
 from dpwords.web.names import listed
 from dpwords.web.settings import WORDS, rules_of

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from dpwords.core.limits import DEFAULTS as DEFAULT_LIMITS
 from dpwords.errors import InvalidValue
 from dpwords.frames import receipts
-from dpwords.frames.formats import DELIMITED, FileForm
+from dpwords.frames.formats import FileForm
 from dpwords.frames.requests import Request
 from dpwords.mechanisms import choice
+from dpwords.recipes.table_formats import DELIMITED
 from dpwords.web.data_settings import DEFAULTS, LONGEST_LIST, declared, file_of, places_of
 from dpwords.web.fields import Fields
 
