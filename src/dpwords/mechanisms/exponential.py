@@ -98,7 +98,7 @@ class Exponential(Private):
 
         None on free words, where a formula does, and in textbook calibration.
         """
-        proven_by_formula = self._calibration.method == "textbook" or self._space.homogeneous
+        proven_by_formula = self._calibration.method is CalibrationMethod.TEXTBOOK or self._space.homogeneous
         return None if proven_by_formula else self._calibration.rates
 
     def prepare(self, length: int, progress: StepDone | None = None, *, in_full: bool = False) -> None:
