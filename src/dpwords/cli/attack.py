@@ -12,16 +12,14 @@ from dpwords.cli import completing
 from dpwords.cli.colours import Terminal
 from dpwords.cli.help import SectionedCommand
 from dpwords.cli.options import (
-    EDITS,
-    K,
+    LANGUAGE,
     at_least_one,
     certificate_options,
     epsilons,
+    field_options,
+    given_recipe,
     language_options,
-    limits_for,
-    public_language,
     refuse,
-    report_option,
 )
 from dpwords.cli.terminal import emit, shown
 from dpwords.core.checks import whole_number
@@ -75,9 +73,7 @@ def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) ->
     is_eager=True,  # so that --epsilon knows it
     help="One mechanism only, as in 'dpwords release', or 'literal', the paper's formula, which is not private.",
 )
-@report_option
-@EDITS
-@K
+@field_options("report", "edits", "k")
 @certificate_options
 @click.option(
     "--samples",
@@ -100,11 +96,10 @@ def attack(
     report: Any,
     edits: Any,
     k: int,
-    certificate_time: float | None,
     samples: int,
     output: Path | None,
     plot: Path | None,
-    **options: Any,
+    **_options: Any,
 ) -> None:
     """Compute what an adversary can guess of a private word who knows the mechanism and how likely each word is.
 
@@ -130,10 +125,11 @@ def attack(
     from dpwords.errors import TooLarge
 
     _check_files(output, plot)
-    public = public_language(**options)
+    recipe = given_recipe((*LANGUAGE, "edits", "certificate_time"))
+    public = recipe.language()
     if report is not None:
         refuse("--report is a mechanism of its own, for whole words", "mechanism", "edits", "k", "certificate_time")
-    makers = _makers(public, mechanism, report, k, edits, limits_for(certificate_time, public, edits))
+    makers = _makers(public, mechanism, report, k, edits, recipe.limits())
     known = _prior(prior, public)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that little of a word survives: the figures show it anyway

@@ -52,7 +52,9 @@ def _option(key: str, changed: dict[str, Any]) -> Callable[[Any], Any]:
 
 def _checked(_context: click.Context, option: click.Parameter, value: Any) -> Any:
     known = FIELDS[option.name or ""].kind
-    return known.checked(option.name or "", value) if known.is_number or known.is_whole else value
+    return (
+        known.checked(option.name or "", value) if value is not None and (known.is_number or known.is_whole) else value
+    )
 
 
 def given_recipe(keys: Iterable[str] = FIELDS, base: Recipe | None = None) -> Recipe:

@@ -26,19 +26,11 @@ from dpwords.models.fitting import ProgressLine
 from dpwords.models.hidden import Hidden
 from dpwords.models.population import Model, fitted
 from dpwords.models.releases import Releases
+from dpwords.recipes.questions import KINDS
 
 AnyModel = TypeVar("AnyModel", Model, EditModel)
 EstimateMethod = Literal["auto", "inverse", "em"]
 METHODS = ("auto", "inverse", "em")
-KINDS: dict[str, Literal["each", "pair", "first", "last"]] = {
-    "frequencies": "each",
-    "visits": "each",
-    "transitions": "pair",
-    "dfg": "pair",
-    "starts": "first",
-    "ends": "last",
-}
-QUESTIONS = (*KINDS, "lengths", "patterns", "model")
 _OF_STATES = ("visits", "transitions")
 _BY_CHAIN = ("transitions", "dfg")  # better estimated by a chain than by inversion, if the chain fits the words
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
 from typing import Any
 
 from dpwords.core.keyed import Key
@@ -16,6 +15,7 @@ from dpwords.frames.requests import Request
 from dpwords.frames.streams import MemoryInput
 from dpwords.frames.survey import Plan
 from dpwords.mechanisms.private import Private
+from dpwords.recipes.recipe import Recipe
 
 
 @within_memory()
@@ -29,15 +29,13 @@ def memory_source(name: str, content: bytes, named: str | None = None, header: b
 class MemoryRun:
     """A release of the words of a table in memory, in two steps like those of `FileRun`. The key is fresh.
 
-    The output has the format of the input. `public` are all options of the user, for the receipt. Memory: the input,
+    The output has the format of the input. `recipe` is what the receipt tells. Memory: the input,
     the output, and that of `Passes`.
     """
 
     @within_memory()
-    def __init__(
-        self, mechanism: Private, source: TableSource, request: Request, public: Mapping[str, Any] | None = None
-    ) -> None:
-        self._mechanism, self._form, self._public = mechanism, source.form, public or {}
+    def __init__(self, mechanism: Private, source: TableSource, request: Request, recipe: Recipe | None = None) -> None:
+        self._mechanism, self._form, self._recipe = mechanism, source.form, recipe or Recipe()
         self._passes = Passes(mechanism, request, source, source.form, Key.fresh().secret)
 
     @within_memory()
@@ -64,7 +62,7 @@ class MemoryRun:
 
     def receipt(self, plan: Plan) -> dict[str, Any]:
         """The receipt of what `write` returns."""
-        return receipts.receipt(self._mechanism, self._public, plan.words)
+        return receipts.receipt(self._mechanism, self._recipe, plan.words)
 
     @property
     def receipt_is_inside(self) -> bool:

@@ -28,13 +28,15 @@ from dpwords.frames.streams import STANDARD, Input
 from dpwords.frames.survey import Plan
 from dpwords.frames.unfinished import Unfinished
 from dpwords.mechanisms.private import Private
+from dpwords.recipes.fields import FIELDS
+from dpwords.recipes.recipe import Recipe
 
 WORTH_KEEPING = 1.0  # seconds; batches that took longer to draw are kept until the run is finished
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be released, from where, and to where. `public` are all options of the user, for the receipt."""
+    """What is to be released, from where, and to where. `recipe` is what a receipt tells."""
 
     mechanism: Private
     source: str
@@ -42,7 +44,7 @@ class Job:
     source_format: str | None = None
     target_format: str | None = None
     request: Request = field(default_factory=Request)
-    public: Mapping[str, Any] = field(default_factory=dict)
+    recipe: Recipe = field(default_factory=Recipe)
     header: bool = True  # of the source
 
 
@@ -111,8 +113,14 @@ class FileRun:
     def write(self, plan: Plan, ledger: Any = None, progress: RowsDone = lambda rows: None) -> IO[bytes] | None:
         """Charge the ledger, draw, and put the output in place; for standard output, return a file with it instead."""
         language = receipts.language_hash(self.job.mechanism)
-        facts = {"version": __version__, **self.job.public, "language": language, "input": self._digest}
-        document = receipts.receipt(self.job.mechanism, self.job.public, plan.words)
+        facts = {
+            "version": __version__,
+            **dict.fromkeys(FIELDS),
+            **self.job.recipe.document(),
+            "language": language,
+            "input": self._digest,
+        }
+        document = receipts.receipt(self.job.mechanism, self.job.recipe, plan.words)
         if self._unfinished is None:
             if ledger is not None:
                 plan.charge(ledger)
@@ -178,7 +186,7 @@ class FileRun:
             return False
         output = self._unfinished.output
         with suppress(InvalidValue):
-            if receipts.is_of(receipts.read(str(output), self._target_form.kind), self.job.mechanism, self.job.public):
+            if receipts.is_of(receipts.read(str(output), self._target_form.kind), self.job.mechanism, self.job.recipe):
                 return True
         raise InvalidValue(
             f"there is nothing to resume, and {output.name} is not what this run would write: leave out "

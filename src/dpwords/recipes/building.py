@@ -12,13 +12,13 @@ from dpwords.mechanisms import choice
 if TYPE_CHECKING:
     from dpwords.languages.language import Language
     from dpwords.mechanisms.private import Private
-    from dpwords.recipes.recipe import Recipe
+    from dpwords.recipes.description import Description
 
 _NOT_FOR_REPORTS = ("edits", "mechanism", "k", "utility", "alpha", "calibration", "certificate_time", "any_word")
 _NO_PROOF = "long proofs are for tight calibration on words of states that keep their length, which is not in use here"
 
 
-def mechanism_of(recipe: Recipe, limits: Limits) -> Private:
+def mechanism_of(recipe: Description, limits: Limits) -> Private:
     """The mechanism of a recipe; raises `InvalidValue` for choices that have no effect on it."""
     language = recipe.language()
     epsilon = recipe.epsilon or (recipe.budget if recipe.shares_budget else None)
@@ -54,14 +54,14 @@ def mechanism_of(recipe: Recipe, limits: Limits) -> Private:
     )
 
 
-def name_of(recipe: Recipe) -> str:
+def name_of(recipe: Description) -> str:
     """The name of the mechanism, that of the default one if none is chosen."""
     edits = cast(Any, recipe.edits)
     default = choice.default_name(recipe.language(), edits, recipe.utility, recipe.calibration)
     return recipe.mechanism_name or default
 
 
-def limits_of(recipe: Recipe, language: Language, limits: Limits) -> Limits:
+def limits_of(recipe: Description, language: Language, limits: Limits) -> Limits:
     """The limits with another time for certificates, if the recipe has one."""
     if recipe.certificate_time is None:
         return limits

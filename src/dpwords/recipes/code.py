@@ -16,14 +16,14 @@ from dpwords.recipes.rule_notation import cells, rule_parts
 from dpwords.recipes.table_formats import form_of, output_name
 
 if TYPE_CHECKING:
-    from dpwords.recipes.recipe import Recipe
+    from dpwords.recipes.description import Description
 
 _OPENED = {"gz": "gzip", "bz2": "bz2", "xz": "lzma"}  # modules of Python with an open function
 _PLACES = ("column", "columns", "case", "symbol", "order", "separator")
 _LONGEST_WRITTEN = 4_000  # characters of a system that is written into the code; others are read from their files
 
 
-def python(recipe: Recipe) -> str:
+def python(recipe: Description) -> str:
     """Code that makes the mechanism of a recipe, and releases the table, if the recipe has an input."""
     imports: list[str] = []
     lines = [*language_code(recipe), f"mechanism = {mechanism_code(recipe, imports)}"]
@@ -48,13 +48,13 @@ def whole(imports: list[str], lines: list[str]) -> str:
     return "\n".join([*sorted(needed, key=lambda line: (line.startswith("from"), line)), "", *lines])
 
 
-def places_code(recipe: Recipe) -> list[str]:
+def places_code(recipe: Description) -> list[str]:
     """The arguments that say where the words of a table are."""
     found = {name: getattr(recipe, name) for name in _PLACES}
     return [f"{name}={value!r}" for name, value in found.items() if value is not None]
 
 
-def language_code(recipe: Recipe) -> list[str]:
+def language_code(recipe: Description) -> list[str]:
     """The lines that make the language."""
     plain = recipe.without_rules()
     if recipe.alphabet is not None:
@@ -79,7 +79,7 @@ def language_code(recipe: Recipe) -> list[str]:
     return lines
 
 
-def _system(recipe: Recipe) -> str:
+def _system(recipe: Description) -> str:
     """The code of a grid, of a small system in JSON, or of a system in a file."""
     states = ".by_states()" if recipe.words == "states" else ""
     value = recipe.system
@@ -107,7 +107,7 @@ def _transitions(file: FileContent) -> str:
     return f"dw.TransitionSystem({system['transitions']!r}, start={system['start']!r}{more})"
 
 
-def mechanism_code(recipe: Recipe, imports: list[str]) -> str:
+def mechanism_code(recipe: Description, imports: list[str]) -> str:
     """The expression that makes the mechanism for the language in `language`; adds to the imports what it needs."""
     epsilon = recipe.epsilon or recipe.budget
     promise = f"epsilon={_number(epsilon)}" + (f", k={recipe.k}" if recipe.k > 1 else "")
@@ -140,7 +140,7 @@ def _number(value: float | None) -> str:
     return repr(value).removesuffix(".0")
 
 
-def files_code(recipe: Recipe) -> tuple[list[str], list[str], list[str]]:
+def files_code(recipe: Description) -> tuple[list[str], list[str], list[str]]:
     """The imports, and the code that reads the table of a recipe and writes the released one."""
     if recipe.input in (None, "-"):
         raise InvalidValue("code reads a table from a file: name one that is not standard input")

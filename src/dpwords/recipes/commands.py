@@ -12,27 +12,27 @@ from dpwords.recipes.fields import FIELDS, Section, as_option
 from dpwords.recipes.kinds import NamedFile
 
 if TYPE_CHECKING:
-    from dpwords.recipes.recipe import Recipe
+    from dpwords.recipes.description import Description
 
 _FIRST, _LAST = ("input", "format", "output_format"), ("output",)  # the others follow in between
 _LISTS = {"alphabet": "symbols.txt", "lexicon": "words.txt"}  # the files that a command writes before it reads them
 _LONGEST_WRITTEN = 4_000  # characters of a system that is written to a file; others have to be there
 
 
-def command(recipe: Recipe, name: str = "release", more: Mapping[str, Any] | None = None) -> str:
+def command(recipe: Description, name: str = "release", more: Mapping[str, Any] | None = None) -> str:
     """The command of this name with the options of a recipe, on several lines; `more` are other options, which come
     first. What came as a list, or as a system in JSON, is written to a file before.
     """
     files, options = _written(recipe)
     values = dict(more or {}) | options
-    ordered = sorted(values, key=lambda key: (key not in (more or {}), _place(key)))
+    ordered = [*(more or {}), *sorted((key for key in options if key not in (more or {})), key=_place)]
     parts = [f"dpwords {name}"] + [_option(key, each) for key in ordered for each in _each(values[key])]
     first = parts[:2] if len(parts) > 1 else parts
     written = [f"printf '%s\\n' {' '.join(map(shlex.quote, lines))} > {shlex.quote(f)}" for f, lines in files.items()]
     return "\n".join([*written, _folded([" ".join(first), *parts[2:]])])
 
 
-def _written(recipe: Recipe) -> tuple[dict[str, list[str]], dict[str, Any]]:
+def _written(recipe: Description) -> tuple[dict[str, list[str]], dict[str, Any]]:
     """The files that have to be written before, by their names, and the values of all options."""
     files: dict[str, list[str]] = {}
     options = recipe.values()

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpwords.bridges.system_files import read_system
 from dpwords.core.files import AnyFile, FileContent
@@ -15,13 +15,10 @@ from dpwords.languages.free_words import Words
 from dpwords.languages.language import Language
 from dpwords.languages.lexicon import Lexicon
 from dpwords.languages.systems import GridWorld, TransitionSystem, written
+from dpwords.recipes.fields import RecipeFields
 from dpwords.recipes.kinds import NamedFile, hash_of
 from dpwords.recipes.notation import alphabet, grid, lines_of
 from dpwords.recipes.rule_notation import rule
-
-if TYPE_CHECKING:
-    from dpwords.recipes.recipe import Recipe
-
 
 _OF_GRIDS = (
     f"{named('walls')} and {named('goal')} belong to a grid: write {named('system', 'grid:15x15')}, or "
@@ -34,7 +31,7 @@ def restricted(language: Language, rules: Sequence[str]) -> Language:
     return reduce(lambda so_far, text: rule(text, so_far), rules, language)
 
 
-def system_of(recipe: Recipe) -> TransitionSystem | None:
+def system_of(recipe: RecipeFields) -> TransitionSystem | None:
     """The system of a recipe, if it has one, before its states are made the symbols of words."""
     value = recipe.system
     if value is None:
@@ -55,7 +52,7 @@ def system_of(recipe: Recipe) -> TransitionSystem | None:
     return found
 
 
-def unrestricted(recipe: Recipe, system: TransitionSystem | None) -> Language:
+def unrestricted(recipe: RecipeFields, system: TransitionSystem | None) -> Language:
     """The language of a recipe without its rules; `system` is that of `system_of`."""
     given = [each for each in (recipe.alphabet, recipe.system, recipe.lexicon) if each is not None]
     if len(given) != 1:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import string
 from dataclasses import dataclass
@@ -35,18 +34,13 @@ NAMED_ALPHABETS = {
 def alphabet(text: str) -> list[str]:
     r"""The symbols of an alphabet, written as a literal with ranges, `name:dna`, or `@file` with a symbol on each line.
 
-    A backslash makes the next character literal. A hyphen at the beginning or at the end is literal, too. The name of
-    an existing file without the `@` is refused; a backslash before it makes it a literal.
+    A backslash makes the next character literal. A hyphen at the beginning or at the end is literal, too.
 
     >>> "".join(alphabet("a-e_"))
     'abcde_'
     """
     if text.startswith("@"):
         return lines_of(Path(text[1:]), "symbol")
-    if not text.startswith("name:") and os.path.isfile(text):
-        raise InvalidValue(
-            f"there is a file of that name, {text}: write @{text} to read its symbols, or \\{text} for a literal"
-        )
     return alphabet_symbols(text)
 
 
