@@ -123,5 +123,5 @@ def test_a_run_with_rules_is_resumed_and_told_in_its_receipt(tmp_path: Path) -> 
     assert "finish it with --resume" in done.stderr
     assert "had another rules" in run(*arguments, "--resume", "--rule", "never:0,2").stderr
     assert run(*arguments, "--resume").stderr == ""
-    options = json.loads((tmp_path / "out.csv.receipt.json").read_text(encoding="utf-8"))["options"]
+    options = json.loads((tmp_path / "out.csv.receipt.json").read_text(encoding="utf-8"))["recipe"]
     assert (options["goal"], options["rules"]) == ("2,2", ["contains:1,1", "never:2,0"])

@@ -21,6 +21,7 @@ from dpwords.frames.formats import FileForm
 from dpwords.frames.streams import Input
 from dpwords.mechanisms.private import Private
 from dpwords.recipes.description import parsed
+from dpwords.recipes.fields import DEFAULTS
 from dpwords.recipes.kinds import NamedFile
 from dpwords.recipes.recipe import Recipe
 from dpwords.spaces.choice import space_of
@@ -108,8 +109,9 @@ def decoded(text: str, name: str) -> dict[str, Any]:
         raise InvalidValue(
             f"the receipt of {name} is damaged, or of another version of dpwords: release the file again"
         )
+    described = "recipe" if document["receipt"] == _FORMAT else "options"
     for fact in document:
-        if fact not in _FACTS:
+        if fact not in (*_FACTS, described):
             raise InvalidValue(
                 f"the receipt of {name} has an unknown field {fact[:40]}: take the one that was written with it"
             )
@@ -129,9 +131,10 @@ def recipe_of(document: Mapping[str, Any], name: str) -> Recipe:
     if not isinstance(values, Mapping):
         raise InvalidValue(f"{whose} is damaged: release the file again, or describe it by options")
     if document["receipt"] != _FORMAT:
-        values = {key: _named_file(key, value) for key, value in values.items()}
-    recipe = Recipe.from_json(values, whose).closed(whose)
-    return recipe if document.get("epsilon") is None else recipe.changed({"epsilon": document["epsilon"]})
+        given = {key: value for key, value in values.items() if value is not None and value != DEFAULTS.get(key)}
+        values = {key: _named_file(key, value) for key, value in given.items()}
+    epsilon = {} if document.get("epsilon") is None else {"epsilon": document["epsilon"]}
+    return Recipe.from_json({**values, **epsilon}, whose).closed(whose)
 
 
 def _named_file(key: str, value: Any) -> Any:
@@ -165,7 +168,7 @@ def check_mechanism(document: Mapping[str, Any], mechanism: Private, recipe: Rec
 
 
 _NAMES = {"mechanism": "the mechanism", "epsilon": "ε", "k": "k"}
-_FACTS = ("receipt", "version", *_NAMES, "distance", "guarantee", "language", "recipe", "options", "words")
+_FACTS = ("receipt", "version", *_NAMES, "distance", "guarantee", "language", "words")
 
 
 class NoReceipt(InvalidValue):
