@@ -28,10 +28,10 @@ import dpwords as dw
 from dpwords.core.encoding import Ragged
 from dpwords.core.scaled import Floats, Integers
 from dpwords.errors import InvalidValue
-from dpwords.estimate.edits import EditModel
 from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.private import Private
 from dpwords.mechanisms.uniform import Uniform
+from dpwords.models.edit_model import EditModel
 from dpwords.models.population import Model
 from dpwords.models.run_evidence import RunEvidence
 from dpwords.spaces.questions import Question

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
@@ -15,8 +15,8 @@ import dpwords as dw
 from dpwords.mechanisms.choice import UTILITIES
 from dpwords.mechanisms.private import Private
 from dpwords.mechanisms.uniform import Uniform
-from dpwords.privacy.certificates.certificate import Method
 from dpwords.privacy.certificates.certifier import Certifier
+from dpwords.privacy.methods import Method
 from dpwords.privacy.utilities import Utility
 from test_contract import MECHANISMS
 
@@ -97,7 +97,7 @@ def test_a_certifier_names_its_proof() -> None:
         check_named(getattr(kind, "section", None))
 
 
-@pytest.mark.parametrize("method", get_args(Method))
+@pytest.mark.parametrize("method", Method)
 def test_a_method_of_certification_has_a_proof(method: str) -> None:
     """A paragraph with its name, in a section that a certifier names."""
     sections = {getattr(kind, "section", 0) for kind in kinds_of(Certifier)}

@@ -14,7 +14,7 @@ import dpwords as dw
 from dpwords.core.encoding import Ragged
 from dpwords.core.limits import Limits
 from dpwords.estimate.patterns import detector_of
-from dpwords.models.evidence import population_of
+from dpwords.models.chains import hidden_runs
 from populations import CELLS, FREE, LANGUAGES, ROUTES, RUNS, WORDS, channel, listed, prior, random_chances, refuse
 
 
@@ -189,7 +189,7 @@ def test_decoding_finds_the_word_with_the_least_expected_distance(name: str, fit
     words, codes = listed(language, length)
     some = words[:: max(len(words) // 12, 1)]
     chain = dw.estimate.model(some, mechanism) if fitted else None
-    hidden = population_of(mechanism)
+    hidden = hidden_runs(mechanism.language)
     shares = np.full(len(words), 1 / len(words))
     if isinstance(chain, dw.estimate.Model):
         shares = prior(hidden, chain.chances, codes)
@@ -300,7 +300,7 @@ def test_a_mechanism_for_each_length() -> None:
 
 
 def test_random_chances_are_chances() -> None:
-    hidden = population_of(RUNS)
+    hidden = hidden_runs(RUNS.language)
     assert np.bincount(hidden.groups, random_chances(hidden)) == pytest.approx(1)
 
 

@@ -12,8 +12,8 @@ import pytest
 import dpwords as dw
 from dpwords.estimate.questions import of_states, of_symbols
 from dpwords.estimate.uncertainty import inside, model_covariance
+from dpwords.models.chains import hidden_runs
 from dpwords.models.edit_chains import model_covariance as edit_covariance
-from dpwords.models.evidence import population_of
 from populations import LANGUAGES, listed, prior, random_chances
 
 
@@ -21,7 +21,7 @@ from populations import LANGUAGES, listed, prior, random_chances
 @pytest.mark.parametrize("kind", ["each", "pair", "first", "last", "place"])
 def test_covariances_are_those_of_all_words(name: str, kind: Any) -> None:
     language, length = LANGUAGES[name]
-    hidden = population_of(dw.Online(language, 1.0))
+    hidden = hidden_runs(language)
     chances, expected = random_chances(hidden, 3), 0
     question = of_symbols(hidden, kind, length if kind == "place" else 1)
     lengths = {length: 2.0, length - 1: 3.0} if len(listed(language, length - 1)[0]) else {length: 2.0}
@@ -164,7 +164,7 @@ def test_intervals_for_the_edit_channel_cover_too() -> None:
 
 def test_states_of_products_are_places_of_the_system() -> None:
     language = LANGUAGES["with a rule"][0]
-    hidden = population_of(dw.Online(language, 1.0))
+    hidden = hidden_runs(language)
     question = of_states(hidden, language, "pair")
     assert ((0, 0), (0, 1)) in question.labels
     assert len(set(question.labels)) == len(question.labels)

@@ -36,7 +36,7 @@ def test_linear_utility_on_a_system_of_2000_steps_and_1000_symbols(epsilon: floa
     mechanism = dw.Exponential(system, epsilon)
     distribution = mechanism.given(word)
     keep = 1 / (1 + (m - 1) * math.exp(-epsilon))
-    assert mechanism.certificate.method == "every word"
+    assert mechanism.certificate(n).method == "every word"
     assert distribution.expected_distance() == pytest.approx(n * (1 - keep), rel=1e-8)
     opposite = tuple((i + 1) % m for i in range(n))
     assert distribution.log_prob(opposite) == pytest.approx(n * (math.log(keep) - epsilon), rel=1e-8)

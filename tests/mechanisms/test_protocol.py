@@ -107,5 +107,5 @@ def test_named_mechanisms_can_be_chosen(name: str) -> None:
     made = mechanism(WORLD, 6.0, edits=NAMED[name].edits, name=name)
     assert made.epsilon == 6.0
     other = "all" if NAMED[name].edits == "substitutions" else "substitutions"
-    with pytest.raises(dw.InvalidValue, match="edits=.all"):
+    with pytest.raises(dw.InvalidValue, match=r"edits=.all"):
         mechanism(WORLD, 6.0, edits=other, name=name)  # type: ignore[arg-type]

@@ -152,7 +152,7 @@ def test_the_rate_says_for_how_many_words_it_is_tight() -> None:
 
 def test_reports_are_about_the_mean_over_words() -> None:
     report = dw.Report(dw.Words("ab"), epsilon=1, question="transitions")
-    found = reported_shares(encoded(["aab", "ab", "bb"], dw.Words("ab")), report)
+    found = reported_shares(encoded(["aab", "ab", "bb"], dw.Words("ab")), report.answers)
     mean = {("a", "a"): Fraction(1, 6), ("a", "b"): Fraction(1, 2), ("b", "a"): Fraction(0), ("b", "b"): Fraction(1, 3)}
     assert found == pytest.approx({pair: float(share) for pair, share in mean.items()})
 

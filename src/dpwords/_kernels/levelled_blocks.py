@@ -23,6 +23,7 @@ from dpwords._kernels.levelled_blocks_boxes import (
     Reached,
     Shares,
     advance,
+    begin_of,
     leave,
     on_the_rim,
 )
@@ -95,11 +96,10 @@ def _discount(z: float, nodes: Nodes, near: Near, own: int, lo: Array, hi: Array
     """Multiply by z what does not enter the own state."""
     lf = nodes.lf
     z_lo, z_hi = as_factor(z)
-    at, size = near.at, near.size
-    begin, end = at[own, own], at[own, own] + lf[own + 1] - lf[own]
+    begin = begin_of(near, own, own)
     for i in range(begin):
         lo[i], hi[i] = lowered(lo[i], z_lo), raised(hi[i], z_hi)
-    for i in range(end, size[own]):
+    for i in range(begin + lf[own + 1] - lf[own], near.size[own]):
         lo[i], hi[i] = lowered(lo[i], z_lo), raised(hi[i], z_hi)
 
 
@@ -107,13 +107,14 @@ def _discount(z: float, nodes: Nodes, near: Near, own: int, lo: Array, hi: Array
 def _ends(nodes: Nodes, near: Near, own: int, lo: Array, hi: Array, outside: float) -> tuple[float, float]:
     """Bounds on the logarithm of the whole mass where the word ends."""
     lf, fw = nodes.lf, nodes.fw
-    nf, ns, at = near.nf, near.ns, near.at
+    nf, ns = near.nf, near.ns
     low, high = 0.0, outside
     for k in range(nf[own], nf[own + 1]):
         s = ns[k]
+        begin = begin_of(near, own, s) - lf[s]
         for m in range(lf[s], lf[s + 1]):
-            low += fw[m] * lo[at[own, s] + m - lf[s]]
-            high += fw[m] * hi[at[own, s] + m - lf[s]]
+            low += fw[m] * lo[begin + m]
+            high += fw[m] * hi[begin + m]
     down, up = factors(near.size[own] + 2)
     return log(lowered(low, down)), log(raised(high, up))
 
@@ -139,7 +140,7 @@ def _first_step(
     """WayMasses after a step from prefix k, which ends in x, to y, relative to that of x."""
     nodes, near = layer.nodes, layer.near
     lf, of, out, tgt = nodes.lf, nodes.of, nodes.out, nodes.tgt
-    at, size = near.at, near.size
+    size = near.size
     last, bf = layer.prefixes.last, layer.prefixes.bf
     lo, hi, single, outside = layer.shares
     if last[k] >= 0:
@@ -150,7 +151,7 @@ def _first_step(
     total = 0.0
     for j in range(of[x], of[x + 1]):
         m = out[j]
-        begin = at[y, tgt[m]]
+        begin = begin_of(near, y, tgt[m])
         if begin < 0:
             total += 1.0
         else:
@@ -319,21 +320,21 @@ def _completed(
 ) -> None:  # fmt: skip
     """Bounds on z^[does not enter s] · completions, for the nodes in the box of r and for all outside of it."""
     lf = nodes.lf
-    nf, ns, at, size = near.nf, near.ns, near.at, near.size
+    nf, ns, size = near.nf, near.ns, near.size
     z_lo, z_hi = as_factor(z)
     box = after.labels.af[label]
     for k in range(nf[r], nf[r + 1]):
         t = ns[k]
         down, up = (1.0, 1.0) if t == s else (z_lo, z_hi)
+        here, there = begin_of(near, r, t), begin_of(near, s, t)
         for m in range(lf[t + 1] - lf[t]):
-            i = place[at[r, t] + m]
+            i = place[here + m]
             if i < 0:
                 continue
-            if at[s, t] < 0:
+            if there < 0:
                 t_lo[i], t_hi[i] = 0.0, up * after.far
             else:
-                t_lo[i] = down * after.lo[box + at[s, t] + m]
-                t_hi[i] = up * after.hi[box + at[s, t] + m]
+                t_lo[i], t_hi[i] = down * after.lo[box + there + m], up * after.hi[box + there + m]
     if place[size[r]] >= 0:
         rest = on_the_rim(nodes, near, s, after.hi[box : box + size[s]], after.far)
         t_lo[place[size[r]]], t_hi[place[size[r]]] = 0.0, z_hi * rest

@@ -37,7 +37,9 @@ class Near(NamedTuple):
 
     nf: Array
     ns: Array
-    at: Array  # at[s, t]: where the nodes into t begin in the box of s, −1 if t is not near s
+    slot: Array  # slot[t]: a column for t; states that are near the same one have different columns
+    held: Array  # held[s, slot[t]]: the state near s that has this column, −1 if there is none
+    at: Array  # at[s, slot[t]]: where its nodes begin in the box of s
     rim: Array  # rim[k]: whether ns[k] is so far out that one step can leave
     size: Array  # nodes in the box of a state
 
@@ -87,6 +89,13 @@ class Reached(NamedTuple):
 
 
 @compiled(error_model="numpy")
+def begin_of(near: Near, own: int, state: int) -> int:
+    """Where the nodes into a state begin in the box of `own`, −1 if it is not near."""
+    slot = near.slot[state]
+    return near.at[own, slot] if near.held[own, slot] == state else -1
+
+
+@compiled(error_model="numpy")
 def advance(
     nodes: Nodes, near: Near, own: int, lo: Array, hi: Array, single: float, pivot: int, new: int, new_lo: Array,
     new_hi: Array,
@@ -97,14 +106,14 @@ def advance(
     the sum has differences in it; what rounding can do to it is a share of `size`, the sum of absolute values.
     """
     lf, src, pf, pw = nodes.lf, nodes.src, nodes.pf, nodes.pw
-    nf, ns, at = near.nf, near.ns, near.at
+    nf, ns = near.nf, near.ns
     down, up = factors(near.size[own])
     for k in range(nf[new], nf[new + 1]):
         t = ns[k]
-        to = at[new, t] - lf[t]
+        to = begin_of(near, new, t) - lf[t]
         for m in range(lf[t], lf[t + 1]):
             s = src[m]
-            begin, count, weights = at[own, s], lf[s + 1] - lf[s], pf[m]
+            begin, count, weights = begin_of(near, own, s), lf[s + 1] - lf[s], pf[m]
             if begin < 0:
                 new_lo[to + m], new_hi[to + m] = 0.0, single
                 continue
@@ -136,7 +145,7 @@ def leave(
 ) -> tuple[float, float]:  # fmt: skip
     """What is outside the box of `new` one step later: into one state at most, and all together."""
     lf, of, out, tgt, pf, pw = nodes.lf, nodes.of, nodes.out, nodes.tgt, nodes.pf, nodes.pw
-    nf, ns, at, rim = near.nf, near.ns, near.at, near.rim
+    nf, ns, rim = near.nf, near.ns, near.rim
     mass, ways = reached
     most, total, terms = degrees.entering * single, degrees.leaving * outside, 2 * degrees.entering + 4
     for again in range(2):
@@ -144,10 +153,10 @@ def leave(
             if not rim[k]:
                 continue
             s = ns[k]
-            begin = at[own, s]
+            begin = begin_of(near, own, s)
             for j in range(of[s], of[s + 1]):
                 t = tgt[out[j]]
-                if at[new, t] >= 0:
+                if begin_of(near, new, t) >= 0:
                     continue
                 if again:
                     mass[t], ways[t] = 0.0, 0.0
@@ -175,7 +184,7 @@ def forward(
     The result bounds what enters any one state outside.
     """
     lf, of, out, tgt = nodes.lf, nodes.of, nodes.out, nodes.tgt
-    at, size = near.at, near.size
+    size = near.size
     last, bf, tf, child = prefixes.last, prefixes.bf, prefixes.tf, prefixes.child
     lo, hi, single, outside = shares
     new_lo[:] = np.inf
@@ -196,7 +205,8 @@ def forward(
                 continue
             y, box = tgt[q], bf[new]
             advance(nodes, near, x, box_lo, box_hi, single, p - lf[x], y, step_lo, step_hi)
-            begin, end = at[y, y], at[y, y] + lf[y + 1] - lf[y]
+            begin = begin_of(near, y, y)
+            end = begin + lf[y + 1] - lf[y]
             all_lo, all_hi = 0.0, 0.0
             for i in range(begin, end):
                 all_lo += step_lo[i]
@@ -260,11 +270,12 @@ def largest_quotient(one: Array, other: Array, lo: Array, hi: Array, count: int)
 def on_the_rim(nodes: Nodes, near: Near, own: int, hi: Array, far: float) -> float:
     """The most that a node on the rim of a box has, or outside of it."""
     lf = nodes.lf
-    nf, ns, at, rim = near.nf, near.ns, near.at, near.rim
+    nf, ns, rim = near.nf, near.ns, near.rim
     most = far
     for k in range(nf[own], nf[own + 1]):
         if rim[k]:
-            for i in range(at[own, ns[k]], at[own, ns[k]] + lf[ns[k] + 1] - lf[ns[k]]):
+            begin = begin_of(near, own, ns[k])
+            for i in range(begin, begin + lf[ns[k] + 1] - lf[ns[k]]):
                 most = max(most, hi[i])
     return most
 
@@ -277,7 +288,7 @@ def backward(
     """Boxes of completions relative to those of the own node, from those of the layer after it; and what is outside."""
     first, af, ef, parent = labels.first, labels.af, labels.ef, labels.parent
     lf, of, out, src, tgt, pf, pw = nodes.lf, nodes.of, nodes.out, nodes.src, nodes.tgt, nodes.pf, nodes.pw
-    nf, ns, at, size = near.nf, near.ns, near.at, near.size
+    nf, ns, size = near.nf, near.ns, near.size
     new_lo[:] = np.inf
     low, high = np.empty(size.max()), np.empty(size.max())
     mine, other, t_lo, t_hi = np.empty(widest), np.empty(widest), np.empty(widest), np.empty(widest)
@@ -290,22 +301,22 @@ def backward(
         x, y = src[q], tgt[q]
         for k in range(nf[x], nf[x + 1]):
             s = ns[k]
+            at_s = begin_of(near, x, s) - lf[s]
             sum_down, sum_up = factors(of[s + 1] - of[s] + 2)
             for v in range(lf[s], lf[s + 1]):
                 below, above = 0.0, 0.0
                 for j in range(of[s], of[s + 1]):
                     w = out[j]
                     weight = pw[pf[w] + v - lf[s]] * (1.0 if tgt[w] == y else z)
-                    begin = at[y, tgt[w]]
+                    begin = begin_of(near, y, tgt[w])
                     if begin < 0:
                         above += weight * far
                     else:
                         below += weight * lo[box + begin + w - lf[tgt[w]]]
                         above += weight * hi[box + begin + w - lf[tgt[w]]]
-                i = at[x, s] + v - lf[s]
-                low[i], high[i] = lowered(below, sum_down), raised(above, sum_up)
+                low[at_s + v], high[at_s + v] = lowered(below, sum_down), raised(above, sum_up)
         rest = on_the_rim(nodes, near, y, hi[box : box + size[y]], far)
-        own = at[x, x]
+        own = begin_of(near, x, x)
         for p in range(lf[x], lf[x + 1]):
             new = parent[ef[label] + p - lf[x]]
             if not live[new]:
@@ -325,7 +336,7 @@ def backward(
                             weight = 1.0 if tgt[w] == y else z
                             mine[j - of[x]] = weight * pw[pf[w] + v - lf[x]]
                             other[j - of[x]] = weight * pw[pf[w] + p - lf[x]]
-                            begin = at[y, tgt[w]]
+                            begin = begin_of(near, y, tgt[w])
                             t_lo[j - of[x]] = lo[box + begin + w - lf[tgt[w]]]
                             t_hi[j - of[x]] = hi[box + begin + w - lf[tgt[w]]]
                         most = raised(largest_quotient(mine, other, t_lo, t_hi, of[x + 1] - of[x]), up)

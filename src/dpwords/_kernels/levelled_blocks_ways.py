@@ -12,7 +12,7 @@ import numpy as np
 
 from dpwords._kernels.compiler import compiled
 from dpwords._kernels.elementary import log
-from dpwords._kernels.levelled_blocks_boxes import Degrees, Near, Nodes
+from dpwords._kernels.levelled_blocks_boxes import Degrees, Near, Nodes, begin_of
 from dpwords._kernels.rounding import UNIT, as_factor, factors, lowered, raised
 
 Array = Any
@@ -38,15 +38,15 @@ class ReachedByWays(NamedTuple):
 def advance_with(nodes: Nodes, near: Near, own: int, count: int, masses: WayMasses, new: int, step: WayMasses) -> None:
     """Masses one step later, in the box of `new`, from those in the box of `own`; no symbol is compared."""
     lf, src, pf, pw = nodes.lf, nodes.src, nodes.pf, nodes.pw
-    nf, ns, at = near.nf, near.ns, near.at
+    nf, ns = near.nf, near.ns
     lo, hi, single = masses.lo, masses.hi, masses.single
     down, up = factors(near.size[own])
     for k in range(nf[new], nf[new + 1]):
         t = ns[k]
-        to = at[new, t] - lf[t]
+        to = begin_of(near, new, t) - lf[t]
         for m in range(lf[t], lf[t + 1]):
             s = src[m]
-            begin, weights = at[own, s], pf[m]
+            begin, weights = begin_of(near, own, s), pf[m]
             low, high = step.lo[to + m], step.hi[to + m]
             if begin < 0:
                 for c in range(count):
@@ -72,7 +72,7 @@ def leave_with(
 ) -> None:  # fmt: skip
     """What is outside the box of `new` one step later: into one state at most, and all together."""
     lf, of, out, tgt, pf, pw = nodes.lf, nodes.of, nodes.out, nodes.tgt, nodes.pf, nodes.pw
-    nf, ns, at, rim = near.nf, near.ns, near.at, near.rim
+    nf, ns, rim = near.nf, near.ns, near.rim
     hi, single, outside = masses.hi, masses.single, masses.outside
     most, total, terms = step.single, step.outside, 2 * degrees.entering + 4
     for c in range(count):
@@ -82,10 +82,10 @@ def leave_with(
             if not rim[k]:
                 continue
             s = ns[k]
-            begin = at[own, s]
+            begin = begin_of(near, own, s)
             for j in range(of[s], of[s + 1]):
                 t = tgt[out[j]]
-                if at[new, t] >= 0:
+                if begin_of(near, new, t) >= 0:
                     continue
                 mass = reached.mass[t]
                 if again:
@@ -115,9 +115,9 @@ def discount_with(z: float, nodes: Nodes, near: Near, own: int, count: int, mass
     """Multiply by z what does not enter the own state."""
     lf = nodes.lf
     z_lo, z_hi = as_factor(z)
-    begin, end = near.at[own, own], near.at[own, own] + lf[own + 1] - lf[own]
+    begin = begin_of(near, own, own)
     for i in range(near.size[own]):
-        if begin <= i < end:
+        if begin <= i < begin + lf[own + 1] - lf[own]:
             continue
         low, high = masses.lo[i], masses.hi[i]
         for c in range(count):
@@ -131,13 +131,14 @@ def discount_with(z: float, nodes: Nodes, near: Near, own: int, count: int, mass
 def log_ends(nodes: Nodes, near: Near, own: int, count: int, masses: WayMasses, low: Array, high: Array) -> None:
     """Bounds on the logarithm of the whole mass where the word ends."""
     lf, fw = nodes.lf, nodes.fw
-    nf, ns, at = near.nf, near.ns, near.at
+    nf, ns = near.nf, near.ns
     for c in range(count):
         low[c], high[c] = 0.0, masses.outside[c]
     for k in range(nf[own], nf[own + 1]):
         s = ns[k]
+        begin = begin_of(near, own, s) - lf[s]
         for m in range(lf[s], lf[s + 1]):
-            below, above = masses.lo[at[own, s] + m - lf[s]], masses.hi[at[own, s] + m - lf[s]]
+            below, above = masses.lo[begin + m], masses.hi[begin + m]
             for c in range(count):
                 low[c] += fw[m] * below[c]
                 high[c] += fw[m] * above[c]

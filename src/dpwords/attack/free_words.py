@@ -8,29 +8,28 @@ import numpy as np
 
 from dpwords.attack.results import Success
 from dpwords.core.scaled import Floats
-from dpwords.mechanisms.exponential import Exponential
-from dpwords.mechanisms.mechanism import Mechanism
-from dpwords.mechanisms.online import Online
+from dpwords.models.listed import Evidence
 
 MOST_RELEASES = 200  # of which all counts are summed
 
 
-def by_formula(mechanism: Mechanism, length: int, releases: int) -> Success | None:
+def by_formula(evidence: Evidence, releases: int) -> Success | None:
     """What is guessed of free words that are all equally likely; None where no formula is known.
 
     With linear weights each place goes through a channel of its own, for any number of releases. With weights that
     depend on the distance alone, one release w is most likely to be the word itself, or one at the distance with the
     largest weight, and place i is w_i with probability 1 − E[d]/n. Cost: releases³, or the length.
     """
+    mechanism, length = evidence.mechanism, evidence.length
     if not mechanism.language.alike or mechanism.distance != "hamming":
         return None
     symbols = len(mechanism.language.alphabet)
     if symbols == 1:
         return Success(float(length), 1.0)
-    if isinstance(mechanism, (Exponential, Online)) and mechanism.weights(length).rate is not None:
+    if evidence.rate is not None:
         if releases > MOST_RELEASES:
             return None
-        place = guessed_place(symbols, float(-mechanism.weights(length).z.logs()[0]), releases)
+        place = guessed_place(symbols, evidence.rate, releases)
         return Success(length * place, place**length)
     if releases > 1:
         return None

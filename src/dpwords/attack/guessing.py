@@ -19,15 +19,11 @@ from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.language import Language
-from dpwords.mechanisms.by_length import ByLength
-from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.mechanism import Mechanism
-from dpwords.mechanisms.private import Private
-from dpwords.models.by_distance import DistanceAttack
-from dpwords.models.chains import Chain, MarkovChain, hidden_runs
-from dpwords.models.edited import EditedAttack
-from dpwords.models.listed import ListedChannel
-from dpwords.models.runs import RunsAttack, Simulated
+from dpwords.models.chains import Chain, MarkovChain, PriorWords, hidden_runs
+from dpwords.models.evidence import evidence_of
+from dpwords.models.listed import Evidence
+from dpwords.models.posteriors import Posteriors, Simulated
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.space import none_of_length
 
@@ -46,10 +42,9 @@ class Attack:
     chain: MarkovChain | None  # None if all words of the language are equally likely
 
     @classmethod
-    def of(cls, mechanism: object, length: int, prior: object) -> Attack:
+    def of(cls, mechanism: Mechanism, length: int, prior: object) -> Attack:
         """Check the arguments; raises `InvalidValue` if they do not fit together."""
-        if not isinstance(mechanism, Mechanism):
-            raise InvalidValue("the mechanism is an Exponential, an Online, …: pass for example Online(Words('ab'), 1)")
+        checked_mechanism(mechanism)
         places = mechanism._public_length(length)
         if places < mechanism.least_length:
             raise InvalidValue(f"words have at least {mechanism.least_length} symbols here: use a longer length")
@@ -58,7 +53,7 @@ class Attack:
                 f"what is guessed is computed for words of at most {mechanism.limits.attacked_length} symbols: use a "
                 "shorter length"
             )
-        chosen = mechanism.at(places) if isinstance(mechanism, ByLength) else mechanism
+        chosen = mechanism.at(places)
         found = cls(chosen, places, None)
         if isinstance(prior, str) and prior == "uniform":
             return found
@@ -77,9 +72,14 @@ class Attack:
         return self.mechanism.language if onto is None else onto
 
     @cached_property
-    def known(self) -> MarkovChain:
-        """The chain that private words come from."""
-        return self.chain or Chain.uniform(self.language, self.mechanism.limits)
+    def prior(self) -> PriorWords:
+        """How likely each private word is."""
+        return PriorWords(self.language, self.chain, self.mechanism.limits)
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """What releases tell."""
+        return evidence_of(self.mechanism, self.length)
 
     @cached_property
     def listing(self) -> LikelyWords | None:
@@ -96,22 +96,17 @@ class Attack:
         if not len(rows):
             raise none_of_length(self.length)
         logs = np.full(len(rows), -np.log(len(rows))) if self.chain is None else self.chain.log_probs(rows)
-        return LikelyWords(rows, logs)
-
-    def channel(self, listing: LikelyWords) -> ListedChannel:
-        """The mechanism at the listed words, whose symbols have other codes in the alphabet of a channel."""
-        words = listing.words
-        if isinstance(self.mechanism, EditChannel):
-            codes = self.mechanism.language.alphabet.codes
-            words = np.array([codes[symbol] for symbol in self.language.alphabet.symbols])[words]
-        return ListedChannel(self.mechanism, words)
+        if self.language is self.mechanism.language:
+            return LikelyWords(rows, logs, rows)
+        codes = self.mechanism.language.alphabet.codes
+        return LikelyWords(rows, logs, np.array([codes[symbol] for symbol in self.language.alphabet.symbols])[rows])
 
     @cached_property
     def places(self) -> tuple[float, ...]:
         """The chance of guessing each place for somebody who sees nothing. Cost: length · edges."""
         if self.chain is None and self.language.alike:
             return (1 / len(self.language.alphabet),) * self.length
-        return tuple(self.known.marginals(self.length).max(axis=1).tolist())
+        return tuple(self.prior.known.marginals(self.length).max(axis=1).tolist())
 
     @cached_property
     def without(self) -> Success:
@@ -129,6 +124,12 @@ class Attack:
         return promised(self.mechanism, self.length, every_word, self.without, releases)
 
 
+def checked_mechanism(mechanism: object) -> None:
+    """Raise `InvalidValue` unless users have passed a mechanism."""
+    if not isinstance(mechanism, Mechanism):
+        raise InvalidValue("the mechanism is an Exponential, an Online, …: pass for example Online(Words('ab'), 1)")
+
+
 def guess(mechanism: Mechanism, length: int, prior: Any, releases: int, samples: int, confidence: float) -> Guess:
     """See `dpwords.attack.guess`."""
     attack = Attack.of(mechanism, length, prior)
@@ -138,20 +139,17 @@ def guess(mechanism: Mechanism, length: int, prior: Any, releases: int, samples:
         raise InvalidValue("confidence is between 0 and 1: pass for example confidence=0.99")
     made = _Made(attack, number)
     if attack.chain is None:
-        found = by_formula(attack.mechanism, attack.length, number)
+        found = by_formula(attack.evidence, number)
         if found is not None:
             return made.exactly(np.full(attack.length, found.hits / attack.length), found.whole, "formula")
     listing = attack.listing
     few = listing is not None and len(listing.words) * wanted <= attack.mechanism.limits.attacked_alignments
-    if isinstance(attack.mechanism, EditChannel) and number == 1 and not few:
-        return made.by_alignments(attack.mechanism, wanted, confidence)
-    if listing is not None:
+    by_alignments = attack.evidence.channel is not None and number == 1 and not few
+    if listing is not None and not by_alignments:
         return made.listed(listing, wanted, confidence)
-    if isinstance(attack.mechanism, Private) and RunsAttack.applies_to(attack.mechanism, attack.length):
-        return made.by_runs(attack.mechanism, wanted, confidence)
-    by_distance = DistanceAttack.of(attack.mechanism, attack.length) if attack.chain is None and number == 1 else None
-    if by_distance is not None:
-        return made.by_distance(by_distance, wanted, confidence)
+    posteriors = attack.evidence.posteriors(attack.prior, number)
+    if posteriors is not None:
+        return made.given(posteriors, wanted, confidence)
     return made.bounded(
         f"what can be guessed through this mechanism is computed for at most {attack.mechanism.limits.attacked_words} "
         "words of one length, or for equally likely words and one release: use a shorter length, or linear utility"
@@ -196,12 +194,12 @@ class _Made:
 
     def listed(self, listing: LikelyWords, samples: int, confidence: float) -> Guess:
         """Over all outputs if they are few, otherwise over drawn ones."""
-        channel, limits = self.attack.channel(listing), self.attack.mechanism.limits
+        evidence, limits = self.attack.evidence, self.attack.mechanism.limits
         matrix: Floats | None = None
         try:
-            matrix = channel.log_probs(channel.every_output())
+            matrix = evidence.log_probs(listing.inputs, evidence.every_output(listing.inputs))
         except TooLarge:
-            if isinstance(self.attack.mechanism, EditChannel):
+            if evidence.channel is not None:
                 samples = min(samples, limits.attacked_alignments // (len(listing.words) * self.releases))
                 if samples < _FEWEST:
                     return self.bounded(
@@ -212,7 +210,7 @@ class _Made:
             if sets * len(matrix) <= limits.attacked_outputs:
                 places, whole = over_every_output(listing, matrix, self.releases, limits.batch)
                 return self.exactly(places, whole, "every output")
-        places, best = at_drawn_outputs(listing, channel, matrix, self.releases, samples)
+        places, best = at_drawn_outputs(listing, evidence, matrix, self.releases, samples)
         hits = places.mean(axis=0)
         side = margin(hits, 1.0, confidence) * self.attack.length, margin(best, 1.0, confidence)
         mean = Success(float(hits.mean()) * self.attack.length, float(best.mean()))
@@ -232,31 +230,15 @@ class _Made:
         even = np.full(self.attack.length, bound.hits / self.attack.length)
         return self.result(even, bound.whole, self.attack.without, bound, "bound")
 
-    def by_runs(self, mechanism: Private, samples: int, confidence: float) -> Guess:
-        """Over drawn words and outputs, by passes over hidden runs."""
-        attack = self.attack
-        runs = RunsAttack(mechanism, attack.known, attack.chain is None, attack.length, self.releases)
-        number = min(samples, mechanism.limits.attacked_steps // max(runs.cost(), 1))
+    def given(self, posteriors: Posteriors, samples: int, confidence: float) -> Guess:
+        """Over drawn words and outputs, by what is known of each word given its outputs."""
+        number = min(samples, self.attack.mechanism.limits.attacked_steps // max(posteriors.cost(), 1))
         if number < _FEWEST:
-            raise TooLarge("the system is too large to simulate what can be guessed: use a shorter length")
-        return self.simulated(runs.simulated(number), confidence)
+            return self.bounded(posteriors.too_large)
+        most = self.attack.without.whole * posteriors.gain if math.isfinite(posteriors.gain) else 1.0
+        return self.simulated(posteriors.simulated(number), confidence, most)
 
-    def by_distance(self, runs: DistanceAttack, samples: int, confidence: float) -> Guess:
-        """Over drawn words and outputs, by passes over runs that are counted by their distance."""
-        number = min(samples, runs.mechanism.limits.attacked_steps // max(runs.cost(), 1))
-        if number < _FEWEST:
-            raise TooLarge("the system is too large to simulate what can be guessed: use a shorter length")
-        return self.simulated(runs.simulated(number), confidence, runs.gain * self.attack.without.whole)
-
-    def by_alignments(self, mechanism: EditChannel, samples: int, confidence: float) -> Guess:
-        """Over drawn words and outputs of the edit channel, by passes over their alignments."""
-        words = EditedAttack(mechanism, self.attack.known, self.attack.length)
-        number = min(samples, mechanism.limits.attacked_steps // max(words.cost(), 1))
-        if number < _FEWEST:
-            return self.bounded("words of this length take too long to align with what is released: use a shorter one")
-        return self.simulated(words.simulated(number), confidence)
-
-    def simulated(self, found: Simulated, confidence: float, most: float = 1.0) -> Guess:
+    def simulated(self, found: Simulated, confidence: float, most: float) -> Guess:
         """From what is known of drawn words, with intervals. No more than `most` of the whole words can be guessed."""
         number, length = len(found.hits), self.attack.length
 

@@ -10,17 +10,22 @@ from itertools import combinations_with_replacement, islice
 import numpy as np
 
 from dpwords.core.encoding import Codes
-from dpwords.core.randomness import SeededSource, uint64
+from dpwords.core.randomness import SeededSource
 from dpwords.core.scaled import Floats, Integers
-from dpwords.models.listed import ListedChannel
+from dpwords.models.hidden import uniform_numbers
+from dpwords.models.listed import Evidence
 
 
 @dataclass(frozen=True, eq=False)
 class LikelyWords:
-    """All words of one length as rows of codes, and ln of how likely each of them is."""
+    """All words of one length as rows of codes, and ln of how likely each of them is.
+
+    `inputs` are the same words in the codes of the mechanism's alphabet, which can be another one.
+    """
 
     words: Codes
     log_prior: Floats
+    inputs: Codes
 
     def joint(self, logs: Floats) -> tuple[Floats, Floats]:
         """For each output (column of ln of joint probabilities), the largest sum for a symbol at each place (row), and
@@ -50,7 +55,7 @@ def over_every_output(listing: LikelyWords, matrix: Floats, releases: int, most:
 
 
 def at_drawn_outputs(
-    listing: LikelyWords, channel: ListedChannel, matrix: Floats | None, releases: int, samples: int
+    listing: LikelyWords, evidence: Evidence, matrix: Floats | None, releases: int, samples: int
 ) -> tuple[Floats, Floats]:
     """For each simulated word (column) the chance of a hit at each place, and of the whole word, given its outputs.
 
@@ -58,12 +63,12 @@ def at_drawn_outputs(
     there is none, from the mechanism. Cost: words · samples · releases.
     """
     stream = SeededSource("words that an adversary guesses").open()
-    uniform = uint64(stream, (releases + 1, samples)) * 2.0**-64
+    uniform = uniform_numbers(stream, (releases + 1, samples))
     chosen = _chosen(np.exp(listing.log_prior), uniform[0])
     logs = np.repeat(listing.log_prior[:, None], samples, axis=1)
     if matrix is None:
-        for outputs in channel.drawn(chosen, releases):
-            logs += channel.log_probs(outputs)
+        for outputs in evidence.drawn(listing.inputs[chosen], releases):
+            logs += evidence.log_probs(listing.inputs, outputs)
     else:
         for each in uniform[1:]:
             drawn = np.zeros(samples, dtype=np.int64)

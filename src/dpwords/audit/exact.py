@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpwords.audit.fit import check_fit, contradiction, draw_each
-from dpwords.audit.samplers import checked_draws
+from dpwords.audit.samplers import checked_draws, is_ours
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.limits import DEFAULTS
 from dpwords.core.symbols import PromisedDistance
 from dpwords.errors import InvalidValue, TooLarge, within_memory
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Progress
-from dpwords.mechanisms.report import Report
 from dpwords.privacy.guarantees import NotPrivate
 from dpwords.spaces import exhaustive
 from dpwords.spaces.exhaustive import HasLogProb, Symbols
@@ -223,19 +222,20 @@ def _listed(
 ) -> tuple[list[Symbols], list[Any]]:
     """The words that are compared, and the outputs at which they are."""
     outputs: list[Any]
+    answers = mechanism.answers if is_ours(mechanism) else None
+    least = 0 if answers is None else mechanism.least_length
     if distance == "hamming":
         words = outputs = exhaustive.words(language, length, limit=DEFAULTS.compared_words)
-    elif isinstance(mechanism, Report):
+    elif answers is not None:
         listed = exhaustive.words_up_to(language, length, limit=DEFAULTS.compared_words)
-        words = [word for word in listed if len(word) >= mechanism.least_length]
-        outputs = mechanism.every_output()
+        words = [word for word in listed if len(word) >= least]
+        outputs = answers.every()
     else:
         words = exhaustive.words_up_to(language, length, limit=DEFAULTS.compared_words)
         outputs = words if outputs_up_to is None else exhaustive.words_up_to(language, outputs_up_to)
         for longest in (length + 1, length + 2) if outputs_up_to is None else ():
             with suppress(TooLarge):
                 outputs = exhaustive.words_up_to(language, longest)
-    least = mechanism.least_length if isinstance(mechanism, Report) else 0
     if not words and length < least:
         raise InvalidValue(f"words have at least {least} symbols here: use a longer length")
     if not words:

@@ -13,13 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpwords.audit.samplers import hashable
+from dpwords.audit.samplers import hashable, is_ours
 from dpwords.core.scaled import Floats, Integers
 from dpwords.core.symbols import is_hashable
 from dpwords.errors import InvalidValue
 from dpwords.languages.language import Language
-from dpwords.mechanisms.private import Private
-from dpwords.mechanisms.report import Report
 from dpwords.spaces.exhaustive import SUM_ERROR, Symbols
 
 FALSE_ALARM = 1e-9  # the probability with which an honest mechanism is refused, at most
@@ -51,7 +49,7 @@ def draw_each(mechanism: Any, language: Language, words: Sequence[Symbols], draw
     a time, and some one by one.
     """
     ways = [way for way in _WAYS if callable(getattr(mechanism, way.method, None)) and way.is_offered(mechanism)]
-    many = [way for way in ways if way.is_quick] if isinstance(mechanism, Private) else ways
+    many = [way for way in ways if way.is_quick or not is_ours(mechanism)] or ways
     share = -(-draws // (len(words) * max(len(many), 1)))
     every = list(range(len(words))) * share
     some = list(islice(cycle(range(len(words))), _ONE_BY_ONE if draws else 0))
@@ -67,7 +65,7 @@ def draw_each(mechanism: Any, language: Language, words: Sequence[Symbols], draw
             try:
                 outputs = list(way.draw(mechanism, language, given))
             except Exception:
-                if not as_text or isinstance(mechanism, Private):
+                if not as_text or is_ours(mechanism):
                     raise
                 given = [words[number] for number in numbers]  # what is not ours need not take text
                 outputs = list(way.draw(mechanism, language, given))
@@ -97,8 +95,8 @@ def _released_codes(mechanism: Any, language: Language, words: list[Any]) -> Ite
         numbers = [number for number, word in enumerate(words) if len(word) == length]
         rows = np.array([[codes[symbol] for symbol in words[number]] for number in numbers], dtype=np.int64)
         released = mechanism.release_codes(rows.reshape(len(numbers), length))
-        if isinstance(mechanism, Report):
-            found |= zip(numbers, mechanism._outputs.words(released, tuple), strict=False)
+        if is_ours(mechanism) and mechanism.answers is not None:
+            found |= zip(numbers, mechanism.answers.words(released, tuple), strict=False)
             continue
         for number, row in zip(numbers, released, strict=False):
             plain = row.tolist() if isinstance(row, np.ndarray) else row
@@ -123,7 +121,7 @@ class _Way(NamedTuple):
     needs: frozenset[str] = frozenset()  # parameters, of mechanisms of somebody else
 
     def is_offered(self, mechanism: Any) -> bool:
-        if not self.needs or issubclass(type(mechanism), Private):
+        if not self.needs or is_ours(mechanism):
             return True
         return self.needs <= signature(getattr(mechanism, self.method)).parameters.keys()
 

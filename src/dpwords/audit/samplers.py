@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from dpwords.core.randomness import Stream, uint64
 from dpwords.core.symbols import Word, is_hashable
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.mechanisms.mechanism import Mechanism
-from dpwords.mechanisms.private import Private, Progress
+from dpwords.mechanisms.private import Progress
 
 BATCHES = 16  # for each word; enough to see whether batches repeat each other
 _CALLS = 256  # single calls between two steps of a progress bar
@@ -35,8 +35,8 @@ class Sampler:
     @classmethod
     def of(cls, release: Any, batch: bool | None) -> Sampler:
         """The black box that a mechanism, a program or a callable is."""
-        if isinstance(release, Mechanism):
-            return cls(_released_together(release), True)
+        if is_ours(release):
+            return cls(release._repeated, True)
         if not callable(release):
             raise InvalidValue("an audit needs a callable or a mechanism: pass for example mechanism.release")
         return cls(release, _takes_draws(release) if batch is None else batch)
@@ -154,6 +154,11 @@ def _is_counted_by_value(output: Any) -> bool:
 _TO_LIST = ("tolist", "to_list", "to_pylist")  # of arrays, and of columns of pandas, polars and pyarrow
 
 
+def is_ours(mechanism: object) -> TypeGuard[Mechanism]:
+    """Whether what is audited is a mechanism of this package: audits take anything that draws or has probabilities."""
+    return isinstance(mechanism, Mechanism)
+
+
 def checked_draws(draws: object, least: int) -> int:
     """A number of draws, if it is a whole number from `least` up to the limit."""
     number = whole_number(draws, "draws", least)
@@ -170,13 +175,6 @@ def _shuffled(calls: int, stream: Stream) -> list[int]:
     """The numbers of so many calls for each of two words, in random order; even numbers are for the first word."""
     found: list[int] = np.argsort(uint64(stream, (2 * calls,)), kind="stable").tolist()
     return found
-
-
-def _released_together(mechanism: Mechanism) -> Callable[[Any, int], list[Any]]:
-    """The quickest way in which a mechanism releases a word many times."""
-    if isinstance(mechanism, Private):
-        return lambda word, count: mechanism.release_all([word] * count)
-    return mechanism.simulate
 
 
 def _takes_draws(release: Callable[..., Any]) -> bool:

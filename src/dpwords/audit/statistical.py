@@ -11,12 +11,11 @@ from dpwords.audit.events import PairDistance, TellingEvent, most_telling, trait
 from dpwords.audit.exact import Audited, keeps, law_at, promise_of
 from dpwords.audit.intervals import largest_share, least_share
 from dpwords.audit.repeats import WHY, repeats
-from dpwords.audit.samplers import Sampler, checked_draws
+from dpwords.audit.samplers import Sampler, checked_draws, is_ours
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.randomness import SeededSource, SystemSource
 from dpwords.core.symbols import PromisedDistance, Word, hamming, levenshtein, symbols_of
 from dpwords.errors import InvalidValue, within_memory
-from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.private import Progress
 from dpwords.privacy.guarantees import distance_between
 
@@ -117,8 +116,8 @@ def statistical(
     """
     draws = checked_draws(draws, 4)
     error = 1 - _checked_confidence(confidence)
-    owner = release if isinstance(release, Mechanism) else getattr(release, "__self__", None)
-    if isinstance(owner, Mechanism):
+    owner = release if is_ours(release) else getattr(release, "__self__", None)
+    if is_ours(owner):
         claimed, k, promised = promise_of(owner, claimed, k)
         distance = distance or promised
     if claimed is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -25,12 +25,12 @@ from dpwords.cli.terminal import emit, shown
 from dpwords.core.checks import whole_number
 from dpwords.errors import InvalidValue
 from dpwords.mechanisms import choice
+from dpwords.recipes.recipe import Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dpwords.attack import Guess, Prior
-    from dpwords.core.limits import Limits
     from dpwords.languages.language import Language
     from dpwords.mechanisms.mechanism import Mechanism
 
@@ -93,9 +93,6 @@ def attack(
     releases: list[int],
     prior: str,
     mechanism: str,
-    report: Any,
-    edits: Any,
-    k: int,
     samples: int,
     output: Path | None,
     plot: Path | None,
@@ -125,11 +122,11 @@ def attack(
     from dpwords.errors import TooLarge
 
     _check_files(output, plot)
-    recipe = given_recipe((*LANGUAGE, "edits", "certificate_time"))
-    public = recipe.language()
-    if report is not None:
+    recipe = given_recipe((*LANGUAGE, "report", "edits", "k", "certificate_time"))
+    public, k = recipe.language(), recipe.k
+    if recipe.report is not None:
         refuse("--report is a mechanism of its own, for whole words", "mechanism", "edits", "k", "certificate_time")
-    makers = _makers(public, mechanism, report, k, edits, recipe.limits())
+    makers = _makers(recipe, mechanism)
     known = _prior(prior, public)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that little of a word survives: the figures show it anyway
@@ -165,24 +162,22 @@ def attack(
         emit([f"{title}, k = {k}", *table(found.table(), Terminal.of_output()), *found.notes()])
 
 
-def _makers(
-    public: Language, name: str, report: Any, k: int, edits: Any, limits: Limits
-) -> dict[str, Callable[[float], Mechanism]]:
+def _makers(recipe: Recipe, name: str) -> dict[str, Callable[[float], Mechanism]]:
     """The mechanisms that are attacked, by title."""
     from dpwords.mechanisms.paper_literal import PaperLiteral
-    from dpwords.mechanisms.report import Report
 
-    if report is not None:
-        return {f"report of {report}": lambda epsilon: Report(public, epsilon, report)}
+    public, k, edits = recipe.language(), recipe.k, recipe.edits
+    if recipe.report is not None:
+        return {f"report of {recipe.report}": lambda epsilon: recipe.changed({"epsilon": epsilon}).mechanism()}
     if name == _ALL:
-        return {title: one for title, one in choice.offers(public, k, edits, limits).items() if one.in_language}
+        found = choice.offers(public, k, cast(Any, edits), recipe.limits())
+        return {title: one for title, one in found.items() if one.in_language}
+    if edits == "all" and name in (_LITERAL, "best"):
+        what = "the paper's formula is" if name == _LITERAL else "--mechanism best is here"
+        raise InvalidValue(f"{what} for words that keep their length: leave out --edits all")
     if name == _LITERAL:
-        if edits == "all":
-            raise InvalidValue("the paper's formula is for words that keep their length: leave out --edits all")
         return {str(choice.Title.LITERAL): lambda epsilon: PaperLiteral(public, epsilon, k)}
-    if name == "best" and edits == "all":
-        raise InvalidValue("--mechanism best is for words that keep their length here: leave out --edits all")
-    return {name: lambda epsilon: choice.mechanism(public, epsilon, k, edits, name, limits=limits)}
+    return {name: lambda epsilon: recipe.changed({"epsilon": epsilon, "mechanism": name}).mechanism()}
 
 
 def _prior(text: str, public: Language) -> Prior:

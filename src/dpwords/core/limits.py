@@ -89,10 +89,9 @@ class Limits:
     certificate_time: float = 200.0  # seconds of one search for a levelled certificate, as estimated beforehand
     worth_keeping: float = 0.1  # seconds; certificates that took longer to make are kept for later runs
     certificate_size: int = 2**31  # states · symbols
-    block_steps: float = 1e11  # steps for one evaluation of blocks; a few minutes
     range_steps: int = 2 * 10**8  # edges · symbols · k for one evaluation of a staircase's range; some seconds
     levelled_edges: int = 2**22  # pairs of consecutive edges in a system whose words are levelled
-    good_enough: float = 0.985  # fraction of ε; once a method reaches it, no slower one is tried
+    good_enough: float = 0.995  # fraction of ε; once a method reaches it, no slower one is tried
     pair_counts: int = 2**28  # words · distances of a list
     kept_pairs: int = 2**24  # nearest pairs of a list that are kept
     compared_pairs: int = 2**29  # pairs farther apart that are compared because they can matter

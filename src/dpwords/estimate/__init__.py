@@ -31,14 +31,13 @@ from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.errors import InvalidValue, named
 from dpwords.estimate.asking import Asked, EstimateMethod
 from dpwords.estimate.decoding import Decoded, decoded
-from dpwords.estimate.edits import EditModel, fitted_edits
 from dpwords.estimate.reports import answered_report
 from dpwords.estimate.results import Estimate, Estimates
 from dpwords.languages.language import Language
-from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.private import Private
-from dpwords.mechanisms.report import Report
 from dpwords.models.chains import Chain, MarkovChain
+from dpwords.models.edit_model import EditModel, fitted_edits
+from dpwords.models.evidence import evidence_of
 from dpwords.models.fitting import ProgressLine
 from dpwords.models.population import Model, fitted
 from dpwords.models.releases import Releases
@@ -100,7 +99,7 @@ def frequencies(
     """
     if not per_place:
         return _answer("frequencies", releases, mechanism, options)
-    if isinstance(mechanism, Report):
+    if mechanism.answers is not None:
         raise InvalidValue(f"answers of a report do not say which place they are about: leave out {named('per_place')}")
     return _asked("frequencies", releases, mechanism, options).by_place()
 
@@ -192,8 +191,9 @@ def model(releases: Any, mechanism: Private, *, progress: ProgressLine | None = 
     True
     """
     checked = Releases.of(releases, mechanism)
-    if isinstance(mechanism, EditChannel):
-        return fitted_edits(checked, mechanism, progress)
+    channel = evidence_of(mechanism, int(checked.words.sizes.max())).channel
+    if channel is not None:
+        return fitted_edits(checked, mechanism, channel, progress)
     return fitted(checked, mechanism, progress)
 
 
@@ -236,8 +236,8 @@ def decode(releases: Any, mechanism: Private, prior: MarkovChain | None = None) 
 
 
 def _answer(question: str, releases: Any, mechanism: Private, options: Options) -> Estimates:
-    if isinstance(mechanism, Report):
-        return answered_report(releases, mechanism, question, **options)
+    if mechanism.answers is not None:
+        return answered_report(releases, mechanism.answers, question, **options)
     return _asked(question, releases, mechanism, options).answer()
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -13,20 +14,22 @@ from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue, named, within_memory
 from dpwords.estimate import inversion
-from dpwords.estimate.edits import EditModel, EditQuestion, answered_edits, fitted_edits, least_error, refuse_projected
+from dpwords.estimate.edits import EditQuestion, answered_edits, counted_edits, least_error
 from dpwords.estimate.patterns import answered_pattern, detector_of, share_detected
 from dpwords.estimate.questions import NONE, RunQuestion, of_states, of_symbols
 from dpwords.estimate.results import Estimates, estimates, hopeless, interval_factor, on_simplex, sampling_errors
 from dpwords.estimate.uncertainty import Answered, answered, fitted_lengths
 from dpwords.languages.language import Language
-from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.private import Private
-from dpwords.models.evidence import population_of
+from dpwords.models.chains import hidden_runs
+from dpwords.models.edit_model import EditModel, fitted_edits, refuse_projected
+from dpwords.models.evidence import evidence_of
 from dpwords.models.fitting import ProgressLine
 from dpwords.models.hidden import Hidden
 from dpwords.models.population import Model, fitted
 from dpwords.models.releases import Releases
 from dpwords.recipes.questions import KINDS
+from dpwords.spaces.edit_channel import Channel
 
 AnyModel = TypeVar("AnyModel", Model, EditModel)
 EstimateMethod = Literal["auto", "inverse", "em"]
@@ -54,11 +57,16 @@ class Asked:
         if self.question == "visits" and self.mechanism.language.system is None:
             raise InvalidValue("only runs of a system visit states: ask for frequencies of symbols instead")
 
+    @cached_property
+    def _channel(self) -> Channel | None:
+        """The edit channel that the words went through; None if they keep their length."""
+        return evidence_of(self.mechanism, int(self.releases.words.sizes.max(initial=0))).channel
+
     @within_memory()
     def answer(self) -> Estimates:
         """The estimated shares."""
-        if isinstance(self.mechanism, EditChannel):
-            return self._of_edits(self.mechanism)
+        if self._channel is not None:
+            return self._of_edits(self._channel)
         if self._method() == "inverse":
             return self._inverted()
         model = self._fitted()
@@ -72,19 +80,18 @@ class Asked:
 
     def counted(self) -> dict[Any, float]:
         """The shares among the words as they are, by label, as if they were not noisy. Cost: their symbols."""
-        if isinstance(self.mechanism, EditChannel):
-            kind = KINDS[self.question]
-            labels = _edit_labels(kind, self.mechanism.language.alphabet.symbols)
-            return dict(zip(labels, _counted_edits(self.releases, kind, labels).tolist(), strict=True))
-        population = population_of(self.mechanism)
-        question = self._of(population)
-        shares = counted_shares(self.releases.by_length(), population, question)
-        return dict(zip(question.labels, shares.tolist(), strict=True))
+        if self._channel is not None:
+            labels, shares = symbols_of(self.mechanism, KINDS[self.question]).labels, self._counted_edits()
+        else:
+            population = hidden_runs(self.mechanism.language, self.mechanism.limits)
+            question = self._of(population)
+            labels, shares = question.labels, counted_shares(self.releases.by_length(), population, question)
+        return dict(zip(labels, shares.tolist(), strict=True))
 
     @within_memory()
     def by_place(self) -> list[Estimates]:
         """The shares of the symbols at each place, a table for each place."""
-        if isinstance(self.mechanism, EditChannel):
+        if self._channel is not None:
             raise InvalidValue(f"words of the edit channel have no fixed places: leave out {named('per_place')}")
         words, symbols = self.releases.by_length(), len(self.mechanism.language.alphabet)
         places = max(words)
@@ -108,7 +115,7 @@ class Asked:
     @within_memory()
     def patterns(self, patterns: Any) -> Estimates:
         """The share of words that have each of some patterns."""
-        if isinstance(self.mechanism, EditChannel):
+        if self._channel is not None:
             raise InvalidValue(
                 "patterns are not estimated from releases of the edit channel, which changes lengths: ask for pairs of "
                 "symbols (dfg), or release with Exponential or Online"
@@ -135,9 +142,9 @@ class Asked:
         sizes = self.releases.words.sizes
         counts = np.bincount(sizes).astype(np.float64)
         plain = counts / counts.sum()
-        if isinstance(self.mechanism, EditChannel):
+        if self._channel is not None:
             refuse_projected(self.mechanism)
-            shares, errors = fitted_lengths(counts, self.mechanism)
+            shares, errors = fitted_lengths(counts, self._channel, self.mechanism.limits)
             plain = np.append(plain, np.zeros(len(shares) - len(plain)))
             return self._estimates(range(len(shares)), shares, shares, errors, "em", plain)
         errors = sampling_errors(plain, counts.sum())
@@ -214,23 +221,27 @@ class Asked:
         shares = on_simplex(raw.shares)
         return self._estimates(question.labels, shares, raw.shares, raw.errors, "inverse", raw.counted)
 
-    def _of_edits(self, mechanism: EditChannel) -> Estimates:
+    def _of_edits(self, channel: Channel) -> Estimates:
         if self.method == "inverse":
             raise InvalidValue(f"the edit channel has no inverse that is known: use {named('method', 'em')}")
-        refuse_projected(mechanism)
-        if mechanism._channel.only_length_shows:
+        refuse_projected(self.mechanism)
+        if channel.only_length_shows:
             raise hopeless(math.inf, len(self.releases))
         kind: EditQuestion = KINDS[self.question]
-        model = fitted_edits(self.releases, mechanism, self.progress) if self.model is None else None
-        model = model or self._known(self.model, EditModel)
-        found, symbols = answered_edits(model, kind), mechanism.language.alphabet.symbols
-        labels = _edit_labels(kind, symbols)
-        counted, words = _counted_edits(self.releases, kind, labels), len(self.releases)
-        letters = len(self.releases.words.values)
+        if self.model is None:
+            model = fitted_edits(self.releases, self.mechanism, channel, self.progress)
+        else:
+            model = self._known(self.model, EditModel)
+        found, labels = answered_edits(model, kind), symbols_of(self.mechanism, kind).labels
+        words, letters = len(self.releases), len(self.releases.words.values)
         answers = {"each": letters, "pair": letters - words}.get(kind, words)  # about as many as in the true words
-        noise = least_error(mechanism._channel, max(answers, 1), 2 if kind == "pair" else 1)
+        noise = least_error(channel, max(answers, 1), 2 if kind == "pair" else 1)
         least = np.where(found.shares > 0, noise, 0.0)
+        counted = self._counted_edits()
         return self._estimates(labels, found.shares, found.shares, found.errors, model.method, counted, least)
+
+    def _counted_edits(self) -> Floats:
+        return counted_edits(self.releases.words, len(self.mechanism.language.alphabet), KINDS[self.question])
 
     def _estimates(
         self,
@@ -291,23 +302,3 @@ def _counted_at(words: dict[int, Codes], places: int, symbols: int) -> list[Floa
         for place in range(length):
             found[place] += np.bincount(rows[:, place], minlength=symbols)
     return list(found / found.sum(axis=1, keepdims=True))
-
-
-def _edit_labels(kind: EditQuestion, symbols: Sequence[Any]) -> list[Any]:
-    return [(a, b) for a in symbols for b in symbols] if kind == "pair" else list(symbols)
-
-
-def _counted_edits(releases: Releases, kind: EditQuestion, labels: list[Any]) -> Floats:
-    words = releases.words
-    values, full = words.values.astype(np.int64), words.sizes > 0
-    ends = words.ends[full]
-    starts = ends - words.sizes[full]
-    if kind == "pair":
-        inner = np.ones(len(values), dtype=np.bool_)
-        inner[starts] = False
-        after = np.flatnonzero(inner)
-        numbers = values[after - 1] * round(len(labels) ** 0.5) + values[after]
-    else:
-        numbers = {"each": values, "first": values[starts], "last": values[ends - 1]}[kind]
-    found = np.bincount(numbers, minlength=len(labels)).astype(np.float64)
-    return np.asarray(found / max(found.sum(), 1.0))

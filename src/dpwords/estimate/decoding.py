@@ -13,15 +13,14 @@ from dpwords.core.compiled import kernel
 from dpwords.core.encoding import Codes
 from dpwords.errors import InvalidValue
 from dpwords.estimate.asking import Asked
-from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.private import Private
-from dpwords.models.chains import MarkovChain
+from dpwords.models.chains import MarkovChain, hidden_runs
 from dpwords.models.corrected import Windows
-from dpwords.models.evidence import evidence_of, population_of, uneven_normalisers
+from dpwords.models.evidence import evidence_of
 from dpwords.models.hidden import Hidden, symbol_shares
 from dpwords.models.population import Model
 from dpwords.models.releases import Releases
-from dpwords.models.run_evidence import RunEvidence, SameLength
+from dpwords.models.run_evidence import RunEvidence, SameLength, uneven_normalisers
 from dpwords.spaces.choice import space_of
 
 
@@ -50,7 +49,7 @@ def decoded(releases: Releases, mechanism: Private, prior: MarkovChain | None) -
     Cost: a pass over the releases, and one search for the best run for each; with a model that was fitted to them, also
     the errors of its shares of symbols.
     """
-    if isinstance(mechanism, EditChannel):
+    if evidence_of(mechanism, int(releases.words.sizes.max())).channel is not None:
         raise InvalidValue("only words that keep their length are decoded, and the edit channel changes it")
     if (
         isinstance(prior, Model)
@@ -91,10 +90,10 @@ def _evidence(mechanism: Private, words: dict[int, Codes], prior: MarkovChain | 
         raise InvalidValue(
             "the prior is a chain on the language: pass what estimate.model or estimate.chain returns, or leave it out"
         )
-    uneven = uneven_normalisers(mechanism, list(words))
-    population = population_of(mechanism)
+    uneven = uneven_normalisers(mechanism, words)
+    population = hidden_runs(mechanism.language, mechanism.limits)
     hidden = population if uneven is None else population.paired(mechanism.limits)
-    evidence = evidence_of(mechanism, words, hidden, distinct=False)
+    evidence = RunEvidence.of(mechanism, words, hidden, distinct=False)
     if uneven is not None:
         space = space_of(mechanism.language, "hamming", mechanism.limits)
         known = {each.length: each for each in prior.evidence.lengths} if isinstance(prior, Model) else {}

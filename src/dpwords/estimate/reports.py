@@ -12,14 +12,13 @@ from dpwords.core.symbols import is_hashable
 from dpwords.errors import InvalidValue, NotInLanguage
 from dpwords.estimate.results import Estimates, estimates, interval_factor, on_simplex
 from dpwords.mechanisms.mechanism import NamedItems
-from dpwords.mechanisms.report import Report
 from dpwords.models.releases import listed
 from dpwords.recipes.questions import OF_REPORTS
 
 
 def answered_report(
     releases: Any,
-    report: Report,
+    report: NamedItems,
     question: str,
     *,
     method: str = "auto",
@@ -42,7 +41,7 @@ def answered_report(
             f"these people were asked about {report.question}: use estimate.{OF_REPORTS[report.question]}, or "
             "reports with another question"
         )
-    answers = _numbers(releases, report.answers)
+    answers = _numbers(releases, report)
     if len(answers) < 2:
         raise InvalidValue("one answer tells nothing about a population: pass at least two")
     named = np.bincount(answers.ravel(), minlength=len(report.items)) / len(answers)

@@ -14,13 +14,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpwords.core.limits import Limits
 from dpwords.core.scaled import Floats, Integers
 from dpwords.estimate.questions import NONE, RunQuestion
 from dpwords.estimate.results import sampling_errors
-from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.models.hidden import Hidden
 from dpwords.models.run_evidence import Part, RunEvidence
 from dpwords.models.true_lengths import explained_lengths
+from dpwords.spaces.edit_channel import Channel
 from dpwords.spaces.graph import Flags
 
 _SMALL = 1e-3  # share of the largest information below which a direction counts as known
@@ -251,9 +252,9 @@ def root_of_inverse(information: Floats, free: Flags, releases: float) -> Floats
     return np.asarray(vectors[:, keep] / np.sqrt(values[keep]) / scale[:, None])
 
 
-def fitted_lengths(counts: Floats, mechanism: EditChannel) -> tuple[Floats, Floats]:
+def fitted_lengths(counts: Floats, channel: Channel, limits: Limits) -> tuple[Floats, Floats]:
     """The shares of the true lengths up to the longest likely one, and their standard errors."""
-    shares, matrix = explained_lengths(counts, mechanism._channel, mechanism.limits)
+    shares, matrix = explained_lengths(counts, channel, limits)
     return shares, length_errors(shares, matrix, float(counts.sum()))
 
 

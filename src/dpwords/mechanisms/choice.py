@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Edits = Literal["substitutions", "all"]
 Maker = Callable[[float], "Private"]  # from ε
 EDITS: tuple[Edits, ...] = ("substitutions", "all")
+TIGHT, TEXTBOOK = CalibrationMethod
 CALIBRATIONS = tuple(each.value for each in CalibrationMethod)
 QUESTIONS: tuple[Question, ...] = ("visits", "transitions", "symbols")
 UTILITIES: dict[str, Callable[[float], Utility | None]] = {  # by name; made from the constant alpha
@@ -90,7 +91,7 @@ class Offer:
 
     title: str
     make: Maker
-    calibration: CalibrationName | None = None  # the one that is asked for, where there is something to calibrate
+    calibration: CalibrationMethod | None = None  # the one that is asked for, where there is something to calibrate
     in_language: bool = True  # whether words of the language come out, so that distances between words are compared
 
     def __call__(self, epsilon: float) -> Private:
@@ -154,7 +155,7 @@ def mechanism(
     if name in NAMED:
         if NAMED[name].edits != edits:
             rule = (
-                "makes edits of every kind: say" if edits != "all" else "is for words that keep their length: leave out"
+                "is for words that keep their length: leave out" if edits == "all" else "makes edits of every kind: say"
             )
             raise InvalidValue(f"{named('mechanism', name)} {rule} {named('edits', 'all')}")
         return NAMED[name].make(language, epsilon, k, limits)
@@ -195,7 +196,7 @@ def contenders(
     return {
         title: offer
         for title, offer in found.items()
-        if offer.in_language and (k > 1 or offer.calibration != "textbook")
+        if offer.in_language and (k > 1 or offer.calibration is not TEXTBOOK)
     }
 
 
@@ -210,40 +211,40 @@ def first_is_optimal(language: Language, edits: Edits) -> bool:
 def offers(language: Language, k: int, edits: Edits = "substitutions", limits: Limits = DEFAULTS) -> dict[str, Offer]:
     """The mechanisms that apply to a language, by title, the exponential one first; each is made from an ε."""
 
-    def exponential(title: Title, utility: str, calibration: CalibrationName) -> Offer:
+    def exponential(title: Title, utility: str, calibration: CalibrationMethod) -> Offer:
         def make(epsilon: float) -> Private:
             return mechanism(language, epsilon, k, edits, "exponential", utility, 1.0, calibration, limits)
 
         return Offer(title, make, calibration)
 
-    def offer(name: str) -> Offer:
+    def by_name(name: str) -> Offer:
         return Offer(NAMED[name].title, lambda epsilon: NAMED[name].make(language, epsilon, k, limits))
 
     found: list[Offer] = []
     if edits == "substitutions" or language.listed:
-        found.append(exponential(_default_title(language, k, edits), "best", "tight"))
-    by_name = [offer(name) for name, each in NAMED.items() if each.edits == edits and each.offered(language)]
+        found.append(exponential(_default_title(language, k, edits), "best", TIGHT))
+    chosen_by_name = [by_name(name) for name, each in NAMED.items() if each.edits == edits and each.offered(language)]
     if edits == "all":
         if language.listed:
-            found.append(exponential(Title.LINEAR_TEXTBOOK, "linear", "textbook"))
+            found.append(exponential(Title.LINEAR_TEXTBOOK, "linear", TEXTBOOK))
         channel = Offer(
             Title.EDITS_MADE,
             lambda epsilon: dw.EditChannel(language.alphabet.symbols, epsilon, k, limits=limits),
             in_language=language.every_word,
         )
-        found += [channel, *by_name]
+        found += [channel, *chosen_by_name]
     else:
-        found += [*by_name, exponential(Title.LINEAR_TEXTBOOK, "linear", "textbook")]
+        found += [*chosen_by_name, exponential(Title.LINEAR_TEXTBOOK, "linear", TEXTBOOK)]
         if k > 1 and not language.alike:
-            found.append(exponential(Title.STAIRCASE_TEXTBOOK, "staircase", "textbook"))
-        found.append(exponential(Title.INVERSE_TEXTBOOK, "inverse", "textbook"))
+            found.append(exponential(Title.STAIRCASE_TEXTBOOK, "staircase", TEXTBOOK))
+        found.append(exponential(Title.INVERSE_TEXTBOOK, "inverse", TEXTBOOK))
     return {str(offer.title): offer for offer in found}
 
 
 def _default_title(language: Language, k: int, edits: Edits) -> Title:
     """The title of the exponential mechanism with nothing chosen: the calibration that is in force."""
     default = dw.Exponential(language, 1.0, k, distance="levenshtein" if edits == "all" else "hamming")
-    tight = default.calibration == "tight"
+    tight = default.calibration == TIGHT
     if default_name(language, edits) == "best":
         return Title.TIGHT if tight else Title.TEXTBOOK
     return Title.TIGHT_DEFAULT if tight else Title.TEXTBOOK_DEFAULT

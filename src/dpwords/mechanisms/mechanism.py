@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection
 from enum import Enum
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Generic, Protocol, Self
 
 import numpy as np
@@ -26,6 +27,7 @@ from dpwords.spaces.space import Distances, Law, Space, distances_of
 
 if TYPE_CHECKING:
     from dpwords.spaces.questions import Answers, Question
+    from dpwords.spaces.subset_selection import Selection
 
 
 class OutputKind(Enum):
@@ -104,6 +106,10 @@ class Mechanism(Value, ABC):
     def simulate(self, word: AnyWord, draws: int) -> list[AnyWord]:
         """Independent draws for studies. Publishing r of them spends r·ε."""
         return self.given(word).simulate(draws)
+
+    def _repeated(self, word: AnyWord, draws: int) -> list[AnyWord]:
+        """Independent outputs at one word, as releases of it are drawn; for audits."""
+        return self.simulate(word, draws)
 
     def log_prob(self, output: Word, given: AnyWord) -> float:
         """The natural logarithm of the probability that `given` is released as `output`; −inf if it cannot be."""
@@ -251,10 +257,14 @@ class OutputWords:
 
 
 class NamedItems:
-    """Outputs that are answers to a question: each is a set of `size` of the `items`; their codes are ascending."""
+    """Outputs that are answers to a question: each names `size` of the `items`; their codes are ascending.
 
-    def __init__(self, question: Question, answers: Answers, size: int) -> None:
-        self.question, self.items, self.size = question, answers.items, size
+    An item is named with probability `share_if_true` if it is the true one, and with `share_if_not` if it is not.
+    """
+
+    def __init__(self, question: Question, answers: Answers, selection: Selection) -> None:
+        self.question, self.items, self.size = question, answers.items, selection.size
+        self.share_if_true, self.share_if_not = selection.share_if_true, selection.share_if_not
         self.at_places = answers.at_places  # the numbers of the true items at each place of words of one length
         self.kind = code_type(len(self.items))
         self._code_of = {item: code for code, item in enumerate(self.items)}
@@ -272,6 +282,12 @@ class NamedItems:
         if codes is None:
             raise InvalidValue("this is no answer of the report: pass what its release returned")
         return separator.join(self.names[code] for code in codes)
+
+    def every(self, most: int = DEFAULTS.listed_outputs) -> list[frozenset[Any]]:
+        """All answers that can come out; raises `TooLarge` if there are more than `most`. Cost: their number."""
+        if math.comb(len(self.items), self.size) > most:
+            raise TooLarge(f"more than {most} sets of {self.size} items can be named: use a smaller language")
+        return [frozenset(some) for some in combinations(self.items, self.size)]
 
     def codes(self, output: Any, length: int) -> Codes | None:
         """The codes of a set of items; None if it is not one that can be named."""

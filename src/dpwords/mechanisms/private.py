@@ -145,6 +145,9 @@ class Private(Summarised):
             in_order[number] = word
         return in_order
 
+    def _repeated(self, word: AnyWord, draws: int) -> list[AnyWord]:
+        return self.release_all([word] * draws)
+
     @overload
     def release_codes(self, rows: Ragged, ids: Iterable[Any] | None = None, key: bytes | None = None) -> Ragged: ...
 

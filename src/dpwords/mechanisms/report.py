@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from dpwords.core.encoding import Codes
 from dpwords.core.limits import DEFAULTS, Limits
-from dpwords.errors import InvalidValue, TooLarge
+from dpwords.errors import InvalidValue
 from dpwords.languages.language import Language, checked_language
 from dpwords.mechanisms.mechanism import NamedItems
 from dpwords.mechanisms.private import Drawing, Private
@@ -63,7 +61,7 @@ class Report(Private):
         self.epsilon, self.question = checked_epsilon(epsilon), question
         self._answers = answers_of(language, question, limits)
         self._selection = best_selection(len(self._answers.items), self.epsilon)
-        self.answers = NamedItems(question, self._answers, self._selection.size)
+        self.answers = NamedItems(question, self._answers, self._selection)
 
     def __repr__(self) -> str:
         return f"Report({self.language!r}, epsilon={self.epsilon:g}, question={self.question!r})"
@@ -107,10 +105,7 @@ class Report(Private):
 
     def every_output(self, most: int = DEFAULTS.listed_outputs) -> list[frozenset[Any]]:
         """All answers that can come out; raises `TooLarge` if there are more than `most`. Cost: their number."""
-        number = math.comb(len(self.items), self.size)
-        if number > most:
-            raise TooLarge(f"more than {most} sets of {self.size} items can be named: use a smaller language")
-        return [frozenset(some) for some in combinations(self.items, self.size)]
+        return self.answers.every(most)
 
     def like(self, *, epsilon: float | None = None, k: int | None = None) -> Self:
         if k not in (None, self.k):

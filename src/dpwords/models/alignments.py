@@ -46,6 +46,23 @@ class SeenChain(NamedTuple):
     replaced: float
 
 
+class EditChances(NamedTuple):
+    """The probabilities of an edit channel, times m for each released symbol, where m is the number of symbols."""
+
+    gap: Floats  # of each number of symbols: that one given word is inserted
+    deleted: float
+    kept: float
+    replaced: float  # by one given other symbol
+
+    @classmethod
+    def of(cls, channel: Channel, longest: int) -> EditChances:
+        """Those of a channel, for at most so many inserted symbols."""
+        many = channel.symbols
+        gap = np.exp(channel.log_insertions(longest) + np.arange(longest + 1) * np.log(many))
+        deleted, kept, replaced = np.exp(channel.log_operations()).tolist()
+        return cls(gap, deleted, kept * many, replaced * many)
+
+
 class Alignments(Value):
     """Released words and the edit channel that they went through, for estimates of the chain of the true words.
 

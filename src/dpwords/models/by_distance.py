@@ -1,4 +1,4 @@
-"""Guesses of runs through weights that depend on the distance in any way, if all words are equally likely.
+"""What is known of runs through weights that depend on the distance in any way, if all words are equally likely.
 
 Given one release w, the distribution q of the private word, without its normaliser, is that of the releases of w. Its
 probabilities of symbols are sums over runs that are counted by their distance from w. What the normalisers change is
@@ -7,8 +7,10 @@ found by proposing runs from q (`metropolis.py`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NoReturn
 
 import numpy as np
 
@@ -16,64 +18,87 @@ from dpwords.core import threads
 from dpwords.core.compiled import kernel
 from dpwords.core.encoding import Codes
 from dpwords.core.limits import DEFAULTS, Limits
-from dpwords.core.randomness import SeededSource, uint64
+from dpwords.core.randomness import SeededSource
 from dpwords.core.scaled import Floats
+from dpwords.errors import InvalidValue, named
 from dpwords.mechanisms.exponential import Exponential
-from dpwords.models.metropolis import SPREAD, corrections
-from dpwords.models.runs import Simulated
-from dpwords.spaces.choice import space_of
+from dpwords.models.chains import PriorWords
+from dpwords.models.hidden import Seen, uniform_numbers
+from dpwords.models.listed import Evidence, weighted_logs
+from dpwords.models.metropolis import corrections
+from dpwords.models.posteriors import SPREAD, Known, Posteriors, Simulated
+from dpwords.models.tuning import PROPOSED, TOGETHER
+from dpwords.spaces.choice import graph_of, space_of
 from dpwords.spaces.graph import Graph
-from dpwords.spaces.space import Space
 
-_PROPOSED = 8  # runs for each word
-_TOGETHER = 500  # words whose corrections are computed at a time
+
+class DistanceEvidence(Evidence):
+    """Releases of the exponential mechanism with weights that are no power of a single number."""
+
+    mechanism: Exponential
+
+    def log_probs(self, words: Codes, outputs: Sequence[Codes] | Codes) -> Floats:
+        return weighted_logs(self.mechanism.weights(self.length), words, outputs)
+
+    def posteriors(self, prior: PriorWords, releases: int) -> DistancePosteriors | None:
+        """For equally likely words of a system, and one release."""
+        if releases > 1 or not prior.is_uniform or self.mechanism.language.alike:
+            return None
+        return DistancePosteriors(self) if self.mechanism.weights(self.length).base is None else None
+
+    def uneven(self) -> None:
+        if not self.mechanism.language.alike:
+            self._refuse()
+
+    def seen(self, rows: Codes) -> Seen:
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise InvalidValue(
+            "expectation–maximisation needs weights that fall linearly in the exponent, and those of these releases do "
+            f"not: use {named('method', 'inverse')} (free words only), or release with {named('utility', 'linear')}"
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class DistanceAttack:
-    """An exponential mechanism on a system whose weights are no power of a single number, at one length."""
+class DistancePosteriors(Posteriors):
+    """Equally likely words, each seen through one release."""
 
-    mechanism: Exponential
-    length: int
+    evidence: DistanceEvidence
 
-    @classmethod
-    def of(cls, mechanism: object, length: int) -> DistanceAttack | None:
-        """The attack on a mechanism, or None if it has linear weights, or public weights of words."""
-        if not isinstance(mechanism, Exponential) or mechanism.distance != "hamming" or mechanism.language.alike:
-            return None
-        weights = mechanism.weights(length)
-        return cls(mechanism, length) if weights.rate is None and weights.base is None else None
-
-    @cached_property
-    def _space(self) -> Space:
-        return space_of(self.mechanism.language, "hamming", self.mechanism.limits)
+    @property
+    def mechanism(self) -> Exponential:
+        return self.evidence.mechanism
 
     @cached_property
     def passes(self) -> DistancePasses:
         """Sums over all runs."""
-        graph = getattr(self._space, "graph", None) or Graph.of(self.mechanism.language)
-        return DistancePasses(graph, np.exp(self.mechanism.weights(self.length).logs), self.mechanism.limits)
+        weights = np.exp(self.mechanism.weights(self.evidence.length).logs)
+        return DistancePasses(graph_of(self.mechanism.language), weights, self.mechanism.limits)
 
     def cost(self) -> int:
         """The number of edges that are visited for each simulated word, by distance."""
-        return len(self.passes.graph.target) * self.length**2 * (2 + _PROPOSED)
+        return len(self.passes.graph.target) * self.evidence.length**2 * (2 + PROPOSED)
 
     @property
     def gain(self) -> float:
-        """How many times as likely a guess of the whole word can become: the largest weight divided by the least.
+        """The largest weight divided by the least.
 
         All words of the length have at least the least weight, so no output is more likely than this for any word,
         divided by their number.
         """
-        logs = self.mechanism.weights(self.length).logs
+        logs = self.mechanism.weights(self.evidence.length).logs
         return float(np.exp(min(logs.max() - logs.min(), 700.0)))
 
+    def known(self, outputs: list[Codes]) -> Known | None:
+        raise self.evidence.too_many()
+
     def simulated(self, samples: int) -> Simulated:
-        """Draw words and releases with fixed seeds, and guess each of them. Cost: samples · `cost`."""
         source = SeededSource("runs that an adversary guesses")
-        words = np.asarray(self._space.uniform(self.length, samples, source.open()))
+        space = space_of(self.mechanism.language, "hamming", self.mechanism.limits)
+        words = np.asarray(space.uniform(self.evidence.length, samples, source.open()))
         released = np.asarray(self.mechanism.seeded("outputs that an adversary sees").release_codes(words))
-        stretches = [slice(begin, begin + _TOGETHER) for begin in range(0, samples, _TOGETHER)]
+        stretches = [slice(begin, begin + TOGETHER) for begin in range(0, samples, TOGETHER)]
         parts = [self._guessed(words[stretch], released[stretch], source) for stretch in stretches]
         by_place, hits, hits_most, whole, whole_most = (
             np.concatenate([each[column] for each in parts]) for column in range(5)
@@ -82,17 +107,13 @@ class DistanceAttack:
 
     def _guessed(self, words: Codes, released: Codes, source: SeededSource) -> tuple[Floats, ...]:
         shares, stream = self.passes.shares(released).transpose(1, 2, 0), source.open()
-        runs = np.stack([np.asarray(self.mechanism._law(codes).draw(_PROPOSED, stream)) for codes in released])
+        runs = np.stack([np.asarray(self.mechanism._law(codes).draw(PROPOSED, stream)) for codes in released])
         logs = self.passes.log_totals(np.concatenate([words, released, *runs]))
         own, of_released, proposed = np.split(logs, [len(words), 2 * len(words)])
-        proposed, chance = proposed.reshape(-1, _PROPOSED), self.passes.values[0] * np.exp(-of_released)
-        uniform = uint64(stream, proposed.shape).astype(np.float64) * 2.0**-64
+        proposed, chance = proposed.reshape(-1, PROPOSED), self.passes.values[0] * np.exp(-of_released)
+        uniform = uniform_numbers(stream, proposed.shape)
         wrong = corrections(words, runs, own, proposed, uniform, released, shares.shape[1])
-        guessed, corrected = shares.argmax(axis=1), shares + wrong.places
-        at_guess = np.take_along_axis(corrected, guessed[:, None, :], axis=1)[:, 0].T
-        most = corrected.max(axis=1).T
-        hits = (at_guess + most) / 2, at_guess.mean(axis=1), most.mean(axis=1)
-        return *hits, chance + wrong.guess, chance + wrong.largest
+        return *wrong.hits(shares), chance + wrong.guess, chance + wrong.largest
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -13,15 +14,14 @@ import numpy as np
 from dpwords.core.checks import whole_number
 from dpwords.core.encoding import Codes
 from dpwords.core.limits import DEFAULTS, Limits
-from dpwords.core.randomness import SeededSource, Stream, uint64
+from dpwords.core.randomness import SeededSource, Stream
 from dpwords.core.scaled import Floats
 from dpwords.core.symbols import Word, symbols_of
 from dpwords.errors import InvalidValue
 from dpwords.languages.language import Language, checked_language
 from dpwords.languages.systems import ANY_START, written
-from dpwords.models.hidden import Hidden
-from dpwords.spaces.choice import space_of
-from dpwords.spaces.graph import Graph
+from dpwords.models.hidden import Hidden, uniform_numbers
+from dpwords.spaces.choice import graph_of
 
 _ROUNDING = 1e-6  # by which the probabilities of a state may miss 1
 
@@ -87,7 +87,7 @@ class MarkovChain(ABC):
     def drawn(self, places: int, number: int, stream: Stream) -> Codes:
         """The same as rows of symbol codes, with the bits of a stream."""
         steps = self._steps(places)
-        uniform = uint64(stream, (places, number)) * 2.0**-64
+        uniform = uniform_numbers(stream, (places, number))
         state, hidden = np.zeros(number, dtype=np.int64), self.population
         first = np.searchsorted(hidden.source, np.arange(hidden.size + 1))
         words = np.zeros((number, places), dtype=np.int64)
@@ -194,7 +194,25 @@ def hidden_runs(language: Language, limits: Limits = DEFAULTS) -> Hidden:
     """The hidden runs of a language. Cost: its edges; for free words the square of the number of symbols."""
     if language.alike:
         return Hidden.of_free_words(language.alphabet, limits)
-    return Hidden.of(getattr(space_of(language, "hamming", limits), "graph", None) or Graph.of(language))
+    return Hidden.of(graph_of(language))
+
+
+@dataclass(frozen=True, eq=False)
+class PriorWords:
+    """How likely each private word of a language is, for somebody who has seen nothing."""
+
+    language: Language
+    chain: MarkovChain | None = None  # None if all words of a length are equally likely
+    limits: Limits = DEFAULTS
+
+    @property
+    def is_uniform(self) -> bool:
+        return self.chain is None
+
+    @cached_property
+    def known(self) -> MarkovChain:
+        """The chain that the words come from."""
+        return self.chain or Chain.uniform(self.language, self.limits)
 
 
 def _checked_rows(language: Language, transitions: object) -> dict[Any, dict[Any, float]]:

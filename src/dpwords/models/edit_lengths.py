@@ -14,7 +14,7 @@ import numpy as np
 
 from dpwords.core.compiled import kernel
 from dpwords.core.scaled import Floats, Integers
-from dpwords.models.alignments import Alignments
+from dpwords.models.alignments import Alignments, EditChances
 from dpwords.models.true_lengths import explained_lengths
 
 _MOST_STEPS = 5 * 10**8  # of one pass; half a second
@@ -126,12 +126,9 @@ class LengthChain:
         return np.ascontiguousarray(rows[0]), np.ascontiguousarray(rows[1:])
 
     def _model(self, chances: Floats) -> SeenWords:
-        channel = self.alignments.channel
         longest = int(self.alignments.words.sizes.max(initial=0))
-        gap = np.exp(channel.log_insertions(longest) + np.arange(longest + 1) * np.log(channel.symbols))
-        deleted, kept, replaced = np.exp(channel.log_operations()).tolist()
-        many = channel.symbols
-        return SeenWords(*self._rows(chances), self.lengths, gap, deleted, kept * many, replaced * many)
+        edits = EditChances.of(self.alignments.channel, longest)
+        return SeenWords(*self._rows(chances), self.lengths, edits.gap, edits.deleted, edits.kept, edits.replaced)
 
     def _passed(self, chances: Floats) -> tuple[Floats, Floats]:
         logs, steps = self.alignments.summed(kernel("edit_lengths").add_uses_each, self._model(chances))

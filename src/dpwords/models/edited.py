@@ -1,16 +1,17 @@
-"""Guesses of words that went through the edit channel, whose outputs are longer or shorter than they were.
+"""What outputs of the edit channel tell about words of one length, which they are longer or shorter than.
 
-The true word has a known length and comes from a Markov chain; sums over all true words and all their alignments with
-the output are computed by forward and backward passes, so the probability of each symbol at each place is exact. The
-most likely word is not known, but enclosed: by a word that is found symbol by symbol, and by a bound for which the rest
-of the word may be chosen anew for each alignment (docs/theory.md, section 17).
+The true word comes from a Markov chain; sums over all true words and all their alignments with the output are computed
+by forward and backward passes, so the probability of each symbol at each place is exact. The most likely word is not
+known, but enclosed: by a word that is found symbol by symbol, and by a bound for which the rest of the word may be
+chosen anew for each alignment (docs/theory.md, section 17).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
@@ -19,9 +20,14 @@ from dpwords.core.compiled import kernel
 from dpwords.core.encoding import Codes, Ragged
 from dpwords.core.randomness import SeededSource
 from dpwords.core.scaled import Floats, Integers
+from dpwords.errors import TooLarge
 from dpwords.mechanisms.edit_channel import EditChannel
-from dpwords.models.chains import MarkovChain
-from dpwords.models.runs import Simulated
+from dpwords.models.alignments import EditChances
+from dpwords.models.chains import MarkovChain, PriorWords
+from dpwords.models.listed import Evidence
+from dpwords.models.posteriors import Known, Posteriors, Simulated
+from dpwords.spaces.edit_channel import Channel
+from dpwords.spaces.lists import codes_of, text_of
 
 
 class ChainSteps(NamedTuple):
@@ -36,30 +42,67 @@ class ChainSteps(NamedTuple):
     alphabet: int  # number of symbols of the language
 
 
-class EditChances(NamedTuple):
-    """The probabilities of an edit channel, times m for each released symbol, where m is the number of symbols."""
+class AlignedEvidence(Evidence):
+    """Outputs of the edit channel, which are aligned with true words in all ways. A projection is left out."""
 
-    gap: Floats  # of each number of symbols: that one given word is inserted
-    deleted: float
-    kept: float
-    replaced: float  # by one given other symbol
+    mechanism: EditChannel
+    _remedy = "pass one release"
 
+    @property
+    def channel(self) -> Channel:
+        return self.mechanism._channel
 
-class Known(NamedTuple):
-    """What an output tells: the probabilities of the symbols (columns) at each place (row), and a likely word."""
+    def posteriors(self, prior: PriorWords, releases: int) -> EditedPosteriors | None:
+        return EditedPosteriors(self, prior) if releases == 1 else None
 
-    places: Floats
-    word: Codes
-    probability: float
+    def every_output(self, words: Codes) -> NoReturn:
+        raise TooLarge("the outputs of an edit channel have any length, so they cannot be listed: simulate them")
+
+    def log_probs(self, words: Codes, outputs: Sequence[Codes] | Codes) -> Floats:
+        """Sums over alignments, once for each distinct output."""
+        texts = [text_of(output) for output in outputs]
+        distinct = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+        order = np.lexsort(words.T[::-1])
+        rows = np.ascontiguousarray(words[order], dtype=np.int64)
+        shared = np.zeros(len(rows), dtype=np.int64)
+        shared[1:] = np.cumprod(rows[1:] == rows[:-1], axis=1).sum(axis=1)
+        found = np.empty((len(distinct), len(rows)))
+        inserted = np.exp(self.channel.log_insertions(max(map(len, distinct))))
+        operations = np.exp(self.channel.log_operations()).tolist()
+
+        def fill(part: slice) -> None:
+            for text, number in list(distinct.items())[part]:
+                kernel("edit_channel").log_probs(rows, shared, codes_of(text), *operations, inserted, found[number])
+
+        longest, limits = max(map(len, distinct)) + 1, self.mechanism.limits
+        threads.in_parts(fill, len(distinct), cost=rows.size * longest**2, most=limits.threads)
+        plain = self.mechanism.without_projection()
+        for number, row in zip(*np.nonzero(np.isneginf(found)), strict=True):  # less than floats can express
+            found[number, row] = plain._law(rows[row]).log_prob(codes_of(list(distinct)[number]))
+        matrix = np.empty((len(rows), len(texts)))
+        matrix[order] = found[[distinct[text] for text in texts]].T
+        return matrix
 
 
 @dataclass(frozen=True, eq=False)
-class EditedAttack:
-    """An edit channel, and a prior for words of one length."""
+class EditedPosteriors(Posteriors):
+    """Words of one length, each seen through one output of an edit channel."""
 
-    mechanism: EditChannel
-    prior: MarkovChain
-    length: int
+    too_large = "words of this length take too long to align with what is released: use a shorter one"
+    evidence: AlignedEvidence
+    prior_words: PriorWords
+
+    @property
+    def mechanism(self) -> EditChannel:
+        return self.evidence.mechanism
+
+    @property
+    def length(self) -> int:
+        return self.evidence.length
+
+    @property
+    def prior(self) -> MarkovChain:
+        return self.prior_words.known
 
     @cached_property
     def _codes(self) -> Integers:
@@ -75,26 +118,18 @@ class EditedAttack:
         steps = self.prior._steps(self.length)
         return ChainSteps(hidden.source, hidden.target, first, steps, symbol, codes[symbol], len(codes))
 
-    def _edits(self, longest: int) -> EditChances:
-        channel = self.mechanism._channel
-        symbols = channel.symbols
-        gap = np.exp(channel.log_insertions(longest) + np.arange(longest + 1) * np.log(symbols))
-        deleted, kept, replaced = np.exp(channel.log_operations()).tolist()
-        return EditChances(gap, deleted, kept * symbols, replaced * symbols)
-
     def cost(self, released: int | None = None) -> int:
         """About the number of additions for an output of so many symbols, or of as many as are expected."""
-        hidden, longest = self.prior.population, self.length + self.mechanism._channel.edits(self.length)
+        hidden, longest = self.prior.population, self.length + self.evidence.channel.edits(self.length)
         longest = longest if released is None else released + 1
         return int(3 * self.length * longest * (hidden.size * longest / 2 + len(hidden.source)))
 
     def simulated(self, samples: int) -> Simulated:
-        """Draw words and outputs with fixed seeds, and guess each of them. Cost: samples · `cost`."""
         words = self.prior.drawn(self.length, samples, SeededSource("words that an adversary guesses").open())
         seeded = self.mechanism.without_projection().seeded("outputs that an adversary sees")
         released = seeded.release_codes(Ragged.even(self._codes[words]))
         hits, whole, most = np.zeros((samples, self.length)), np.zeros(samples), np.zeros(samples)
-        chain, edits = self._chain, self._edits(int(released.sizes.max(initial=0)))
+        chain, edits = self._chain, EditChances.of(self.evidence.channel, int(released.sizes.max(initial=0)))
         values = released.values.astype(np.int64)
         loops = kernel("edited")
 
@@ -105,9 +140,11 @@ class EditedAttack:
         mean = hits.mean(axis=1)
         return Simulated(hits.mean(axis=0), mean, mean, whole, most, 1.0, 1.0)
 
-    def known(self, output: Codes) -> Known | None:
-        """What one output tells; None if no word that the prior allows can have led to it. Cost: `cost`."""
-        chain, edits, loops = self._chain, self._edits(len(output)), kernel("edited")
+    def known(self, outputs: list[Codes]) -> Known | None:
+        (output,) = outputs
+        if self.cost(len(output)) > self.mechanism.limits.attacked_steps:
+            raise TooLarge("words of this length take too long to align with this release: use shorter ones")
+        chain, edits, loops = self._chain, EditChances.of(self.evidence.channel, len(output)), kernel("edited")
         ahead = np.zeros((self.length, len(chain.code), len(output) + 1))
         shares, word = np.zeros((self.length, chain.alphabet)), np.zeros(self.length, dtype=np.int64)
         total = loops.backward(output, chain, edits, False, ahead)

@@ -27,7 +27,7 @@ _MOST_STEPS = 1000
 ProgressLine = Callable[[str], None]
 
 
-class Evidence(Protocol):
+class Likelihood(Protocol):
     """Releases, and what they tell about the parameters of a population."""
 
     @property
@@ -63,7 +63,7 @@ def _missing(gain: float, step: float, next_step: float) -> float:
 
 
 def fit(
-    evidence: Evidence,
+    evidence: Likelihood,
     start: Floats,
     progress: ProgressLine | None = None,
     most: int = _MOST_STEPS,

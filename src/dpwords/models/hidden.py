@@ -303,7 +303,7 @@ class Pass:
     def sampled(self, factor: Floats, ending: Floats, runs: int, stream: Stream) -> Integers:
         """For each word so many hidden runs, drawn from their distribution given the word, as edges."""
         words, length = self.seen.rows.shape
-        uniform = uint64(stream, (words, runs, length + 1)) * 2.0**-64
+        uniform = uniform_numbers(stream, (words, runs, length + 1))
         taken = np.zeros((words, runs, length), dtype=np.int64)
 
         def work(part: slice) -> None:
@@ -337,6 +337,11 @@ class Pass:
         cost = len(self.layers.order) * (self.parts[0].stop if self.parts else 1)
         threads.in_parts(work, len(self.parts), cost=cost, most=self.limits.threads)
         return float(sum(value for value, _ in found)), np.sum([uses for _, uses in found], axis=0)
+
+
+def uniform_numbers(stream: Stream, shape: tuple[int, ...]) -> Floats:
+    """Independent numbers, uniform between 0 and 1."""
+    return uint64(stream, shape).astype(np.float64) * 2.0**-64
 
 
 def favouring_own(codes: Codes, symbols: int, ratio: float) -> Seen:

@@ -10,9 +10,9 @@ from functools import cached_property
 
 import numpy as np
 
-from dpwords.core.randomness import Stream, uint64
+from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Floats, Integers
-from dpwords.models.hidden import Favoured, Pass
+from dpwords.models.hidden import Favoured, Pass, uniform_numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ class LogPasses:
         Cost: that of `log_totals`, and length · edges into a state for each run.
         """
         hidden, (words, length) = self.passes.hidden, self.passes.seen.rows.shape
-        uniform = uint64(stream, (words, runs, length + 1)).astype(np.float64) * 2.0**-64
+        uniform = uniform_numbers(stream, (words, runs, length + 1))
         taken = np.zeros((words, runs, length), dtype=np.int64)
         into = [_into(hidden.target[edges], edges, hidden.size) for edges in self._layers]
         lanes = np.arange(words)

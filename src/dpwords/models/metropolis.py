@@ -14,8 +14,6 @@ import numpy as np
 from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Floats
 
-SPREAD = 3.0  # probabilities between 0 and 1 that were corrected by up to 1 are between −1 and 2
-
 
 class Corrections(NamedTuple):
     """What has to be added to probabilities under q, so that they become unbiased, for each of some words."""
@@ -23,6 +21,14 @@ class Corrections(NamedTuple):
     places: Floats  # [place, symbol, word]: to that of a symbol at a place
     guess: Floats  # to that of one guess of the whole word
     largest: Floats  # at most, to that of any word
+
+    def hits(self, shares: Floats) -> tuple[Floats, Floats, Floats]:
+        """From shares[place, symbol, word] under q, for each word: the chance of a hit at each place, its mean for the
+        likeliest symbols under q, and that for the best ones, at most."""
+        corrected = shares + self.places
+        at_guess = np.take_along_axis(corrected, shares.argmax(axis=1)[:, None, :], axis=1)[:, 0].T
+        most = corrected.max(axis=1).T
+        return (at_guess + most) / 2, at_guess.mean(axis=1), most.mean(axis=1)
 
 
 def corrections(

@@ -42,7 +42,7 @@ class Normalisers:
     def logs(self, words: Codes) -> Floats:
         """ln Z(x) of each word, up to a constant for the length. Cost: words · edges of all layers."""
         base = self.weights.base
-        ratio = ratio_of(self.weights)
+        ratio = ratio_of(rate_of(self.weights))
         if isinstance(base, WeightedWords):
             apart = np.count_nonzero(words[:, None, :] != base.rows[None], axis=2)
             weight = base.weight.relative_to(base.weight.exponent.max())
@@ -58,9 +58,14 @@ class Normalisers:
         return float(np.sqrt(np.cov(logs, fweights=times, ddof=0))) if len(logs) > 1 else 0.0
 
 
-def ratio_of(weights: Weights) -> float:
+def ratio_of(rate: float) -> float:
     """e^rate: how many times as much weight an output has for each place where it agrees with the word.
 
     At most e^600: larger ones tell no more, and floats do not hold them.
     """
-    return float(np.exp(min(-weights.z.logs()[0], _LARGEST_RATE)))
+    return float(np.exp(min(rate, _LARGEST_RATE)))
+
+
+def rate_of(weights: Weights) -> float:
+    """The rate of weights that are linear in the exponent."""
+    return float(-weights.z.logs()[0])

@@ -10,13 +10,12 @@ import numpy as np
 from dpwords.core.scaled import Floats
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
-from dpwords.models.chains import MarkovChain
+from dpwords.models.chains import MarkovChain, hidden_runs
 from dpwords.models.corrected import fit_corrected
-from dpwords.models.evidence import evidence_of, population_of, uneven_normalisers
 from dpwords.models.fitting import CORRECTED, Fit, ProgressLine, fit, normalised
 from dpwords.models.hidden import Hidden
 from dpwords.models.releases import Releases
-from dpwords.models.run_evidence import RunEvidence
+from dpwords.models.run_evidence import RunEvidence, uneven_normalisers
 from dpwords.spaces.choice import space_of
 
 _FIRST = 4000  # releases from which a fit to many more starts
@@ -66,16 +65,16 @@ class Model(MarkovChain):
 
 def fitted(releases: Releases, mechanism: Private, progress: ProgressLine | None = None) -> Model:
     """The population that makes the releases most likely. Cost: some tens of passes; see `Pass`."""
-    words, population = releases.by_length(), population_of(mechanism)
+    words, population = releases.by_length(), hidden_runs(mechanism.language, mechanism.limits)
     start = _counted(words, population)
-    uneven = uneven_normalisers(mechanism, list(words))
+    uneven = uneven_normalisers(mechanism, words)
     if uneven is not None:
         paired = population.paired(mechanism.limits)
         space = space_of(mechanism.language, "hamming", mechanism.limits)
-        first = evidence_of(mechanism, words, paired)
+        first = RunEvidence.of(mechanism, words, paired)
         evidence, found = fit_corrected(first, uneven, space, start, progress)
     else:
-        evidence = evidence_of(mechanism, words, population)
+        evidence = RunEvidence.of(mechanism, words, population)
         if len(releases) > 4 * _FIRST:
             start = fit(evidence.sample(_FIRST), start, progress).chances
         found = fit(evidence, start, progress)

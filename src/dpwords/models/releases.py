@@ -16,7 +16,6 @@ from dpwords.core.symbols import is_hashable
 from dpwords.errors import InvalidValue, NotInLanguage, within_memory
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
-from dpwords.mechanisms.report import Report
 from dpwords.spaces.choice import space_of
 
 
@@ -35,7 +34,7 @@ class Releases:
         `releases` is a list of words, an array of symbol codes (a word in each row), a `Ragged`, or a column of words
         of a pyarrow, pandas or Polars table.
         """
-        if isinstance(mechanism, Report) or not isinstance(mechanism, Private):
+        if not isinstance(mechanism, Private) or mechanism.answers is not None:  # users may pass anything
             raise InvalidValue(
                 "this question is answered by releases of words: pass releases of Exponential, Online, EditChannel or "
                 "what best returns, and the mechanism itself"
@@ -64,9 +63,8 @@ class Releases:
 
     def fingerprint(self, mechanism: Private) -> str:
         """What releases with other words, or of another mechanism, do not have. Cost: the symbols of the releases."""
-        promise = (type(mechanism).__name__, mechanism.epsilon, mechanism.k)
-        rates = [repr(getattr(mechanism, name, None)) for name in ("utility", "calibration", "onto")]
-        facts = repr((mechanism._space.identity, mechanism.language.alphabet.symbols, promise, rates))
+        promise = (repr(mechanism), mechanism.epsilon, mechanism.k)
+        facts = repr((mechanism._space.identity, mechanism.language.alphabet.symbols, promise))
         found = hashlib.sha256(facts.encode("utf-8", "surrogatepass"))
         for numbers in (self.words.values, self.words.ends):
             found.update(numbers.astype(np.int64).tobytes())

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
+from dpwords.core.encoding import Codes
 from dpwords.core.limits import Limits
 from dpwords.core.scaled import Floats, Integers
+from dpwords.mechanisms.private import Private
+from dpwords.models.evidence import evidence_of
 from dpwords.models.hidden import Expected, Hidden, Pass, Seen
+from dpwords.models.normalisers import Normalisers
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +49,14 @@ class RunEvidence:
 
     hidden: Hidden
     lengths: tuple[SameLength, ...]
+
+    @classmethod
+    def of(cls, mechanism: Private, words: dict[int, Codes], hidden: Hidden, distinct: bool = True) -> RunEvidence:
+        """Releases of each length, with normalisers taken as constant, each distinct one once, or one by one.
+
+        Cost: the symbols of the releases.
+        """
+        return cls(hidden, tuple(_same_length(mechanism, rows, hidden, distinct) for rows in words.values()))
 
     @property
     def groups(self) -> Integers:
@@ -86,3 +98,18 @@ def _thinned(words: SameLength, share: int) -> SameLength:
     passes, kept = words.passes, slice(0, None, share)
     seen = Seen(np.ascontiguousarray(passes.seen.rows[kept]), passes.seen.favours)
     return replace(words, passes=replace(passes, seen=seen), times=words.times[kept])
+
+
+def _same_length(mechanism: Private, rows: Codes, hidden: Hidden, distinct: bool) -> SameLength:
+    number = np.ones(len(rows), dtype=np.int64)
+    if distinct:
+        rows, number = np.unique(rows, axis=0, return_counts=True)
+    passes = Pass(hidden, evidence_of(mechanism, rows.shape[1]).seen(rows), mechanism.limits)
+    ending = hidden.accepting.astype(np.float64)
+    return SameLength(passes, number.astype(np.float64), np.ones(len(hidden.source)), ending)
+
+
+def uneven_normalisers(mechanism: Private, lengths: Iterable[int]) -> list[Normalisers | None] | None:
+    """The normalisers of each length, or None where they are the same for all words; None if that is so everywhere."""
+    found = [evidence_of(mechanism, length).uneven() for length in lengths]
+    return None if all(each is None for each in found) else found

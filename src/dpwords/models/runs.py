@@ -1,4 +1,4 @@
-"""Guesses of runs of a system, simulated: words are drawn, and what is known of each given its releases is computed.
+"""What is known of runs given their releases, where releases tell about each place of a run by itself.
 
 Where the normaliser Z(x) of the exponential mechanism depends on the word x, the probabilities q(x) that forward and
 backward passes give are not yet those of Bayes' rule, which are in proportion to q(x)/Z(x)^r. What is missing is found
@@ -8,91 +8,90 @@ by proposing runs from q (`metropolis.py`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from dpwords.core import threads
 from dpwords.core.encoding import Codes
-from dpwords.core.randomness import SeededSource, uint64
+from dpwords.core.randomness import SeededSource
 from dpwords.core.scaled import Floats
-from dpwords.mechanisms.exponential import Exponential
-from dpwords.mechanisms.online import Online
 from dpwords.mechanisms.private import Private
-from dpwords.models.chains import MarkovChain
-from dpwords.models.evidence import seen
-from dpwords.models.hidden import Seen
+from dpwords.models.chains import MarkovChain, PriorWords
+from dpwords.models.hidden import Seen, favouring_own, uniform_numbers
 from dpwords.models.likeliest import HiddenWords, Likeliest, Told, together
-from dpwords.models.metropolis import SPREAD, Corrections, corrections
-from dpwords.models.normalisers import Normalisers
+from dpwords.models.listed import Evidence
+from dpwords.models.metropolis import Corrections, corrections
+from dpwords.models.normalisers import Normalisers, ratio_of
+from dpwords.models.posteriors import SPREAD, Known, Posteriors, Simulated
+from dpwords.models.tuning import CLOSE, DRAWN, EVEN, PROPOSED, PROPOSED_UNEVEN
 from dpwords.spaces.choice import space_of
-from dpwords.spaces.graph import Graph
-
-_PROPOSED = 8  # runs for each word, if normalisers are nearly the same for all words
-_PROPOSED_UNEVEN = 64
-_CLOSE = 1.5  # times the chance of the most likely word, up to which the bound by steepness is taken
-_EVEN = 0.03  # standard deviation of ln Z up to which they are
 
 
-class Simulated(NamedTuple):
-    """For each simulated word, what guesses get right: by a guess that is known, and by the best one at most.
+class PlaceEvidence(Evidence):
+    """Each place shows its true symbol e^rate times as likely as any other one."""
 
-    Hits are the mean over the places. Where the distribution given the releases is known exactly, both are the same.
-    """
+    mechanism: Private
+    rate: float
 
-    hits_by_place: Floats  # mean over the words
-    hits: Floats
-    hits_at_most: Floats
-    whole: Floats
-    whole_at_most: Floats
-    hits_spread: float  # of the range of hits
-    whole_spread: float
+    def seen(self, rows: Codes) -> Seen:
+        return favouring_own(rows, len(self.mechanism.language.alphabet), ratio_of(self.rate))
+
+    def posteriors(self, prior: PriorWords, releases: int) -> RunPosteriors:
+        return RunPosteriors(self, prior, releases)
+
+    @property
+    def steepness(self) -> float:
+        """How much ln Z can change for each place in which words differ; 0 where it does not depend on the word."""
+        return 0.0
+
+    @cached_property
+    def spread(self) -> float:
+        """The standard deviation of ln Z over typical words of the language."""
+        if self.normalisers is None:
+            return 0.0
+        space = space_of(self.mechanism.language, "hamming", self.mechanism.limits)
+        return self.normalisers.spread(space, self.length)
+
+    def uneven(self) -> Normalisers | None:
+        return self.normalisers if self.spread > EVEN else None
 
 
 @dataclass(frozen=True, eq=False)
-class RunsAttack:
-    """A mechanism whose outputs tell about each place of a word separately, up to the normaliser, and a prior."""
+class RunPosteriors(Posteriors):
+    """Words that releases tell about place by place, up to the normaliser, and how likely each of them is."""
 
-    mechanism: Private
-    prior: MarkovChain
-    is_uniform: bool
-    length: int
+    evidence: PlaceEvidence
+    prior_words: PriorWords
     releases: int
 
-    @staticmethod
-    def applies_to(mechanism: object, length: int) -> bool:
-        """Whether words of this length can be attacked by passes over hidden runs."""
-        if isinstance(mechanism, Exponential):
-            return mechanism.distance == "hamming" and mechanism.weights(length).rate is not None
-        return isinstance(mechanism, Online)
+    @property
+    def mechanism(self) -> Private:
+        return self.evidence.mechanism
 
-    @cached_property
+    @property
+    def length(self) -> int:
+        return self.evidence.length
+
+    @property
+    def prior(self) -> MarkovChain:
+        return self.prior_words.known
+
+    @property
     def normalisers(self) -> Normalisers | None:
-        """The normalisers, if they depend on the word."""
-        mechanism = self.mechanism
-        if not isinstance(mechanism, Exponential) or mechanism.language.alike:
-            return None
-        space = space_of(mechanism.language, "hamming", mechanism.limits)
-        graph = getattr(space, "graph", None) or Graph.of(mechanism.language)
-        return Normalisers(graph, mechanism.weights(self.length), mechanism.limits)
+        return self.evidence.normalisers
 
-    @cached_property
-    def steepness(self) -> float:
-        """How much ln Z can change for each place in which words differ: min(c, ε − c), from the promise itself."""
-        assert isinstance(self.mechanism, Exponential)
-        c = self.mechanism.weights(self.length).rate or Fraction(0)
-        return max(float(min(c, Fraction(self.mechanism.epsilon) - c)), 0.0)
+    @property
+    def _release_is_best(self) -> bool:
+        """Whether the release itself is the best guess of the whole word."""
+        return self.prior_words.is_uniform and self.releases == 1 and self.normalisers is not None
 
     @cached_property
     def proposed(self) -> int:
         """How many runs are proposed for each word."""
         if self.normalisers is None:
             return 0
-        space = space_of(self.mechanism.language, "hamming", self.mechanism.limits)
-        uneven = self.normalisers.spread(space, self.length) * self.releases > _EVEN
-        return _PROPOSED_UNEVEN if uneven else _PROPOSED
+        return PROPOSED_UNEVEN if self.evidence.spread * self.releases > EVEN else PROPOSED
 
     def cost(self) -> int:
         """The number of edges that are visited for each simulated word."""
@@ -105,7 +104,7 @@ class RunsAttack:
         words = self.prior.drawn(self.length, samples, source.open())
         seeded = self.mechanism.seeded("outputs that an adversary sees")
         released = np.stack([seeded.release_codes(words) for _ in range(self.releases)], axis=1)
-        told = seen(self.mechanism, released.reshape(-1, self.length))
+        told = self.evidence.seen(released.reshape(-1, self.length))
         width = max(self.prior.population.size, len(self.prior.language.alphabet)) * self.length
         size = max(self.mechanism.limits.batch // (4 * width), 1)
         parts = [slice(begin, min(begin + size, samples)) for begin in range(0, samples, size)]
@@ -116,7 +115,7 @@ class RunsAttack:
             for number in range(numbers.start, numbers.stop):
                 part = parts[number]
                 rows = told.rows[part.start * self.releases : part.stop * self.releases]
-                uniform = uint64(streams[number], (part.stop - part.start, self.proposed)).astype(np.float64) * 2.0**-64
+                uniform = uniform_numbers(streams[number], (part.stop - part.start, self.proposed))
                 proposals = SeededSource(f"proposals {number}")
                 found[number] = self._guessed(Seen(rows, told.favours), words[part], uniform, proposals)
 
@@ -126,7 +125,7 @@ class RunsAttack:
         )
         spread = 1.0 if self.normalisers is None else SPREAD
         whole_spread = spread
-        if self.is_uniform and self.releases == 1 and self.normalisers is not None:
+        if self._release_is_best:
             whole = whole_most = self.mechanism._distances(words, 1).shares[:, 0]  # the release is the best guess
             whole_spread = 1.0
         return Simulated(by_place.mean(axis=0), hits, hits_most, whole, whole_most, spread, whole_spread)
@@ -143,18 +142,13 @@ class RunsAttack:
             by_place = shares.max(axis=1).T
             hits = by_place.mean(axis=1)
             return by_place, hits, hits, chance, chance
-        guessed = shares.argmax(axis=1)
         wrong = self._corrected(hidden, words, best, uniform, proposals)
-        corrected = shares + wrong.places
-        at_guess = np.take_along_axis(corrected, guessed[:, None, :], axis=1)[:, 0].T
-        most = corrected.max(axis=1).T
         whole_most = chance
-        if not (self.is_uniform and self.releases == 1):  # a case of its own
+        if not self._release_is_best:  # a case of its own
             steep = self._most(told, best, chance, logs)
-            whole_most = np.where(
-                steep <= _CLOSE * chance, steep, chance + wrong.largest
-            )  # chosen by the releases alone
-        return (at_guess + most) / 2, at_guess.mean(axis=1), most.mean(axis=1), chance + wrong.guess, whole_most
+            close = steep <= CLOSE * chance  # chosen by the releases alone
+            whole_most = np.where(close, steep, chance + wrong.largest)
+        return *wrong.hits(shares), chance + wrong.guess, whole_most
 
     def _corrected(
         self, hidden: HiddenWords, words: Codes, best: Likeliest, uniform: Floats, proposals: SeededSource
@@ -174,7 +168,7 @@ class RunsAttack:
         With g the most likely word, q(x)/Z(x)^r ≤ q(x)·e^(L·d(x,g))/Z(g)^r and the sum of q(y)/Z(y)^r is at least
         E[e^(−L·d(y,g))]/Z(g)^r, where L is r times the steepness and y has the distribution q.
         """
-        tilt, limits = self.releases * self.steepness, self.mechanism.limits
+        tilt, limits = self.releases * self.evidence.steepness, self.mechanism.limits
         if tilt == 0.0:
             return chance
         away = HiddenWords(self.prior, self._together(told, (best.words, -tilt)), limits)
@@ -182,3 +176,37 @@ class RunsAttack:
         largest = away.likeliest().logs + tilt * self.length - logs
         mean = near.log_totals() - tilt * self.length - logs
         return np.minimum(np.exp(np.minimum(largest - mean, 0.0)), 1.0)
+
+    def known(self, outputs: list[Codes]) -> Known | None:
+        """Forward and backward passes; where normalisers differ, corrected by an average over runs that are drawn."""
+        rows = np.stack(outputs)
+        hidden = HiddenWords(self.prior, self._together(self.evidence.seen(rows)), self.mechanism.limits)
+        logs, shares = hidden.shares()
+        if not np.isfinite(logs[0]):
+            return None
+        best = hidden.likeliest()
+        if self.normalisers is None:
+            return Known(shares[:, :, 0], best.words[0], float(np.exp(best.logs[0] - logs[0])))
+        taken = hidden.sampled(DRAWN, SeededSource("runs given releases").open())
+        words = np.concatenate([hidden.codes(taken[0]), best.words])
+        powers = -self.releases * self.normalisers.logs(words)
+        weights = np.exp(powers - float(powers.max()))
+        mean = float(weights[:-1].mean())
+        weighted = weights[:-1] / weights[:-1].sum()
+        symbols = len(hidden.hidden.alphabet)
+        is_there = [np.bincount(column[:-1], weighted, symbols) for column in words.T]
+        plain = [np.bincount(column[:-1], minlength=symbols) / DRAWN for column in words.T]
+        places = np.clip(shares[:, :, 0] + np.array(is_there) - np.array(plain), 0.0, 1.0)
+        places /= places.sum(axis=1, keepdims=True)
+        chances = np.exp(self._log_weights(hidden, words, rows) - logs[0]) * weights / mean
+        first = int(chances.argmax())
+        relative = (weights[:-1] - mean) / mean  # the error of a share p is at most that of their mean, times p(1 − p)
+        error = float(np.sqrt(np.mean(relative**2) / DRAWN))
+        return Known(places, words[first], min(float(chances[first]), 1.0), error)
+
+    def _log_weights(self, hidden: HiddenWords, words: Codes, outputs: Codes) -> Floats:
+        """ln of the weight of words as passes over them have it: of the chain, and of each place that agrees."""
+        agree = sum((words == output).sum(axis=1) for output in outputs)
+        with np.errstate(divide="ignore"):
+            chain = np.log(hidden.factor)[hidden.hidden.taken(words)].sum(axis=1)
+        return np.asarray(chain + np.log(ratio_of(self.evidence.rate)) * agree)

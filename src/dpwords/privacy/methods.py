@@ -30,8 +30,9 @@ class Method(_Text):
 
     LISTED = "listed"  # all pairs of words are compared
     BALANCED = "listed, balanced"  # the same, with public weights that make the normalising constants equal
-    BLOCKS = "blocks"  # places that differ form blocks, which can be changed one at a time
-    REWEIGHTED = "blocks, levelled"  # the same, with the public weights of `spaces/levelling.py`
+    REWEIGHTED = (
+        "blocks, levelled"  # blocks of places that differ, one at a time, with weights of `spaces/levelling.py`
+    )
     RANGE = "range"  # the largest and the least normalising constant
     TEXTBOOK = "textbook"  # at least half of ε is always allowed
     EVERY_WORD = "every word"  # the normalising constant is the same for all words

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1  # of the JSON form
 LARGEST_INCLUDED = 2**16  # characters of JSON of a public file that a receipt has in full
+_KEPT = ("_system", "_unrestricted", "_restricted")  # what is made of the fields of a language
+_OF_LANGUAGE = tuple(ATTRIBUTES[key] for key, each in FIELDS.items() if each.section is Section.LANGUAGE)
 SYSTEM_FIELDS = ("system", "words", "start", "action", "dot_symbols", "walls", "goal")
 _INSTEAD = (  # fields that stand for each other: if one of a group is given, those of the other groups do not count
     (("alphabet",), SYSTEM_FIELDS, ("lexicon",)),
@@ -101,7 +103,10 @@ class Description(RecipeFields):
             if any(told & set(other) for other in groups if other is not group)
         }
         kept = {key: getattr(self, ATTRIBUTES[key]) for key in self.given if key not in dropped or key in told}
-        return type(self).of(kept | {key: values[key] for key in told})
+        found = type(self).of(kept | {key: values[key] for key in told})
+        if all(getattr(found, key) == getattr(self, key) for key in _OF_LANGUAGE):
+            vars(found).update({name: vars(self)[name] for name in _KEPT if name in vars(self)})
+        return found
 
     def without(self, *keys: str) -> Self:
         """The recipe without the values of some fields, and of those that follow from them."""

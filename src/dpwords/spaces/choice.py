@@ -28,7 +28,7 @@ def space_of(language: Language, distance: Distance = "hamming", limits: Limits 
 
     A new kind of language needs a line here only if it has a quicker space than that of its automaton.
     """
-    return Runs(_graph_of(language), limits) if distance == "hamming" else CountedWords(language, limits)
+    return Runs(graph_of(language), limits) if distance == "hamming" else CountedWords(language, limits)
 
 
 @space_of.register
@@ -48,7 +48,7 @@ def _(language: Lexicon, distance: Distance = "hamming", limits: Limits = DEFAUL
 @lru_cache(maxsize=_KEPT)
 def online_space_of(language: Language, limits: Limits = DEFAULTS) -> Space:
     """The words of a language, each drawn symbol by symbol. Cost: the edges of the language."""
-    return OnlineRuns(_graph_of(language), limits)
+    return OnlineRuns(graph_of(language), limits)
 
 
 @online_space_of.register
@@ -57,7 +57,8 @@ def _(language: Words, limits: Limits = DEFAULTS) -> Space:
 
 
 @lru_cache(maxsize=_KEPT)
-def _graph_of(language: Language) -> Graph:
+def graph_of(language: Language) -> Graph:
+    """The automaton of a language as arrays, kept for its next use; raises if it has no words."""
     graph = Graph.of(language)
     if not len(graph.target):
         raise InvalidValue(why_empty(language))

@@ -207,6 +207,15 @@ class Graph:
         np.maximum.at(furthest, np.minimum(self.depth[reached], length), reached)
         return np.maximum.accumulate(furthest) + 1
 
+    def within(self, length: int) -> Graph:
+        """The part that words of this length can be in, without weights. Its words of this length are the same."""
+        states = 1 + int(np.flatnonzero((self.depth >= 0) & (self.depth <= length)).max())
+        if states == self.size:
+            return self
+        kept = (self.sources < states) & (self.target < states)
+        first = np.searchsorted(self.sources[kept], np.arange(states + 1))
+        return Graph(self.alphabet, self.start, self.symbol[kept], self.target[kept], first, self.accepting[:states])
+
     def live(self, length: int) -> Flags:
         """Row i: the states that can be reached with i symbols. Cost: length · edges; the last result is cached."""
         kept: tuple[int, Flags] | None = self.__dict__.get("_live")  # replaced in one step: threads may share the graph

@@ -18,7 +18,6 @@ import dpwords as dw
 from contract import levelled_weights
 from dpwords.core.limits import Limits
 from dpwords.languages.systems import TransitionSystem
-from dpwords.privacy.certificates.blocks import Blocks
 from dpwords.privacy.certificates.certificate import largest_rate
 from dpwords.privacy.certificates.levelled_blocks import LevelledBlocks
 from dpwords.privacy.certificates.levelled_search import LevelledSearch
@@ -84,7 +83,6 @@ def test_bounds_are_never_below_the_truth(case: tuple[TransitionSystem, int], c:
     system, length = case
     graph = Graph.of(system)
     truth = brute_excess(system, length, c)
-    assert Blocks(graph, length, radius).excess(c) >= truth
     listed = Listed.of(graph, length)
     assert listed is not None
     if Levelling.of(graph) is not None:
@@ -105,23 +103,18 @@ def test_the_range_covers_every_kind_of_word(name: str, c: float) -> None:
 
 @pytest.mark.parametrize(("epsilon", "best"), [(1, 0.755), (2, 1.717), (3, 2.859), (4, 3.946), (6, 5.993)])
 def test_rates_on_the_3x3_grid(epsilon: float, best: float) -> None:
-    """Exact where words can be listed; the blocks alone are within 2 % of that for ε ≥ 2."""
+    """Exact where words can be listed; blocks, reweighted, are within 2 % of the best rate with their weights."""
     cells = dw.GridWorld(3, 3).by_states()
     assert brute_rate(cells, 4, epsilon) == pytest.approx(best, abs=6e-4)
     certificate = dw.Exponential(cells, epsilon).certificate(4)
     assert certificate.method == "listed, balanced"
     assert certificate.c == pytest.approx(epsilon, rel=3e-5)  # where balanced weights exist, nothing is lost
     assert certificate.c < certificate.bound <= epsilon
-    if epsilon >= 2:
-        blocks = Blocks.of(Graph.of(cells), 4, epsilon)
-        assert blocks is not None
-        c, loss = largest_rate(epsilon, blocks.excess, epsilon)
-        assert 0.98 * best <= c <= best + 5e-4
-        assert c < loss <= epsilon
     blocks_of_4 = levelled_blocks(Graph.of(cells), Detail(2, 1, 4))
     c, loss = largest_rate(epsilon, lambda c: blocks_of_4.excess(4, c), epsilon)
     exact = brute_rate(cells, 4, epsilon, levelled=True)
     assert 0.98 * exact <= c <= exact + 3e-4 * epsilon
+    assert c < loss <= epsilon
     assert exact > best
 
 
@@ -193,12 +186,11 @@ def test_k_divides_epsilon_among_the_places() -> None:
 
 @pytest.mark.parametrize("epsilon", [1.5, 3.0, 6.0])
 @pytest.mark.parametrize("name", ["grid by states", "any start"])
-@pytest.mark.parametrize("good", [0.985, 2.0])
-def test_blocks_keep_the_promise(name: str, epsilon: float, good: float) -> None:
-    """At the rate that blocks alone certify, where all pairs can be compared; levelled where it pays, and always."""
+def test_blocks_keep_the_promise(name: str, epsilon: float) -> None:
+    """At the rate that blocks certify, where all pairs can be compared."""
     language, length = SYSTEMS[name]
-    mechanism = dw.Exponential(language, epsilon, limits=Limits(compared_words=0, good_enough=good))
-    assert mechanism.certificate(length).method.startswith("blocks, levelled" if good > 1 else "blocks")
+    mechanism = dw.Exponential(language, epsilon, limits=Limits(compared_words=0, good_enough=2.0))
+    assert mechanism.certificate(length).method == "blocks, levelled"
     contract.check_probabilities(mechanism, length, lambda d: math.exp(-mechanism.certificate(length).c * d))
     contract.check_promise(mechanism, length)
     if language.count(length) <= 16:
@@ -219,15 +211,8 @@ def test_every_word_is_feasible_or_all_are_free() -> None:
 def test_save_and_load(tmp_path: Path) -> None:
     cells, path = dw.GridWorld(3, 3).by_states(), tmp_path / "certificates.json"
     made = dw.Exponential(cells, 3)
-    with pytest.raises(dw.InvalidValue, match=r"ask for certificate\(18\)"):
-        _ = made.certificate.c
     first, second = made.certificate(4), made.certificate(8)
-    assert (first.method, made.certificate.c, made.certificate.method) == (
-        "listed, balanced",
-        second.c,
-        "blocks, levelled",
-    )
-    assert made.certificate.bound == second.bound
+    assert (first.method, second.method) == ("listed, balanced", "blocks, levelled")
     made.certificate.save(path)
     loaded = dw.Exponential(cells, 3)
     loaded.certificate.load(path)
@@ -249,6 +234,7 @@ def test_save_and_load(tmp_path: Path) -> None:
         {"c": math.nan},
         {"c": 1.0},
         {"method": "every word"},
+        {"method": "blocks"},  # which earlier versions had
         {"method": "faith"},
     ):
         document["certificates"][0] |= change
@@ -269,17 +255,12 @@ def test_save_and_load(tmp_path: Path) -> None:
 def test_what_does_not_fit_is_certified_by_less() -> None:
     graph = Graph.of(dw.GridWorld(6, 6).by_states())
     bounds = {}
-    for memory in (10**9, 100_000, 0):
+    for memory in (10**9, 10**6, 0):
         space = Runs(graph, Limits(certificate_memory=memory))
         bounds[memory] = SystemCertifier(space, Budget(4.0, 1, 0.0))(8)
-    assert [bounds[memory].method for memory in bounds] == ["blocks, levelled", "blocks", "range"]
-    assert bounds[10**9].c >= bounds[100_000].c > bounds[0].c >= 2.0
-    radii = [
-        None if (found := Blocks.of(graph, 8, 4.0, Limits(certificate_memory=memory))) is None else found.radius
-        for memory in (300_000, 100_000, 0)
-    ]
-    assert radii == [8, 2, None]
-    assert Blocks.of(graph, 8, 4.0, Limits(block_steps=1.0)) is None
+    assert [bounds[memory].method for memory in bounds] == ["blocks, levelled", "blocks, levelled", "range"]
+    assert bounds[10**9].c > bounds[10**6].c > bounds[0].c >= 2.0
+    assert bounds[10**9].detail > bounds[10**6].detail == (2, 1, 2)
     levelling = Levelling.of(graph)
     assert levelling is not None
     tried = {
@@ -335,8 +316,6 @@ def test_extreme_rates_and_shapes() -> None:
         assert epsilon / 2 * (1 - 1e-9) <= certificate.c <= certificate.bound <= epsilon
     clique = dw.from_edges([(a, b) for a in range(40) for b in range(40)] + [(40, 0)], start=0)
     assert dw.Exponential(clique, 2.0).certificate(5).method in ("range", "textbook")  # blocks would take hours
-    with pytest.raises(dw.InvalidValue, match="radius is 2 or more"):
-        Blocks(Graph.of(cells), 4, 1)
     with pytest.raises(dw.InvalidValue, match="radius is 2 or more"):
         Detail(2, 1, 1)
     with pytest.raises(dw.InvalidValue, match="looks back 2 nodes or more"):

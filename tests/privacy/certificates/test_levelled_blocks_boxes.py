@@ -22,9 +22,9 @@ from privacy.certificates.test_levelled_blocks import blocks_of, random_cases
 def outside_of_box(system: LevelledSystem, bounds: Bounds, begin: int, own: int, masses: Any) -> Any:
     """The masses of nodes outside the box of an own state; those inside are within its bounds."""
     outside = masses.copy()
-    first, states, at = system.near[:3]
+    first, states = system.near[:2]
     for state in states[first[own] : first[own + 1]]:
-        nodes, place = slice(system.lf[state], system.lf[state + 1]), begin + at[own, state]
+        nodes, place = slice(system.lf[state], system.lf[state + 1]), begin + int(system.begins(own, state))
         box = slice(place, place + nodes.stop - nodes.start)
         assert (bounds.lo[box] <= masses[nodes] * (1 + 1e-12)).all()
         assert (masses[nodes] <= bounds.hi[box] * (1 + 1e-12)).all()
@@ -151,9 +151,10 @@ def test_many_ways_at_once_are_the_same_as_one_by_one() -> None:
     t_lo, t_hi, place = np.ones(most + 1), np.ones(most + 1), np.arange(most + 1)
     closings._completed(z, nodes, near, r, s, after, int(every.labels.of_node[e]), place, t_lo, t_hi)
     found = {
-        state: t_hi[near.at[r, state]] / (1.0 if state == s else z) for state in near.ns[near.nf[r] : near.nf[r + 1]]
+        state: t_hi[system.begins(r, state)] / (1.0 if state == s else z)
+        for state in near.ns[near.nf[r] : near.nf[r + 1]]
     }
-    assert found == {state: pytest.approx(7.0 if near.at[s, state] < 0 else 1.0) for state in found}
+    assert found == {state: pytest.approx(7.0 if system.begins(s, state) < 0 else 1.0) for state in found}
     assert sorted(set(np.round(list(found.values()), 9))) == [1.0, 7.0]
     assert t_hi[near.size[r]] == pytest.approx(7.0 * z)
 

@@ -12,16 +12,14 @@ from typing import Any
 
 from dpwords.core.files import read_text
 from dpwords.errors import InvalidValue
+from dpwords.privacy.certificates.tuning import FAR, PRECISION
 from dpwords.privacy.methods import Method
 from dpwords.spaces.space import Weights
 
 Excess = Callable[[float], float]  # from c to a proven bound on ln Z(x′)/Z(x) for each unit of distance
 ShareDone = Callable[[float], None]  # from 0 to 1
-TRIES = 12  # between ε and ε/2, where an evaluation is quick
 _METHODS = frozenset(Method)
-_PRECISION = 2e-4  # of ε, in c
 _GRID = 22  # bits: a rate that was computed is rounded down to a multiple of 2^(−22) times a power of 2 above ε
-_FAR = 0.02  # of ε: a bound that is so far above ε, and farther than that of a larger c, leads away
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ class Certified:
 
 
 def largest_rate(
-    epsilon: float, excess: Excess, start: float, tries: int = 0, precision: float = _PRECISION
+    epsilon: float, excess: Excess, start: float, tries: int = 0, precision: float = PRECISION
 ) -> tuple[float, float]:
     """The largest c found with c + excess(c) ≤ ε, and c + excess(c); ε/2 if there is none, which is always allowed.
 
@@ -81,7 +79,7 @@ def largest_rate(
         fails, slope = c, 1 - more
         if over < before[1]:
             slope = min(slope, (before[1] - over) / (before[0] - c))
-        leads_away = 0 < before[1] < over and over > _FAR * epsilon
+        leads_away = 0 < before[1] < over and over > FAR * epsilon
         before, c = (
             (c, over),
             0.0 if leads_away else on_grid(c - over / max(slope, 0.1) - precision * epsilon / 2, epsilon),

@@ -28,8 +28,10 @@ from dpwords.privacy.certificates.certificate import (
     Excess,
     ShareDone,
     certificates_in,
+    largest_rate,
 )
 from dpwords.privacy.certificates.kept import keep_certificate, kept_certificate
+from dpwords.privacy.certificates.tuning import NEARLY, TRIES
 from dpwords.privacy.guarantees import Budget
 from dpwords.privacy.methods import Method
 from dpwords.spaces.space import Space, Weights
@@ -40,16 +42,16 @@ class Certifier(Value):
 
     `certifier(18)` is the certificate in force for words of 18 symbols, made when it is first needed. `certifier()` is
     the one for all lengths from `least_length` on, where there is one. `save` writes all that were made; `load` reads
-    some and proves each of them again. `c`, `bound` and `method` are those of the certificate that was used last.
+    some and proves each of them again.
     """
 
     section: ClassVar[int]  # of docs/theory.md, which proves its methods
+    _step, _first = 1, 0  # of the weights, as in `Certificate`
 
     def __init__(self, space: Space, budget: Budget, textbook_only: bool = False) -> None:
         self._space, self._budget, self._textbook_only = space, budget, textbook_only
         self._known: dict[int, Certified] = {}  # by reach; entries are replaced as a whole
         self._for_all: list[Certificate] = []  # the one for all lengths, once it is known
-        self._last: list[Certificate] = []  # the one that was used last
 
     @property
     def proof(self) -> int:
@@ -63,11 +65,11 @@ class Certifier(Value):
                 raise InvalidValue("no certificate is for all lengths of these words: ask for one, certificate(18)")
             return found
         reach = self._space.reach(whole_number(length, "length", 1))
-        return self._used(self._certified(reach, progress)).certificate
+        return self._certified(reach, progress).certificate
 
     def in_force(self, length: int) -> Certified:
         """What a release of words of this length uses: certificate and weights, read together."""
-        return self._used(self._certified(self._space.reach(length)))
+        return self._certified(self._space.reach(length))
 
     def seconds(self, length: int) -> float:
         """About how many seconds the certificate for words of this length takes at most; 0 if it is quick or made."""
@@ -77,21 +79,6 @@ class Certifier(Value):
     def complete(self) -> bool:
         """Whether every length has, or gets when it is first used, the best rate that can be proven."""
         return True
-
-    @property
-    def c(self) -> float:
-        """The certified rate at the length that was used last."""
-        return self._latest.c
-
-    @property
-    def bound(self) -> float:
-        """The certified loss for each place that differs, at the length that was used last."""
-        return self._latest.bound
-
-    @property
-    def method(self) -> Method:
-        """How the certificate was found, at the length that was used last."""
-        return self._latest.method
 
     def __repr__(self) -> str:
         return f"<Certifier: {len(self._known)} lengths certified>"
@@ -141,6 +128,16 @@ class Certifier(Value):
     def _methods(self, reach: int, progress: ShareDone | None = None) -> dict[Method, Excess]:
         """For each method that applies, the excess as a function of c."""
 
+    def _proven(self, reach: int, progress: ShareDone | None = None) -> list[Certificate]:
+        """The best certificate of each method that applies."""
+        epsilon, found = self._epsilon(reach), []
+        for method, excess in self._methods(reach, progress).items():
+            start, tries = (epsilon * NEARLY, 0) if method is Method.BALANCED else (epsilon, TRIES)
+            c, bound = largest_rate(epsilon, excess, start, tries)
+            system = self._space.identity
+            found.append(Certificate(c, bound, method, epsilon, reach, system, self._step, self._first))
+        return found
+
     @abstractmethod
     def _best(self, reach: int, progress: ShareDone | None = None) -> Certificate:
         """The best certificate that can be proven."""
@@ -155,8 +152,8 @@ class Certifier(Value):
 
     def _maker(self, certificate: Certificate) -> Certifier | None:
         """The certifier that makes such certificates, if it is this one or part of it: same words, same steps."""
-        same = (certificate.system, certificate.step, certificate.first) == (self._space.identity, 1, 0)
-        return self if same else None
+        found = certificate.system, certificate.step, certificate.first
+        return self if found == (self._space.identity, self._step, self._first) else None
 
     @within_memory()
     def _certified(self, reach: int, progress: ShareDone | None = None) -> Certified:
@@ -195,13 +192,3 @@ class Certifier(Value):
     def _epsilon(self, reach: int) -> float:
         """ε for each place, less what rounding may cost."""
         return self._budget.per_place(reach)
-
-    def _used(self, found: Certified) -> Certified:
-        self._last[:] = [found.certificate]
-        return found
-
-    @property
-    def _latest(self) -> Certificate:
-        if not self._last:
-            raise InvalidValue("no certificate has been used yet: ask for certificate(18)")
-        return self._last[0]

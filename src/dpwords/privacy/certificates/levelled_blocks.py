@@ -11,25 +11,24 @@ import numpy as np
 
 from dpwords.core.compiled import kernel
 from dpwords.core.scaled import Floats
-from dpwords.privacy.certificates.blocks import longer_blocks
 from dpwords.privacy.certificates.levelled_blocks_boxes import Bounds, Boxes, PrefixLayer
 from dpwords.privacy.certificates.levelled_system import Detail, LevelledSystem
-from dpwords.privacy.certificates.rounding import ALL_OF_IT, margin, price
+from dpwords.privacy.certificates.rounding import ALL_OF_IT, ULP, margin, price
+from dpwords.privacy.certificates.tuning import COMPLETIONS, COPIES, LAYERS
 from dpwords.privacy.certificates.word_lengths import WordLengths
 
 AHEAD = 4  # own states after a prefix that closings know
 SHORTEST = 4  # symbols of the words that a certificate for all lengths can cover; shorter ones have one of their own
 LONGEST = 10**6  # and the most
 Tick = Callable[[], None]
-_COPIES = 4  # of the places that are bounded together, in the bound for longer blocks; at least 2
 
 
 @dataclass(frozen=True)
 class Cover:
     """How the certificate for all lengths divides the places of words. Any numbers are sound."""
 
-    layers: int = 4  # prefixes of H to H + 3 symbols are bounded one by one, longer ones together
-    completions: int = 8  # completions of up to 7 symbols likewise
+    layers: int = LAYERS
+    completions: int = COMPLETIONS
     shortest: int = SHORTEST
 
 
@@ -265,10 +264,10 @@ class _EveryPlace:
         Further places between the first and the last one bring the mean of a block nearer to the largest growth, so
         that a few of them are enough.
         """
-        last = [self.layers[-1]] * _COPIES
+        last = [self.layers[-1]] * COPIES
         opening = [layer.opening for layer in self.layers + last]
         growth = [layer.growth for layer in self.layers + last]
-        closings = [0.0, *closing, *[closing[-1]] * (_COPIES - 1)]
+        closings = [0.0, *closing, *[closing[-1]] * (COPIES - 1)]
         found = longer_blocks(*(np.array([*each, 0.0]) for each in (opening, growth, closings)))
         return max(found, growth[-1])
 
@@ -286,6 +285,21 @@ class _EveryPlace:
             last = symbols == len(self.completions) - 1
             self._unions_of_completions[symbols] = bounds if last else bounds.hull(self._completions_from(symbols + 1))
         return self._unions_of_completions[symbols]
+
+
+def longer_blocks(opening: Floats, growth: Floats, closing: Floats) -> float:
+    """The largest bound for a block of three places or more, for each place of it, rounded up. Cost: length².
+
+    Adding up n numbers is off by less than n ulp of the sum of their absolute values.
+    """
+    length, total = len(opening) - 2, np.cumsum(growth)
+    most = 0.0
+    for last in range(3, length + 1):
+        first = np.arange(1, last - 1)
+        change = opening[first] - total[first] + total[last - 1] + closing[last]
+        most = max(most, float((change / (last - first + 1)).max()))
+    size = np.abs(opening).max() + 2 * math.fsum(np.abs(growth)) + np.abs(closing).max()
+    return most + (length + 8) * ULP * float(size)
 
 
 def _worst(changes: Floats) -> float:

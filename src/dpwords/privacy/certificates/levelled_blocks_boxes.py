@@ -16,13 +16,11 @@ from dpwords.core.compiled import kernel
 from dpwords.core.scaled import Floats
 from dpwords.privacy.certificates.levelled_system import LevelledSystem
 from dpwords.privacy.certificates.rounding import outward
+from dpwords.privacy.certificates.tuning import INVARIANT_ROUNDS, NEARLY_NONE, WIDER
 from dpwords.privacy.certificates.word_lengths import WordLengths
 from dpwords.spaces.graph import Flags
 
 _HOPELESS = 1e20  # a bound beyond which nothing is proven; no product of them overflows
-_ROUNDS = 300  # of the search for an invariant
-_WIDER = 3e-5  # by how much it goes beyond what was found; more would be worse, less would take more rounds
-_NEARLY_NONE = 1e-7  # lower bounds below are replaced by 0; they would fall for hundreds of rounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +45,8 @@ class Bounds:
         return bool(inside and (other.outside <= self.outside).all())
 
     def wider(self) -> Bounds:
-        lo = np.where(self.lo < _NEARLY_NONE, 0.0, self.lo * (1 - _WIDER))
-        return Bounds(lo, self.hi * (1 + _WIDER), self.outside * (1 + _WIDER))
+        lo = np.where(self.lo < NEARLY_NONE, 0.0, self.lo * (1 - WIDER))
+        return Bounds(lo, self.hi * (1 + WIDER), self.outside * (1 + WIDER))
 
     def rows(self, begins: Any) -> Flags:
         """Which rows, that begin at these places and are not empty, hold bounds."""
@@ -92,16 +90,16 @@ class Boxes:
     def one_symbol(self) -> PrefixLayer:
         """Shares after one symbol: 1 for the own node, z for the others. Both ends are exact."""
         system, z = self.system, self.z
-        shares, at, up = self._no_shares(), system.near[2], outward().factors(1)[1]
+        shares, up = self._no_shares(), outward().factors(1)[1]
         lo, hi, outside = shares.lo, shares.hi, shares.outside
         for prefix in np.flatnonzero(system.symbols == 1).tolist():
             node, box = system.last[prefix], system.bf[prefix]
             own = system.tgt[node]
-            begin = at[own, system.tgt[system.first]]
+            begin = system.begins(own, system.tgt[system.first])
             near = system.first[begin >= 0]
             lo[box : system.bf[prefix + 1]] = 0.0
             lo[box + begin[begin >= 0] + near - system.lf[system.tgt[near]]] = z
-            lo[box + at[own, own] + node - system.lf[own]] = 1.0
+            lo[box + system.begins(own, own) + node - system.lf[own]] = 1.0
             hi[box : system.bf[prefix + 1]] = lo[box : system.bf[prefix + 1]]
             outside[1 + prefix] = z * (len(system.first) - len(near)) * up
         outside[0] = z if outside.any() else 0.0
@@ -137,14 +135,14 @@ class Boxes:
         live = self.live_labels(0, 0)
         lo, hi = np.full(system.af[-1], np.inf), np.zeros(system.af[-1])
         down, up = outward().factors(1)  # one division
-        nf, ns, at = system.near[:3]
+        nf, ns = system.near[:2]
         first = system.labels[0]
         for label in np.flatnonzero(live).tolist():
             node = first[label]
             own = system.tgt[node]
-            for state in ns[nf[own] : nf[own + 1]]:
+            near = ns[nf[own] : nf[own + 1]]
+            for state, begin in zip(near, system.af[label] + system.begins(own, near), strict=True):
                 some = ends[system.lf[state] : system.lf[state + 1]] / ends[node]
-                begin = system.af[label] + at[own, state]
                 lo[begin : begin + len(some)], hi[begin : begin + len(some)] = some * down, some * up
         return Bounds(lo, hi, np.array([up / ends[first[live]].min() if live.any() else 1.0]))
 
@@ -212,7 +210,7 @@ def _settled(bounds: Bounds, step: Callable[[Bounds], Bounds | None]) -> Bounds 
     A step is sound for all masses within the bounds it starts from, and its result is rounded outward. So the last test
     is a proof by induction on the number of steps, however the bounds were found.
     """
-    for _ in range(_ROUNDS):
+    for _ in range(INVARIANT_ROUNDS):
         after = step(bounds)
         if after is None:
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -17,40 +17,21 @@ from dpwords.privacy.certificates.certificate import largest_rate, on_grid
 from dpwords.privacy.certificates.graph_facts import neighbourhood
 from dpwords.privacy.certificates.levelled_blocks import LevelledBlocks, Tick, kept_layers
 from dpwords.privacy.certificates.levelled_system import LEAST_RADIUS, Detail, LevelledSystem
+from dpwords.privacy.certificates.tuning import (
+    EVALUATIONS,
+    FALLS,
+    FOR_ALL_LENGTHS,
+    GUESSING_ROUNDS,
+    LARGEST_LEAST,
+    NEARBY,
+    SAMPLED_BOXES,
+    SECONDS_A_PLACE,
+    SECONDS_ALL_PLACES,
+    STAGES,
+    Stage,
+)
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.levelling import Levelling
-
-_EVALUATIONS = 4  # of a search, about
-_SECONDS_A_PLACE = 2e-8  # for each way of a prefix and two more steps, and each node in a box; measured
-_SECONDS_ALL_PLACES = 3e-7
-
-
-@dataclass(frozen=True)
-class Stage:
-    """What is known of a run at one stage of the search, and which share of ε makes a further stage unnecessary."""
-
-    back: int
-    ahead: int
-    box: int  # nodes in a box on average, at most
-    enough: float
-    precision: float  # of ε, in the rate
-
-
-STAGES = (
-    Stage(2, 1, 170, 0.96, 2e-4),
-    Stage(2, 1, 400, 0.955, 5e-4),
-    Stage(2, 1, 1000, 0.95, 5e-4),  # for short words that start anywhere, whose starts are far apart
-    Stage(3, 2, 250, 0.93, 5e-4),
-    Stage(3, 2, 400, 0.9, 5e-4),
-    Stage(4, 2, 1000, 0.0, 1e-3),
-)
-_SAMPLE = 1000  # states whose boxes are counted
-HOPELESS = 0.5  # of ε: an excess beyond which more detail is not tried, once boxes are large
-_NEARBY = 0.97  # of ε: where the first guess is made
-_FALLS = 1.5  # about how fast ln of the excess falls with c
-_ROUNDS = 20
-_LARGEST_LEAST = 12  # symbols; a certificate for all lengths covers words of so many, and may leave out shorter ones
-FOR_ALL_LENGTHS = (STAGES[0], STAGES[1], STAGES[3])
 
 
 class Rate(NamedTuple):
@@ -74,11 +55,18 @@ class LevelledSearch:
         object.__setattr__(self, "_means", {})
 
     def attempts(self, length: int | None) -> Iterator[tuple[Stage, Detail]]:
-        """The stages for words of one length, or of all lengths, with the radius of their boxes."""
+        """The stages for words of one length, or of all lengths, with the radius of their boxes.
+
+        The first one has smaller boxes where the limits demand it, unless runs start at so many states that most of
+        their weight would be outside.
+        """
         before: set[Detail] = set()
         for stage in STAGES if length is not None else FOR_ALL_LENGTHS:
-            detail = Detail(stage.back, stage.ahead, self._radius(stage.box))
-            if detail not in before and self.allowed(detail, length):
+            largest = self._radius(stage.box)
+            least = LEAST_RADIUS if stage is STAGES[0] and self._starts <= stage.box else largest
+            details = (Detail(stage.back, stage.ahead, radius) for radius in range(largest, least - 1, -1))
+            detail = next((each for each in details if self.allowed(each, length)), None)
+            if detail is not None and detail not in before:
                 before.add(detail)
                 check_room(self._memory(detail, length))
                 yield stage, detail
@@ -94,22 +82,35 @@ class LevelledSearch:
     def _memory(self, detail: Detail, length: int | None) -> int:
         layers, completions = kept_layers(detail, length)
         numbers = self._ways(detail.back) * layers + self._ways(detail.ahead) * completions
-        return int(4 * self.graph.size**2 + 16 * numbers * self._mean_box(detail.radius))
+        return int((8 * self.graph.size + 16 * numbers) * self._mean_box(detail.radius))
 
     def seconds(self, detail: Detail, length: int | None) -> float:
         """About how long a search takes."""
         numbers = self._ways(detail.back + 2) * self._mean_box(detail.radius)
-        each = _SECONDS_ALL_PLACES * detail.ahead if length is None else _SECONDS_A_PLACE * length
-        return _EVALUATIONS * each * numbers
+        each = SECONDS_ALL_PLACES * detail.ahead if length is None else SECONDS_A_PLACE * length
+        return EVALUATIONS * each * numbers
+
+    def first_seconds(self, length: int | None) -> float:
+        """About how long the first attempt takes; 0 if there is none."""
+        return next((self.seconds(detail, length) for _, detail in self.attempts(length)), 0.0)
 
     def parts(self, length: int | None) -> int:
         """About how many parts a search has."""
-        return _EVALUATIONS * (20 if length is None else length)
+        return EVALUATIONS * (20 if length is None else length)
 
     def detail(self, numbers: tuple[int, ...]) -> Detail | None:
-        """The detail with these numbers, if it belongs to a stage."""
-        known = any((stage.back, stage.ahead, self._radius(stage.box)) == numbers for stage in STAGES)
+        """The detail with these numbers, if it belongs to a stage, or has smaller boxes."""
+        largest = {(stage.back, stage.ahead): self._radius(stage.box) for stage in STAGES}  # later ones are larger
+        known = len(numbers) == 3 and LEAST_RADIUS <= numbers[2] <= largest.get(numbers[:2], 0)
         return Detail(*numbers) if known else None
+
+    def within(self, length: int) -> LevelledSearch | None:
+        """The certificates for words of one length, which cannot be in other states; None if there are none.
+
+        Their weights are the same in the smaller system: other states that fit at a place can be reached too. Only
+        whether a run can return to its start depends on other states.
+        """
+        return _within(self, length)
 
     def blocks(self, detail: Detail) -> LevelledBlocks:
         return _blocks(self.graph, self.levelling, detail)
@@ -134,17 +135,22 @@ class LevelledSearch:
         blocks, least = self.blocks(detail), dict[float, int]()
 
         def excess(c: float) -> float:
-            more, least[c] = blocks.excess_of_all(c, epsilon - c, _LARGEST_LEAST, tick)
+            more, least[c] = blocks.excess_of_all(c, epsilon - c, LARGEST_LEAST, tick)
             return more
 
-        nearby = _NEARBY * epsilon
+        nearby = NEARBY * epsilon
         usual = blocks.usual_excess(nearby)
         guess = nearby
-        for _ in range(_ROUNDS):
-            guess = epsilon - usual * exp(min(_FALLS * (nearby - guess), 1.0))
+        for _ in range(GUESSING_ROUNDS):
+            guess = epsilon - usual * exp(min(FALLS * (nearby - guess), 1.0))
         guess = on_grid(guess * (1 - stage.precision / 2), epsilon)
         c, bound = largest_rate(epsilon, excess, guess, precision=stage.precision)
         return Rate(c, bound, least.get(c, 1), usual)
+
+    @property
+    def _starts(self) -> int:
+        """The number of states that the first symbol can lead to."""
+        return int(self.graph.first[self.graph.start + 1] - self.graph.first[self.graph.start])
 
     def _ways(self, steps: int) -> float:
         """The number of ways of so many steps, from any state."""
@@ -165,7 +171,7 @@ class LevelledSearch:
         means: dict[int, float] = vars(self)["_means"]
         if radius not in means:
             entering = np.bincount(self.graph.target, minlength=self.graph.size)
-            some = np.unique(np.linspace(0, self.graph.size - 1, _SAMPLE).astype(np.int64))
+            some = np.unique(np.linspace(0, self.graph.size - 1, SAMPLED_BOXES).astype(np.int64))
             sizes = np.array([entering[list(row)].sum() for row in neighbourhood(self.graph, radius, some.tolist())])
             means[radius] = float(sizes @ entering[some] / max(entering[some].sum(), 1))
         return means[radius]
@@ -181,6 +187,17 @@ def progress_of(share_done: Callable[[float], None] | None, expected: int) -> Ca
             share_done(1 - math.exp(-2 * parts[0] / expected))
 
     return tick
+
+
+@lru_cache(maxsize=2)
+def _within(search: LevelledSearch, length: int) -> LevelledSearch | None:
+    part = search.graph.within(length)
+    if part is search.graph:
+        return search
+    levelling = Levelling.of(part, search.limits)
+    if levelling is not None and not search.levelling.at_start.any():
+        levelling = replace(levelling, at_start=np.zeros_like(levelling.at_start))
+    return None if levelling is None else LevelledSearch(part, levelling, search.limits)
 
 
 @lru_cache(maxsize=2)

@@ -6,6 +6,8 @@ Arrays are named as in `_kernels/levelled_blocks_boxes.py`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -51,7 +53,8 @@ class LevelledSystem:
         self.others, self.at_start = levelling.others[steps], levelling.at_start[steps]
         self.others_at_end = levelling.others_at_end[1 + order]
         self.accepting = graph.accepting[self.tgt]
-        self.near, self.size = self._near(entering)
+        self.near = self._near(entering)
+        self.size = self.near[-1]
         self.first = self.out[graph.first[graph.start] : graph.first[graph.start + 1]]
         self.turn = np.empty(len(order), dtype=np.int64)
         self.turn[self.out] = np.arange(len(order)) - graph.first[graph.sources]
@@ -81,17 +84,24 @@ class LevelledSystem:
         inside = np.flatnonzero(line.sources)
         return inside[np.lexsort((number[line.sources[inside] - 1], number[line.target[inside] - 1]))]
 
-    def _near(self, entering: Integers) -> tuple[Any, Integers]:
-        """The states near each state, where their nodes begin in its box, which are on the rim; sizes of boxes."""
-        size, radius = self.graph.size, self.detail.radius
+    def begins(self, own: int, states: Integers) -> Integers:
+        """Where the nodes into some states begin in the box of `own`, −1 for those that are not near."""
+        _, _, slot, held, at, _, _ = self.near
+        return np.where(held[own, slot[states]] == states, at[own, slot[states]], -1)
+
+    def _near(self, entering: Integers) -> tuple[Any, ...]:
+        """The states near each state, and where their nodes begin in its box, as `Near` of the kernels."""
+        radius = self.detail.radius
         rows = neighbourhood(self.graph, radius)
         ns = np.array([state for row in rows for state in row], dtype=np.int64)
         rim = np.array([row[state] >= radius - 1 for row in rows for state in row], dtype=np.bool_)
-        at, sizes = np.full((size, size), -1, dtype=np.int32), np.zeros(size, dtype=np.int64)
+        slot = _slots(rows)
+        held = np.full((self.graph.size, slot.max() + 1), -1, dtype=np.int32)
+        at, sizes = np.zeros_like(held), np.zeros(self.graph.size, dtype=np.int64)
         for state, row in enumerate(rows):
-            places = offsets(entering[list(row)])
-            at[state, list(row)], sizes[state] = places[:-1], places[-1]
-        return (offsets([len(row) for row in rows]), ns, at, rim, sizes), sizes
+            places, columns = offsets(entering[list(row)]), slot[list(row)]
+            held[state, columns], at[state, columns], sizes[state] = list(row), places[:-1], places[-1]
+        return offsets([len(row) for row in rows]), ns, slot, held, at, rim, sizes
 
     def _find_prefixes(self, following: list[list[int]]) -> None:
         """All prefixes of runs from the start, each as the tuple of its nodes; the empty one is the last."""
@@ -158,3 +168,15 @@ class LevelledSystem:
         """Each item with each node that leaves the state where it ends."""
         item, edges = self.graph.leaving(ends)
         return items[item], self.out[edges]
+
+
+def _slots(rows: list[dict[int, int]]) -> Integers:
+    """A small number for each state; all states of a row have different ones. Rows are symmetric, as nearness is."""
+    taken, slots = [0] * len(rows), []  # by the members of each row, as bits
+    for row in rows:
+        some = reduce(or_, (taken[other] for other in row))
+        free = ~some & (some + 1)  # the lowest bit that is 0
+        slots.append(free.bit_length() - 1)
+        for other in row:
+            taken[other] |= free
+    return np.array(slots)

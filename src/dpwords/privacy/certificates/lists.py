@@ -6,14 +6,7 @@ from weakref import WeakKeyDictionary
 
 from dpwords.core.checks import whole_number
 from dpwords.errors import InvalidValue
-from dpwords.privacy.certificates.certificate import (
-    TRIES,
-    Certificate,
-    Certified,
-    Excess,
-    ShareDone,
-    largest_rate,
-)
+from dpwords.privacy.certificates.certificate import Certificate, Certified, Excess, ShareDone
 from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.certificates.pair_counts import PairCounts
 from dpwords.privacy.methods import Method
@@ -54,7 +47,7 @@ class ListCertifier(Certifier):
             )
         if self._space.distance == "hamming" and whole_number(length, "length", 1) not in self._space.classes:
             raise none_of_length(length or 0)
-        return self._used(self._certified(self._space.reach(length or 0), progress)).certificate
+        return self._certified(self._space.reach(length or 0), progress).certificate
 
     def __repr__(self) -> str:
         return f"<Certifier: {len(self._known)} of {len(self._space.classes)} classes of words certified>"
@@ -64,9 +57,7 @@ class ListCertifier(Certifier):
         reach = self._space.reach(length)
         if reach not in self._space.classes:
             raise none_of_length(length)
-        return self._used(
-            self._prepared(self._textbook(reach), reach) if self._waits(reach) else self._certified(reach)
-        )
+        return self._prepared(self._textbook(reach), reach) if self._waits(reach) else self._certified(reach)
 
     @property
     def complete(self) -> bool:
@@ -89,12 +80,7 @@ class ListCertifier(Certifier):
         return methods | {Method.LISTED: lambda c: _pair_counts(listing, progress).excess(c)}
 
     def _best(self, reach: int, progress: ShareDone | None = None) -> Certificate:
-        epsilon = self._epsilon(reach)
-        found = []
-        for method, excess in self._methods(reach, progress).items():
-            c, bound = largest_rate(epsilon, excess, epsilon, TRIES)
-            found.append(Certificate(c, bound, method, epsilon, reach, self._space.identity))
-        return max(found, key=lambda each: each.c)
+        return max(self._proven(reach, progress), key=lambda each: each.c)
 
     def _textbook(self, reach: int) -> Certificate:
         epsilon = self._epsilon(reach)

@@ -12,11 +12,10 @@ from dpwords.core.scaled import Floats, Integers, normalised
 from dpwords.core.values import read_only
 from dpwords.errors import InvalidValue
 from dpwords.privacy.certificates.rounding import ULP, margin, price
+from dpwords.privacy.certificates.tuning import BALANCED, BALANCING_ROUNDS
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.weighted_words import WeightedWords
 
-_ROUNDS = 100  # of each search for weights
-_SMALL = 1e-16  # a mean square of what is missing that is small enough
 _BITS = 20  # of a public weight
 
 
@@ -78,7 +77,7 @@ class Listed:
             found = _solution(falls)
             if not found.min() > 2.0**-_BITS * found.max():
                 found = 1 / weighted_sum(falls, np.ones(len(falls)))
-                for _ in range(_ROUNDS):
+                for _ in range(BALANCING_ROUNDS):
                     found = found / weighted_sum(falls, found)
             kept = self._balanced = c, _rounded(found / found.max())
             read_only(kept[1])
@@ -99,10 +98,10 @@ def _solution(falls: Floats) -> Floats:
     """The weights with which all sums are 1, by conjugate gradients. Nothing depends on how exact they are."""
     found, rest = np.zeros(len(falls)), np.ones(len(falls))
     direction, square = rest, math.fsum(rest * rest)
-    for _ in range(_ROUNDS):
+    for _ in range(BALANCING_ROUNDS):
         ahead = weighted_sum(falls, direction)
         curvature = math.fsum(direction * ahead)
-        if not curvature > 0 or square < _SMALL * len(falls):
+        if not curvature > 0 or square < BALANCED * len(falls):
             break
         found, rest = found + square / curvature * direction, rest - square / curvature * ahead
         before, square = square, math.fsum(rest * rest)

@@ -9,30 +9,21 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from dpwords.core.elementary import index_of_least
-from dpwords.core.limits import Limits
 from dpwords.errors import TooLarge
-from dpwords.privacy.certificates.certificate import (
-    TRIES,
-    Certificate,
-    Certified,
-    Excess,
-    ShareDone,
-    largest_rate,
-)
+from dpwords.privacy.certificates.certificate import Certificate, Certified, ShareDone
 from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.certificates.levelled_search import LevelledSearch
-from dpwords.privacy.certificates.normaliser_range import range_of_normalisers
-from dpwords.privacy.certificates.small_languages import Listed
-from dpwords.privacy.certificates.systems import NEARLY, SystemCertifier
+from dpwords.privacy.certificates.systems import SystemCertifier
 from dpwords.privacy.guarantees import Budget
 from dpwords.privacy.methods import Method
 from dpwords.privacy.utilities import Staircase
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.runs import Runs
 from dpwords.spaces.space import Weights
+from dpwords.spaces.weighted_words import WeightedWords
 
 
 class StaircaseCertifier(SystemCertifier):
@@ -47,48 +38,13 @@ class StaircaseCertifier(SystemCertifier):
     def _search(self) -> LevelledSearch | None:
         return None  # levelled certificates are about linear weights
 
-    def _methods(self, reach: int, progress: ShareDone | None = None) -> dict[Method, Excess]:
-        methods: dict[Method, Excess] = {Method.TEXTBOOK: lambda c: c}
-        graph, step, first = self._graph, self._step, self._first
-        self._refuse(reach)
-        if self._every_word:
-            return methods | {Method.EVERY_WORD: lambda _: 0.0}
-        listed = self._by_steps(reach)
-        if listed is not None:
-            return methods | {Method.LISTED: listed.excess, Method.BALANCED: listed.balanced_excess}
-        if min(step, reach + 1) * len(graph.target) * reach > self._limits.range_steps:
-            return methods
-        return methods | {Method.RANGE: lambda c: range_of_normalisers(graph, reach, c, step, first)}
-
-    def _best(self, reach: int, progress: ShareDone | None = None) -> Certificate:
-        epsilon, found = self._epsilon(reach), []
-        for method, excess in self._methods(reach).items():
-            start, tries = (epsilon * NEARLY, 0) if method is Method.BALANCED else (epsilon, TRIES)
-            c, bound = largest_rate(epsilon, excess, start, tries)
-            steps = self._step, self._first
-            found.append(Certificate(c, bound, method, epsilon, reach, self._space.identity, *steps))
-        listed = None if len(found) < 3 else self._by_steps(reach)
-        if listed is None:
-            return max(found, key=lambda each: each.c)
-        return min(found, key=lambda each: (listed.mean_distance(each.c, each.method is Method.BALANCED), -each.c))
-
-    def _prepared(self, certificate: Certificate, reach: int) -> Certified:
-        rate, listed, base = Fraction(certificate.c), self._by_steps(reach), None
-        if certificate.method is Method.BALANCED and listed is not None:
-            base = listed.weighted(certificate.c, certificate.epsilon)
-        values = self._staircase.values(reach, self._step)
-        return Certified(certificate, Weights.by_distance(tuple(-rate * value for value in values), base))
-
-    def _maker(self, certificate: Certificate) -> Certifier | None:
-        wanted = self._space.identity, self._step, self._first
-        return self if (certificate.system, certificate.step, certificate.first) == wanted else None
+    def _weights(self, rate: Fraction, reach: int, base: Graph | WeightedWords | None) -> Weights:
+        assert not isinstance(base, Graph)  # such weights belong to levelled certificates
+        return Weights.by_distance(tuple(-rate * value for value in self._staircase.values(reach, self._step)), base)
 
     def _epsilon(self, reach: int) -> float:
         """ε for each step, less what rounding may cost."""
         return math.nextafter(float(self._budget.rest(reach)), 0.0)
-
-    def _by_steps(self, length: int) -> Listed | None:
-        return _listed_by_steps(self._graph, length, self._limits, self._step, self._first)
 
 
 class EitherCertifier(SystemCertifier):
@@ -129,8 +85,3 @@ class EitherCertifier(SystemCertifier):
 
     def _maker(self, certificate: Certificate) -> Certifier | None:
         return self._linear._maker(certificate) or self._stairs._maker(certificate)
-
-
-@lru_cache(maxsize=2)
-def _listed_by_steps(graph: Graph, length: int, limits: Limits, step: int, first: int) -> Listed | None:
-    return Listed.of(graph, length, limits, step, first)

@@ -3,9 +3,9 @@
 Several methods bound how much the normaliser Z can change from word to word; the best one is used:
 
 - *listed*, languages of at most 1,024 words: the exact value, over all pairs;
-- *blocks*, words of states: places that differ form blocks, which can be changed one at a time;
 - *listed, balanced*: the same where words have public weights that make Z as equal as possible;
-- *blocks, levelled*: the same where words have the weights of `levelling`, which are public;
+- *blocks, levelled*, words of states with the weights of `levelling`, which are public: places that differ form blocks,
+  which can be changed one at a time;
 - *range*, any words: the largest and the least value of Z;
 - *textbook*: ln Z(x′)/Z(x) ≤ c·d always holds, so c = ε/2 is always allowed.
 """
@@ -20,21 +20,14 @@ from functools import cached_property, lru_cache
 
 from dpwords.core.limits import Limits
 from dpwords.errors import InvalidValue, TooLarge
-from dpwords.privacy.certificates.blocks import Blocks
-from dpwords.privacy.certificates.certificate import (
-    TRIES,
-    Certificate,
-    Certified,
-    Excess,
-    ShareDone,
-    largest_rate,
-)
+from dpwords.privacy.certificates.certificate import Certificate, Certified, Excess, ShareDone
 from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.certificates.graph_facts import accepts_every_word
 from dpwords.privacy.certificates.levelled_blocks import LONGEST, SHORTEST
-from dpwords.privacy.certificates.levelled_search import HOPELESS, STAGES, LevelledSearch, progress_of
+from dpwords.privacy.certificates.levelled_search import LevelledSearch, progress_of
 from dpwords.privacy.certificates.normaliser_range import range_of_normalisers
 from dpwords.privacy.certificates.small_languages import Listed
+from dpwords.privacy.certificates.tuning import ENOUGH, GUESS, HOPELESS, QUICK, QUICKER, STAGES
 from dpwords.privacy.guarantees import Budget
 from dpwords.privacy.methods import Method
 from dpwords.spaces.free_words import FreeWords
@@ -43,10 +36,6 @@ from dpwords.spaces.levelling import Levelling
 from dpwords.spaces.runs import Runs
 from dpwords.spaces.space import Weights, none_of_length
 from dpwords.spaces.weighted_words import WeightedWords
-
-NEARLY = 1 - 2e-5  # of ε: where normalisers are equal except for rounding, such a rate passes at the first try
-_GUESS = 0.93  # of ε; where the search for one length begins if there is no certificate for all
-_ENOUGH = 0.93  # of ε; from there on a length has no certificate of its own beside that for all lengths
 
 
 class FreeCertifier(Certifier):
@@ -85,11 +74,10 @@ class SystemCertifier(Certifier):
     def __init__(self, space: Runs, budget: Budget, textbook_only: bool = False) -> None:
         super().__init__(space, budget, textbook_only)
         self._graph, self._limits = space.graph, space.limits
-        self._step, self._first = 1, 0  # of the weights, as in `Certificate`
 
     def _methods(self, reach: int, progress: ShareDone | None = None) -> dict[Method, Excess]:
         methods: dict[Method, Excess] = {Method.TEXTBOOK: lambda c: c}
-        graph = self._graph
+        graph, step, first = self._graph, self._step, self._first
         self._refuse(reach)
         if self._textbook_only:
             return methods
@@ -98,41 +86,47 @@ class SystemCertifier(Certifier):
         listed = self._listed(reach)
         if listed is not None:  # nothing else can be better
             return methods | {Method.LISTED: listed.excess, Method.BALANCED: listed.balanced_excess}
-        methods[Method.RANGE] = lambda c: range_of_normalisers(graph, reach, c)
-        if graph.state_named is not None:
-            blocks = Blocks.of(graph, reach, self._epsilon(reach), self._limits)
-            if blocks is not None:
-                methods[Method.BLOCKS] = blocks.excess
-        return methods
+        if step > 1 and min(step, reach + 1) * len(graph.target) * reach > self._limits.range_steps:
+            return methods
+        return methods | {Method.RANGE: lambda c: range_of_normalisers(graph, reach, c, step, first)}
 
     def _best(self, reach: int, progress: ShareDone | None = None) -> Certificate:
         self._refuse(reach)
-        epsilon, identity = self._epsilon(reach), self._space.identity
-        search = self._search if self._listed(reach) is None else None
-        covering = None if search is None else self._of_all_lengths(progress)
-        if covering is not None and covering.covers(reach) and covering.c >= _ENOUGH * epsilon:
+        epsilon, listed = self._epsilon(reach), self._listed(reach)
+        search = None if self._search is None or listed is not None else self._search.within(reach)
+        covering = self._of_all_lengths(progress) if search is not None and self._waits_for_all(search, reach) else None
+        if covering is not None and covering.covers(reach) and covering.c >= ENOUGH * epsilon:
             return covering
-        found: list[Certificate] = [] if covering is None or not covering.covers(reach) else [covering]
-        for method, excess in self._methods(reach).items():
-            tries = 0 if method in (Method.BLOCKS, Method.BALANCED) else TRIES
-            c, bound = largest_rate(epsilon, excess, epsilon * NEARLY if method is Method.BALANCED else epsilon, tries)
-            found.append(Certificate(c, bound, method, epsilon, reach, identity))
+        found = self._proven(reach)
+        if covering is not None and covering.covers(reach):
+            found.insert(0, covering)
         best = max(each.c for each in found)
         if search is not None and best < self._limits.good_enough * epsilon:
-            guess = _GUESS * epsilon
+            guess = GUESS * epsilon
             if covering is not None and covering.method is Method.REWEIGHTED:
                 guess = covering.c
             found += self._levelled(search, reach, epsilon, guess, progress)
-        listed = self._listed(reach) if search is None else None
         if listed is None:
             return max(found, key=lambda each: each.c)
         return min(found, key=lambda each: (listed.mean_distance(each.c, each.method is Method.BALANCED), -each.c))
 
     def seconds(self, length: int) -> float:
         known = length in self._known or any(each.covers(length) for each in self._for_all)
-        if known or self._search is None or self._listed(length) is not None:
+        search = None if known or self._search is None or self._listed(length) is not None else self._search
+        own = None if search is None else search.within(length)
+        if search is None or own is None:
             return 0.0
-        return math.fsum(self._search.seconds(detail, None) for _, detail in self._search.attempts(None))
+        if not self._waits_for_all(own, length):
+            return own.first_seconds(length)
+        return math.fsum(search.seconds(detail, None) for _, detail in search.attempts(None))
+
+    def _waits_for_all(self, own: LevelledSearch, length: int) -> bool:
+        """Whether words of this length wait for a certificate for all lengths: where it is quick, or their own is not.
+
+        In a large system, few states may be within reach.
+        """
+        for_all = 0.0 if self._search is None else self._search.first_seconds(None)
+        return for_all <= QUICK or not 0.0 < own.first_seconds(length) < QUICKER * for_all
 
     def _of_all_lengths(self, progress: ShareDone | None = None) -> Certificate | None:
         if not self._for_all:
@@ -184,12 +178,14 @@ class SystemCertifier(Certifier):
     def _levelled_excess(self, found: Certificate, progress: ShareDone | None) -> float:
         """The excess of levelled words for the rate, lengths and detail of a certificate; ∞ if nothing is proven."""
         search, length = self._search, found.length if found.longest is None else None
+        if search is not None and length is not None:
+            self._refuse(length)
+            search = search.within(length)
         detail = None if search is None else search.detail(found.detail)
         if search is None or detail is None or not search.fits(detail, length):
             return math.inf
         blocks, tick = search.blocks(detail), progress_of(progress, search.parts(length))
         if length is not None:
-            self._refuse(length)
             return blocks.excess(length, found.c, tick)
         more, least = blocks.excess_of_all(found.c, found.epsilon - found.c, max(found.length, SHORTEST), tick)
         return more if least <= found.length else math.inf
@@ -202,7 +198,10 @@ class SystemCertifier(Certifier):
             base = listed.weighted(certificate.c, certificate.epsilon)
         elif certificate.method is Method.REWEIGHTED and self._levelling is not None:
             base = _weighted(self._levelling, rate)
-        return Certified(certificate, Weights.linear(rate, reach, base))
+        return Certified(certificate, self._weights(rate, reach, base))
+
+    def _weights(self, rate: Fraction, reach: int, base: Graph | WeightedWords | None) -> Weights:
+        return Weights.linear(rate, reach, base)
 
     def _refuse(self, length: int) -> None:
         graph, most = self._graph, self._limits.certificate_size
@@ -212,7 +211,7 @@ class SystemCertifier(Certifier):
             raise none_of_length(length)
 
     def _listed(self, length: int) -> Listed | None:
-        return _listed(self._graph, length, self._limits)
+        return _listed(self._graph, length, self._limits, self._step, self._first)
 
     @cached_property
     def _everywhere(self) -> dict[Method, int]:
@@ -243,5 +242,5 @@ def _weighted(levelling: Levelling, rate: Fraction) -> Graph:
 
 
 @lru_cache(maxsize=2)  # all methods of one length share it
-def _listed(graph: Graph, length: int, limits: Limits) -> Listed | None:
-    return Listed.of(graph, length, limits)
+def _listed(graph: Graph, length: int, limits: Limits, step: int, first: int) -> Listed | None:
+    return Listed.of(graph, length, limits, step, first)

@@ -15,8 +15,9 @@ from dpwords import attack
 from dpwords.attack.guessing import Attack
 from dpwords.core.compiled import kernel
 from dpwords.core.limits import Limits
-from dpwords.models.edited import EditedAttack
-from dpwords.models.listed import ListedChannel
+from dpwords.models.alignments import EditChances
+from dpwords.models.edited import EditedPosteriors
+from dpwords.models.evidence import evidence_of
 from dpwords.models.true_lengths import length_channel
 from dpwords.spaces import exhaustive
 
@@ -41,10 +42,12 @@ def by_bayes(channel: dw.EditChannel, words: list[Any], prior: Any, output: Any)
 
 def bound(channel: dw.EditChannel, prior: Any, length: int, output: Any) -> float:
     """The upper bound of the probability of every word, given an output."""
-    edited = EditedAttack(channel, Attack.of(channel, length, prior).known, length)
+    attack = Attack.of(channel, length, prior)
+    edited = attack.evidence.posteriors(attack.prior, 1)
+    assert isinstance(edited, EditedPosteriors)
     codes = np.array([channel.language.alphabet.codes[symbol] for symbol in output], dtype=np.int64)
     hits, whole, most = np.zeros((1, length)), np.zeros(1), np.zeros(1)
-    job = (codes, np.array([len(codes)]), 0, 1, edited._chain, edited._edits(len(codes)))
+    job = (codes, np.array([len(codes)]), 0, 1, edited._chain, EditChances.of(channel._channel, len(codes)))
     kernel("edited").guessed_each(*job, hits, whole, most)
     return float(most[0])
 
@@ -129,7 +132,7 @@ def test_listed_words_have_the_probabilities_of_the_channel(symbols: int, epsilo
     mechanism, rng = dw.EditChannel(range(symbols), epsilon), np.random.default_rng(symbols)
     words = rng.permutation(np.array(list(product(range(symbols), repeat=4))))
     outputs = [np.array(output, dtype=np.int64) for output in ([], [0], [1, 1, 0], [0, 1, 0, 1, 1, 0, 0], [0])]
-    found = ListedChannel(mechanism, words).log_probs(outputs)
+    found = evidence_of(mechanism, words.shape[1]).log_probs(words, outputs)
     laws = [mechanism.given(word.tolist()) for word in words]
     expected = [[law.log_prob(output.tolist()) for output in outputs] for law in laws]
     assert found == pytest.approx(np.array(expected), rel=1e-11)
@@ -139,7 +142,7 @@ def test_outputs_that_are_less_likely_than_floats_can_express() -> None:
     """Two symbols become 400: the probability is below 10^(−300)."""
     mechanism, words = dw.EditChannel(range(30), 9.0), np.array([[0, 1], [1, 0]])
     output = np.arange(400) % 30
-    found = ListedChannel(mechanism, words).log_probs([output])
+    found = evidence_of(mechanism, words.shape[1]).log_probs(words, [output])
     assert found[0, 0] == pytest.approx(mechanism.log_prob(output.tolist(), given=[0, 1]), rel=1e-11)
     assert found.max() < -700
 

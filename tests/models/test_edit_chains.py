@@ -17,7 +17,7 @@ from dpwords.models.edit_lengths import LengthChain
 from dpwords.models.fitting import fit
 from dpwords.models.true_lengths import length_channel
 from dpwords.spaces.edit_channel import CorruptedLaw
-from estimate.test_alignments import LITTLE, alignments_of, all_words, channel_of, random_chain
+from models.test_alignments import LITTLE, alignments_of, all_words, channel_of, random_chain
 
 LAZY = np.array([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.3, 0.3, 0.4]])
 TURNS = np.array([[0.05, 0.9, 0.05], [0.05, 0.05, 0.9], [0.9, 0.05, 0.05]])  # a is followed by b, b by c, c by a

@@ -12,10 +12,10 @@ import dpwords as dw
 from contract import check_counts
 from dpwords.core.limits import Limits
 from dpwords.core.randomness import SeededSource
-from dpwords.models.evidence import evidence_of, population_of, uneven_normalisers
+from dpwords.models.chains import hidden_runs
 from dpwords.models.fitting import fit, normalised
 from dpwords.models.normalisers import Normalisers
-from dpwords.models.run_evidence import RunEvidence
+from dpwords.models.run_evidence import RunEvidence, uneven_normalisers
 from populations import CELLS, LANGUAGES, channel, listed, prior, random_chances
 
 MAKERS = {
@@ -35,13 +35,13 @@ def uses_of(hidden: Any, codes: Any) -> Any:
 def test_expected_uses_and_states_are_those_of_all_words(name: str, maker: str) -> None:
     language, length = LANGUAGES[name]
     mechanism = MAKERS[maker](language)
-    hidden = population_of(mechanism)
+    hidden = hidden_runs(mechanism.language)
     words, codes = listed(language, length)
     chances = random_chances(hidden)
     seen = channel(mechanism, words)
     joint = prior(hidden, chances, codes)[:, None] * seen
     posterior = joint / joint.sum(axis=0)
-    evidence = evidence_of(mechanism, {length: codes}, hidden, distinct=False)
+    evidence = RunEvidence.of(mechanism, {length: codes}, hidden, distinct=False)
     (part,) = evidence.each(chances, every_place=True)
     uses, states = part.found.uses, part.found.states
     assert uses == pytest.approx(uses_of(hidden, codes).T @ posterior, abs=1e-5)
@@ -68,17 +68,17 @@ def sum_of(hidden: Any, chances: Any, codes: Any) -> float:
 
 def test_parts_threads_and_repeated_words_change_nothing() -> None:
     mechanism = dw.Online(CELLS, 2.0)
-    hidden, (_, codes) = population_of(mechanism), listed(CELLS, 4)
+    hidden, (_, codes) = hidden_runs(mechanism.language), listed(CELLS, 4)
     rows = codes[np.random.default_rng(3).integers(0, len(codes), 100)]
     chances = random_chances(hidden)
-    whole = evidence_of(mechanism, {4: rows}, hidden).expected(chances)
-    one_by_one = evidence_of(mechanism, {4: rows}, hidden, distinct=False).expected(chances)
+    whole = RunEvidence.of(mechanism, {4: rows}, hidden).expected(chances)
+    one_by_one = RunEvidence.of(mechanism, {4: rows}, hidden, distinct=False).expected(chances)
     narrow = dw.Online(CELLS, 2.0, limits=Limits(threads=1, batch=64))
-    parts = evidence_of(narrow, {4: rows}, hidden).expected(chances)
+    parts = RunEvidence.of(narrow, {4: rows}, hidden).expected(chances)
     for found in (one_by_one, parts):
         assert found[0] == pytest.approx(whole[0], rel=1e-12)
         assert found[1] == pytest.approx(whole[1], rel=1e-10)
-    threaded = evidence_of(dw.Online(CELLS, 2.0, limits=Limits(threads=2)), {4: rows}, hidden).expected(chances)
+    threaded = RunEvidence.of(dw.Online(CELLS, 2.0, limits=Limits(threads=2)), {4: rows}, hidden).expected(chances)
     assert np.array_equal(threaded[1], whole[1])
 
 
@@ -86,9 +86,9 @@ def test_parts_threads_and_repeated_words_change_nothing() -> None:
 def test_runs_are_drawn_from_their_distribution(name: str) -> None:
     language, length = LANGUAGES[name]
     mechanism = dw.Online(language, 1.5)
-    hidden, (words, codes) = population_of(mechanism), listed(language, length)
+    hidden, (words, codes) = hidden_runs(mechanism.language), listed(language, length)
     chances = random_chances(hidden)
-    evidence = evidence_of(mechanism, {length: codes[:1]}, hidden)
+    evidence = RunEvidence.of(mechanism, {length: codes[:1]}, hidden)
     (same,) = evidence.lengths
     drawn = same.passes.sampled(chances[hidden.parameter], same.ending, 4000, SeededSource("draws").open())[0]
     joint = prior(hidden, chances, codes) * channel(mechanism, words)[:, 0]
@@ -118,11 +118,11 @@ def test_normalisers_are_those_of_the_mechanism(name: str, calibration: Any) -> 
 def test_steps_of_the_fit_never_lower_the_likelihood_and_reach_the_top() -> None:
     """Against plain steps on the listed words, without any of the machinery."""
     mechanism = dw.Online(CELLS, 1.0)
-    hidden, (words, codes) = population_of(mechanism), listed(CELLS, 4)
+    hidden, (words, codes) = hidden_runs(mechanism.language), listed(CELLS, 4)
     truth = prior(hidden, random_chances(hidden, 7), codes)
     rows = codes[np.random.default_rng(5).choice(len(codes), 400, p=truth)]
     released = mechanism.seeded(1).release_codes(rows)
-    evidence = evidence_of(mechanism, {4: released}, hidden)
+    evidence = RunEvidence.of(mechanism, {4: released}, hidden)
     seen = channel(mechanism, words)
     numbers = {tuple(row): index for index, row in enumerate(codes.tolist())}
     times = np.bincount([numbers[tuple(row)] for row in released.tolist()], minlength=len(codes))
@@ -152,7 +152,7 @@ def test_the_correction_brings_the_fit_to_that_of_the_exact_likelihood() -> None
     """At the textbook rate normalisers differ: against EM on all listed words with the mechanism's own law."""
     language, length = dw.GridWorld(3, 4).by_states(), 6
     mechanism = dw.Exponential(language, 3.0, utility=dw.Linear(), calibration="textbook")
-    hidden, (words, codes) = population_of(mechanism), listed(language, length)
+    hidden, (words, codes) = hidden_runs(mechanism.language), listed(language, length)
     seen = channel(mechanism, words)
     truth = prior(hidden, random_chances(hidden, 11), codes)
     rows = codes[np.random.default_rng(5).choice(len(codes), 4000, p=truth)]
@@ -170,7 +170,7 @@ def test_the_correction_brings_the_fit_to_that_of_the_exact_likelihood() -> None
     assert isinstance(model, dw.estimate.Model)
     assert model.method == "em, corrected"
     corrected = model.evidence.expected(model.chances)[1]
-    plain_evidence = evidence_of(mechanism, {length: released}, hidden)
+    plain_evidence = RunEvidence.of(mechanism, {length: released}, hidden)
     plain_fit = fit(plain_evidence, np.full(parameters, 1.0) / np.bincount(hidden.groups)[hidden.groups])
     plain = plain_evidence.expected(plain_fit.chances)[1]
     off = [float(np.abs(each - exact).sum() / exact.sum()) for each in (plain, corrected)]
