@@ -18,8 +18,9 @@ ROOT = Path(dpwords.__file__).parent
 ROWS = [
     ["__main__", "cli", "web"],
     ["studies", "spark"],
-    ["plots", "frames", "audit", "accuracy", "ledger", "estimate", "attack"],
-    ["models"],
+    ["plots", "frames", "audit", "ledger", "estimate", "attack"],
+    ["recipes", "models"],
+    ["accuracy"],
     ["mechanisms"],
     ["privacy"],
     ["spaces", "bridges"],

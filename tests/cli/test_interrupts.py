@@ -56,7 +56,7 @@ def interrupted(folder: Path, module: str, *arguments: str) -> tuple[int, str]:
         "click.core",
         "dpwords.cli.options",
         "numpy.linalg",
-        "dpwords.bridges.notation",
+        "dpwords.recipes.notation",
         "cryptography.exceptions",
         "llvmlite.binding",
         "numba.core.types",

@@ -20,12 +20,12 @@ from dpwords.cli.draw import draw
 from dpwords.cli.estimate import estimate
 from dpwords.cli.help import OrderedCommands
 from dpwords.cli.ledger import ledger
-from dpwords.cli.options import as_option
 from dpwords.cli.release import release
 from dpwords.cli.serve import serve
 from dpwords.cli.study import study
 from dpwords.cli.terminal import BROKEN_PIPE, NO_OUTPUT, flush_output, note
 from dpwords.errors import NO_MEMORY, DPWordsError, InvalidValue, one_line, own_failure, rendered, unchained
+from dpwords.recipes.fields import as_option
 
 
 @click.group(cls=OrderedCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

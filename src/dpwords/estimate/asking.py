@@ -28,20 +28,12 @@ from dpwords.models.fitting import EstimateMethod, MethodName, ProgressLine
 from dpwords.models.hidden import Hidden
 from dpwords.models.population import Model, fitted
 from dpwords.models.releases import Releases
+from dpwords.recipes.questions import KINDS
 from dpwords.spaces.edit_channel import Channel
 
 AnyModel = TypeVar("AnyModel", Model, EditModel)
 AUTO, INVERSE, EM, *_ = EstimateMethod
 METHODS = (AUTO, INVERSE, EM)
-KINDS: dict[str, Literal["each", "pair", "first", "last"]] = {
-    "frequencies": "each",
-    "visits": "each",
-    "transitions": "pair",
-    "dfg": "pair",
-    "starts": "first",
-    "ends": "last",
-}
-QUESTIONS = (*KINDS, "lengths", "patterns", "model")
 _OF_STATES = ("visits", "transitions")
 _BY_CHAIN = ("transitions", "dfg")  # better estimated by a chain than by inversion, if the chain fits the words
 

@@ -14,8 +14,7 @@ from dpwords.estimate.results import Estimates, estimates, interval_factor, on_s
 from dpwords.mechanisms.mechanism import NamedItems
 from dpwords.models.fitting import EstimateMethod, MethodName
 from dpwords.models.releases import listed
-
-ASKED = {"symbols": "frequencies", "visits": "visits", "transitions": "transitions"}  # by which function
+from dpwords.recipes.questions import OF_REPORTS
 
 
 def answered_report(
@@ -38,10 +37,10 @@ def answered_report(
         raise InvalidValue(
             "answers of a report are estimated by inversion, without a model: leave out method and model"
         )
-    if ASKED[report.question] != question:
+    if OF_REPORTS[report.question] != question:
         raise InvalidValue(
-            f"these people were asked about {report.question}: use estimate.{ASKED[report.question]}, or reports with "
-            "another question"
+            f"these people were asked about {report.question}: use estimate.{OF_REPORTS[report.question]}, or "
+            "reports with another question"
         )
     answers = _numbers(releases, report)
     if len(answers) < 2:

@@ -12,8 +12,9 @@ from dpwords.core.limits import DEFAULTS
 from dpwords.errors import InvalidValue, TooLarge, named
 from dpwords.frames.coders import plain_kind
 from dpwords.frames.readers import TableReader
-from dpwords.frames.streams import Input, Packing, errors_of_reading, lines, packed, unpacked
+from dpwords.frames.streams import Input, errors_of_reading, lines, packed, unpacked
 from dpwords.frames.tuning import CELL, LONGEST_LINE, ROWS, TEXT_BYTES
+from dpwords.recipes.table_formats import Packing
 
 WORD = "word"  # the name of the only column of plain text
 DELIMITERS: dict[str, str] = {"csv": ",", "tsv": "\t"}

@@ -8,34 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast, get_args
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from dpwords.errors import InvalidValue, named
 from dpwords.frames import need_pyarrow
-from dpwords.frames.streams import STANDARD, Input, Packing
+from dpwords.frames.streams import Input
+from dpwords.recipes.table_formats import DELIMITED, TEXT, Packing, form_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from dpwords.frames.groups import Grouped, GroupWriter
     from dpwords.frames.readers import TableReader
-
-FORMATS = ("csv", "tsv", "jsonl", "text", "parquet", "arrow", "arrows", "feather")
-_SUFFIXES = {
-    "csv": "csv",
-    "tsv": "tsv",
-    "jsonl": "jsonl",
-    "ndjson": "jsonl",
-    "txt": "text",
-    "parquet": "parquet",
-    "pq": "parquet",
-    "arrow": "arrow",
-    "ipc": "arrow",
-    "arrows": "arrows",
-    "feather": "feather",
-}
-_TEXT = ("csv", "tsv", "jsonl", "text")
-DELIMITED = ("csv", "tsv")
 
 
 @dataclass(frozen=True)
@@ -49,21 +33,7 @@ class FileForm:
     @classmethod
     def of(cls, path: str, kind: str | None = None, header: bool = True) -> FileForm:
         """The form that a file's suffixes say, such as .csv.gz; a name of a format comes before the suffix."""
-        suffixes = [] if path == STANDARD else [suffix[1:].lower() for suffix in Path(path).suffixes]
-        packing = cast(Packing, suffixes.pop()) if suffixes and suffixes[-1] in get_args(Packing) else None
-        kind = kind or (_SUFFIXES.get(suffixes[-1]) if suffixes else None)
-        if kind is None and path == STANDARD:
-            raise InvalidValue(
-                f"standard input has no suffix that says its format: give {named('format')}, one of "
-                f"{', '.join(FORMATS)}"
-            )
-        if kind is None:
-            known = ", ".join(f".{suffix}" for suffix in _SUFFIXES)
-            raise InvalidValue(
-                f"the suffix of {Path(path).name} is not one of {known}: convert or rename it, or name the format"
-            )
-        if packing is not None and kind not in _TEXT:
-            raise InvalidValue(f"{kind} files are compressed inside: leave out .{packing} in {Path(path).name}")
+        kind, packing = form_of(path, kind)
         if not header and kind not in DELIMITED:
             raise InvalidValue(
                 f"{named('no_header')} is for CSV and TSV, and {Path(path).name} is another format: leave it out"
@@ -77,7 +47,7 @@ class FileForm:
     @property
     def is_text(self) -> bool:
         """Whether the metadata of a table have no place in the file."""
-        return self.kind in _TEXT
+        return self.kind in TEXT
 
     def reader(self, source: Input) -> TableReader:
         """What reads a file of this form."""

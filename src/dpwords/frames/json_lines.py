@@ -11,8 +11,9 @@ import pyarrow as pa
 from dpwords.core.limits import DEFAULTS
 from dpwords.errors import InvalidValue, TooLarge, named
 from dpwords.frames.readers import TableReader
-from dpwords.frames.streams import Input, Packing, errors_of_reading, lines, packed, unpacked
+from dpwords.frames.streams import Input, errors_of_reading, lines, packed, unpacked
 from dpwords.frames.tuning import CELLS, ROWS, TEXT_BYTES
+from dpwords.recipes.table_formats import Packing
 
 REST = "\0the whole line"  # a column with the lines as they were read; no key of a text file has this name
 JsonLine = tuple[str, dict[str, tuple[int, int]]]  # with the places of its values

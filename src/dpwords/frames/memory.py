@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
 from typing import Any
 
 from dpwords.core.keyed import Key
@@ -15,6 +14,7 @@ from dpwords.frames.requests import Request
 from dpwords.frames.streams import MemoryInput
 from dpwords.frames.survey import Plan
 from dpwords.mechanisms.private import Private
+from dpwords.recipes.recipe import Recipe
 
 
 @within_memory()
@@ -28,15 +28,13 @@ def memory_source(name: str, content: bytes, named: str | None = None, header: b
 class MemoryRun(Passes):
     """A release of the words of a table in memory, in two steps like those of `FileRun`. The key is fresh.
 
-    The output has the format of the input. `public` are all options of the user, for the receipt. Memory: the input,
+    The output has the format of the input. `recipe` is what the receipt tells. Memory: the input,
     the output, and that of `Passes`.
     """
 
-    def __init__(
-        self, mechanism: Private, source: TableSource, request: Request, public: Mapping[str, Any] | None = None
-    ) -> None:
+    def __init__(self, mechanism: Private, source: TableSource, request: Request, recipe: Recipe | None = None) -> None:
         super().__init__(mechanism, request, source, source.form, Key.fresh().secret)
-        self._mechanism, self._public = mechanism, public or {}
+        self._mechanism, self._recipe = mechanism, recipe or Recipe()
         self.receipt_is_inside = not source.form.is_text  # whether what `write` returns has the receipt in it
 
     def write(self, plan: Plan, progress: RowsDone = lambda rows: None) -> bytes:
@@ -47,4 +45,4 @@ class MemoryRun(Passes):
 
     def receipt(self, plan: Plan) -> dict[str, Any]:
         """The receipt of what `write` returns."""
-        return receipts.receipt(self._mechanism, self._public, plan.words)
+        return receipts.receipt(self._mechanism, self._recipe, plan.words)

@@ -19,7 +19,7 @@ from dpwords.frames import receipts
 from dpwords.frames.coders import is_text, written_kind
 from dpwords.frames.columns import NoColumn
 from dpwords.frames.copies import schema_of
-from dpwords.frames.formats import DELIMITED, FileForm
+from dpwords.frames.formats import FileForm
 from dpwords.frames.groups import Grouped, GroupWriter
 from dpwords.frames.readers import TableReader, empty_batch
 from dpwords.frames.requests import Request
@@ -28,6 +28,7 @@ from dpwords.frames.streams import Input, Nowhere
 from dpwords.frames.survey import Plan
 from dpwords.frames.word_table import DrawBatch, WordTable
 from dpwords.mechanisms.private import Private
+from dpwords.recipes.table_formats import DELIMITED
 
 RowsDone = Callable[[int], None]
 

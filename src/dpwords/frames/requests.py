@@ -17,6 +17,7 @@ from dpwords.frames.shapes import shape_of
 from dpwords.frames.survey import Survey
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
+from dpwords.recipes.recipe import Recipe
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,11 @@ class Request:
     inside: Language | None = None  # a language in which words have to be beyond that of the mechanism
     row: str = "row"  # what messages call a row
     named: bool = False  # whether messages know a row by its id, because rows have no numbers
+
+    @classmethod
+    def of(cls, recipe: Recipe, inside: Language | None = None) -> Request:
+        """What a recipe says about the table."""
+        return cls(**recipe.table_values(), header=recipe.header or None, inside=inside)
 
     def log(self, names: Sequence[str]) -> LongWords | None:
         """The columns of an event log, if the table with columns of these names is one; otherwise None."""

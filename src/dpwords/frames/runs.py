@@ -24,16 +24,19 @@ from dpwords.frames import receipts
 from dpwords.frames.formats import FileForm
 from dpwords.frames.passes import Passes, RowsDone, TableSource
 from dpwords.frames.requests import Request
-from dpwords.frames.streams import STANDARD, Input
+from dpwords.frames.streams import Input
 from dpwords.frames.survey import Plan
 from dpwords.frames.tuning import WORTH_KEEPING
 from dpwords.frames.unfinished import Unfinished
 from dpwords.mechanisms.private import Private
+from dpwords.recipes.fields import FIELDS
+from dpwords.recipes.recipe import Recipe
+from dpwords.recipes.table_formats import STANDARD
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be released, from where, and to where. `public` are all options of the user, for the receipt."""
+    """What is to be released, from where, and to where. `recipe` is what a receipt tells."""
 
     mechanism: Private
     source: str
@@ -41,7 +44,7 @@ class Job:
     source_format: str | None = None
     target_format: str | None = None
     request: Request = field(default_factory=Request)
-    public: Mapping[str, Any] = field(default_factory=dict)
+    recipe: Recipe = field(default_factory=Recipe)
     header: bool = True  # of the source
 
 
@@ -87,7 +90,7 @@ class FileRun(Passes):
     @within_memory()
     def write(self, plan: Plan, ledger: Any = None, progress: RowsDone = lambda rows: None) -> IO[bytes] | None:
         """Charge the ledger, draw, and put the output in place; for standard output, return a file with it instead."""
-        document = receipts.receipt(self.job.mechanism, self.job.public, plan.words)
+        document = receipts.receipt(self.job.mechanism, self.job.recipe, plan.words)
         if self._unfinished is None:
             if ledger is not None:
                 plan.charge(ledger)
@@ -97,7 +100,8 @@ class FileRun(Passes):
             file.seek(0)
             return file
         language, digest = receipts.language_hash(self.job.mechanism), self._input.digest(self._key.derived("input"))
-        facts = {"version": __version__, **self.job.public, "language": language, "input": digest}
+        described = {**dict.fromkeys(FIELDS), **self.job.recipe.document()}
+        facts = {"version": __version__, **described, "language": language, "input": digest}
         resumed = self._unfinished.is_begun
         if resumed:
             self._unfinished.check_same(facts)
@@ -160,7 +164,7 @@ class FileRun(Passes):
             return False
         output = self._unfinished.output
         with suppress(InvalidValue):
-            if receipts.is_of(receipts.read(str(output), self._target.kind), self.job.mechanism, self.job.public):
+            if receipts.is_of(receipts.read(str(output), self._target.kind), self.job.mechanism, self.job.recipe):
                 return True
         raise InvalidValue(
             f"there is nothing to resume, and {output.name} is not what this run would write: leave out "

@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from dpwords.bridges.notation import Notation
 from dpwords.core.encoding import Codes, Ragged, code_type
 from dpwords.core.symbols import Alphabet
 from dpwords.errors import InvalidValue, named
@@ -37,6 +36,7 @@ from dpwords.frames.coders import (
 from dpwords.frames.columns import NoColumn, checked_column, named_columns
 from dpwords.frames.copies import bare_kind
 from dpwords.languages.language import Language
+from dpwords.recipes.notation import Notation
 
 
 class Fault(IntEnum):

@@ -16,13 +16,11 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, Literal, cast
+from typing import IO, Any, cast
 
 from dpwords.errors import DPWordsError, InvalidValue, TooLarge, named, unchained
 from dpwords.frames.tuning import CHUNK, LONGEST_LINE
-
-Packing = Literal["gz", "bz2", "xz", "zst"]
-STANDARD = "-"  # standard input, or standard output
+from dpwords.recipes.table_formats import STANDARD, Packing
 
 
 class Input:
