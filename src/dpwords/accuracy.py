@@ -118,12 +118,7 @@ def best(
 
 
 def compare(
-    language: Language,
-    epsilon: float,
-    k: int = 1,
-    length: int = 18,
-    distance: Distance = "hamming",
-    at_most: int = 1,
+    language: Language, epsilon: float, k: int = 1, length: int = 18, distance: Distance = "hamming", at_most: int = 1
 ) -> Comparison:
     """The figures of every mechanism among which `best` chooses, and the name of the winner.
 

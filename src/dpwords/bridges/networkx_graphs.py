@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 
 
 def from_networkx(
-    graph: DiGraph,
-    start: State | None = None,
-    action: str | None = None,
-    accepting: Iterable[State] | None = None,
+    graph: DiGraph, start: State | None = None, action: str | None = None, accepting: Iterable[State] | None = None
 ) -> TransitionSystem:
     """A system from a directed networkx graph, such as a road network from osmnx; its states are the nodes.
 

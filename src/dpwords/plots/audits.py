@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol, cast
 
 from dpwords.errors import InvalidValue
-from dpwords.plots.measure import drawable
+from dpwords.plots.measure import drawable, matplotlib_as_it_comes, one_line
 from dpwords.plots.palette import COLOURS
 from dpwords.plots.style import INK, PALE, RELEASED
 
@@ -43,8 +43,16 @@ class AuditedPair(Protocol):
     def allowed(self) -> float | None: ...
 
 
-def picture(found: AuditedLosses | AuditedPair, title: str) -> Figure:
-    """The figure that fits the kind of audit."""
+@matplotlib_as_it_comes()
+def audit(found: AuditedLosses | AuditedPair, title: str = "") -> Figure:
+    """The result of an audit beside its claim, as a function of `dw.audit` has returned it.
+
+    For an exact audit, or that of a channel: the largest loss at each distance, and the line ε·ceil(d/k). For a
+    statistical audit: the lower bound on the loss of the pair of words, and what was claimed for their distance.
+
+    >>> import dpwords as dw
+    >>> figure = audit(dw.audit.exact(dw.Exponential(dw.Words("ab"), epsilon=1), length=3))
+    """
     from matplotlib.figure import Figure
 
     if not hasattr(found, "losses") and not hasattr(found, "reach"):
@@ -56,7 +64,7 @@ def picture(found: AuditedLosses | AuditedPair, title: str) -> Figure:
         _by_distance(axes, cast("AuditedLosses", found))
     else:
         _bound(axes, cast("AuditedPair", found))
-    axes.set_title(drawable(title), fontsize=10, parse_math=False)
+    axes.set_title(drawable(one_line(title)), fontsize=10, parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=8)
     return figure

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from dpwords.core.symbols import Word, symbols_of
 from dpwords.errors import InvalidValue, TooLarge
+from dpwords.languages.language import Language
 from dpwords.languages.systems import TransitionSystem
 from dpwords.plots.grounds import Ground, ground_of
-from dpwords.plots.measure import drawable, text_width
+from dpwords.plots.measure import drawable, matplotlib_as_it_comes, one_line, text_width
 from dpwords.plots.places import Spot
+from dpwords.plots.samples import check_rows
 from dpwords.plots.style import CHANGED, INK, RELEASED, Note
 
 if TYPE_CHECKING:
@@ -62,14 +64,30 @@ def whole(system: TransitionSystem, title: str) -> Figure:
     return figure
 
 
-def runs(system: TransitionSystem, rows: Mapping[str, Sequence[Word]], title: str, compared: bool) -> Figure:
-    """Named rows of panels: if they are compared, the private run first, then released ones with their changes."""
+@matplotlib_as_it_comes()
+def runs(system: Language, rows: Mapping[str, Sequence[Word]], title: str = "", *, compared: bool = True) -> Figure:
+    """Runs on a system, one panel for each, in named rows: the private run first, then released ones.
+
+    Steps of released runs that differ from the private run are marked. With `compared=False` there is no private run:
+    all runs are drawn as released ones, without marks, and may have different lengths.
+
+    They are drawn on the grid or, at the coordinates of the states, on the part of the map where they are. Without
+    either, the system is spread out or, if it has more than 60 states, the part that the runs visit. A system that is
+    combined with rules is drawn as the system itself. Cost: the edges of the system, for each run.
+
+    >>> from dpwords import GridWorld
+    >>> figure = runs(GridWorld(3, 3), {"by hand": ["EESS", "ESES"]})
+    """
     from matplotlib.figure import Figure
 
+    if not isinstance(system, Language) or system.system is None:
+        raise InvalidValue("runs belong to a system: pass a TransitionSystem, for example a GridWorld")
+    check_rows(rows.values(), alike=compared)
+    rows, title = {one_line(name): words for name, words in rows.items()}, one_line(title)
     if sum(map(len, rows.values())) > MOST_PANELS:
         raise TooLarge(f"a picture can have at most {MOST_PANELS} runs: draw fewer")
-    ways = {name: [_visited(system, word) for word in words] for name, words in rows.items()}
-    ground = ground_of(system, [state for visits in ways.values() for visited in visits for state in visited])
+    ways = {name: [_visited(system.system, word) for word in words] for name, words in rows.items()}
+    ground = ground_of(system.system, [state for visits in ways.values() for visited in visits for state in visited])
     panel, board = ground.panel, ground.panel * ground.aspect
     notes = _ENDS + (_COMPARED if compared else _ALONE) + [Note(text) for text in ground.notes]
     heads = [0.3 if name else 0.0 for name in rows]

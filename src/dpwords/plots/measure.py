@@ -1,10 +1,42 @@
-"""The width of texts, and the characters that the fonts have."""
+"""What figures need of matplotlib: its own defaults, the width of texts, and the characters that its fonts have."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
+from importlib.util import find_spec
+
+from dpwords.errors import InvalidValue, MissingExtra
 
 SANS, MONO = "DejaVu Sans", "DejaVu Sans Mono"  # both come with matplotlib
+
+
+def need_matplotlib() -> None:
+    """Raise a one-line error if matplotlib is not installed or cannot be imported."""
+    if find_spec("matplotlib") is None:
+        raise MissingExtra("pictures need matplotlib: pip install 'dpwords[plot]'")
+    try:
+        import matplotlib as _matplotlib  # noqa: F401
+    except ValueError:
+        raise InvalidValue("matplotlib rejects its settings: check MPLBACKEND and the file matplotlibrc") from None
+
+
+@contextmanager
+def matplotlib_as_it_comes() -> Iterator[None]:
+    """Use matplotlib with its own defaults instead of the user's settings, so that figures look the same everywhere."""
+    need_matplotlib()
+    import matplotlib
+
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams["svg.hashsalt"] = "dpwords"
+        yield
+
+
+def one_line(text: str) -> str:
+    """The text with line breaks and repeated blanks made single blanks."""
+    return " ".join(text.split())
 
 
 def drawable(text: str, family: str = SANS, instead: str = "[U+{:X}]") -> str:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
+from dpwords.errors import InvalidValue
 from dpwords.languages.language import Language
 from dpwords.languages.systems import TransitionSystem, written
 from dpwords.plots.drawing import draw
 from dpwords.plots.grounds import Grid, Ground, ground_of
-from dpwords.plots.measure import drawable
+from dpwords.plots.measure import drawable, matplotlib_as_it_comes, one_line
+from dpwords.plots.palette import looks
 from dpwords.plots.places import MOST_ON_A_CIRCLE, cells_of, on_a_circle, spread
-from dpwords.plots.series import looks
 from dpwords.plots.structure import Arrow, Diagram, Node, visible
 from dpwords.plots.style import INK, PALE, RELEASED, WALL
 
@@ -53,7 +54,36 @@ class EstimatedShares(Protocol):
     def __len__(self) -> int: ...
 
 
-def by_place(tables: Sequence[EstimatedShares], title: str, names: Sequence[str]) -> Figure:
+@matplotlib_as_it_comes()
+def estimates(
+    found: EstimatedShares | Sequence[EstimatedShares],
+    language: Language | None = None,
+    title: str = "",
+    *,
+    names: Sequence[str] = (),
+) -> Figure:
+    """Estimated shares with their intervals, as a function of `dw.estimate` has returned them.
+
+    With the language of the mechanism, visits on a grid become a heat map, and steps on it wedges between cells; on a
+    map with coordinates, visits are discs. Other pairs become a graph with wide and narrow arrows, and other shares
+    bars. A list with a table for each place becomes lines. Where there are too many shares, the largest are drawn, and
+    the title says so. `names` are those of the places, such as months, or of patterns. Cost: the shares that are drawn.
+
+    >>> import dpwords as dw
+    >>> mechanism = dw.Exponential(dw.Words("abc"), epsilon=3)
+    >>> found = dw.estimate.frequencies(mechanism.seeded(1).release_all(["abca"] * 200), mechanism)
+    >>> figure = estimates(found)
+    """
+    several = isinstance(found, (list, tuple))
+    tables: list[EstimatedShares] = list(found) if several else [cast("EstimatedShares", found)]
+    if not tables or not all(len(one) and hasattr(one, "counted") for one in tables):
+        raise InvalidValue("there is nothing to draw: pass what a function of dw.estimate returned")
+    if several:
+        return _by_place(tables, one_line(title), names)
+    return _shares(tables[0], language, one_line(title), names)
+
+
+def _by_place(tables: Sequence[EstimatedShares], title: str, names: Sequence[str]) -> Figure:
     """The shares of the most frequent symbols at each place, as lines with their intervals."""
     from matplotlib.figure import Figure
 
@@ -83,7 +113,7 @@ def by_place(tables: Sequence[EstimatedShares], title: str, names: Sequence[str]
     return figure
 
 
-def shares(found: EstimatedShares, language: Language | None, title: str, names: Sequence[str]) -> Figure:
+def _shares(found: EstimatedShares, language: Language | None, title: str, names: Sequence[str]) -> Figure:
     """One table of shares, in the picture that fits its labels."""
     system = None if language is None else language.system
     pairs = found.question in _PAIRS

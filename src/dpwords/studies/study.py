@@ -129,12 +129,7 @@ def seeded(mechanism: AnyMechanism, seed: Seed, *purpose: object) -> AnyMechanis
 
 
 def column(
-    name: str,
-    claimed: float,
-    mechanism: Mechanism,
-    loss: Loss,
-    secret: Any,
-    letters: Callable[[Any], str] = "".join,
+    name: str, claimed: float, mechanism: Mechanism, loss: Loss, secret: Any, letters: Callable[[Any], str] = "".join
 ) -> Column:
     """Samples of a mechanism at the secret word, with the distribution of their distances."""
     at = mechanism.given(secret)
