@@ -5,6 +5,7 @@ Nothing heavy is imported before something is made: the help of the command line
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -174,6 +175,13 @@ def default_name(language: Language, edits: Edits, utility: str = "best", calibr
         return "exponential" if language.listed else "channel"
     compares = not language.listed and not language.alike and (utility, calibration) == ("best", "tight")
     return "best" if compares else "exponential"
+
+
+def quietly(make: Maker, epsilon: float) -> Private:
+    """A mechanism, made without warnings that little of a word survives: for tables that show it anyway."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return make(epsilon)
 
 
 def best_by_length(language: Language, epsilon: float, k: int = 1, limits: Limits = DEFAULTS) -> Private:

@@ -10,6 +10,7 @@ from dpwords.errors import InvalidValue
 from dpwords.plots.measure import drawable, matplotlib_as_it_comes, one_line
 from dpwords.plots.palette import COLOURS
 from dpwords.plots.style import INK, PALE, RELEASED
+from dpwords.privacy.guarantees import keeps, steps_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,9 +76,7 @@ def _by_distance(axes: Axes, found: AuditedLosses) -> None:
     distances = [*found.losses]
     if not distances:
         raise InvalidValue("there is nothing to draw: no two words are at a finite distance above 0")
-    claimed = None if found.claimed is None else [found.claimed * math.ceil(d / found.k) for d in distances]
-    if found.claimed is not None and found.k == 1:
-        claimed = [found.claimed * d for d in distances]
+    claimed = None if found.claimed is None else [found.claimed * steps_of(d, found.k) for d in distances]
     finite = [loss for loss in found.losses.values() if math.isfinite(loss)]
     top = 1.15 * max([*finite, *(claimed or ()), 1e-3])
     if claimed is not None:
@@ -90,7 +89,7 @@ def _by_distance(axes: Axes, found: AuditedLosses) -> None:
         points = [
             (d, loss)
             for d, loss, most in zip(distances, found.losses.values(), limits, strict=True)
-            if (loss > most * (1 + 1e-9) + 1e-12) == broken and math.isfinite(loss)
+            if keeps(loss, most) != broken and math.isfinite(loss)
         ]
         if points:
             shown = f"largest loss, {name}" if claimed else "largest loss"
@@ -110,7 +109,7 @@ def _bound(axes: Axes, found: AuditedPair) -> None:
     """Where the true loss is, as far as the draws tell, on a line with the claim."""
     finite = math.isfinite(found.loss)
     edge = 1.25 * max(found.reach, found.allowed or 0.0, found.loss if finite else 0.0, 1e-3)
-    broken = found.allowed is not None and found.loss > found.allowed * (1 + 1e-9) + 1e-12
+    broken = found.allowed is not None and not keeps(found.loss, found.allowed)
     colour = _BROKEN if broken else RELEASED
     start = found.loss if finite else edge * 0.97
     said = f"the true loss is {found.loss:.3g} or more" if finite else "the loss is infinite: the draws repeat"
