@@ -236,7 +236,7 @@ def test_a_failure_of_dpwords_itself_shows_no_word(place: Place, monkeypatch: py
     def fail(_self: object, text: str) -> None:
         raise KeyError(text)
 
-    monkeypatch.setattr("dpwords.bridges.notation.Notation.read", fail)
+    monkeypatch.setattr("dpwords.recipes.notation.Notation.read", fail)
     trail = place.run(f"release {RUN} {LETTERS}")
     assert trail.code == 3
     assert trail.texts["stderr"].startswith("dpwords: dpwords itself failed (KeyError in test_canary.py, line ")

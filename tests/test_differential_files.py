@@ -18,6 +18,7 @@ import pytest
 import dpwords as dw
 from commands import run
 from dpwords.frames import receipts
+from dpwords.recipes.fields import FIELDS
 from neighbours import (
     BASE,
     BINARY,
@@ -280,7 +281,7 @@ def test_many_rows_are_cut_by_what_is_written(tmp_path: Path) -> None:
 
 
 KEYS = {b"dpwords", b"ARROW:schema"}  # the second is the schema, as Arrow writes it into every Parquet file
-RECEIPT = {"receipt", "version", "mechanism", "epsilon", "k", "distance", "guarantee", "language", "options", "words"}
+RECEIPT = {"receipt", "version", "mechanism", "epsilon", "k", "distance", "guarantee", "language", "recipe", "words"}
 
 
 def _metadata(kind: Any) -> Iterator[Any]:
@@ -308,10 +309,11 @@ def test_nothing_but_these_keys_is_written(shape: str, tmp_path: Path) -> None:
     )
     for document in (json.loads(file.metadata.metadata[b"dpwords"]), json.loads(arrow.schema.metadata[b"dpwords"])):
         assert set(document) == RECEIPT
-        assert set(document["options"]) <= set(receipts.OPTIONS)
+        assert set(document["recipe"]) <= {"recipe", *(name for name, each in FIELDS.items() if each.told)}
 
 
 def test_a_receipt_tells_no_option_that_is_not_listed() -> None:
     mechanism = dw.Exponential(dw.Words("ab"), 1.0)
-    told = receipts.receipt(mechanism, {"alphabet": "ab", "input": SECRET, "key_file": SECRET}, 3)
-    assert told["options"] == {"alphabet": "ab"}
+    recipe = dw.Recipe(alphabet="ab", input=SECRET, output=SECRET, format="csv", output_format="csv", header=True)
+    told = receipts.receipt(mechanism, recipe.told(), 3)
+    assert told["recipe"] == {"recipe": 1, "alphabet": "ab"}

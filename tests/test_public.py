@@ -30,6 +30,7 @@ PUBLIC = [
     "PaperLiteral",
     "Pattern",
     "PureDP",
+    "Recipe",
     "Report",
     "Staircase",
     "TooLarge",

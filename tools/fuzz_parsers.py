@@ -36,7 +36,7 @@ with atheris.instrument_imports(include=["dpwords"], enable_loader_override=Fals
     import dpwords as dw
     import test_fuzz as texts
     import test_fuzz_files as tables
-    from dpwords.bridges import event_logs, notation, rule_notation, system_files
+    from dpwords.bridges import event_logs, system_files
     from dpwords.cli import released
     from dpwords.cli.estimate import estimate
     from dpwords.core.files import FileContent
@@ -44,6 +44,7 @@ with atheris.instrument_imports(include=["dpwords"], enable_loader_override=Fals
     from dpwords.frames import guesses, memory, receipts, requests, samples
     from dpwords.frames.unfinished import Unfinished
     from dpwords.languages import patterns
+    from dpwords.recipes import notation, rule_notation
 
 PLACE = Path(tempfile.mkdtemp(prefix="dpwords-fuzz-"))
 WORDS, CELLS = dw.Words("ab"), dw.GridWorld(2, 2).by_states()
@@ -76,17 +77,17 @@ def alphabet(content: bytes) -> object:
 
 
 def alphabet_file(content: bytes) -> object:
-    return notation.Notation(notation.language(f"@{file_of('a.txt', content)}", None))
+    return notation.Notation(dw.Recipe(alphabet=f"@{file_of('a.txt', content)}").language())
 
 
 def lexicon(content: bytes) -> object:
-    return notation.Notation(notation.language(None, None, lexicon=str(file_of("l.txt", content))))
+    return notation.Notation(dw.Recipe(lexicon=str(file_of("l.txt", content))).language())
 
 
 def grid(content: bytes) -> object:
     system, walls, goal = (*text_of(content).split("|"), "", "")[:3]
     small = re.sub(r"(?<!\d)\d{3,6}(?!\d)", "99", system)  # a large grid is only slow
-    return notation.language(None, f"grid:{small}", walls=walls or None, goal=goal or None)
+    return dw.Recipe(system=f"grid:{small}", walls=walls or None, goal=goal or None).language()
 
 
 def system(suffix: str, **options: str) -> Callable[[bytes], object]:
@@ -153,8 +154,13 @@ def made_certificates() -> bytes:
 
 
 def made_receipt() -> bytes:
-    public = receipts.public_options({"alphabet": "ab", "epsilon": 3.0, "column": "w"})
-    return receipts.encoded(receipts.receipt(FREE, public, len(tables.WORDS)))
+    recipe = dw.Recipe(alphabet="ab", epsilon=3.0, column="w")
+    return receipts.encoded(receipts.receipt(FREE, recipe, len(tables.WORDS)))
+
+
+def recipe(content: bytes) -> object:
+    found = dw.Recipe.from_json(text_of(content)).closed("the recipe")
+    return found.to_json(), found.command(), found.language().alphabet if found.alphabet else None
 
 
 RULES = (
@@ -191,6 +197,7 @@ PARSERS = {
     "public_log": Target(public_log, [tables.LOG]),
     "certificates": Target(certificates, [made_certificates()]),
     "receipt": Target(receipt, [made_receipt()]),
+    "recipe": Target(recipe, [b'{"alphabet": "ab", "epsilon": 3}', b'{"system": {"start": "s", "transitions": {}}}']),
     "unfinished": Target(unfinished, [b'{"input": "0", "options": {"epsilon": 3.0}, "version": "0"}']),
 }
 

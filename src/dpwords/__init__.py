@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from dpwords.privacy.utilities import Inverse as Inverse
     from dpwords.privacy.utilities import Linear as Linear
     from dpwords.privacy.utilities import Staircase as Staircase
+    from dpwords.recipes.recipe import Recipe as Recipe
 
 _STARTED = _time()  # files that were written later are not the code that runs
 _HOMES = {
@@ -78,6 +79,7 @@ _HOMES = {
     "PaperLiteral": "mechanisms.paper_literal",
     "Pattern": "languages.patterns",
     "PureDP": "privacy.guarantees",
+    "Recipe": "recipes.recipe",
     "Report": "mechanisms.report",
     "Staircase": "privacy.utilities",
     "TooLarge": "errors",

@@ -133,7 +133,10 @@ SECRET = "gattaca"
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["release", "ab", "--alphabet", "ab"], "--epsilon is missing: see dpwords release --help"),
+        (
+            ["release", "ab", "--alphabet", "ab"],
+            "--epsilon is missing: say what each word may spend",
+        ),
         (["release", "ab", "-e", "1"], "exactly one of --alphabet, --system and --lexicon"),
         (["ledger", "show"], "FILE is missing: see dpwords ledger show --help"),
         (["release", "-e", SECRET, "--alphabet", "acgt"], "--epsilon takes a number, but was given something else"),

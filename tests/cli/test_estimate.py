@@ -205,9 +205,7 @@ def test_options_replace_those_of_the_receipt_but_describe_the_same(months: Path
     elsewhere = months.with_name("elsewhere.txt")
     whole = run(*asked).stdout
     states.rename(elsewhere)
-    assert "the receipt names the file states.txt, which is not here: say where, with --alphabet @PATH" in refused(
-        *asked
-    )
+    assert run(*asked).stdout == whole  # since the receipt has the symbols
     assert run(*asked, "--alphabet", f"@{elsewhere}").stdout == whole
     given = (*asked, "--alphabet", f"@{elsewhere}")
     assert "says that ε was 3.0, and the options say 2.0" in refused(*given, "-e", "2")
@@ -240,18 +238,42 @@ def test_options_replace_those_of_the_receipt_but_describe_the_same(months: Path
             lambda path: path.with_name("out.csv.receipt.json").write_text("{", "utf-8"),
             "the receipt of out.csv is damaged",
         ),
-        (lambda path: damage(path, options=3), "the receipt of out.csv is damaged"),
-        (lambda path: damage(path, epsilon="much"), "the receipt of out.csv is damaged"),
+        (lambda path: damage(path, recipe=3), "the receipt of out.csv is damaged"),
+        (lambda path: damage(path, options={}), "the receipt of out.csv has an unknown field options"),
+        (lambda path: damage(path, recipe={"k": 1, "eval": "x"}), "the receipt of out.csv has an unknown field eval"),
+        (lambda path: damage(path, recipe={"alphabet": "@/etc/passwd"}), "receipt of out.csv must not name a path"),
+        (lambda path: damage(path, words=-1), "the receipt of out.csv is damaged: the number of its words"),
+        (lambda path: damage(path, epsilon="much"), "the receipt of out.csv: --epsilon must be a finite number"),
         (lambda path: damage(path, mechanism="Online"), "says that the mechanism was Online, and the options say Exp"),
         (lambda path: damage(path, language="0"), "the hash in the receipt differs"),
     ],
-    ids=["empty", "one row", "symbols", "no receipt", "cut off", "no options", "no number", "mechanism", "language"],
+    ids=[
+        *("empty", "one row", "symbols", "no receipt", "cut off", "no recipe", "options", "unknown", "path", "words"),
+        *("no number", "mechanism", "language"),
+    ],
 )
 def test_bad_files(months: Path, change: Any, said: str) -> None:
     change(months)
     message = refused("estimate", "--input", str(months), "--question", "frequencies")
     assert said in message
     assert "prison" not in message
+
+
+def test_receipts_of_the_first_format_are_read(months: Path) -> None:
+    """They name the file of an alphabet, which is looked for here and beside the released file."""
+    asked = ("estimate", "--input", str(months), "--question", "frequencies")
+    whole = run(*asked).stdout
+    receipt = months.with_name("out.csv.receipt.json")
+    document = json.loads(receipt.read_text("utf-8"))
+    recipe = document.pop("recipe")
+    options = {key: value for key, value in recipe.items() if key != "recipe"} | {"alphabet": "@states.txt"}
+    more = {"edits": "substitutions", "utility": "best", "alpha": 1.0, "calibration": "tight", "any_word": False}
+    old = document | {"receipt": 1, "options": more | {"drop_others": False} | options}
+    receipt.write_text(json.dumps(old), encoding="utf-8")
+    assert run(*asked).stdout == whole
+    months.with_name("states.txt").rename(months.with_name("elsewhere.txt"))
+    missing = "the receipt names the file states.txt, which is not here: say where, with --alphabet @PATH"
+    assert missing in refused(*asked)
 
 
 def damage(path: Path, **changed: Any) -> None:

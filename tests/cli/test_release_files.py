@@ -43,8 +43,8 @@ def test_files_with_a_summary_before_and_a_report_after(source: str, tmp_path: P
     assert "gattaca" not in done.stderr
     assert all(line.startswith("dpwords: ") for line in done.stderr.splitlines())
     found = receipts.read(str(target))
-    assert found["options"]["alphabet"] == "acgt"
-    assert (found["words"], found["options"]["by"]) == (3, "user")
+    assert found["recipe"]["alphabet"] == "acgt"
+    assert (found["words"], found["recipe"]["by"]) == (3, "user")
     arguments = ["release", "--input", source, "--column", "w", *DNA, "--output", str(target)]
     assert run(*arguments, "--quiet").stderr == ""
     assert run(*arguments, "--quiet", "--resume").stderr == ""
@@ -73,7 +73,7 @@ def test_systems_lexicons_and_lists_of_cells(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert pq.read_table(target).to_pydict() == table.to_pydict()
     assert "metadata" in done.stderr
-    assert receipts.read(str(target))["options"]["system"] == "grid:3x3"
+    assert receipts.read(str(target))["recipe"]["system"] == "grid:3x3"
     (tmp_path / "cities.txt").write_text("bern\nbonn\nrome\n", encoding="utf-8")
     lexicon = ("--lexicon", str(tmp_path / "cities.txt"), "-e", "200", "-q")
     assert run("release", "--input", "-", "--format", "text", *lexicon, stdin="bonn\nrome\n").stdout == "bonn\nrome\n"

@@ -58,7 +58,7 @@ def test_a_file_of_runs_becomes_a_file_of_answers(tmp_path: Path, suffix: str) -
     assert [frozenset(map(tuple, row["run"])) for row in found] == drawn
     receipt = receipts.read(str(target))
     assert (receipt["mechanism"], receipt["distance"], receipt["epsilon"]) == ("Report", "any", 4.0)
-    assert receipt["options"]["report"] == "visits"
+    assert receipt["recipe"]["report"] == "visits"
     assert receipt["guarantee"] == str(report.guarantee)
     again = run("release", "--report", "visits", *where, *CELLS, "-e", "4", "--key-file", str(key), "--resume")
     assert "is complete: there is nothing to resume" in again.stderr

@@ -13,8 +13,7 @@ import pytest
 import dpwords as dw
 from cli.test_strict import refused
 from commands import run
-from dpwords.bridges import notation
-from dpwords.bridges.rule_notation import rule
+from dpwords.recipes.rule_notation import rule
 
 GRID = dw.GridWorld(3, 3)
 CELLS = GRID.by_states()
@@ -47,11 +46,13 @@ def test_rules_as_text(text: str, language: dw.Words, expected: dw.Words) -> Non
 
 
 def test_several_rules_walls_and_goals() -> None:
-    found = notation.language(None, "grid:3x3", walls="1,1;0,2", goal="2,2;0,1", rules=["contains:1,0", "ends_in:2,2"])
+    found = dw.Recipe(
+        system="grid:3x3", walls="1,1;0,2", goal="2,2;0,1", rules=("contains:1,0", "ends_in:2,2")
+    ).language()
     expected = dw.GridWorld(3, 3, walls=[(1, 1), (0, 2)]) & dw.rules.contains((1, 0)) & dw.rules.ends_in((2, 2))
     assert [found.count(n) for n in range(7)] == [expected.count(n) for n in range(7)]
     assert found.count(4) == 1
-    lexicon = notation.language("ab", None, rules=["never:a"])
+    lexicon = dw.Recipe(alphabet="ab", rules=("never:a",)).language()
     assert [lexicon.count(n) for n in range(3)] == [1, 1, 1]
 
 
@@ -122,5 +123,5 @@ def test_a_run_with_rules_is_resumed_and_told_in_its_receipt(tmp_path: Path) -> 
     assert "finish it with --resume" in done.stderr
     assert "had another rules" in run(*arguments, "--resume", "--rule", "never:0,2").stderr
     assert run(*arguments, "--resume").stderr == ""
-    options = json.loads((tmp_path / "out.csv.receipt.json").read_text(encoding="utf-8"))["options"]
+    options = json.loads((tmp_path / "out.csv.receipt.json").read_text(encoding="utf-8"))["recipe"]
     assert (options["goal"], options["rules"]) == ("2,2", ["contains:1,1", "never:2,0"])

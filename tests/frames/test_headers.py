@@ -96,7 +96,7 @@ def test_files_without_a_header(tmp_path: Path, text: str, options: tuple[str, .
     done = run("release", "--input", source, "--no-header", *options, *SURE, "-q", "--output", str(target))
     assert (done.returncode, done.stderr, target.read_text("utf-8")) == (0, "", rows)
     receipt = json.loads(Path(f"{target}.receipt.json").read_text("utf-8"))
-    assert receipt["options"]["no_header"] is True
+    assert receipt["recipe"]["no_header"] is True
     found = run("estimate", "--input", str(target), "--question", "lengths")  # the receipt tells that it has none
     assert "lengths from 2 releases" in found.stderr
     where = options[:2] if "--id" in options else options

@@ -148,7 +148,7 @@ def test_a_stopped_run_is_resumed_with_its_key_and_does_not_pay_twice(source: Pa
     secret = (state / "key").read_bytes()
     assert len(secret) == 32
     assert secret.hex() not in (state / "run.json").read_text("utf-8")
-    with pytest.raises(dw.InvalidValue, match="finish it with --resume"):
+    with pytest.raises(dw.InvalidValue, match="finish it with resume=True"):
         run(job(source, target, by="user"), ledger=ledger)
     run(job(source, target, by="user"), ledger=ledger, resume=True)
     assert not state.exists()
@@ -164,11 +164,11 @@ def test_nothing_to_resume(source: Path, target: Path) -> None:
     once = target.read_bytes()
     assert run(job(source, target), resume=True) is None
     assert target.read_bytes() == once
-    with pytest.raises(dw.InvalidValue, match="leave out --resume to replace it"):
+    with pytest.raises(dw.InvalidValue, match="leave out resume= to replace it"):
         run(job(source, target, epsilon=2), resume=True)
     run(job(source, target, epsilon=2))
     Path(f"{target}.receipt.json").unlink()
-    with pytest.raises(dw.InvalidValue, match="leave out --resume to replace it"):
+    with pytest.raises(dw.InvalidValue, match="leave out resume= to replace it"):
         run(job(source, target, epsilon=2), resume=True)
     assert sorted(os.listdir(target.parent)) == ["in.csv", "out.csv"]
 
@@ -196,7 +196,7 @@ def test_what_is_resumed_has_to_be_the_same(source: Path, target: Path) -> None:
         run(job(source, target), progress=stop)
     with pytest.raises(dw.InvalidValue, match="another epsilon"):
         run(job(source, target, epsilon=2), resume=True)
-    with pytest.raises(dw.InvalidValue, match="leave out --key-file"):
+    with pytest.raises(dw.InvalidValue, match="leave out key_file="):
         run(job(source, target, id="id"), KEY, resume=True)
     source.write_text(ROWS.replace("tt", "ta"), encoding="utf-8")
     with pytest.raises(dw.InvalidValue, match="another input"):
@@ -220,7 +220,7 @@ def test_a_key_of_the_user_is_not_kept(source: Path, target: Path) -> None:
     with pytest.raises(Stopped):
         run(job(source, target, id="id"), KEY, progress=stop)
     assert not (state_of(target) / "key").exists()
-    with pytest.raises(dw.InvalidValue, match="give the same --key-file"):
+    with pytest.raises(dw.InvalidValue, match="give the same key_file="):
         run(job(source, target), resume=True)
     with pytest.raises(dw.InvalidValue, match="another input"):  # its hash is keyed
         run(job(source, target, id="id"), bytes(32), resume=True)

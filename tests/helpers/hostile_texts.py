@@ -11,8 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import dpwords as dw
-from dpwords.bridges import channel_files, notation, rule_notation, system_files
+from dpwords.bridges import channel_files, system_files
 from dpwords.core.files import FileContent
+from dpwords.recipes import notation, rule_notation
 
 ROOM = 512 * 2**20  # bytes
 WORDS = dw.Words("ab")
@@ -46,7 +47,7 @@ CASES: dict[str, Callable[[], object]] = {
     "columns of edges": lambda: system(".csv", f"source,target,{names(60_000, ',')}\n"),
     "columns of a channel": lambda: channel(f",{names(60_000, ',')}\na\n"),
     "entities": lambda: system(".graphml", laughs()),
-    "a grid": lambda: notation.language(None, "grid:99999x99999"),
+    "a grid": lambda: dw.Recipe(system="grid:99999x99999").language(),
     "ranges": lambda: dw.Words(notation.alphabet_symbols("\x01-\U0010ffff" * 2000)),
     "repetitions": lambda: rule_notation.rule("re:(((a{1000}){1000}){1000}){1000}", WORDS).accepts("ab"),
     "states of a pattern": lambda: rule_notation.rule("re:(a|b)*a(a|b){18}", WORDS).accepts("ab"),

@@ -22,9 +22,9 @@ OPERATIONS = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmo
 def job(source: Path, target: Path, epsilon: float = 1.0, **request: Any) -> Job:
     """Words over four letters."""
     request.setdefault("column", "w")
-    public = {"epsilon": epsilon} | request
+    recipe = dw.Recipe.of({"epsilon": epsilon} | request)
     return Job(
-        dw.Exponential(dw.Words("acgt"), epsilon), str(source), str(target), None, None, Request(**request), public
+        dw.Exponential(dw.Words("acgt"), epsilon), str(source), str(target), None, None, Request(**request), recipe
     )
 
 

@@ -65,7 +65,7 @@ def test_the_example_is_released_and_counted_by_mouse(data: Any) -> None:
     shown = data.locator("#data-examples td:nth-child(2)").all_inner_texts()
     assert shown == [row[2] for row in rows[1:9]]
     receipt = json.loads(downloaded(data, "trips.private.csv.receipt.json"))
-    assert (receipt["epsilon"], receipt["words"], receipt["options"]["by"]) == (3.0, 10, "rider")
+    assert (receipt["epsilon"], receipt["words"], receipt["recipe"]["by"]) == (3.0, 10, "rider")
     data.get_by_role("button", name="Release the file").click()
     data.locator(
         "#data-count", has_text="2 times: if you publish all of them, a person has spent at most ε = 18"

@@ -21,9 +21,9 @@ import dpwords as dw
 from dpwords.cli import cli
 from dpwords.frames.formats import FileForm
 from dpwords.frames.memory import memory_source
+from dpwords.recipes.table_formats import output_name
 from dpwords.web import data
 from dpwords.web.messages import Message
-from dpwords.web.recipes import output_name
 from dpwords.web.wording import on_page
 
 SURE = 200.0  # an ε at which words come out as they went in

@@ -132,7 +132,7 @@ def test_a_receipt_beside_a_file_fills_in_the_form() -> None:
     assert (form["mechanism"], form["separator"], found["words"], found["needs"]) == ("", "", 2, None)
 
 
-def test_a_receipt_inside_of_a_file_and_what_it_cannot_tell() -> None:
+def test_a_receipt_inside_of_a_file_has_the_symbols() -> None:
     names = {"kind": "symbols", "symbols": "pay\nship"}
     answer = data.release(
         Message(
@@ -145,7 +145,8 @@ def test_a_receipt_inside_of_a_file_and_what_it_cannot_tell() -> None:
         nothing,
     )
     found = estimate.look(Message({"name": "traces.private.parquet"}, answer.content), nothing).values
-    assert (found["receipt"]["form"]["kind"], found["receipt"]["needs"]) == ("symbols", "symbols.txt")
+    form = found["receipt"]["form"]
+    assert (form["kind"], form["symbols"], found["receipt"]["needs"]) == ("symbols", "pay\nship", None)
     assert estimate.look(Message({"name": "a.parquet"}, parquet_of(["AB"])), nothing).values["receipt"] is None
     receipt, question = found["receipt"]["text"], {"language": names, "question": "lengths"}
     rows = estimate.answer(asked(answer.content, "a.parquet", receipt=receipt, **question), nothing).values["rows"]
@@ -176,17 +177,24 @@ def test_a_receipt_inside_of_a_file_and_what_it_cannot_tell() -> None:
         ),
         (
             {"kind": "system", "name": "roads.csv", "system": "source,target\na,b\nb,a\n", "start": "a"},
-            {"kind": "system", "symbols-are": "", "start-state": "a"},
+            {"kind": "system", "symbols-are": "states", "start-state": ""},  # of the system that is in the receipt
         ),
     ],
 )
 def test_a_receipt_of_a_system(described: dict[str, Any], form: dict[str, str]) -> None:
     word = {"grid": "1,3 1,4" if described.get("words") else "ES", "system": "ba"}[described["kind"]]
-    answer = released(described, {"epsilon": 3}, [f'"{word}"'])
+    answer = released(described, {"epsilon": 3}, [f'"{word}"'] * 2)
     look = Message({"name": "trips.private.csv", "receipt": answer.values["receipt"]}, answer.content)
-    found = estimate.look(look, nothing).values["receipt"]["form"]
+    receipt = estimate.look(look, nothing).values["receipt"]
+    found = receipt["form"]
     assert {name: found[name] for name in form} == form
     assert not set(form) - set(found)
+    if described["kind"] == "system":
+        whole = receipt["system"]
+        again = {"kind": "system", "name": whole["name"], "system": whole["text"], "words": "states"}
+        question = {"language": again, "promise": {"epsilon": 3}, "question": "lengths"}
+        asked_again = asked(answer.content, receipt=answer.values["receipt"], **question)
+        assert estimate.answer(asked_again, nothing).values["releases"] == 2
 
 
 @pytest.mark.parametrize(
@@ -220,7 +228,7 @@ def test_receipts_that_the_page_cannot_use(changed: dict[str, Any], message: str
         estimate.look(Message({"name": "trips.private.csv", "receipt": receipt}, EXAMPLE), nothing)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"receipt": 2}', '{"receipt": 1, "options": 3}', "[" * 10**5])
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"receipt": 3}', '{"receipt": 1, "options": 3}', "[" * 10**5])
 def test_damaged_receipts_are_refused(text: str) -> None:
     with pytest.raises(dw.InvalidValue, match=r"the receipt of trips.private.csv .*: release "):
         estimate.answer(asked(receipt=text), nothing)

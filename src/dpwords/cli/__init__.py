@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import sys
 import warnings
 from typing import Any
@@ -19,12 +20,12 @@ from dpwords.cli.draw import draw
 from dpwords.cli.estimate import estimate
 from dpwords.cli.help import OrderedCommands
 from dpwords.cli.ledger import ledger
-from dpwords.cli.options import as_option
 from dpwords.cli.release import release
 from dpwords.cli.serve import serve
 from dpwords.cli.study import study
 from dpwords.cli.terminal import BROKEN_PIPE, NO_OUTPUT, flush_output, note
 from dpwords.errors import NO_MEMORY, DPWordsError, InvalidValue, one_line, own_failure, rendered, unchained
+from dpwords.recipes.fields import as_option
 
 
 @click.group(cls=OrderedCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -70,6 +71,7 @@ def main() -> None:
     141: nobody reads the output any more, which is not reported. `dpwords.__main__` handles Ctrl-C.
     """
     warnings.showwarning = _warn
+    logging.getLogger("dpwords").handlers = [terminal.LoggedNotes()]
     try:
         code = _run(sys.argv[1:])
     except click.ClickException as error:

@@ -12,15 +12,14 @@ from dpwords.cli.accuracy_table import MARK, AccuracyTable
 from dpwords.cli.colours import Terminal
 from dpwords.cli.help import SectionedCommand
 from dpwords.cli.options import (
-    EDITS,
-    K,
+    LANGUAGE,
     above_zero,
     at_least_one,
     certificate_options,
     epsilons,
+    field_options,
+    given_recipe,
     language_options,
-    limits_for,
-    public_language,
     refuse,
 )
 from dpwords.cli.terminal import emit, status
@@ -62,8 +61,7 @@ def _share(_context: click.Context, _parameter: click.Parameter, value: float | 
     callback=_share,
     help="Find the least ε at which the probability of at most --at-most changes is at least this, as in 0.9.",
 )
-@EDITS
-@K
+@field_options("edits", "k")
 @certificate_options
 @click.option("--plot", type=click.Path(path_type=Path), help="Also plot distance against ε, in an .svg or .png file.")
 def accuracy(
@@ -74,9 +72,8 @@ def accuracy(
     target_probability: float | None,
     edits: Any,
     k: int,
-    certificate_time: float | None,
     plot: Path | None,
-    **options: Any,
+    **_options: Any,
 ) -> None:
     """Compute the expected distance between a word and its release, for each mechanism, without any data.
 
@@ -112,8 +109,8 @@ def accuracy(
     target = measured.Target(target_distance, target_probability, at_most) if wanted else None
     if plot is not None:
         _check_plot(plot, epsilon)
-    public = public_language(**options)
-    limits = limits_for(certificate_time, public, edits)
+    recipe = given_recipe((*LANGUAGE, "edits", "certificate_time"))
+    public, limits = recipe.language(), recipe.limits()
     makers, contest = offers(public, k, edits, limits), contenders(public, k, edits, limits)
     for one in epsilon:
         measured.checked_makers(makers.values(), one)

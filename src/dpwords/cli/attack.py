@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -12,27 +12,25 @@ from dpwords.cli import completing
 from dpwords.cli.colours import Terminal
 from dpwords.cli.help import SectionedCommand
 from dpwords.cli.options import (
-    EDITS,
-    K,
+    LANGUAGE,
     at_least_one,
     certificate_options,
     epsilons,
+    field_options,
+    given_recipe,
     language_options,
-    limits_for,
-    public_language,
     refuse,
-    report_option,
 )
 from dpwords.cli.terminal import emit, shown
 from dpwords.core.checks import whole_number
 from dpwords.errors import InvalidValue
 from dpwords.mechanisms import choice
+from dpwords.recipes.recipe import Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dpwords.attack import Guess, Prior
-    from dpwords.core.limits import Limits
     from dpwords.languages.language import Language
     from dpwords.mechanisms.mechanism import Mechanism
 
@@ -75,9 +73,7 @@ def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) ->
     is_eager=True,  # so that --epsilon knows it
     help="One mechanism only, as in 'dpwords release', or 'literal', the paper's formula, which is not private.",
 )
-@report_option
-@EDITS
-@K
+@field_options("report", "edits", "k")
 @certificate_options
 @click.option(
     "--samples",
@@ -97,14 +93,10 @@ def attack(
     releases: list[int],
     prior: str,
     mechanism: str,
-    report: Any,
-    edits: Any,
-    k: int,
-    certificate_time: float | None,
     samples: int,
     output: Path | None,
     plot: Path | None,
-    **options: Any,
+    **_options: Any,
 ) -> None:
     """Compute what an adversary can guess of a private word who knows the mechanism and how likely each word is.
 
@@ -130,10 +122,11 @@ def attack(
     from dpwords.errors import TooLarge
 
     _check_files(output, plot)
-    public = public_language(**options)
-    if report is not None:
+    recipe = given_recipe((*LANGUAGE, "report", "edits", "k", "certificate_time"))
+    public, k = recipe.language(), recipe.k
+    if recipe.report is not None:
         refuse("--report is a mechanism of its own, for whole words", "mechanism", "edits", "k", "certificate_time")
-    makers = _makers(public, mechanism, report, k, edits, limits_for(certificate_time, public, edits))
+    makers = _makers(recipe, mechanism)
     known = _prior(prior, public)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that little of a word survives: the figures show it anyway
@@ -169,24 +162,22 @@ def attack(
         emit([f"{title}, k = {k}", *table(found.table(), Terminal.of_output()), *found.notes()])
 
 
-def _makers(
-    public: Language, name: str, report: Any, k: int, edits: Any, limits: Limits
-) -> dict[str, Callable[[float], Mechanism]]:
+def _makers(recipe: Recipe, name: str) -> dict[str, Callable[[float], Mechanism]]:
     """The mechanisms that are attacked, by title."""
     from dpwords.mechanisms.paper_literal import PaperLiteral
-    from dpwords.mechanisms.report import Report
 
-    if report is not None:
-        return {f"report of {report}": lambda epsilon: Report(public, epsilon, report)}
+    public, k, edits = recipe.language(), recipe.k, recipe.edits
+    if recipe.report is not None:
+        return {f"report of {recipe.report}": lambda epsilon: recipe.changed({"epsilon": epsilon}).mechanism()}
     if name == _ALL:
-        return {title: one for title, one in choice.offers(public, k, edits, limits).items() if one.in_language}
+        found = choice.offers(public, k, cast(Any, edits), recipe.limits())
+        return {title: one for title, one in found.items() if one.in_language}
+    if edits == "all" and name in (_LITERAL, "best"):
+        what = "the paper's formula is" if name == _LITERAL else "--mechanism best is here"
+        raise InvalidValue(f"{what} for words that keep their length: leave out --edits all")
     if name == _LITERAL:
-        if edits == "all":
-            raise InvalidValue("the paper's formula is for words that keep their length: leave out --edits all")
-        return {str(choice.Title.LITERAL): lambda epsilon: PaperLiteral(public, epsilon, k)}
-    if name == "best" and edits == "all":
-        raise InvalidValue("--mechanism best is for words that keep their length here: leave out --edits all")
-    return {name: lambda epsilon: choice.mechanism(public, epsilon, k, edits, name, limits=limits)}
+        return {choice.Title.LITERAL: lambda epsilon: PaperLiteral(public, epsilon, k)}
+    return {name: lambda epsilon: recipe.changed({"epsilon": epsilon, "mechanism": name}).mechanism()}
 
 
 def _prior(text: str, public: Language) -> Prior:

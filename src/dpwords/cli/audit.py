@@ -10,19 +10,20 @@ import click
 
 from dpwords.cli import completing
 from dpwords.cli.audit_rows import channel_rows, exact_rows, says, statistical_rows
-from dpwords.cli.certifying import certified, certify
 from dpwords.cli.colours import Terminal
 from dpwords.cli.help import SectionedCommand
 from dpwords.cli.options import (
+    LANGUAGE,
+    MECHANISM,
     above_zero,
     certificate_options,
-    described,
+    field_options,
+    given_recipe,
     language_options,
     mechanism_options,
-    public_language,
     refuse,
-    report_option,
 )
+from dpwords.cli.preparing import prepare
 from dpwords.cli.tables import facts, verdict
 from dpwords.cli.terminal import emit, shown
 from dpwords.core.checks import positive_number
@@ -30,10 +31,9 @@ from dpwords.errors import InvalidValue, NotInLanguage, TooLarge
 
 if TYPE_CHECKING:
     from dpwords.audit import ChannelAudit, ExactAudit, StatisticalAudit
-    from dpwords.bridges.notation import Notation
     from dpwords.mechanisms.mechanism import Mechanism
+    from dpwords.recipes.notation import Notation
 
-_LANGUAGE = ("alphabet", "system", "words", "lexicon", "start", "action", "dot_symbols", "walls", "goal", "rules")
 _MECHANISM = ("report", "mechanism", "utility", "alpha", "calibration", "literal", "certificate_time")
 _SAMPLING = ("word", "neighbour", "draws", "sureness")
 
@@ -48,7 +48,7 @@ def _share(_context: click.Context, _parameter: click.Parameter, value: float) -
 @language_options
 @click.option("--length", type=int, help="The length of the words, of which at most 1,024 can be compared exactly.")
 @click.option("--epsilon", "-e", type=float, help="The claimed ε.")
-@report_option
+@field_options("report")
 @mechanism_options
 @certificate_options
 @click.option("--literal", is_flag=True, help="Audit the paper's literal mechanism instead, whose claim does not hold.")
@@ -166,8 +166,8 @@ def _write(lines: list[str], found: Any, plot: Path | None) -> None:
 def _of_mechanism(
     length: int | None, epsilon: float | None, literal: bool, statistical: bool, **options: Any
 ) -> tuple[Any, list[tuple[str, str]]]:
-    from dpwords.bridges.notation import Notation
     from dpwords.mechanisms.paper_literal import PaperLiteral
+    from dpwords.recipes.notation import Notation
 
     refuse("--timeout belongs to a --command", "timeout")
     refuse("--distance belongs to a --channel; the edits that are hidden are --edits", "distance")
@@ -179,11 +179,12 @@ def _of_mechanism(
         refuse("words are drawn only with --statistical", *_SAMPLING)
         if length is None:
             raise _missing("--length")
-    notation = Notation(public_language(**options))
+    recipe = given_recipe((*LANGUAGE, "report", *MECHANISM, "certificate_time"))
+    notation = Notation(recipe.language())
     mechanism: Mechanism = (
-        PaperLiteral(notation.language, epsilon, k=options["k"], alpha=options["alpha"])
+        PaperLiteral(notation.language, epsilon, k=recipe.k, alpha=recipe.alpha)
         if literal
-        else described(notation.language, epsilon, **options)
+        else recipe.changed({"epsilon": epsilon}).mechanism()
     )
     if statistical:
         promise = {"k": mechanism.k, "distance": mechanism.distance}
@@ -195,10 +196,8 @@ def _of_mechanism(
 def _compared(mechanism: Mechanism, notation: Notation, length: int) -> tuple[ExactAudit, list[tuple[str, str]]]:
     """The exact audit."""
     from dpwords import audit as audits
-    from dpwords.mechanisms.edit_channel import EditChannel
 
-    if isinstance(mechanism, EditChannel):
-        mechanism = mechanism.without_projection()
+    mechanism = mechanism.without_projection()
     try:
         found = audits.exact(mechanism, length, progress=partial(shown, label="comparing all words", least=64))
     except TooLarge as error:
@@ -265,11 +264,8 @@ def _read(notation: Notation, text: str, option: str) -> Any:
 
 def _prepare(release: Any, word: Any) -> None:
     """Make the certificate that the draws need, where it can be seen."""
-    from dpwords.mechanisms.private import Private
-
-    exponential = certified(release) if isinstance(release, Private) else None
-    if exponential is not None and exponential.certificates is not None and release.language.accepts(word):
-        certify(exponential, None, {len(word)})
+    if getattr(release, "certificates", None) is not None and release.language.accepts(word):
+        prepare(release, [len(word)])
 
 
 def _of_program(
@@ -277,14 +273,14 @@ def _of_program(
 ) -> tuple[StatisticalAudit, list[tuple[str, str]]]:
     """The statistical audit of a program."""
     from dpwords.audit import Program
-    from dpwords.bridges.notation import Notation
+    from dpwords.recipes.notation import Notation
 
     refuse("a --command is a mechanism of its own", *_MECHANISM)
     refuse("--distance belongs to a --channel; the edits that are hidden are --edits", "distance")
     named = any(options[name] for name in ("alphabet", "system", "lexicon"))
     if not named:
-        refuse("these describe a language, and none is given", *_LANGUAGE)
-    notation = Notation(public_language(**options)) if named else None
+        refuse("these describe a language, and none is given", *LANGUAGE)
+    notation = Notation(given_recipe(LANGUAGE).language()) if named else None
     started = Program(program, timeout)
     if notation is not None:
         started = Program(program, timeout, write=notation.write, read=notation.read)
@@ -300,7 +296,7 @@ def _of_channel(
     from dpwords.bridges.channel_files import read_channel, read_distances
 
     rule = "a --channel has its own words and probabilities"
-    refuse(rule, *_LANGUAGE, *_MECHANISM, *_SAMPLING, "edits", "length", "statistical", "program", "timeout")
+    refuse(rule, *LANGUAGE, *_MECHANISM, *_SAMPLING, "edits", "length", "statistical", "program", "timeout")
     table = read_channel(file)
     known = distance in (None, "hamming", "levenshtein", "any")
     apart: Any = (

@@ -7,24 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dpwords.audit import ChannelAudit, ExactAudit, Share, StatisticalAudit
-    from dpwords.bridges.notation import Notation
     from dpwords.mechanisms.mechanism import Mechanism
+    from dpwords.recipes.notation import Notation
 
 FactRows = list[tuple[str, str]]
 
 
 def exact_rows(found: ExactAudit, mechanism: Mechanism, notation: Notation, length: int) -> FactRows:
     """The result of an exact audit."""
-    from dpwords.mechanisms.private import Private
-    from dpwords.mechanisms.report import Report
-
     shorter = "" if mechanism.distance == "hamming" else " or less"
     rows = [("words", f"{found.words} of length {length}{shorter}"), *_epsilons(found.claimed, f"{found.epsilon:.9g}")]
     worst = found.worst
     if worst is not None:
         word, neighbour = (notation.write(word) for word in worst[:2])
-        if isinstance(mechanism, Report):
-            apart, about, output = "", "any two words", mechanism.written(worst.output)
+        if mechanism.answers is not None:
+            apart, about, output = "", "any two words", mechanism.answers.written(worst.output)
         else:
             about, output = _about(worst.distance, found.k), notation.write(worst.output)
             apart = f" (distance {worst.distance})"
@@ -35,8 +32,9 @@ def exact_rows(found: ExactAudit, mechanism: Mechanism, notation: Notation, leng
         ]
     if found.draws:
         rows.append(("draws", f"{found.draws} in all; they do not contradict the probabilities"))
-    if isinstance(mechanism, Private):
-        rows.append(("in force", mechanism.in_force(length).text))
+    in_force = getattr(mechanism, "in_force", None)  # of mechanisms with a promise
+    if in_force is not None:
+        rows.append(("in force", in_force(length).text))
     return rows
 
 

@@ -24,7 +24,7 @@ def files(_context: click.Context, _parameter: click.Parameter, incomplete: str)
 
 def alphabets(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """Alphabets that have a name; after an @, names of files."""
-    from dpwords.bridges.notation import NAMED_ALPHABETS
+    from dpwords.recipes.notation import NAMED_ALPHABETS
 
     if incomplete.startswith("@"):
         found = sorted(glob(escape(incomplete[1:]) + "*"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from dpwords.cli.options import language_options, public_language, refuse
+from dpwords.cli.options import LANGUAGE, given_recipe, language_options, refuse
 from dpwords.cli.terminal import emit, shown
 from dpwords.errors import InvalidValue, NotInLanguage
 
@@ -102,11 +102,11 @@ def _drawn(
     **options: Any,
 ) -> Automaton | Language:
     """The automaton or system that the options describe."""
-    from dpwords.bridges.notation import Notation
     from dpwords.languages.automata import LevenshteinAutomaton
     from dpwords.languages.free_words import Words
+    from dpwords.recipes.notation import Notation
 
-    public = public_language(**options)
+    public = given_recipe(LANGUAGE).language()
     if not words_given and (public.system is not None or options["rules"]):
         refuse("a system without a word is drawn as it is", *_OF_AUTOMATA, "separator")
         return public
@@ -135,9 +135,9 @@ def _draw_runs(
     **options: Any,
 ) -> None:
     from dpwords import plots
-    from dpwords.bridges.notation import Notation
+    from dpwords.recipes.notation import Notation
 
-    public = public_language(**options)
+    public = given_recipe(LANGUAGE).language()
     if not words_given or output is None or public.system is None:
         raise InvalidValue("runs need words, a --system, and an --output that ends in .svg or .png")
     notation = Notation(public, separator)

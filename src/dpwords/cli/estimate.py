@@ -10,30 +10,28 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpwords.cli.certifying import certified, certify
 from dpwords.cli.colours import Terminal
-from dpwords.cli.completing import files, rules
+from dpwords.cli.completing import rules
 from dpwords.cli.estimate_table import EstimateRows
 from dpwords.cli.help import SectionedCommand
 from dpwords.cli.options import (
+    WHERE,
     at_least_one,
     certificate_options,
+    field_options,
     language_options,
     mechanism_options,
     refuse,
-    report_option,
 )
 from dpwords.cli.released import ReleasedFile, released_file
 from dpwords.cli.terminal import emit, note, status
 from dpwords.errors import InvalidValue
-from dpwords.frames.formats import FORMATS
+from dpwords.recipes.questions import OF_REPORTS, QUESTIONS
 
 if TYPE_CHECKING:
     from dpwords.estimate import Estimates
     from dpwords.languages.language import Language
 
-_QUESTIONS = ("frequencies", "visits", "transitions", "dfg", "starts", "ends", "lengths", "patterns")
-_OF_REPORTS = {"symbols": "frequencies"}  # the question that a report answers, if it has another name
 _OUTPUTS = (".json", ".csv", ".parquet", ".png", ".svg")
 _MOST_NOTES = 3
 _LEAST = 2  # releases: one does not show how much they vary
@@ -52,7 +50,7 @@ def _at_least_one(context: click.Context, option: click.Parameter, value: int | 
 @click.command(cls=SectionedCommand, short_help="Estimate shares, with intervals, from what was released.")
 @click.option(
     "--question",
-    type=click.Choice(_QUESTIONS),
+    type=click.Choice(QUESTIONS),
     help="Shares of symbols (frequencies), of states that runs enter (visits), of steps between states (transitions), "
     "of pairs of consecutive symbols (dfg, the directly-follows graph), of first and last symbols, of lengths, or of "
     "words with a --pattern.  [default: for answers of a report, its question]",
@@ -87,7 +85,7 @@ def _at_least_one(context: click.Context, option: click.Parameter, value: int | 
     callback=_at_least_one,
     help="Show so many of the largest shares.  [default: 20 on a terminal, 5 symbols with --per-place; otherwise all]",
 )
-@click.option("--input", required=True, shell_complete=files, help="The released file. '-' is standard input.")
+@field_options("input", required=True, help="The released file. '-' is standard input.")
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
@@ -95,17 +93,10 @@ def _at_least_one(context: click.Context, option: click.Parameter, value: int | 
     help="A file to write instead of the table on standard output: .json, .csv or .parquet, or a picture, .png or "
     ".svg. It can be given several times.",
 )
-@click.option("--format", type=click.Choice(FORMATS), help="The input's format.  [default: by its suffix]")
-@click.option("--no-header", is_flag=True, help="The first line of a CSV or TSV file is a row like the others.")
-@click.option("--column", help="The column of words.")
-@click.option("--columns", help="One column for each step: a range 'm1:m12' or a pattern 'm*'.")
-@click.option("--case", help="In a log with one row for each event, the column that says which word it belongs to.")
-@click.option("--symbol", help="In a log, the column of symbols.")
-@click.option("--order", help="In a log, the column that orders the events of a word.")
-@click.option("--separator", help="What separates symbols.  [default: nothing, or a space if symbols are longer]")
+@field_options("format", "no_header", *WHERE, "separator")
 @language_options
-@click.option("--epsilon", "-e", type=float, help="The ε of each word.")
-@report_option
+@field_options("epsilon", help="The ε of each word.")
+@field_options("report")
 @mechanism_options
 @certificate_options
 def estimate(
@@ -165,16 +156,14 @@ def _read(path: str, format: str | None) -> ReleasedFile:
 
 
 def _question(question: str | None, read: ReleasedFile, patterns: Sequence[str]) -> str:
-    from dpwords.mechanisms.report import Report
-
-    if isinstance(read.mechanism, Report):
+    if read.mechanism.answers is not None:
         refuse("answers of a report are estimated by inversion, over all places", "method", "per_place", "patterns")
-        answered = _OF_REPORTS.get(read.mechanism.question, read.mechanism.question)
+        answered = OF_REPORTS[read.mechanism.answers.question]
         if question not in (None, answered):
             raise InvalidValue(f"these people were asked about {answered}: leave out --question")
         return answered
     if question is None and not patterns:
-        raise InvalidValue(f"--question is missing: ask for one of {', '.join(_QUESTIONS)}")
+        raise InvalidValue(f"--question is missing: ask for one of {', '.join(QUESTIONS)}")
     if question == "patterns" and not patterns:
         raise InvalidValue("there is no pattern to look for: give at least one --pattern")
     return question or "patterns"
@@ -190,7 +179,6 @@ def _answered(
 ) -> Sequence[Estimates]:
     """The estimates, one table or one for each place. Warnings that are not among their notes are passed on."""
     from dpwords import estimate as asked
-    from dpwords.mechanisms.report import Report
 
     mechanism, codes = read.mechanism, read.contents.codes
     if len(read.contents) < _LEAST:
@@ -201,7 +189,7 @@ def _answered(
         refuse("lengths are counted, or fitted for the edit channel", "method")
     with warnings.catch_warnings(record=True) as caught, status("estimating") as say:
         warnings.simplefilter("always")
-        if not isinstance(mechanism, Report):
+        if mechanism.answers is None:
             _prepare(read, say)
             options |= {} if question == "lengths" else {"method": method, "progress": say}
         if question == "patterns":
@@ -221,26 +209,20 @@ def _answered(
 def _prepare(read: ReleasedFile, say: Any) -> None:
     """Make what the estimates need from calibration, where it can be seen."""
     from dpwords.core.encoding import Ragged
-    from dpwords.mechanisms.by_length import ByLength
 
     assert isinstance(read.contents.codes, Ragged)
-    mechanism = read.mechanism
     lengths = sorted(set(read.contents.codes.sizes.tolist()) - {0})
-    exponential = certified(mechanism)
     for number, length in enumerate(lengths, start=1):
-        if exponential is not None and exponential.certificates is not None and mechanism.k <= length:
-            say(f"certifying words of length {length} ({number} of {len(lengths)})")
-            certify(exponential, None, {length}, quiet=True)
-        if isinstance(mechanism, ByLength):
-            say(f"choosing a mechanism for words of length {length}")
-            mechanism.at(length)
+        if read.mechanism.certificates is not None and read.mechanism.k <= length:
+            about = f" ({number} of {len(lengths)})"
+            read.mechanism.prepare(length, lambda text, _share, about=about: say(text + about))
     say("estimating")
 
 
 def _pattern(text: str, language: Language, separator: str | None) -> Any:
     """A rule for whole words, or symbols in a row."""
-    from dpwords.bridges.notation import Notation
-    from dpwords.bridges.rule_notation import is_rule, rule
+    from dpwords.recipes.notation import Notation
+    from dpwords.recipes.rule_notation import is_rule, rule
 
     if is_rule(text):
         return rule(text, language)

@@ -2,58 +2,61 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
-from collections.abc import Mapping
 from functools import partial
-from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpwords.cli.certifying import certified, certify
+from dpwords.cli import completing
 from dpwords.cli.help import SectionedCommand
 from dpwords.cli.options import (
     certificate_options,
-    described,
+    field_options,
+    given_recipe,
     language_options,
     mechanism_options,
-    public_language,
     refuse,
-    report_option,
 )
+from dpwords.cli.preparing import prepare
 from dpwords.cli.release_files import file_options, refuse_file_options, release_file
 from dpwords.cli.terminal import emit, lines_of_stdin, note, shown
-from dpwords.errors import InvalidValue, NotInLanguage
+from dpwords.errors import NotInLanguage
+from dpwords.recipes.recipe import Recipe
 
 if TYPE_CHECKING:
     from dpwords.languages.language import Language
-    from dpwords.mechanisms.by_length import ByLength
-    from dpwords.mechanisms.exponential import Exponential
     from dpwords.mechanisms.private import Private
 
 _WARNED = 3  # lengths, the largest ones, whose warnings are shown
 
 
 def _silence(_context: click.Context, _parameter: click.Parameter, chosen: bool) -> bool:
-    """Show no warnings in this process."""
+    """Show no warnings in this process, and nothing that is logged."""
     if chosen:
         warnings.simplefilter("ignore")
+        logging.getLogger("dpwords").setLevel(logging.CRITICAL)
     return chosen
 
 
 @click.command(cls=SectionedCommand, short_help="Release private versions of words, of lines, or of a table.")
 @click.argument("words_given", metavar="[WORD]...", nargs=-1)
-@language_options
 @click.option(
-    "--epsilon",
-    "-e",
-    type=float,
-    help="The privacy budget that each word spends. It may be left out where a --budget is shared equally.",
+    "--recipe",
+    "recipe_file",
+    shell_complete=completing.files,
+    help="A JSON file that describes the release, as --print-recipe writes it. Options that are given beside it come "
+    "before what it says.",
 )
-@report_option
+@click.option(
+    "--print-recipe", is_flag=True, help="Write the recipe that the options describe, as JSON, and release nothing."
+)
+@language_options
+@field_options("epsilon", "report")
 @mechanism_options
-@click.option("--separator", help="What separates symbols.  [default: nothing, or a space if symbols are longer]")
+@field_options("separator")
 @certificate_options
 @click.option(
     "--certificates",
@@ -61,19 +64,14 @@ def _silence(_context: click.Context, _parameter: click.Parameter, chosen: bool)
     help="A file that keeps the certificates of a system or lexicon for the next run; each is proved again when it is "
     "read. Those of a large lexicon, which take minutes, are made only with this option.",
 )
-@click.option(
-    "--any-word",
-    is_flag=True,
-    help="With --edits all on a system: take any word over its symbols, and not only words of the system.",
-)
+@field_options("any_word")
 @file_options
 @click.option("--quiet", "-q", is_flag=True, callback=_silence, help="Write nothing to standard error but errors.")
 def release(
     words_given: tuple[str, ...],
-    separator: str | None,
-    epsilon: float | None,
+    recipe_file: str | None,
+    print_recipe: bool,
     certificates: Path | None,
-    any_word: bool,
     quiet: bool,
     **options: Any,
 ) -> None:
@@ -104,6 +102,8 @@ def release(
       dpwords release bern --lexicon cities.txt --epsilon 6 --edits all
       dpwords release --alphabet @activities.txt --separator ";" --epsilon 3 < traces.txt
       dpwords release EESS SSEE --system grid:15x15 --report visits --epsilon 4
+      dpwords release --system grid:15x15 --epsilon 5 --print-recipe > release.json
+      dpwords release SSEE --recipe release.json
     \b
       # routes in Parquet on a road network
       dpwords release --input routes.parquet --column route --system roads.csv --epsilon 5 \\
@@ -126,83 +126,60 @@ def release(
       zcat words.csv.gz | dpwords release --input - --format csv --column word --alphabet a-z --epsilon 6 \\
           > private.csv
     """
-    from dpwords.bridges.notation import Notation
     from dpwords.cli.targets import check_target
-    from dpwords.mechanisms.report import Report
+    from dpwords.recipes.notation import Notation
 
-    language = public_language(**options)
-    epsilon = _epsilon(epsilon, options)
-    mechanism = described(language, epsilon, **options)
-    exponential = certified(mechanism)
+    recipe = given_recipe(base=None if recipe_file is None else Recipe.from_json(Path(recipe_file)))
+    budget = recipe.budget
+    if options["ledger"] is not None and "split" not in recipe.given:
+        recipe = recipe.without("budget")  # it is the ledger's, and nothing is divided
+    mechanism = recipe.mechanism()
+    if print_recipe:
+        refuse("--print-recipe releases nothing", "words_given", "certificates", "ledger", "resume", "key_file")
+        emit(recipe.to_json().splitlines())
+        return
     if mechanism.certificates is None:
         refuse(
             "certificates are for tight calibration on systems and lexicons, which is not in use here", "certificates"
         )
     if certificates is not None:
-        check_target(certificates, "certificates")
-    inside = _checked_inside(mechanism, any_word)
-    if options["input"] is not None:
-        options |= {"separator": separator, "epsilon": epsilon, "any_word": any_word, "quiet": quiet}
-        release_file(mechanism, inside, certificates, options)
+        check_target(certificates, "certificates", recipe)
+    inside = recipe.inside(mechanism)
+    if recipe.input is not None:
+        release_file(recipe, mechanism, inside, certificates, options | {"quiet": quiet, "budget": budget})
         return
     refuse_file_options()
-    notation = Notation(language, separator)
+    language = recipe.language()
+    notation = Notation(language, recipe.separator)
     empty_word = mechanism.distance == "levenshtein" and language.accepts([])
     words = [notation.read(text) for text in words_given or lines_of_stdin(ends_blank=empty_word)]
     if inside is not None:
         _refuse_others(inside, words)
-    if exponential is not None and all(map(language.accepts, words)):
-        certify(exponential, certificates, {len(word) for word in words if word})
+    if all(map(language.accepts, words)):
+        prepare(mechanism, {len(word) for word in words if word}, certificates, quiet)
     try:
         released = mechanism.release_all(words, progress=partial(shown, label="releasing"))
     except NotInLanguage as error:
-        _refuse_broken_rules(words, options)
+        _refuse_broken_rules(words, recipe)
         change = " (--separator changes that)" if notation.as_characters else ""
         raise NotInLanguage(f"{error.message}; words are read {notation.manner}{change}") from None
-    if certificates is not None and exponential is not None:
-        exponential.certificate.save(certificates)
-    if isinstance(mechanism, Report):
-        emit([mechanism.written(answer, separator or " ") for answer in released])
-    else:
-        emit([notation.write(word) for word in released])
+    if certificates is not None and mechanism.certificates is not None:
+        mechanism.certificates.save(certificates)
+    write = notation.write
+    if mechanism.answers is not None:
+        write = partial(mechanism.answers.written, separator=recipe.separator or " ")
+    emit([write(each) for each in released])
     if not quiet and words:
-        _tell(mechanism, sorted({len(word) for word in words if word}), options["calibration"] == "tight")
+        _tell(mechanism, sorted({len(word) for word in words if word}))
 
 
-def _tell(mechanism: Private, lengths: list[int], tight: bool) -> None:
+def _tell(mechanism: Private, lengths: list[int]) -> None:
     """How words of these lengths were released, and what is to be said about the promise."""
-    from dpwords.mechanisms.by_length import ByLength
-    from dpwords.mechanisms.report import Report
-
-    exponential = certified(mechanism)
-    if isinstance(mechanism, Report):
-        note(mechanism.in_force(lengths[0]).text)
-    elif isinstance(mechanism, ByLength):
-        note(_chosen(mechanism, lengths))
-    elif exponential is not None and tight:
-        _note_textbook(exponential, lengths)
+    for line in mechanism.notes(lengths):
+        note(line)
     for length in lengths[-_WARNED:]:
         for text in mechanism.known_warnings(length):
             note(f"warning: {text}" if len(lengths) == 1 else f"warning for words of length {length}: {text}")
-
-
-def _epsilon(epsilon: float | None, options: Mapping[str, Any]) -> float:
-    """The ε of the mechanism: that of each word, or a budget that the words of each person share."""
-    if epsilon is not None:
-        return epsilon
-    shared = options["split"] == "equal" or (options["split"] is None and options["ledger"] is None)
-    if options["budget"] is None or not shared:
-        raise InvalidValue("--epsilon is missing: see dpwords release --help")
-    return float(options["budget"])
-
-
-def _checked_inside(mechanism: Private, any_word: bool) -> Language | None:
-    """The language that words have to be in although the mechanism would take any word over its symbols."""
-
-    onto = mechanism.projected_onto
-    if onto is None:
-        refuse("only --edits all on a system takes other words than its own", "any_word")
-    return None if any_word else onto
 
 
 def _refuse_others(inside: Language, words: list[Any]) -> None:
@@ -215,37 +192,12 @@ def _refuse_others(inside: Language, words: list[Any]) -> None:
             )
 
 
-def _refuse_broken_rules(words: list[Any], options: Mapping[str, Any]) -> None:
+def _refuse_broken_rules(words: list[Any], recipe: Recipe) -> None:
     """Refuse the first word that is in the language except for one of the rules, with the rule."""
-    without = public_language(**{**options, "rules": ()})
+    from dpwords.recipes.languages import restricted
+
+    without = recipe.without_rules()
     for number, word in enumerate(words, start=1):
-        for text in options["rules"] if without.accepts(word) else ():
-            if not public_language(**{**options, "rules": (text,)}).accepts(word):
+        for text in recipe.rules if without.accepts(word) else ():
+            if not restricted(without, [text]).accepts(word):
                 raise NotInLanguage(f"word {number} breaks the rule {text}: correct it, or leave out the rule")
-
-
-def _chosen(mechanism: ByLength, lengths: list[int]) -> str:
-    """Which candidate words of each length have used, in one line."""
-    used: dict[str, list[int]] = {}
-    for length in lengths:
-        used.setdefault(mechanism.chosen(length) + _rate(mechanism, length), []).append(length)
-    parts = [f"{name} for words of length {', '.join(map(str, some))}" for name, some in used.items()]
-    if len(lengths) == 1:
-        found, name = mechanism.compared(lengths[0]), mechanism.chosen(lengths[0])
-        shown = {each: "too large to compute" if isnan(found[each]) else f"{found[each]:.3g}" for each in found}
-        figures = ", ".join(f"{each} {shown[each]}" for each in sorted(found, key=lambda each: each != name))
-        parts[0] += f" (expected distance: {figures})"
-    return f"best mechanism: {'; '.join(parts)}"
-
-
-def _rate(mechanism: ByLength, length: int) -> str:
-    """What to add to the name of the candidate where nothing better than the textbook rate is proven."""
-    at_half = mechanism.in_force(length).calibration == "textbook"
-    return " (at the textbook rate)" if at_half and "textbook" not in mechanism.chosen(length) else ""
-
-
-def _note_textbook(mechanism: Exponential, lengths: list[int]) -> None:
-    """Say for which lengths nothing better than the textbook rate is proven."""
-    some = [length for length in lengths if mechanism.in_force(length).calibration == "textbook"]
-    if some:
-        note(f"the textbook rate, half of ε, is in force for words of length {', '.join(map(str, some))}")

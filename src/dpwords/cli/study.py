@@ -14,26 +14,25 @@ import click
 from dpwords.cli.colours import Terminal
 from dpwords.cli.help import SectionedCommand
 from dpwords.cli.options import (
-    EDITS,
     Command,
-    K,
     at_least_one,
     certificate_options,
     epsilons,
+    field_options,
+    given_recipe,
     language_options,
-    limits_for,
-    public_language,
     with_options,
 )
-from dpwords.cli.release_files import confirmed_header, word_file_options
+from dpwords.cli.release_files import word_file_options
 from dpwords.cli.tables import side_by_side, table
 from dpwords.cli.terminal import emit, note, shown
 from dpwords.errors import InvalidValue
+from dpwords.recipes.fields import FIELDS
+from dpwords.recipes.questions import KINDS
 
 if TYPE_CHECKING:
     from dpwords.studies.study import Study
 
-QUESTIONS = ("frequencies", "visits", "transitions", "dfg", "starts", "ends")  # as in dpwords.estimate, which is slow
 _SEED = click.option("--seed", help="Make the draws reproducible; nothing that is printed is private then.")
 _OUTPUT = click.option(
     "--output",
@@ -104,15 +103,14 @@ def grid(k: int, seed: str | None, output: Path | None) -> None:
 
 @study.command(cls=SectionedCommand)
 @language_options
-@click.option("--separator", help="What separates symbols.  [default: nothing, or a space if symbols are longer]")
+@field_options("separator")
 @word_file_options
 @click.option("--epsilon", "-e", callback=epsilons, required=True, help="One or more values of ε, as in 2,3,4,6.")
-@EDITS
-@K
+@field_options("edits", "k")
 @certificate_options
 @click.option(
     "--question",
-    type=click.Choice(QUESTIONS),
+    type=click.Choice(list(KINDS)),
     help="What an analyst wants to know: shares of symbols, of states, of steps between states, of pairs of symbols "
     "(directly-follows graph), of first or of last symbols.  [default: transitions on a system, otherwise dfg]",
 )
@@ -129,9 +127,8 @@ def data(
     question: str | None,
     draws: int,
     seed: str | None,
-    certificate_time: float | None,
     output: Path | None,
-    **options: Any,
+    **_options: Any,
 ) -> None:
     """Try every mechanism on your own true words: what it does to them, and what an analyst still learns.
 
@@ -153,8 +150,8 @@ def data(
     """
     from dpwords.frames import need_pyarrow
 
-    language = public_language(**options)
-    limits = limits_for(certificate_time, language, edits)
+    recipe = given_recipe([key for key in FIELDS if key not in ("epsilon", "output")])
+    language, limits = recipe.language(), recipe.limits()
     if input is None:
         raise InvalidValue("--input is missing: name the file with the true words")
     need_pyarrow()
@@ -164,10 +161,8 @@ def data(
     from dpwords.studies.data import data as run
 
     mechanism, inside = reading(language, edits)
-    where = {name: options[name] for name in ("column", "columns", "case", "symbol", "order", "separator")}
-    header = confirmed_header(options)
-    request = Request(**where, invalid=options["invalid"] or "fail", header=header, inside=inside)
-    found = words_in(input, options["format"], request, mechanism, not options["no_header"])
+    request = Request.of(recipe, inside)
+    found = words_in(input, recipe.format, request, mechanism, not recipe.no_header)
     study = partial(run, found.words, language, epsilon, k, edits, question, draws=draws, seed=seed, limits=limits)
     skipped = (f"{found.skipped:,} rows are not in the language and left out",) if found.skipped else ()
     _show("data", study, output, (*skipped, NOT_PRIVATE))

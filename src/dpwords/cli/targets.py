@@ -9,19 +9,21 @@ import click
 
 from dpwords.core.files import check_output, is_same_file, refuse_standard_input
 from dpwords.errors import InvalidValue
+from dpwords.recipes.fields import as_option
+from dpwords.recipes.recipe import Recipe
 
 
-def check_target(path: Path, option: str = "output") -> None:
+def check_target(path: Path, option: str = "output", recipe: Recipe | None = None) -> None:
     """Refuse a file that could not be written, or that is read as well, before any work is done.
 
-    `option` is the name of the parameter that says where to write.
+    `option` is the name of the parameter that says where to write, and `recipe` what a file of a recipe says.
     """
     check_output(path)
-    refuse_overwriting(path, option)
+    refuse_overwriting(path, option, recipe)
 
 
-def refuse_overwriting(path: Path, option: str = "output") -> None:
-    """Refuse to write to a file that is read as well: whatever another option names, and standard input.
+def refuse_overwriting(path: Path, option: str = "output", recipe: Recipe | None = None) -> None:
+    """Refuse to write to a file that is read as well: whatever another option or a recipe names, and standard input.
 
     Links count as the file that they lead to.
     """
@@ -29,13 +31,14 @@ def refuse_overwriting(path: Path, option: str = "output") -> None:
 
     refuse_standard_input(path)
     context = click.get_current_context()
+    values = {as_option(key): value for key, value in (recipe.values() if recipe else {}).items()}
     for parameter in context.command.params:
-        if isinstance(parameter, click.Option) and parameter.name != option:
-            for named in _texts(context.params.get(parameter.name or "")):
-                if any(is_same_file(path, each) for each in (named, named.removeprefix("@"), place_of(Path(named)))):
-                    raise InvalidValue(
-                        f"{path.name} would be overwritten, and {parameter.opts[0]} needs it: write to another file"
-                    )
+        if isinstance(parameter, click.Option) and context.params.get(parameter.name or "") is not None:
+            values[parameter.opts[0]] = context.params[parameter.name or ""]
+    for named, value in values.items():
+        for text in _texts(value) if named != as_option(option) else ():
+            if any(is_same_file(path, each) for each in (text, text.removeprefix("@"), place_of(Path(text)))):
+                raise InvalidValue(f"{path.name} would be overwritten, and {named} needs it: write to another file")
 
 
 def _texts(value: Any) -> list[str]:

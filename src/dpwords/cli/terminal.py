@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import os
 import stat
 import sys
@@ -95,6 +96,13 @@ def note(text: str) -> None:
     _tell(text, dim=True)
 
 
+class LoggedNotes(logging.Handler):
+    """Writes what the package logs as notes."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        note(record.getMessage())
+
+
 def error(text: str) -> None:
     """Write one line that says what is wrong to standard error, in red where that is a terminal with colours."""
     _tell(text, fg="red", bold=True)
@@ -159,22 +167,22 @@ def shown(items: Sequence[Item], label: str, least: int = 2) -> Iterator[Item]:
 
 
 @contextmanager
-def progress_bar(label: Callable[[], str], quiet: bool = False) -> Iterator[Callable[[float], None] | None]:
-    """Something to call with the share that is done, from 0 to 1; None if standard error is not a terminal.
+def steps_bar(quiet: bool = False, about: str = "") -> Iterator[Callable[[str, float | None], None] | None]:
+    """Something to call with what is being done, and the share of it that is done; None if nobody could see it.
 
-    The bar appears with the first call. It starts again if the share falls, for the next of several tasks.
+    The bar appears with the first call. `about` follows each text.
     """
     if quiet or not _is_terminal():
         yield None
         return
     bars: list[Any] = []
 
-    def show(share: float) -> None:
+    def show(text: str, share: float | None) -> None:
         if not bars:
             bars.append(_bar())
             bars[0].start()
-            bars[0].add_task(label(), total=1.0)
-        bars[0].update(0, completed=share)
+            bars[0].add_task("", total=1.0)
+        bars[0].update(0, description=text + about, completed=share or 0.0)
 
     try:
         yield show

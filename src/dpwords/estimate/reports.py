@@ -12,9 +12,9 @@ from dpwords.core.symbols import is_hashable
 from dpwords.errors import InvalidValue, NotInLanguage
 from dpwords.estimate.results import Estimates, estimates, interval_factor, on_simplex
 from dpwords.mechanisms.mechanism import NamedItems
+from dpwords.models.fitting import EstimateMethod, MethodName
 from dpwords.models.releases import listed
-
-ASKED = {"symbols": "frequencies", "visits": "visits", "transitions": "transitions"}  # by which function
+from dpwords.recipes.questions import OF_REPORTS
 
 
 def answered_report(
@@ -22,7 +22,7 @@ def answered_report(
     report: NamedItems,
     question: str,
     *,
-    method: str = "auto",
+    method: MethodName = EstimateMethod.AUTO,
     confidence: float = 0.95,
     model: Any = None,
     progress: Any = None,
@@ -33,14 +33,14 @@ def answered_report(
     unbiased estimate of its share; all of them are then projected to shares.
     """
     interval_factor(confidence)
-    if method not in ("auto", "inverse") or model is not None:
+    if method not in (EstimateMethod.AUTO, EstimateMethod.INVERSE) or model is not None:
         raise InvalidValue(
             "answers of a report are estimated by inversion, without a model: leave out method and model"
         )
-    if ASKED[report.question] != question:
+    if OF_REPORTS[report.question] != question:
         raise InvalidValue(
-            f"these people were asked about {report.question}: use estimate.{ASKED[report.question]}, or reports with "
-            "another question"
+            f"these people were asked about {report.question}: use estimate.{OF_REPORTS[report.question]}, or "
+            "reports with another question"
         )
     answers = _numbers(releases, report)
     if len(answers) < 2:
@@ -60,7 +60,7 @@ def answered_report(
         counted=counted,
         releases=len(answers),
         question=question,
-        method="inverse",
+        method=EstimateMethod.INVERSE,
     )
 
 

@@ -5,60 +5,21 @@ A reader has a schema, and gives batches as often as asked, from the beginning e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol, cast, get_args
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from dpwords.errors import InvalidValue, named
 from dpwords.frames import need_pyarrow
-from dpwords.frames.streams import STANDARD, Input, Packing
+from dpwords.frames.streams import Input
+from dpwords.recipes.table_formats import DELIMITED, TEXT, Packing, form_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from dpwords.frames.groups import GroupWriter
-
-FORMATS = ("csv", "tsv", "jsonl", "text", "parquet", "arrow", "arrows", "feather")
-_SUFFIXES = {
-    "csv": "csv",
-    "tsv": "tsv",
-    "jsonl": "jsonl",
-    "ndjson": "jsonl",
-    "txt": "text",
-    "parquet": "parquet",
-    "pq": "parquet",
-    "arrow": "arrow",
-    "ipc": "arrow",
-    "arrows": "arrows",
-    "feather": "feather",
-}
-_TEXT = ("csv", "tsv", "jsonl", "text")
-DELIMITED = ("csv", "tsv")
-
-
-class TableReader(Protocol):
-    """A table in a file, which is read in batches of limited size."""
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The names and types of all columns."""
-
-    def read_schema(self, used: Sequence[str]) -> pa.Schema:
-        """The schema of the batches."""
-
-    def batches(self, used: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """All rows, in order, from the beginning; `used` are the columns that someone looks into."""
-
-
-class TableWriter(Protocol):
-    """A table that is written to a file, batch by batch."""
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        """Append the rows of a batch."""
-
-    def close(self) -> None:
-        """Write what is still to be written; the file itself stays open."""
+    from dpwords.frames.groups import Grouped, GroupWriter
+    from dpwords.frames.readers import TableReader
 
 
 @dataclass(frozen=True)
@@ -72,21 +33,7 @@ class FileForm:
     @classmethod
     def of(cls, path: str, kind: str | None = None, header: bool = True) -> FileForm:
         """The form that a file's suffixes say, such as .csv.gz; a name of a format comes before the suffix."""
-        suffixes = [] if path == STANDARD else [suffix[1:].lower() for suffix in Path(path).suffixes]
-        packing = cast(Packing, suffixes.pop()) if suffixes and suffixes[-1] in get_args(Packing) else None
-        kind = kind or (_SUFFIXES.get(suffixes[-1]) if suffixes else None)
-        if kind is None and path == STANDARD:
-            raise InvalidValue(
-                f"standard input has no suffix that says its format: give {named('format')}, one of "
-                f"{', '.join(FORMATS)}"
-            )
-        if kind is None:
-            known = ", ".join(f".{suffix}" for suffix in _SUFFIXES)
-            raise InvalidValue(
-                f"the suffix of {Path(path).name} is not one of {known}: convert or rename it, or name the format"
-            )
-        if packing is not None and kind not in _TEXT:
-            raise InvalidValue(f"{kind} files are compressed inside: leave out .{packing} in {Path(path).name}")
+        kind, packing = form_of(path, kind)
         if not header and kind not in DELIMITED:
             raise InvalidValue(
                 f"{named('no_header')} is for CSV and TSV, and {Path(path).name} is another format: leave it out"
@@ -100,7 +47,7 @@ class FileForm:
     @property
     def is_text(self) -> bool:
         """Whether the metadata of a table have no place in the file."""
-        return self.kind in _TEXT
+        return self.kind in TEXT
 
     def reader(self, source: Input) -> TableReader:
         """What reads a file of this form."""
@@ -121,7 +68,7 @@ class FileForm:
 
         return ParquetReader(source) if self.kind == "parquet" else ArrowReader(source)
 
-    def writer(self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str]) -> TableWriter:
+    def writer(self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str]) -> Grouped:
         """What writes a file of this form; `changed` are the columns that are not as they were read."""
         from dpwords.frames.groups import Grouped
 
@@ -144,5 +91,5 @@ class FileForm:
         from dpwords.frames.arrow_files import ArrowWriter, ParquetWriter
 
         if self.kind == "parquet":
-            return ParquetWriter(file, schema)
+            return ParquetWriter(file, schema, changed)
         return ArrowWriter(file, cast(Any, self.kind), schema)

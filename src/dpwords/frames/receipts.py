@@ -1,9 +1,9 @@
 """Receipts: what a released file is, for those who work with it. Everything in a receipt is public.
 
-A receipt is a JSON document: the mechanism, ε, k, the distance, the language (its options and a hash), where the words
-are, the rule for people, the version of this package, and the number of words. It does not say how many rows were
-skipped, nor when or from what it was made. Parquet and Arrow files have it in their metadata, under the key `dpwords`;
-beside other files it is `NAME.receipt.json`.
+A receipt is a recipe with facts, as JSON: the recipe without the names of the owner's files, the mechanism, ε, k, the
+distance, the promise in words, a hash of the language, the version of this package, and the number of words. It does
+not say how many rows were skipped, nor when or from what it was made. Parquet and Arrow files have it in their
+metadata, under the key `dpwords`; beside other files it is `NAME.receipt.json`.
 """
 
 from __future__ import annotations
@@ -20,43 +20,32 @@ from dpwords.errors import InvalidValue, named, within_memory
 from dpwords.frames.formats import FileForm
 from dpwords.frames.streams import Input
 from dpwords.mechanisms.private import Private
+from dpwords.recipes.description import parsed
+from dpwords.recipes.fields import DEFAULTS
+from dpwords.recipes.kinds import NamedFile
+from dpwords.recipes.recipe import Recipe
 from dpwords.spaces.choice import space_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 METADATA = b"dpwords"
-_FORMAT = 1
-OPTIONS = (  # of a release, by their names on the command line; all of them are public
-    *("alphabet", "system", "words", "start", "lexicon", "epsilon", "k", "edits", "mechanism", "report", "utility"),
-    *("alpha", "calibration", "certificate_time", "any_word", "action", "dot_symbols", "walls", "goal", "rules"),
-    *("column", "columns", "case", "symbol", "order", "separator", "id", "by"),
-    *("budget", "split", "invalid", "drop_others", "no_header"),
-)
+_FORMAT = 2  # 1 had options in place of a recipe, and alphabets and systems of files by their names only
+_WORDS = 10**15  # at most so many words are told; more would be no table
 
 
-def receipt(mechanism: Private, public: Mapping[str, Any], words: int) -> dict[str, Any]:
-    """The receipt of so many words that a mechanism has released, with those options of the user that are `OPTIONS`."""
-    return _public_facts(mechanism, public) | {"words": words}
+def receipt(mechanism: Private, recipe: Recipe, words: int) -> dict[str, Any]:
+    """The receipt of so many words that a mechanism has released; `recipe` is what `Recipe.told` returns."""
+    return _public_facts(mechanism, recipe) | {"words": words}
 
 
-def public_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of a user's options that a receipt tells, all of them; None for an option that was not given."""
-    found = {name: options.get(name) for name in OPTIONS}
-    found["rules"] = list(found["rules"] or ()) or None  # a list, as in the JSON file that it is compared with
-    found["no_header"] = found["no_header"] or None
-    if found["budget"] is not None and found["split"] is None and options.get("ledger") is None:
-        found["split"] = "equal"  # a ledger, which the receipt does not tell, would not divide the budget
-    return found
-
-
-def is_of(document: Mapping[str, Any], mechanism: Private, public: Mapping[str, Any]) -> bool:
-    """Whether a receipt is one of a release by this mechanism with these options."""
-    facts = json.loads(encoded(_public_facts(mechanism, public)))
+def is_of(document: Mapping[str, Any], mechanism: Private, recipe: Recipe) -> bool:
+    """Whether a receipt is one of a release by this mechanism with this recipe."""
+    facts = json.loads(encoded(_public_facts(mechanism, recipe)))
     return all(document.get(name) == value for name, value in facts.items())
 
 
-def _public_facts(mechanism: Private, public: Mapping[str, Any]) -> dict[str, Any]:
+def _public_facts(mechanism: Private, recipe: Recipe) -> dict[str, Any]:
     return {
         "receipt": _FORMAT,
         "version": __version__,
@@ -66,13 +55,13 @@ def _public_facts(mechanism: Private, public: Mapping[str, Any]) -> dict[str, An
         "distance": mechanism.distance,
         "guarantee": str(mechanism.guarantee),
         "language": language_hash(mechanism),
-        "options": {name: public[name] for name in OPTIONS if public.get(name) is not None},
+        "recipe": recipe.document(),
     }
 
 
 def language_hash(mechanism: Private) -> str:
     """A hash that two mechanisms share only if they have the same words and symbols."""
-    onto = getattr(mechanism, "onto", None)
+    onto = mechanism.projected_onto
     symbols = repr(mechanism.language.alphabet.symbols)
     projected = None if onto is None else (space_of(onto).identity, onto.alphabet.symbols, onto.max_length)
     described = repr((mechanism._space.identity, symbols, projected))
@@ -113,17 +102,51 @@ def inside(schema: pa.Schema, name: str) -> dict[str, Any]:
 def decoded(text: str, name: str) -> dict[str, Any]:
     """The receipt of a file of this name from its text."""
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
+        document = parsed(text, name)
+    except InvalidValue:
         document = None
-    if not isinstance(document, dict) or document.get("receipt") != _FORMAT:
+    if not isinstance(document, dict) or document.get("receipt") not in (1, _FORMAT):
         raise InvalidValue(
             f"the receipt of {name} is damaged, or of another version of dpwords: release the file again"
         )
+    described = "recipe" if document["receipt"] == _FORMAT else "options"
+    for fact in document:
+        if fact not in (*_FACTS, described):
+            raise InvalidValue(
+                f"the receipt of {name} has an unknown field {fact[:40]}: take the one that was written with it"
+            )
+    words = document.get("words")
+    if words is not None and (type(words) is not int or not 0 <= words <= _WORDS):
+        raise InvalidValue(f"the receipt of {name} is damaged: the number of its words is not one")
     return document
 
 
-def check_mechanism(document: Mapping[str, Any], mechanism: Private) -> None:
+def recipe_of(document: Mapping[str, Any], name: str) -> Recipe:
+    """The recipe in a receipt of a file of this name, with the ε of the mechanism. It reads no files.
+
+    Receipts of the first format have options, in which an alphabet or a system can be the name of a file.
+    """
+    whose = f"the receipt of {name}"
+    values = document.get("recipe" if document["receipt"] == _FORMAT else "options", {})
+    if not isinstance(values, Mapping):
+        raise InvalidValue(f"{whose} is damaged: release the file again, or describe it by options")
+    if document["receipt"] != _FORMAT:
+        given = {key: value for key, value in values.items() if value is not None and value != DEFAULTS.get(key)}
+        values = {key: _named_file(key, value) for key, value in given.items()}
+    epsilon = {} if document.get("epsilon") is None else {"epsilon": document["epsilon"]}
+    return Recipe.from_json({**values, **epsilon}, whose).closed(whose)
+
+
+def _named_file(key: str, value: Any) -> Any:
+    """An option of a receipt of the first format; a name of a file as such."""
+    if not isinstance(value, str):
+        return value
+    if key == "alphabet" and value.startswith("@"):
+        return NamedFile(Path(value[1:]).name)
+    return NamedFile(Path(value).name) if key in ("system", "lexicon") and not value.startswith("grid:") else value
+
+
+def check_mechanism(document: Mapping[str, Any], mechanism: Private, recipe: Recipe) -> None:
     """Raise `InvalidValue` if a receipt is of releases by another mechanism, or by mechanisms with several ε."""
     told = {"mechanism": type(mechanism).__name__, "epsilon": mechanism.epsilon, "k": mechanism.k}
     for name, value in told.items():
@@ -137,8 +160,7 @@ def check_mechanism(document: Mapping[str, Any], mechanism: Private) -> None:
             "the words were released with another alphabet, system or rules than those given now (the hash in the "
             "receipt differs): give the ones of the release, with the same files"
         )
-    options = document.get("options")
-    if isinstance(options, Mapping) and options.get("budget") is not None and options.get("split") == "equal":
+    if recipe.shares_budget:
         raise InvalidValue(
             "the words have different ε, because a budget was divided equally over the words of each person: release "
             f"them with one {named('epsilon')}, or with {named('split', 'first')}"
@@ -146,6 +168,7 @@ def check_mechanism(document: Mapping[str, Any], mechanism: Private) -> None:
 
 
 _NAMES = {"mechanism": "the mechanism", "epsilon": "ε", "k": "k"}
+_FACTS = ("receipt", "version", *_NAMES, "distance", "guarantee", "language", "words")
 
 
 class NoReceipt(InvalidValue):

@@ -38,6 +38,8 @@ UTILITIES: dict[str, Callable[[float], Utility | None]] = {  # by name; made fro
 class Family(StrEnum):
     """Mechanisms that look alike wherever they are shown: the names are those of their colours."""
 
+    __repr__ = str.__repr__
+
     TIGHT = "tight"
     ONLINE = "online"
     TEXTBOOK = "textbook"
@@ -51,6 +53,7 @@ class Family(StrEnum):
 class Title(StrEnum):
     """The names under which users meet mechanisms in tables and pictures, each with its family."""
 
+    __repr__ = str.__repr__
     family: Family
 
     def __new__(cls, text: str, family: Family) -> Title:
@@ -77,7 +80,7 @@ class Title(StrEnum):
     OPTIMUM = "optimum", Family.OPTIMUM
 
 
-_FAMILIES = {str(title): title.family for title in Title}
+_FAMILIES: dict[str, Family] = {title: title.family for title in Title}
 
 
 def family_of(title: str) -> Family | None:
@@ -238,7 +241,7 @@ def offers(language: Language, k: int, edits: Edits = "substitutions", limits: L
         if k > 1 and not language.alike:
             found.append(exponential(Title.STAIRCASE_TEXTBOOK, "staircase", TEXTBOOK))
         found.append(exponential(Title.INVERSE_TEXTBOOK, "inverse", TEXTBOOK))
-    return {str(offer.title): offer for offer in found}
+    return {offer.title: offer for offer in found}
 
 
 def _default_title(language: Language, k: int, edits: Edits) -> Title:

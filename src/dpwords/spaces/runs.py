@@ -13,6 +13,7 @@ from dpwords.core.encoding import Codes, Rows
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Floats, Integers
+from dpwords.core.values import read_only
 from dpwords.spaces.by_distance import ByDistanceLaw
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.lattice import Discount, Lattice, Tally, distances_each, walk_each
@@ -84,6 +85,16 @@ class Runs(Space):
         if not law.lattice.at_start().mantissa[0]:
             raise none_of_length(length)
         return law.draw(count, stream)
+
+    def typical(self, length: int, steps: int = 1) -> tuple[Rows, Integers]:
+        """The last ones are cached with the graph, since mechanisms are compared on the same words."""
+        key = (length, self.averaged(length, steps), self.limits)
+        kept = self.graph.__dict__.get("_typical")  # replaced in one step: threads may share the graph
+        if kept is None or kept[0] != key:
+            kept = key, super().typical(length, steps)
+            read_only(*kept[1])
+            self.graph.__dict__["_typical"] = kept
+        return kept[1]
 
     def averaged(self, length: int, steps: int) -> tuple[int, int]:
         limits = self.limits

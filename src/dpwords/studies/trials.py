@@ -18,10 +18,11 @@ from dpwords.core.encoding import Ragged
 from dpwords.core.symbols import levenshtein
 from dpwords.errors import DPWordsError, InvalidValue, TooLarge
 from dpwords.estimate.asking import Asked
-from dpwords.estimate.reports import ASKED, counted_answers, reported_shares
+from dpwords.estimate.reports import counted_answers, reported_shares
 from dpwords.mechanisms.mechanism import NamedItems, OutputKind
 from dpwords.mechanisms.private import Private
 from dpwords.models.releases import Releases
+from dpwords.recipes.questions import OF_REPORTS
 
 REPORT = "report, whole words"
 
@@ -152,7 +153,7 @@ class TrueWords:
     def _with_estimate(
         self, released: Any, mechanism: Private, truth: Mapping[Any, float], observed: float | None, counted: float
     ) -> Trial:
-        asked = self.question if mechanism.answers is None else ASKED[mechanism.answers.question]
+        asked = self.question if mechanism.answers is None else OF_REPORTS[mechanism.answers.question]
         try:
             with warnings.catch_warnings(record=True) as told:
                 warnings.simplefilter("always", UserWarning)

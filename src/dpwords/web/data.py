@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from dpwords.errors import InvalidValue
 from dpwords.languages.systems import written
 from dpwords.plots.marks import marks
+from dpwords.recipes.table_formats import output_name
 from dpwords.web.data_settings import DataSettings, file_of, mechanism_of, where_of
 from dpwords.web.fields import Fields
 from dpwords.web.messages import Message
-from dpwords.web.recipes import command, output_name, python
 from dpwords.web.wording import on_page
 from dpwords.web.workers import ShowProgress
 
@@ -73,8 +73,10 @@ def check(question: Message, _progress: ShowProgress) -> Message:
     settings = DataSettings.of(Fields(question.values))
     run = _run(replace(settings, request=replace(settings.request, invalid="skip")), question.content)
     plan = run.survey()
-    length = run.commonest_length
+    length = plan.commonest_length
     mechanism = plan.release.like(plan.typical_epsilon, length)
+    recipe = settings.recipe
+    whole = recipe.changed({"output": output_name(str(recipe.input)), "output_format": recipe.format})
     return Message(
         {
             "rows": plan.rows,
@@ -83,14 +85,14 @@ def check(question: Message, _progress: ShowProgress) -> Message:
             "skipped": plan.skipped,
             "fault": _first_fault(settings, question.content) if plan.skipped else None,
             "symbols": settings.symbols,
-            "lengths": [[length, number] for length, number in run.lengths.items()],
+            "lengths": [[length, number] for length, number in plan.lengths.items()],
             "length": length,
             "promise": str(mechanism.guarantee),
-            "typical": {"epsilon": mechanism.epsilon, "k": mechanism.k, "edits": settings.options["edits"]},
+            "typical": {"epsilon": mechanism.epsilon, "k": mechanism.k, "edits": settings.recipe.edits},
             "people": _people(plan),
             "spent": _spent(plan),
-            "command": command(settings),
-            "python": python(settings),
+            "command": whole.command(),
+            "python": whole.python(),
         }
     )
 
@@ -121,7 +123,7 @@ def release(question: Message, progress: ShowProgress) -> Message:
     distance, by_character = plan.release.mechanism.distance, plan.release.mechanism.language.alphabet.of_characters
     return Message(
         {
-            "name": output_name(settings.name),
+            "name": output_name(str(settings.recipe.input)),
             "words": plan.words,
             "spent": _spent(plan),
             "receipt": encoded(run.receipt(plan)).decode(),
@@ -139,10 +141,10 @@ def release(question: Message, progress: ShowProgress) -> Message:
 
 def _run(settings: DataSettings, content: bytes) -> MemoryRun:
     from dpwords.frames.memory import MemoryRun, memory_source
-    from dpwords.frames.receipts import public_options
 
-    source = memory_source(settings.name, content, settings.format, not settings.options["no_header"])
-    return MemoryRun(settings.mechanism, source, settings.request, public_options(settings.options))
+    recipe = settings.recipe
+    source = memory_source(str(recipe.input), content, recipe.format, not recipe.no_header)
+    return MemoryRun(settings.mechanism, source, settings.request, recipe.told())
 
 
 def _first_fault(settings: DataSettings, content: bytes) -> str | None:

@@ -10,9 +10,17 @@ from typing import TYPE_CHECKING, Any, cast
 from dpwords.frames.formats import FileForm
 from dpwords.languages.systems import written
 from dpwords.web import data
-from dpwords.web.data_settings import ROWS_ONLY, file_of
+from dpwords.web.data_settings import ROWS_ONLY, file_of, listed_symbols
 from dpwords.web.estimate_recipes import command, python
-from dpwords.web.estimate_settings import EstimateSettings, checked_receipt, form_of, without_header
+from dpwords.web.estimate_settings import (
+    EstimateSettings,
+    Receipt,
+    checked_receipt,
+    form_of,
+    needed_file,
+    whole_system,
+    without_header,
+)
 from dpwords.web.fields import Fields
 from dpwords.web.messages import Message, finite
 from dpwords.web.workers import ShowProgress
@@ -67,7 +75,7 @@ def answer(question: Message, progress: ShowProgress) -> Message:
             "notes": list(found.notes),
             "total_error": finite(found.total_error),
             "moved": sum(abs(share.value - found.counted[label]) for label, share in found.items()),
-            "symbols": settings.symbols,
+            "symbols": listed_symbols(settings.recipe),
             "command": command(settings),
             "python": python(settings),
         }
@@ -78,9 +86,10 @@ def _words(settings: EstimateSettings, content: bytes) -> Ragged:
     from dpwords.frames.memory import memory_source
     from dpwords.frames.released import released
 
-    source = memory_source(settings.name, content, settings.format, not settings.options["no_header"])
-    number = None if settings.receipt is None else settings.receipt.get("words")
-    found = released(source, settings.mechanism, settings.request, number if isinstance(number, int) else None)
+    recipe = settings.recipe
+    source = memory_source(str(recipe.input), content, recipe.format, not recipe.no_header)
+    number = None if settings.receipt is None else settings.receipt.document.get("words")
+    found = released(source, settings.mechanism, settings.request, number)
     return cast("Ragged", found.codes)  # the page has no reports, whose answers are no words
 
 
@@ -101,9 +110,12 @@ def _estimated(settings: EstimateSettings, words: Ragged, progress: ShowProgress
     return found
 
 
-def _said(receipt: dict[str, Any]) -> dict[str, Any]:
+def _said(receipt: Receipt) -> dict[str, Any]:
     """What the page tells of a receipt, and the file of symbols or of a system that has to be chosen for it."""
-    options = receipt["options"]
-    alphabet, system = str(options.get("alphabet") or ""), str(options.get("system") or "")
-    needs = alphabet[1:] if alphabet.startswith("@") else None if system.startswith("grid:") else system or None
-    return {"guarantee": str(receipt.get("guarantee")), "words": receipt.get("words"), "needs": needs}
+    told = receipt.document
+    return {
+        "guarantee": str(told.get("guarantee")),
+        "words": told.get("words"),
+        "needs": needed_file(receipt.recipe),
+        "system": whole_system(receipt.recipe),
+    }

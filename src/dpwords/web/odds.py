@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from dpwords import accuracy
 from dpwords.attack import guess
 from dpwords.audit import exact, small_instance
-from dpwords.bridges.notation import Notation
 from dpwords.core.limits import Limits
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.mechanisms import choice
@@ -18,6 +17,7 @@ from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.paper_literal import PaperLiteral
 from dpwords.mechanisms.private import Private
 from dpwords.privacy.guarantees import Odds
+from dpwords.recipes.notation import Notation
 from dpwords.web.fields import Fields
 from dpwords.web.messages import Message, finite
 from dpwords.web.settings import QUICK, SAMPLES, language
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from dpwords.mechanisms.mechanism import Mechanism
     from dpwords.web.workers import ShowProgress
 
-LITERAL = str(choice.Title.LITERAL)
+LITERAL = choice.Title.LITERAL
 BEST = "best"
 CAREFUL = Limits(certificate_time=3.0, attacked_steps=2 * 10**9)  # proofs and attacks of seconds
 _MOST_CHARACTERS = 8_000  # of the text of a word

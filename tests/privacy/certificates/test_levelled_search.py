@@ -12,7 +12,9 @@ from dpwords.privacy.certificates.levelled_search import LevelledSearch
 from dpwords.privacy.certificates.levelled_system import Detail
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.levelling import Levelling
-from privacy.certificates.test_levelled_blocks import UNLISTED, listings, random_cases, words_of
+from listed_systems import listings, random_cases, words_of
+
+UNLISTED = Limits(compared_words=1)
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -73,6 +73,7 @@ async function look(opened) {
       const said = new URLSearchParams(receipt.form);
       form.fill(said);
       form.fill(said, columns);
+      if (receipt.system !== null) form.take(receipt.system);
     }
     if (opened.own) wanted = new URLSearchParams();
     at("receipt").textContent = receipt === null ? "" : `Its receipt says: ${receipt.guarantee}.`;

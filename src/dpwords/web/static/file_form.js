@@ -139,7 +139,13 @@ export function fileForm(view, own, people = [], unused = () => []) {
     });
   }
 
-  return { at, fill, forAddress, offer, hasNames, arrange, where, language, wordColumns, missing, onChange };
+  /** Take a system that came with a receipt, as if its file had been chosen. */
+  function take(given) {
+    system = given;
+    at("system-name").textContent = given.name;
+  }
+
+  return { at, fill, take, forAddress, offer, hasNames, arrange, where, language, wordColumns, missing, onChange };
 }
 
 /** What a control has from the start; choices of columns have nothing. */

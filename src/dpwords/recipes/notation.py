@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import re
 import string
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from dpwords.bridges.rule_notation import cells, rule
-from dpwords.bridges.system_files import read_system
 from dpwords.core.files import read_text
 from dpwords.core.limits import DEFAULTS
 from dpwords.core.symbols import Word
 from dpwords.errors import InvalidValue, TooLarge, named
-from dpwords.languages.free_words import Words
 from dpwords.languages.language import Language
-from dpwords.languages.lexicon import Lexicon
-from dpwords.languages.systems import GridWorld, TransitionSystem, written
+from dpwords.languages.systems import GridWorld, written
+from dpwords.recipes.rule_notation import cells
 
 NAMED_ALPHABETS = {
     "binary": "01",
@@ -39,18 +34,13 @@ NAMED_ALPHABETS = {
 def alphabet(text: str) -> list[str]:
     r"""The symbols of an alphabet, written as a literal with ranges, `name:dna`, or `@file` with a symbol on each line.
 
-    A backslash makes the next character literal. A hyphen at the beginning or at the end is literal, too. The name of
-    an existing file without the `@` is refused; a backslash before it makes it a literal.
+    A backslash makes the next character literal. A hyphen at the beginning or at the end is literal, too.
 
     >>> "".join(alphabet("a-e_"))
     'abcde_'
     """
     if text.startswith("@"):
-        return _lines(Path(text[1:]), "symbol")
-    if not text.startswith("name:") and os.path.isfile(text):
-        raise InvalidValue(
-            f"there is a file of that name, {text}: write @{text} to read its symbols, or \\{text} for a literal"
-        )
+        return lines_of(Path(text[1:]), "symbol")
     return alphabet_symbols(text)
 
 
@@ -81,69 +71,6 @@ def alphabet_symbols(text: str) -> list[str]:
             "put the names into a file, one on each line, and write @file"
         )
     return symbols
-
-
-def language(
-    alphabet_text: str | None,
-    system: str | None,
-    words: Literal["moves", "states"] | None = None,
-    start: str | None = None,
-    lexicon: str | None = None,
-    action: str | None = None,
-    walls: str | None = None,
-    goal: str | None = None,
-    rules: Sequence[str] = (),
-    dot_symbols: str | None = None,
-) -> Language:
-    """The language described by an alphabet, a system, or a lexicon: a file with a word on each line.
-
-    All rules have to be satisfied; they are written as in `rule_notation.rule`. A system is `grid:15x15` (start 0,0),
-    `grid:15x15@1,2` (start 1,2), `grid:15x15@any`, or a file that `read_system` reads; a grid can have walls and goals.
-    """
-    found = _unrestricted(alphabet_text, system, words, start, lexicon, action, walls, goal, dot_symbols)
-    return reduce(lambda so_far, text: rule(text, so_far), rules, found)
-
-
-def _unrestricted(
-    alphabet_text: str | None,
-    system: str | None,
-    words: Literal["moves", "states"] | None,
-    start: str | None,
-    lexicon: str | None,
-    action: str | None,
-    walls: str | None,
-    goal: str | None,
-    dot_symbols: str | None,
-) -> Language:
-    """The language without its rules."""
-    given = [each for each in (alphabet_text, system, lexicon) if each is not None]
-    if len(given) != 1:
-        raise InvalidValue(
-            f"exactly one of {named('alphabet')}, {named('system')} and {named('lexicon')} must say what may be "
-            f"released ({len(given)} are given): write for example {named('alphabet', 'a-z')}"
-        )
-    if (walls is not None or goal is not None) and not (system or "").startswith("grid:"):
-        raise InvalidValue(
-            f"{named('walls')} and {named('goal')} belong to a grid: write {named('system', 'grid:15x15')}, or "
-            f"{named('rules', 'never:…')} and {named('rules', 'ends_in:…')}"
-        )
-    if system is None:
-        if any(each is not None for each in (words, start, action, dot_symbols)):
-            raise InvalidValue(
-                f"{named('words')}, {named('start')}, {named('action')} and {named('dot_symbols')} belong to "
-                f"{named('system')}: leave them out, or give a {named('system')}"
-            )
-        return Words(alphabet(alphabet_text or "")) if lexicon is None else Lexicon(_lines(Path(lexicon), "word"))
-    if system.startswith("grid:"):
-        if any(each is not None for each in (start, action, dot_symbols)):
-            raise InvalidValue(
-                f"a grid takes no {named('start')}, {named('action')} or {named('dot_symbols')}: write "
-                "grid:15x15@1,2 for a start"
-            )
-        found: TransitionSystem = _grid(system, walls, goal)
-    else:
-        found = read_system(Path(system), words, start, action, dot_symbols)
-    return found.by_states() if words == "states" else found
 
 
 @dataclass(frozen=True)
@@ -198,7 +125,7 @@ class Notation:
         return between.join(map(written, word))
 
 
-def _lines(path: Path, content: str) -> list[str]:
+def lines_of(path: Path, content: str) -> list[str]:
     """The lines of a file that has a symbol or a word on each of them; empty lines at its end do not count."""
     lines = [line.removesuffix("\r") for line in read_text(path).rstrip("\r\n").split("\n")]
     if lines == [""]:
@@ -213,7 +140,8 @@ def _unprintable(text: str) -> bool:
     return any(character in "\r\n" or "\ud800" <= character <= "\udfff" for character in text)
 
 
-def _grid(text: str, walls: str | None, goal: str | None) -> GridWorld:
+def grid(text: str, walls: str | None, goal: str | None) -> GridWorld:
+    """A grid that is written `grid:15x15` (start 0,0), `grid:15x15@1,2` (start 1,2) or `grid:15x15@any`."""
     match = re.fullmatch(r"grid:(\d{1,6})x(\d{1,6})(?:@(?:(\d{1,6}),(\d{1,6})|any))?", text)
     if match is None:
         raise InvalidValue(

@@ -7,8 +7,14 @@ import networkx
 import pytest
 
 import dpwords as dw
-from dpwords.bridges import notation
-from dpwords.bridges.notation import Notation
+from dpwords.languages.language import Language
+from dpwords.recipes import notation
+from dpwords.recipes.notation import Notation
+
+
+def language(*values: str | None) -> Language:
+    names = ("alphabet", "system", "words", "start", "lexicon", "action")
+    return dw.Recipe(**dict(zip(names, values, strict=False))).language()  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -51,44 +57,44 @@ def test_bad_alphabets(text: str, message: str) -> None:
     with pytest.raises(dw.InvalidValue, match=message):
         notation.alphabet(text)
     with pytest.raises(dw.InvalidValue, match="at least one symbol"):
-        notation.language("", None)
+        language("", None)
 
 
 def test_grids() -> None:
-    assert notation.language(None, "grid:2x3").count(2) == dw.GridWorld(2, 3).count(2)
-    assert notation.language(None, "grid:3x3@1,1").count(1) == 4
-    assert notation.language(None, "grid:3x3@1,1", "states").accepts([(0, 1)])
-    assert notation.language(None, "grid:3x3@any", "states").count(1) == 9
+    assert language(None, "grid:2x3").count(2) == dw.GridWorld(2, 3).count(2)
+    assert language(None, "grid:3x3@1,1").count(1) == 4
+    assert language(None, "grid:3x3@1,1", "states").accepts([(0, 1)])
+    assert language(None, "grid:3x3@any", "states").count(1) == 9
 
 
 def test_files(tmp_path: Path) -> None:
     roads = tmp_path / "roads.CSV"
     roads.write_text("source,target\np,q\nq,p\n", encoding="utf-8")
-    assert notation.language(None, str(roads)).count(1) == 2
-    assert notation.language(None, str(roads), "states", "p").count(1) == 1
+    assert language(None, str(roads)).count(1) == 2
+    assert language(None, str(roads), "states", "p").count(1) == 1
     system = tmp_path / "system.json"
     system.write_text('{"start": "s", "transitions": {"s": {"a": "s", "b": "s"}}}', encoding="utf-8")
-    assert notation.language(None, str(system)).count(2) == 4
-    assert notation.language(None, str(system), "states").count(2) == 1
+    assert language(None, str(system)).count(2) == 4
+    assert language(None, str(system), "states").count(2) == 1
     world = tmp_path / "world.txt"
     world.write_text("S.\n.G\n", encoding="utf-8")
-    assert notation.language(None, str(world)).count(2) == 2
-    assert notation.language(None, str(world), "states").accepts([(0, 1), (1, 1)])
+    assert language(None, str(world)).count(2) == 2
+    assert language(None, str(world), "states").accepts([(0, 1), (1, 1)])
 
 
 def test_graph_files(tmp_path: Path) -> None:
     for name in ("learned.dot", "learned.gv"):
         learned = tmp_path / name
         learned.write_text("digraph { __start0 -> s; s -> t [label=a]; t -> s [label=b] }", encoding="utf-8")
-        assert notation.language(None, str(learned)).accepts("ab")
-        assert notation.language(None, str(learned), None, "t").accepts("ba")
-        assert notation.language(None, str(learned), "states").accepts("ts")
+        assert language(None, str(learned)).accepts("ab")
+        assert language(None, str(learned), None, "t").accepts("ba")
+        assert language(None, str(learned), "states").accepts("ts")
     city = tmp_path / "city.graphml"
     networkx.write_graphml(networkx.DiGraph([("p", "q", {"do": "x"}), ("q", "p", {"do": "y"})]), city)
-    assert notation.language(None, str(city)).accepts("pqp")
-    assert notation.language(None, str(city), None, "p").accepts("qp")
-    assert notation.language(None, str(city), None, "p", None, "do").accepts("xy")
-    assert notation.language(None, str(city), "states", "p", None, "do").accepts("qp")
+    assert language(None, str(city)).accepts("pqp")
+    assert language(None, str(city), None, "p").accepts("qp")
+    assert language(None, str(city), None, "p", None, "do").accepts("xy")
+    assert language(None, str(city), "states", "p", None, "do").accepts("qp")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +122,7 @@ def test_graph_files(tmp_path: Path) -> None:
 )
 def test_bad_languages(arguments: tuple[str | None, ...], message: str) -> None:
     with pytest.raises(dw.InvalidValue, match=message):
-        notation.language(*arguments).count(1)  # type: ignore[arg-type]
+        language(*arguments).count(1)  # type: ignore[arg-type]
 
 
 def test_words_as_characters_or_with_separators() -> None:

@@ -1,0 +1,213 @@
+"""A recipe as Python code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from dpwords.bridges.system_files import SYSTEM_FILES
+from dpwords.core.files import FileContent
+from dpwords.errors import InvalidValue
+from dpwords.languages.lexicon import Lexicon
+from dpwords.recipes.building import name_of
+from dpwords.recipes.kinds import NamedFile
+from dpwords.recipes.rule_notation import cells, rule_parts
+from dpwords.recipes.table_formats import form_of, output_name
+
+if TYPE_CHECKING:
+    from dpwords.recipes.description import Description
+
+_OPENED = {"gz": "gzip", "bz2": "bz2", "xz": "lzma"}  # modules of Python with an open function
+_PLACES = ("column", "columns", "case", "symbol", "order", "separator")
+_LONGEST_WRITTEN = 4_000  # characters of a system that is written into the code; others are read from their files
+
+
+def python(recipe: Description) -> str:
+    """Code that makes the mechanism of a recipe, and releases the table, if the recipe has an input."""
+    imports: list[str] = []
+    lines = [*language_code(recipe), f"mechanism = {mechanism_code(recipe, imports)}"]
+    if recipe.input is not None:
+        needed, reading, writing = files_code(recipe)
+        imports += needed
+        given = {key: value for key, value in recipe.table_values().items() if value}
+        if given.get("split") == "equal":
+            del given["split"]
+        if given.get("invalid") == "fail":
+            del given["invalid"]
+        call = ["mechanism", "table", *(f"{name}={value!r}" for name, value in given.items())]
+        lines += [*reading, f"private = dw.frames.release({', '.join(call)})", *writing]
+    return whole(imports, lines)
+
+
+def whole(imports: list[str], lines: list[str]) -> str:
+    """A program: the imports in their order, an empty line, and the rest."""
+    needed = {"import dpwords as dw", *imports}
+    if any("Path(" in line for line in lines):
+        needed.add("from pathlib import Path")
+    return "\n".join([*sorted(needed, key=lambda line: (line.startswith("from"), line)), "", *lines])
+
+
+def places_code(recipe: Description) -> list[str]:
+    """The arguments that say where the words of a table are."""
+    found = {name: getattr(recipe, name) for name in _PLACES}
+    return [f"{name}={value!r}" for name, value in found.items() if value is not None]
+
+
+def language_code(recipe: Description) -> list[str]:
+    """The lines that make the language."""
+    plain = recipe.without_rules()
+    if recipe.alphabet is not None:
+        symbols: Any = plain.alphabet.symbols
+        together = all(len(symbol) == 1 for symbol in symbols)
+        lines = [
+            f"language = dw.Words({''.join(symbols)!r})" if together else f"language = dw.Words({list(symbols)!r})"
+        ]
+    elif recipe.lexicon is not None:
+        assert isinstance(plain, Lexicon)
+        lines = [f"language = dw.Lexicon({list(map(''.join, plain))!r})"]
+    else:
+        lines = [f"language = {_system(recipe)}"]
+    for text in recipe.rules:
+        name, arguments = rule_parts(text)
+        if name == "re":
+            by_names = not plain.alphabet.of_characters or (" " in str(arguments[0]) and " " not in plain.alphabet)
+            between = ', separator=" "' if by_names else ""
+            lines.append(f"language = language & dw.Pattern({arguments[0]!r}{between})")
+        else:
+            lines.append(f"language = language & dw.rules.{name}({', '.join(map(repr, arguments))})")
+    return lines
+
+
+def _system(recipe: Description) -> str:
+    """The code of a grid, of a small system in JSON, or of a system in a file."""
+    states = ".by_states()" if recipe.words == "states" else ""
+    value = recipe.system
+    if isinstance(value, str) and value.startswith("grid:"):
+        size, _, start = value.removeprefix("grid:").partition("@")
+        arguments = [str(int(side)) for side in size.split("x")]
+        arguments += [] if not start else ["start=None"] if start == "any" else [f"start={cells(start, 'start')[0]!r}"]
+        for name, written in (("walls", recipe.walls), ("goal", recipe.goal)):
+            if written is not None:
+                arguments.append(f"{name}={cells(written, name)!r}")
+        return f"dw.GridWorld({', '.join(arguments)}){states}"
+    path = (value.path or value.name) if isinstance(value, NamedFile) else getattr(value, "name", str(value))
+    suffix = PurePath(path).suffix.lower()
+    if suffix == ".json" and isinstance(value, FileContent) and len(value.content) <= _LONGEST_WRITTEN:
+        return f"{_transitions(value)}{states}"
+    named = {"start": recipe.start, "action": recipe.action, "symbols": recipe.dot_symbols}
+    given = "".join(f", {name}={each!r}" for name, each in named.items() if each is not None)
+    file = f"Path({path!r})" if suffix == ".txt" else repr(path)  # else a map is text
+    return f"dw.{SYSTEM_FILES[suffix].load.__name__}({file}{given}){states}"
+
+
+def _transitions(file: FileContent) -> str:
+    system = json.loads(file.content)
+    more = "".join(f", {name}={system[name]!r}" for name in ("accepting", "positions") if system.get(name) is not None)
+    return f"dw.TransitionSystem({system['transitions']!r}, start={system['start']!r}{more})"
+
+
+def mechanism_code(recipe: Description, imports: list[str]) -> str:
+    """The expression that makes the mechanism for the language in `language`; adds to the imports what it needs."""
+    epsilon = recipe.epsilon or recipe.budget
+    promise = f"epsilon={_number(epsilon)}" + (f", k={recipe.k}" if recipe.k > 1 else "")
+    if recipe.report is not None:
+        return f"dw.Report(language, {promise}, question={recipe.report!r})"
+    name = name_of(recipe)
+    if recipe.certificate_time is not None:
+        if name == "best":
+            return f"dw.Recipe.from_json({json.dumps(recipe.told().document())!r}).mechanism()"
+        imports.append("from dpwords.core.limits import Limits")
+        promise += f", limits=Limits(certificate_time={_number(recipe.certificate_time)})"
+    if name == "channel":
+        onto = "" if recipe.language().every_word else ", onto=language"
+        return f"dw.EditChannel(language.alphabet.symbols, {promise}{onto})"
+    distance = ['distance="levenshtein"'] if recipe.edits == "all" else []
+    if name == "best":
+        return f"dw.best({', '.join(['language', promise, 'length=None', *distance])})"
+    if name == "online":
+        return f"dw.Online(language, {promise})"
+    given = ["language", promise]
+    if recipe.utility != "best":
+        alpha = f"alpha={_number(recipe.alpha)}" if recipe.utility == "inverse" else ""
+        given.append(f"utility=dw.{recipe.utility.title()}({alpha})")
+    if recipe.calibration != "tight":
+        given.append(f"calibration={recipe.calibration!r}")
+    return f"dw.Exponential({', '.join([*given, *distance])})"
+
+
+def _number(value: float | None) -> str:
+    return repr(value).removesuffix(".0")
+
+
+def files_code(recipe: Description) -> tuple[list[str], list[str], list[str]]:
+    """The imports, and the code that reads the table of a recipe and writes the released one."""
+    if recipe.input in (None, "-"):
+        raise InvalidValue("code reads a table from a file: name one that is not standard input")
+    kind, packing = form_of(str(recipe.input), recipe.format)
+    old, new = repr(recipe.input), repr(recipe.output or output_name(str(recipe.input)))
+    if kind in ("csv", "tsv"):
+        tab = r', sep="\t"' if kind == "tsv" else ""
+        none, bare = (", header=None", ", header=False") if recipe.no_header else ("", "")
+        return (
+            ["import pandas as pd  # pip install pandas"],
+            [
+                f"table = pd.read_csv({old}, dtype=str, keep_default_na=False{tab}{none})",
+                *(["table.columns = [str(number + 1) for number in table.columns]"] if recipe.no_header else []),
+            ],
+            [f"private.to_csv({new}, index=False{tab}{bare})"],
+        )
+    if kind in ("jsonl", "text"):
+        return _lines(kind, packing, old, new)
+    if kind == "parquet":
+        reading, writing = f"pq.read_table({old})", f"pq.write_table(private, {new})"
+        return ["import pyarrow.parquet as pq"], [f"table = {reading}"], [writing]
+    if kind == "arrows":
+        return (
+            ["import pyarrow as pa"],
+            [f"table = pa.ipc.open_stream({old}).read_all()"],
+            [f"with pa.ipc.new_stream({new}, private.schema) as stream:", "    stream.write_table(private)"],
+        )
+    packed = "" if kind == "feather" else ', compression="uncompressed"'
+    return (
+        ["from pyarrow import feather"],
+        [f"table = feather.read_table({old})"],
+        [f"feather.write_feather(private, {new}{packed})"],
+    )
+
+
+def _lines(kind: str, packing: str | None, old: str, new: str) -> tuple[list[str], list[str], list[str]]:
+    """Text with a word or a JSON object on each line."""
+    module = _OPENED.get(packing or "")
+    imports = ["import pyarrow as pa"] + ([] if module is None else [f"import {module}"])
+    opener = f"{module}.open" if module else "open"
+    if packing == "zst":
+        reading, writing = f"pa.input_stream({old})", f"pa.output_stream({new})"
+    else:
+        reading, writing = f'{opener}({old}, "rb")', f'{opener}({new}, "wb")'
+    if kind == "jsonl":
+        return (
+            [*imports, "import json"],
+            [
+                f"with {reading} as file:",
+                "    rows = [json.loads(line) for line in file if line.strip()]",
+                "names = dict.fromkeys(name for row in rows for name in row)",
+                "table = pa.table({name: [row.get(name) for row in rows] for name in names})",
+            ],
+            [
+                f"with {writing} as file:",
+                "    for row in private.to_pylist():",
+                '        file.write((json.dumps(row, ensure_ascii=False) + "\\n").encode())',
+            ],
+        )
+    return (
+        imports,
+        [
+            f"with {reading} as file:",
+            '    table = pa.table({"word": [line.decode().rstrip("\\r\\n") for line in file]})',
+        ],
+        [
+            f"with {writing} as file:",
+            '    file.write("".join(f"{word}\\n" for word in private["word"].to_pylist()).encode())',
+        ],
+    )

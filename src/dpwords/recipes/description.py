@@ -1,0 +1,245 @@
+"""What a recipe says, as values, as JSON, as what a receipt tells, and as a language."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from dpwords.core.files import FileContent, file_name, read_text
+from dpwords.errors import InvalidValue, TooLarge, named, within_memory
+from dpwords.recipes.fields import ATTRIBUTES, DEFAULTS, FIELDS, RecipeFields, Section
+from dpwords.recipes.kinds import NamedFile, hash_of
+
+if TYPE_CHECKING:
+    from dpwords.languages.language import Language
+    from dpwords.languages.systems import TransitionSystem
+
+FORMAT = 1  # of the JSON form
+LARGEST_INCLUDED = 2**16  # characters of JSON of a public file that a receipt has in full
+_KEPT = ("_system", "_unrestricted", "_restricted")  # what is made of the fields of a language
+_OF_LANGUAGE = tuple(ATTRIBUTES[key] for key, each in FIELDS.items() if each.section is Section.LANGUAGE)
+SYSTEM_FIELDS = ("system", "words", "start", "action", "dot_symbols", "walls", "goal")
+_INSTEAD = (  # fields that stand for each other: if one of a group is given, those of the other groups do not count
+    (("alphabet",), SYSTEM_FIELDS, ("lexicon",)),
+    (("column", "separator"), ("columns",), ("case", "symbol", "order")),
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Description(RecipeFields):
+    """The fields of a recipe, checked, and what can be done with them without a mechanism. See `Recipe`."""
+
+    given: frozenset[str] = field(default=frozenset(), compare=False)  # fields that somebody wrote, even as defaults
+
+    def __post_init__(self) -> None:
+        values = {key: getattr(self, attribute) for key, attribute in ATTRIBUTES.items()}
+        for key, value in values.items():
+            if value is not None and not (value == DEFAULTS[key] and type(value) is type(DEFAULTS[key])):
+                object.__setattr__(self, ATTRIBUTES[key], FIELDS[key].kind.checked(key, value))
+        object.__setattr__(self, "given", self.given | self.values().keys())
+        if self.budget is not None and self.split is None:
+            object.__setattr__(self, "split", "equal")
+        if self.header and self.no_header:
+            raise InvalidValue(f"{named('header')} and {named('no_header')} say the opposite: leave out one of them")
+
+    def __repr__(self) -> str:
+        shown = {ATTRIBUTES[key]: value for key, value in self.values().items()}
+        return f"{type(self).__name__}({', '.join(f'{name}={_short(value)}' for name, value in shown.items())})"
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """From values by their names in JSON and on the command line; others, and None, count as not given."""
+        told = {key: value for key, value in values.items() if key in FIELDS and value is not None}
+        return cls(**{ATTRIBUTES[key]: value for key, value in told.items()}, given=frozenset(told))
+
+    @classmethod
+    @within_memory()
+    def from_json(cls, document: str | Mapping[str, Any] | os.PathLike[str], name: str = "the recipe") -> Self:
+        """From JSON: a text, the path of a file, or what `json.load` returns. Unknown fields are refused.
+
+        `name` is for messages. Cost: the size of the text; files that the recipe names are not read.
+        """
+        if isinstance(document, os.PathLike):
+            name, document = file_name(document), read_text(document)
+        values = parsed(document, name) if isinstance(document, str) else document
+        if not isinstance(values, Mapping) or not all(isinstance(key, str) for key in values):
+            raise InvalidValue(f'{name} is not a JSON object of fields: write for example {{"alphabet": "a-z"}}')
+        if values.get("recipe", FORMAT) != FORMAT:
+            raise InvalidValue(f"{name} is of another version of dpwords: write it again with this one")
+        for key in values:
+            if key != "recipe" and key not in FIELDS:
+                raise InvalidValue(f"{name} has an unknown field {key[:40]}: leave it out, or correct it{_near(key)}")
+        try:
+            return cls.of(values)
+        except InvalidValue as error:
+            raise InvalidValue(f"{name}: {error.message}") from None
+
+    def values(self) -> dict[str, Any]:
+        """The values of the fields that are not their defaults, by their names."""
+        found = {key: getattr(self, attribute) for key, attribute in ATTRIBUTES.items()}
+        return {key: value for key, value in found.items() if value != DEFAULTS[key]}
+
+    def document(self) -> dict[str, Any]:
+        """The JSON form as a dict."""
+        return {"recipe": FORMAT} | {key: FIELDS[key].kind.document(value) for key, value in self.values().items()}
+
+    def to_json(self) -> str:
+        """The JSON form, which `from_json` reads."""
+        return json.dumps(self.document(), indent=1, ensure_ascii=False)
+
+    def changed(self, values: Mapping[str, Any]) -> Self:
+        """The recipe with other values, by their names. An alphabet replaces a system, and so on."""
+        told = {key for key, value in values.items() if key in FIELDS and value is not None}
+        dropped = {
+            each
+            for groups in _INSTEAD
+            for group in groups
+            for each in group
+            if any(told & set(other) for other in groups if other is not group)
+        }
+        kept = {key: getattr(self, ATTRIBUTES[key]) for key in self.given if key not in dropped or key in told}
+        found = type(self).of(kept | {key: values[key] for key in told})
+        if all(getattr(found, key) == getattr(self, key) for key in _OF_LANGUAGE):
+            vars(found).update({name: vars(self)[name] for name in _KEPT if name in vars(self)})
+        return found
+
+    def without(self, *keys: str) -> Self:
+        """The recipe without the values of some fields, and of those that follow from them."""
+        dropped = {*keys, *(["split"] if "budget" in keys else [])}
+        return type(self).of({key: value for key, value in self.values().items() if key not in dropped})
+
+    def refuse(self, rule: str, *keys: str) -> None:
+        """Raise `InvalidValue` if one of these fields is given, although it has no effect; `rule` says why."""
+        idle = [named(key) for key in FIELDS if key in keys and key in self.given]
+        if idle:
+            raise InvalidValue(f"{rule}: leave out {', '.join(idle)}")
+
+    def told(self) -> Self:
+        """What a receipt tells: no names of the owner's files, and public files in full if they are small.
+
+        Cost: that of `language`.
+        """
+        values = {key: value for key, value in self.values().items() if FIELDS[key].told}
+        for key in ("alphabet", "system", "lexicon"):
+            if self._is_file(key):
+                values |= self._included(key)
+        return type(self).of(values)
+
+    def _is_file(self, key: str) -> bool:
+        value = getattr(self, key)
+        if isinstance(value, (NamedFile, FileContent)):
+            return True
+        if not isinstance(value, str):
+            return False
+        return value.startswith("@") if key == "alphabet" else not value.startswith("grid:")
+
+    def _included(self, key: str) -> dict[str, Any]:
+        """What stands for the content of a public file: all of it, or its name and hash if that is long."""
+        from dpwords.recipes.languages import public_content
+
+        found = public_content(key, self.without_rules(), self._system)
+        value = getattr(self, key)
+        name = file_name(value if isinstance(value, FileContent) else getattr(value, "name", str(value)).lstrip("@"))
+        if len(json.dumps(found[key])) > LARGEST_INCLUDED:
+            return {key: NamedFile(name, hash_of(found[key]))}
+        if isinstance(found[key], dict):
+            found[key] = {"name": name, **found[key]}
+        idle = {"start": None, "action": None, "dot_symbols": None} if key == "system" else {}
+        return idle | found
+
+    def closed(self, name: str) -> Self:
+        """The recipe itself, if it reads no file; for recipes that come from elsewhere, in something of this name."""
+        for key in ("alphabet", "system", "lexicon"):
+            if isinstance(getattr(self, key), str) and self._is_file(key):
+                raise InvalidValue(f"{name} must not name a path: {named(key)} has to be written out, or be a grid")
+        return self
+
+    def located(self, folder: Path) -> Self:
+        """The recipe with paths for the files that it only names: they may lie here, or in this folder."""
+        values = {}
+        for key in ("alphabet", "system", "lexicon"):
+            value = getattr(self, key)
+            if isinstance(value, NamedFile) and value.path is None:
+                paths = [path for path in (Path(value.name), folder / value.name) if path.is_file()]
+                if not paths:
+                    path = "@PATH" if key == "alphabet" else "PATH"
+                    raise InvalidValue(
+                        f"the receipt names the file {value.name}, which is not here: say where, with "
+                        f"{named(key, path)}"
+                    )
+                values[key] = replace(value, path=str(paths[0]))
+        return self.changed(values) if values else self
+
+    @property
+    def shares_budget(self) -> bool:
+        """Whether the words of a person share a budget, which then stands for ε."""
+        return self.budget is not None and self.split == "equal"
+
+    @cached_property
+    def _system(self) -> TransitionSystem | None:
+        from dpwords.recipes.languages import system_of
+
+        return system_of(self)
+
+    @cached_property
+    def _unrestricted(self) -> Language:
+        from dpwords.recipes.languages import unrestricted
+
+        return unrestricted(self, self._system)
+
+    @cached_property
+    def _restricted(self) -> Language:
+        from dpwords.recipes.languages import restricted
+
+        return restricted(self._unrestricted, self.rules)
+
+    def without_rules(self) -> Language:
+        """The language that it describes, if there were no rules."""
+        return self._unrestricted
+
+    def language(self) -> Language:
+        """The language that it describes. Cost: reading the files that it names, once; building the language."""
+        return self._restricted
+
+    def table_values(self) -> dict[str, Any]:
+        """Where the words are, whose they are, and what happens to bad rows, by name: all fields but those of files."""
+        names = [key for key, each in FIELDS.items() if each.section is Section.TABLE and each.told]
+        return {name: getattr(self, name) for name in (*names, "separator") if name != "no_header"}
+
+
+def parsed(text: str, name: str) -> Any:
+    """A JSON document in which no key is repeated, and no number is infinite or undefined."""
+    try:
+        return json.loads(text, object_pairs_hook=_without_repetition, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        raise InvalidValue(f"{name} is not valid JSON, or has a key twice: is it cut off?") from None
+    except MemoryError:
+        raise TooLarge(f"{name} is too large: describe less") from None
+
+
+def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError
+    return found
+
+
+def _no_number(_text: str) -> Any:
+    raise ValueError
+
+
+def _near(key: str) -> str:
+    from difflib import get_close_matches
+
+    found = get_close_matches(key, FIELDS, 1)
+    return f" to {found[0]}" if found else ""
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}…"

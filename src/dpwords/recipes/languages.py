@@ -1,0 +1,115 @@
+"""The language that a recipe describes, and the content of its public files as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from dpwords.bridges.system_files import read_system
+from dpwords.core.files import AnyFile, FileContent
+from dpwords.errors import InvalidValue, named
+from dpwords.languages.free_words import Words
+from dpwords.languages.language import Language
+from dpwords.languages.lexicon import Lexicon
+from dpwords.languages.systems import GridWorld, TransitionSystem, written
+from dpwords.recipes.fields import RecipeFields
+from dpwords.recipes.kinds import NamedFile, hash_of
+from dpwords.recipes.notation import alphabet, grid, lines_of
+from dpwords.recipes.rule_notation import rule
+
+_OF_GRIDS = (
+    f"{named('walls')} and {named('goal')} belong to a grid: write {named('system', 'grid:15x15')}, or "
+    f"{named('rules', 'never:…')} and {named('rules', 'ends_in:…')}"
+)
+
+
+def restricted(language: Language, rules: Sequence[str]) -> Language:
+    """The words of a language that satisfy all rules."""
+    return reduce(lambda so_far, text: rule(text, so_far), rules, language)
+
+
+def system_of(recipe: RecipeFields) -> TransitionSystem | None:
+    """The system of a recipe, if it has one, before its states are made the symbols of words."""
+    value = recipe.system
+    if value is None:
+        return None
+    if isinstance(value, str) and value.startswith("grid:"):
+        if any(each is not None for each in (recipe.start, recipe.action, recipe.dot_symbols)):
+            raise InvalidValue(
+                f"a grid takes no {named('start')}, {named('action')} or {named('dot_symbols')}: write grid:15x15@1,2 "
+                "for a start"
+            )
+        return grid(value, recipe.walls, recipe.goal)
+    if recipe.walls is not None or recipe.goal is not None:
+        raise InvalidValue(_OF_GRIDS)
+    file: AnyFile = value if isinstance(value, FileContent) else _path("system", value)
+    found = read_system(file, recipe.words, recipe.start, recipe.action, recipe.dot_symbols)
+    if isinstance(value, NamedFile):
+        _known("system", value, json.loads(found.to_json()))
+    return found
+
+
+def unrestricted(recipe: RecipeFields, system: TransitionSystem | None) -> Language:
+    """The language of a recipe without its rules; `system` is that of `system_of`."""
+    given = [each for each in (recipe.alphabet, recipe.system, recipe.lexicon) if each is not None]
+    if len(given) != 1:
+        raise InvalidValue(
+            f"exactly one of {named('alphabet')}, {named('system')} and {named('lexicon')} must say what may be "
+            f"released ({len(given)} are given): write for example {named('alphabet', 'a-z')}"
+        )
+    if system is not None:
+        return system.by_states() if recipe.words == "states" else system
+    if recipe.walls is not None or recipe.goal is not None:
+        raise InvalidValue(_OF_GRIDS)
+    if any(each is not None for each in (recipe.words, recipe.start, recipe.action, recipe.dot_symbols)):
+        raise InvalidValue(
+            f"{named('words')}, {named('start')}, {named('action')} and {named('dot_symbols')} belong to "
+            f"{named('system')}: leave them out, or give a {named('system')}"
+        )
+    return Words(_symbols(recipe.alphabet)) if recipe.lexicon is None else Lexicon(_words(recipe.lexicon))
+
+
+def public_content(key: str, language: Language, system: TransitionSystem | None) -> dict[str, Any]:
+    """The alphabet, system or lexicon of a language without rules, as fields of a recipe that name no file."""
+    if key == "alphabet":
+        return {key: list(map(written, language.alphabet.symbols))}
+    if isinstance(language, Lexicon):
+        return {key: list(map("".join, language))}
+    assert system is not None
+    states = {"words": "states"} if language.symbols_are == "states" else {}
+    if isinstance(system, GridWorld):
+        start = "any" if system.start is None else written(system.start)
+        cells = (system.walls, system.accepting or ())
+        walls, goal = (";".join(map(written, sorted(some))) or None for some in cells)
+        return {key: f"grid:{system.rows}x{system.columns}@{start}", "walls": walls, "goal": goal, **states}
+    return {key: json.loads(system.to_json()), **states}
+
+
+def _symbols(value: str | tuple[str, ...] | NamedFile | None) -> Sequence[str]:
+    if isinstance(value, NamedFile):
+        return _known("alphabet", value, lines_of(_path("alphabet", value), "symbol"))
+    return alphabet(value or "") if isinstance(value, str | None) else value
+
+
+def _words(value: str | tuple[str, ...] | NamedFile) -> Sequence[str]:
+    if isinstance(value, NamedFile):
+        return _known("lexicon", value, sorted(set(lines_of(_path("lexicon", value), "word"))))
+    return lines_of(Path(value), "word") if isinstance(value, str) else value
+
+
+def _path(key: str, value: Any) -> Path:
+    if isinstance(value, NamedFile) and value.path is None:
+        raise InvalidValue(f"the file {value.name} is only named: say where it is, with {named(key)}")
+    return Path(value.path if isinstance(value, NamedFile) else value)
+
+
+def _known(key: str, value: NamedFile, content: Any) -> Any:
+    """The content of a named file, if it is the one that was named."""
+    if value.sha256 is not None and hash_of(content) != value.sha256:
+        raise InvalidValue(
+            f"{value.name} is not the file of the release (its hash differs): give the right one with {named(key)}"
+        )
+    return content
