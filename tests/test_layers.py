@@ -166,6 +166,12 @@ def test_tests_are_short_and_patch_nothing_private(path: Path) -> None:
             assert not any(part.startswith("_") or part.isupper() for name in named for part in name.split(".")[-1:])
 
 
+def test_tests_are_in_folders_named_after_what_they_test() -> None:
+    """What is about several packages is at the top."""
+    folders = {path.parent.relative_to(TESTS) for path in TESTS.rglob("test_*.py")} - {Path()}
+    assert [each for each in folders if ".".join(each.parts) not in FILES] == []
+
+
 def test_the_contributing_guide_shows_every_room() -> None:
     guide = (TESTS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
     rooms = {room(name) for name in FILES} - {"__main__"}
