@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from dpwords.core.limits import DEFAULTS
 from dpwords.errors import InvalidValue, TooLarge, named
-from dpwords.frames.streams import LONGEST_LINE, Input, Packing, errors_of_reading, lines, packed, unpacked
+from dpwords.frames.streams import LONGEST_LINE, Input, errors_of_reading, lines, packed, unpacked
+from dpwords.recipes.table_formats import Packing
 
 WORD = "word"  # the name of the only column of plain text
 DELIMITERS: dict[str, str] = {"csv": ",", "tsv": "\t"}

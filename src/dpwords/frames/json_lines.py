@@ -11,7 +11,8 @@ import pyarrow as pa
 from dpwords.core.limits import DEFAULTS
 from dpwords.errors import InvalidValue, TooLarge, named
 from dpwords.frames.delimited import ROWS
-from dpwords.frames.streams import Input, Packing, errors_of_reading, lines, packed, unpacked
+from dpwords.frames.streams import Input, errors_of_reading, lines, packed, unpacked
+from dpwords.recipes.table_formats import Packing
 
 REST = "\0the whole line"  # a column with the lines as they were read; no key of a text file has this name
 ALL = "\0every column"  # among the columns that are used: no row may have other keys

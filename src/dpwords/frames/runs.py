@@ -24,12 +24,13 @@ from dpwords.frames import receipts
 from dpwords.frames.formats import FileForm
 from dpwords.frames.passes import Passes, RowsDone, TableSource
 from dpwords.frames.requests import Request
-from dpwords.frames.streams import STANDARD, Input
+from dpwords.frames.streams import Input
 from dpwords.frames.survey import Plan
 from dpwords.frames.unfinished import Unfinished
 from dpwords.mechanisms.private import Private
 from dpwords.recipes.fields import FIELDS
 from dpwords.recipes.recipe import Recipe
+from dpwords.recipes.table_formats import STANDARD
 
 WORTH_KEEPING = 1.0  # seconds; batches that took longer to draw are kept until the run is finished
 
