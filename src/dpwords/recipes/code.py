@@ -66,7 +66,7 @@ def language_code(recipe: Description) -> list[str]:
         ]
     elif recipe.lexicon is not None:
         assert isinstance(plain, Lexicon)
-        lines = [f"language = dw.Lexicon({list(map(''.join, plain))!r})"]
+        lines = [f"language = dw.Lexicon({[''.join(map(str, word)) for word in plain]!r})"]
     else:
         lines = [f"language = {_system(recipe)}"]
     for text in recipe.rules:
