@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import click
 import jsonschema
 import pytest
 from hypothesis import given, settings
@@ -289,10 +290,9 @@ def test_a_recipe_is_a_value() -> None:
 
 
 def test_every_field_has_an_option_of_release() -> None:
-    options = {each.name: each for each in release.params}
+    options, context = {each.name: each for each in release.params}, click.Context(release)
     assert set(FIELDS) <= set(options)
-    for name in FIELDS:
-        assert options[name].default == DEFAULTS[name] or options[name].get_default(None) == DEFAULTS[name]  # type: ignore[arg-type]
+    assert {name: options[name].get_default(context) for name in FIELDS} == {**DEFAULTS, "rules": ()}
 
 
 def test_a_recipe_is_printed_and_released(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -214,9 +215,12 @@ def _prepare(read: ReleasedFile, say: Any) -> None:
     lengths = sorted(set(read.contents.codes.sizes.tolist()) - {0})
     for number, length in enumerate(lengths, start=1):
         if read.mechanism.certificates is not None and read.mechanism.k <= length:
-            about = f" ({number} of {len(lengths)})"
-            read.mechanism.prepare(length, lambda text, _share, about=about: say(text + about))
+            read.mechanism.prepare(length, partial(_say_step, say, f" ({number} of {len(lengths)})"))
     say("estimating")
+
+
+def _say_step(say: Callable[[str], None], about: str, text: str, _share: float | None) -> None:
+    say(text + about)
 
 
 def _pattern(text: str, language: Language, separator: str | None) -> Any:
