@@ -7,9 +7,7 @@ is guessed for the owner of a table. Limits that protect from inputs that are to
 from __future__ import annotations
 
 # Batches: rows are read, drawn and held in memory in parts of this size.
-ROWS = (
-    2**16
-)  # of a batch, at most: enough that the time for a batch itself does not count; larger ones only take memory
+ROWS = 2**16  # of a batch, at most: the time for a batch itself does not count, and larger ones only take memory
 BYTES = 2**24  # of a batch once it is decoded, unless a row takes more: 2**16 rows of 256 bytes, longer than most words
 TEXT_BYTES = 2**23  # of a batch of lines; Python's texts and lists take several times as much
 CELLS = 2**20  # of a batch of JSON lines, rows · keys; an object of Python for each of them takes about 100 bytes
