@@ -22,7 +22,8 @@ demo: $(VENV)/user
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/developer
-	$(BIN)/pytest -n auto
+	@echo 'Running all tests: about 12 minutes on two cores, where loops are compiled for the first time; less later.'
+	$(BIN)/pytest -n auto --dist worksteal
 
 lint: $(VENV)/developer
 	$(BIN)/ruff format --check .

@@ -7,6 +7,7 @@ true random bits. No test reads or writes the user's cache of certificates.
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 from collections.abc import Iterator
@@ -22,9 +23,19 @@ settings.register_profile(
 )  # a slow machine is no failure
 settings.load_profile("repeatable")
 os.environ["DPWORDS_CACHE"] = ""
+logging.getLogger("dpwords").setLevel(logging.ERROR)  # whether loops have to be compiled depends on earlier runs
 for name in ("COLORFGBG", "COLORTERM", "COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "TTY_COMPATIBLE"):
     os.environ.pop(name, None)
 LUCK = random.Random()
+STARTED_ONCE = ("web", "spark")  # packages whose tests share a browser, a server or a cluster
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that share what is slow to start come first, so that one worker has them all.
+
+    `make test` gives each worker a part of the tests, and one that is done takes from the end of another's part.
+    """
+    items.sort(key=lambda item: item.path.parent.name not in STARTED_ONCE)
 
 
 @pytest.fixture(autouse=True)

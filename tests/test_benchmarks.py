@@ -180,9 +180,10 @@ def test_files(tmp_path: Path) -> None:
         "arrays, fresh draws",
         "arrays, keyed",
         "file to file",
+        "file to file, with ids",
     ]
     assert all(row["rows/s"] > 0 and row["ratio"] > 0 for row in rows)
-    assert rows[-1]["MiB"] > 0
+    assert all(row["MiB"] > 0 and row["CPU"] > 0 for row in rows[-2:])
 
 
 @pytest.mark.skipif(

@@ -135,7 +135,8 @@ content, refused = sys.stdin.buffer.read(), 0
 for place in range(len(content)):
     for value in (content[place] ^ 4, 255):
         try:
-            list(memory_source("t.parquet", content[:place] + bytes([value]) + content[place + 1:]).reader.batches(()))
+            reader = memory_source("t.parquet", content[:place] + bytes([value]) + content[place + 1:]).reader
+            list(reader.batches(reader.schema.names))
         except DPWordsError:
             refused += 1
 print(refused)

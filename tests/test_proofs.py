@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from importlib import import_module
+from inspect import isabstract
 from pathlib import Path
 from pkgutil import walk_packages
 from typing import Any
@@ -86,7 +87,7 @@ def test_a_mechanism_names_its_proof(mechanism: Private) -> None:
 
 def test_no_mechanism_is_left_out() -> None:
     seen = {type(each) for each, _ in MECHANISMS.values()} | {type(each) for each in BY_HAND.values()}
-    assert seen == set(kinds_of(Private))
+    assert seen == {each for each in kinds_of(Private) if not isabstract(each)}
     assert {dw.Exponential, dw.Online, dw.EditChannel, dw.Report} < seen
 
 

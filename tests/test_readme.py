@@ -9,14 +9,13 @@ import pkgutil
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import dpwords
 import dpwords as dw
+from commands import run
 
 ROOT = Path(__file__).parent.parent
 DOCS = [page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in page.parts]
@@ -45,11 +44,11 @@ def test_python_blocks_run(code: str, tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("line", COMMANDS)
-def test_commands_run(line: str, tmp_path: Path) -> None:
+def test_commands_run(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = shlex.split(line, comments=True)[1:]
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    command = [sys.executable, "-m", "dpwords", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    monkeypatch.chdir(tmp_path)
+    done = run(*arguments)
     assert done.returncode == (1 if "--literal" in arguments else 0), done.stderr
 
 

@@ -60,6 +60,7 @@ TESTS = {  # the quickest tests of a module, those first that notice most: files
     "frames/json_lines.py": "test_formats test_runs test_shapes",
     "frames/receipts.py": "test_runs test_formats",
     "frames/runs.py": "test_runs test_faults_of_files::test_faults_of_a_release_with_a_fresh_key",
+    "frames/word_table.py": "test_word_table test_runs test_batches",
     "frames/unfinished.py": "test_runs test_faults_of_files::test_faults_of_a_release_with_a_fresh_key",
 }
 COMPARED = {

@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from commands import settled
+
 SMALLEST_PIPE = 4096  # bytes, about 60 lines
 INTERRUPTED = (130, "dpwords: interrupted\n")
 STATES = ("release", "--system", "grid:15x15", "--words", "states", "-e", "2.5")  # its certificate takes minutes
@@ -45,7 +47,7 @@ def interrupted(folder: Path, module: str, *arguments: str) -> tuple[int, str]:
         assert process.stdout.read() == b""
         assert len(seen) > 50  # the first modules are Python's own
     messages = [line for line in rest.splitlines(keepends=True) if not line.startswith("import time:")]
-    return process.returncode, "".join(messages)
+    return process.returncode, settled("".join(messages))
 
 
 @pytest.mark.parametrize(

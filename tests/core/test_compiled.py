@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +25,8 @@ from zoo import ALL
 PACKAGE = Path(dw.__file__).parent
 USE_KERNELS = "import dpwords as dw; print(dw.Exponential(dw.GridWorld(9, 9), 3.0).release('EW' * 200)[:0] == '')"
 
+ONCE = "compiling loops .* once after an installation\n"
+
 
 @pytest.fixture
 def installed(tmp_path: Path) -> Path:
@@ -44,7 +47,8 @@ def test_without_a_place_for_a_cache(installed: Path) -> None:
     """A read-only installation and an unwritable home, as in a container: nothing can be kept, and all works."""
     (installed / "dpwords" / "_kernels" / "__pycache__").write_text("not a directory")
     done = run(USE_KERNELS, installed, home="/dev/null")
-    assert (done.stdout, done.stderr) == ("True\n", "")
+    assert (done.returncode, done.stdout) == (0, "True\n")
+    assert re.fullmatch("compiling loops .* in each process, unless NUMBA_CACHE_DIR can be written to\n", done.stderr)
 
 
 def test_a_damaged_cache_is_thrown_away(installed: Path, tmp_path: Path) -> None:
@@ -55,7 +59,8 @@ def test_a_damaged_cache_is_thrown_away(installed: Path, tmp_path: Path) -> None
     for file in kept:
         file.write_bytes(file.read_bytes()[:40])
     done = run(USE_KERNELS, installed, str(tmp_path))
-    assert (done.stdout, done.stderr) == ("True\n", "")
+    assert (done.returncode, done.stdout) == (0, "True\n")
+    assert re.fullmatch(ONCE, done.stderr)
     assert any(file.stat().st_size > 40 for file in kept)
 
 
@@ -74,9 +79,48 @@ def test_the_cache_is_for_the_code_of_all_loops(installed: Path, tmp_path: Path)
     assert found == ["2.0 0\n", "2.0 1\n", "23.0 0\n"]
 
 
+def test_compilation_is_announced_once_before_it_starts(installed: Path, tmp_path: Path) -> None:
+    """On standard error, by logging: in a pipe too, and not where nothing has to be compiled."""
+    loop = "\n@compiled()\ndef {}(x: float) -> float:\n    return x + 1.0\n"
+    kernels = "from dpwords._kernels.compiler import compiled\n" + loop.format("one") + loop.format("other")
+    (installed / "dpwords" / "_kernels" / "some.py").write_text(kernels, encoding="utf-8")
+    use = """
+from numba.core import event
+from dpwords._kernels.some import one, other
+class Started(event.Listener):
+    def on_start(self, event): import sys; print("compiled", file=sys.stderr)
+    def on_end(self, event): pass
+event.register("numba:compile", Started())
+one(1.0), other(1.0), one(1)
+"""
+    silent = "import logging; logging.getLogger('dpwords').setLevel(logging.ERROR)\n"
+    assert re.fullmatch(f"{ONCE}(compiled\n)+", run(use, installed, str(tmp_path)).stderr)
+    assert run(use, installed, str(tmp_path)).stderr == ""
+    assert set(run(silent + use.replace("1.0", "(1 == 1)"), installed, str(tmp_path)).stderr.split()) == {"compiled"}
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_commands_announce_compilation_unless_they_are_quiet(quiet: bool, tmp_path: Path) -> None:
+    code = """
+import sys
+from dpwords.cli import main
+from dpwords.core import compiled
+compiled._FEW_STEPS = -1
+sys.argv = sys.argv[1:]
+main()
+"""
+    words = ["dpwords", "release", "E", "--system", "grid:2x2", "--mechanism", "online", "--epsilon", "2"]
+    command = [sys.executable, "-c", code, *words, *["-q"] * quiet]
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert len(done.stdout.splitlines()) == 1
+    assert re.fullmatch("" if quiet else f"dpwords: {ONCE}", done.stderr)
+    assert list(tmp_path.rglob("*.nbi"))
+
+
 def test_where_compilation_is_switched_off() -> None:
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
-    command = [sys.executable, "-c", USE_KERNELS.replace("200", "60")]
+    command = [sys.executable, "-c", USE_KERNELS]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert (done.stdout, done.stderr) == ("True\n", "")
 

@@ -228,17 +228,15 @@ def test_long_words_are_drawn_in_their_own_parts(piece: int) -> None:
             assert mechanism.release_all(texts[index : index + 1], [index], KEY) == [together[index]]
 
 
-@pytest.mark.parametrize("threads", [1, 2, 5])
-def test_threads_do_not_matter(threads: int) -> None:
+@pytest.mark.parametrize("kind", [dw.Exponential, dw.Online])
+def test_threads_do_not_matter(kind: Any) -> None:
     grid = dw.GridWorld(6, 6).by_states()
     words = [grid_word for length in (3, 9) for grid_word in _runs(grid, length, 60)]
     found = [
-        make(grid, 2.0, limits=Limits(threads=number)).release_all(words, range(len(words)), KEY)
-        for make in (dw.Exponential, dw.Online)
-        for number in (1, threads)
+        kind(grid, 2.0, limits=Limits(threads=threads)).release_all(words, range(len(words)), KEY)
+        for threads in (1, 2, 5)
     ]
-    assert found[0] == found[1]
-    assert found[2] == found[3]
+    assert found[0] == found[1] == found[2]
 
 
 def _runs(language: Any, length: int, count: int) -> list[list[Any]]:

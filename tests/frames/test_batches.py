@@ -14,8 +14,11 @@ from hypothesis import strategies as st
 
 import dpwords as dw
 from dpwords.frames.batches import BatchRelease
+from dpwords.frames.readers import ArrowRows
 from dpwords.frames.requests import Request
 from dpwords.frames.shapes import shape_of
+from dpwords.frames.survey import Survey
+from dpwords.frames.word_table import WordTable
 
 KEY = bytes(range(32))
 FREE = dw.Words("abc")
@@ -203,19 +206,24 @@ def test_words_that_are_no_runs() -> None:
     assert all(map(world.accepts, kept["word"].to_pylist()))
 
 
+def surveyed(request: Request, table: pa.Table, mechanism: Any) -> Survey:
+    """The survey that has seen all words of a table."""
+    words = WordTable.of(ArrowRows(table), request, mechanism, KEY)
+    survey = words.survey()
+    assert sum(len(batch) for batch, _ in words.surveyed(survey)) == len(table)
+    return survey
+
+
 def test_words_outside_of_the_language_onto_which_a_channel_projects() -> None:
     """They may go in, unless the user says that words have to be inside of that language."""
     table = pa.table({"word": ["SE", "NE", "SS"]})
     channel = dw.EditChannel("NSEWX", 30.0, onto=dw.GridWorld(3, 3))
-    (batch,) = table.to_batches()
-    survey = Request("word").survey(table.schema, channel, KEY)
-    survey.add(batch)
+    survey = surveyed(Request("word"), table, channel)
     assert survey.plan().skipped == 0
-    survey = Request("word", inside=channel.projected_onto, invalid="skip").survey(table.schema, channel, KEY)
-    survey.add(batch)
+    survey = surveyed(Request("word", inside=channel.projected_onto, invalid="skip"), table, channel)
     assert survey.plan().skipped == 1
     with pytest.raises(dw.NotInLanguage, match=r"row 2 .* \(symbol 1 of 2 cannot follow"):
-        Request("word", inside=channel.projected_onto).survey(table.schema, channel, KEY).add(batch)
+        surveyed(Request("word", inside=channel.projected_onto), table, channel)
 
 
 def test_other_columns() -> None:

@@ -35,7 +35,7 @@ def test_the_same_bytes_as_from_file_to_file(tmp_path: Path) -> None:
     memory = MemoryRun(some.mechanism, memory_source("in.csv", ROWS.encode()), some.request, some.recipe)
     plan = memory.survey()
     assert memory.write(plan) == (tmp_path / "out.csv").read_bytes() == ROWS.encode()
-    assert memory.lengths == {2: 1, 4: 1, 7: 1}
+    assert plan.lengths == {2: 1, 4: 1, 7: 1}
     assert (plan.words, memory.receipt(plan)["words"]) == (3, 3)
 
 

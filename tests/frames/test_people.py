@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 
 import dpwords as dw
 from dpwords.frames.people import Division
+from dpwords.frames.readers import ArrowRows
 from dpwords.frames.requests import Request
 from dpwords.frames.survey import Plan
+from dpwords.frames.word_table import WordTable
 
 KEY = bytes(range(32))
 FREE = dw.Words("abc")
@@ -25,9 +27,9 @@ USERS = ["ann", "bob", "ann", "cid", "ann", "bob", "ann"]
 TABLE = pa.table({"user": USERS, "word": ["abc", "ab", "c", "ca", "bb", "a", "cab"], "row": range(7)})
 
 
-def planned(mechanism: Any, table: Any = TABLE, charged: bool = False, **options: Any) -> Plan:
-    survey = Request("word", **options).survey(table.schema, mechanism, KEY, charged=charged)
-    for batch in table.to_batches(max_chunksize=2):
+def planned(mechanism: Any, table: Any = TABLE, charged: bool = False, size: int = 2, **options: Any) -> Plan:
+    survey = WordTable.of(ArrowRows(table), Request("word", **options), mechanism, KEY).survey(charged)
+    for batch in table.to_batches(max_chunksize=size):
         survey.add(batch)
     return survey.plan()
 
@@ -122,17 +124,13 @@ def test_numbers_of_words_are_as_on_paper(budget: float, epsilon: float, words: 
 @given(people=st.lists(st.integers(0, 3), min_size=1, max_size=30), size=st.integers(1, 7), most=st.integers(1, 4))
 def test_first_words_against_a_loop(people: list[int], size: int, most: int) -> None:
     table = pa.table({"word": ["a"] * len(people), "user": people})
-    survey = Request("word", by="user", budget=most + 0.5, split="first").survey(
-        table.schema, dw.Exponential(FREE, 1.0), KEY
-    )
-    for batch in table.to_batches(max_chunksize=size):
-        survey.add(batch)
+    plan = planned(dw.Exponential(FREE, 1.0), table, size=size, by="user", budget=most + 0.5, split="first")
     seen: Counter[int] = Counter()
     expected = []
     for person in people:
         expected.append(1.0 if seen[person] < most else 0.0)
         seen[person] += 1
-    assert survey.plan().epsilons(0, len(people)).tolist() == expected  # type: ignore[union-attr]
+    assert plan.epsilons(0, len(people)).tolist() == expected  # type: ignore[union-attr]
 
 
 def test_a_ledger_is_charged_for_each_person() -> None:

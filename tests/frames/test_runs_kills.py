@@ -10,6 +10,8 @@ import multiprocessing
 import os
 import random
 import signal
+import sys
+from multiprocessing import forkserver
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any
@@ -29,7 +31,12 @@ KILLS = int(os.environ.get("DPWORDS_KILLS", "40"))
 def processes() -> ForkServerContext:
     """Processes that begin with everything imported, so that a kill hits the run and not its imports."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["runs", "numba"])
+    context.set_forkserver_preload(["runs", "numba", "pyarrow.parquet", "dpwords.mechanisms.exponential"])
+    with (
+        pytest.MonkeyPatch.context() as patch
+    ):  # the server that imports them is not told where this process finds them
+        patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+        forkserver.ensure_running()
     return context
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import pty
+import re
 import struct
 import subprocess
 import sys
@@ -64,7 +65,12 @@ def started(*arguments: str, stdin: str | bytes = b"") -> subprocess.CompletedPr
     given = stdin.encode() if isinstance(stdin, str) else stdin
     environment = os.environ | {"PYTHONUTF8": "1"}
     done = subprocess.run([*COMMAND, *arguments], input=given, capture_output=True, env=environment, check=False)
-    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), settled(done.stderr.decode()))
+
+
+def settled(said: str) -> str:
+    """What was said, whether or not loops had to be compiled: that depends on earlier runs."""
+    return re.sub(r"^.*compiling loops.*\n", "", said, flags=re.MULTILINE)
 
 
 def refused(*arguments: str, stdin: str | bytes = b"") -> str:
@@ -101,4 +107,4 @@ def in_terminal(columns: int, *arguments: str, code: int = 0, errors: int | None
             pass
         assert process.wait() == code
     os.close(ours)
-    return shown.decode().replace("\r\n", "\n")
+    return settled(shown.decode().replace("\r\n", "\n"))

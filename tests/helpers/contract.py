@@ -282,7 +282,7 @@ def check_value(mechanism: Mechanism, length: int) -> None:
     for copy in (fresh, used):
         assert repr(copy) == repr(mechanism)
         assert copy.seeded(3).simulate(word, 20) == mechanism.seeded(3).simulate(word, 20)
-        if not getattr(mechanism, "onto", None):
+        if mechanism.projected_onto is None:
             assert [copy.given(word).log_prob(w) for w in outputs] == [before.log_prob(w) for w in outputs]
     seeded = mechanism.seeded(4)
     seeded.simulate(word, 1)
@@ -321,7 +321,7 @@ def check_release(mechanism: Private, length: int) -> None:
         if outputs is not None:
             check_counts(Counter(drawn), {w: math.exp(given.log_prob(w)) for w in outputs})
         else:
-            allowed = getattr(mechanism, "onto", None) or language
+            allowed = mechanism.projected_onto or language
             assert all(allowed.accepts(w) for w in drawn)
             own = sum(w == word for w in drawn) / len(drawn)
             expected = sum(w == word for w in mechanism.seeded(9).simulate(word, 6000)) / 6000

@@ -40,8 +40,8 @@ class Respondent(Private):
     def guarantee(self) -> Guarantee:
         return self._unless_seeded(PureDP(self.epsilon, "hamming", self.k, 0.0, "tight", proof=3))
 
-    def like(self, *, epsilon: float | None = None, k: int | None = None) -> Self:
-        return type(self)(self.language, self.epsilon if epsilon is None else epsilon, self.k if k is None else k)
+    def _like(self, epsilon: float, k: int) -> Self:
+        return type(self)(self.language, epsilon, k)
 
     def _in_force(self, length: int) -> InForce:
         return InForce("randomised response")

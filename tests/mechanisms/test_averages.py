@@ -13,10 +13,12 @@ from hypothesis import given, settings
 import dpwords as dw
 from contract import apart
 from dpwords.core.limits import Limits
+from dpwords.core.randomness import Stream
 from dpwords.mechanisms.choice import best_by_length
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.uniform import Uniform
 from dpwords.spaces import exhaustive
+from dpwords.spaces.runs import Runs
 from zoo import ALL, random_systems
 
 LARGE: dict[str, tuple[Any, int]] = {  # more words than are listed
@@ -137,3 +139,18 @@ def test_averages_do_not_depend_on_the_number_of_threads() -> None:
     one, many = (best_by_length(cells, 1.0, 1, limits=each) for each in limits)
     assert one.compared(8) == many.compared(8)
     assert one.chosen(8) == many.chosen(8) == "online"
+
+
+def test_mechanisms_are_compared_on_words_that_are_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[int] = []
+    uniform = Runs.uniform
+
+    def counted(space: Runs, length: int, count: int, stream: Stream) -> Any:
+        drawn.append(length)
+        return uniform(space, length, count, stream)
+
+    monkeypatch.setattr(Runs, "uniform", counted)
+    best_by_length(dw.GridWorld(7, 7), 2.0).compared(7)
+    assert drawn == [7]
+    dw.Online(dw.GridWorld(7, 7), 2.0, limits=Limits(most_averaged=20)).expected_distance(length=7)
+    assert drawn == [7, 7]  # another number of words

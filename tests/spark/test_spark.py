@@ -300,7 +300,7 @@ def test_certificates_travel_with_the_release() -> None:
     cells = dw.GridWorld(3, 3).by_states()
     schema = pa.schema({"trip": pa.int64(), "cells": pa.list_(pa.list_(pa.int64()))})
     for k, proven in ((1, ["3 lengths"]), (2, ["2 lengths", "1 lengths"])):
-        release = Request("cells", id="trip").survey(schema, dw.Exponential(cells, 4.0, k=k), KEY).release
+        release = Request("cells", id="trip").release(schema, dw.Exponential(cells, 4.0, k=k), KEY)
         prepare(release, [1, 2, 3])
         arrived = pickle.loads(pickle.dumps(release))
         kinds = dict.fromkeys([arrived.like(0.0, 3), arrived.like(0.0, 1)])
@@ -310,13 +310,13 @@ def test_certificates_travel_with_the_release() -> None:
 
 def test_a_worker_with_another_version_is_refused() -> None:
     table = pa.table({"trip": [1], "word": ["abc"]})
-    release = Request("word", id="trip").survey(table.schema, ABC, KEY).release
-    (facts,) = Shipment(release, None, "0.0").surveyed(iter(table.to_batches()))
+    release = Request("word", id="trip").release(table.schema, ABC, KEY)
+    (facts,) = Shipment(release, "0.0").surveyed(iter(table.to_batches()))
     assert "install the same version everywhere" in facts.to_pylist()[0]["message"]
     with pytest.raises(
         dw.InvalidValue, match=r"a worker has dpwords .*, and the driver 0\.0: install the same version"
     ):
-        next(Shipment(release, None, "0.0").released(iter(table.to_batches())))
+        next(Shipment(release, "0.0").released(iter(table.to_batches())))
 
 
 def test_pyspark_is_an_extra() -> None:

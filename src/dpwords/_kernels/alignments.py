@@ -78,7 +78,7 @@ def forward(word: Array, model: Any, read: Array, written: Array, scale: Array) 
         scale[j] = base
 
 
-@compiled(nogil=True)
+@compiled(inner=True, nogil=True)
 def add_uses(word: Array, times: float, model: Any, written: Array, scale: Array, rest: Array, uses: Array) -> float:
     """Add the expected uses of the chain's steps in `times` copies of a released word, and return its ln-probability.
 

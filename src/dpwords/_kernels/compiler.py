@@ -20,13 +20,16 @@ INTERPRETED = "dpwords._interpreted."  # prefix of the names of modules whose lo
 _ROOM = 2**28  # bytes; more than the compiler takes for any loop of this package
 
 
-def compiled(**options: Any) -> Callable[[Loop], Loop]:
+def compiled(*, inner: bool = False, **options: Any) -> Callable[[Loop], Loop]:
     """Compile a function when it is first called, and keep the result in a cache for the next process.
 
     Where no cache can be written (a read-only installation and no home directory), or where the files of this directory
-    cannot be read, the function is compiled anew in each process. In a module loaded by
-    `dpwords.core.compiled.interpreted` it stays as it is.
+    cannot be read, the function is compiled anew in each process. An `inner` function is called by compiled loops only
+    and becomes a part of them, which takes half as long as making something that Python can call. In a module loaded by
+    `dpwords.core.compiled.interpreted` a function stays as it is.
     """
+
+    chosen: Any = {**options, "no_cfunc_wrapper": True, "no_cpython_wrapper": inner}
 
     def decorate(function: Loop) -> Loop:
         if function.__module__.startswith(INTERPRETED):
@@ -34,15 +37,39 @@ def compiled(**options: Any) -> Callable[[Loop], Loop]:
         _check_room()
         from numba import njit
 
+        loop: Any
         try:
-            loop: Any = njit(cache=True, **options)(function)
-            if hasattr(loop, "_cache"):  # it has none where compilation is switched off
-                loop._cache = _ForgivingCache(_stamped(loop._cache))
+            loop = njit(cache=not inner, **chosen)(function)
+            if loop is not function and not inner:
+                _stamp_cache(loop._cache)
         except (RuntimeError, OSError, AttributeError):  # no directory to write to, no files to read, another Numba
-            loop = njit(**options)(function)
+            loop = njit(**chosen)(function)
+        if loop is function:  # compilation is switched off
+            return function
+        if inner:
+            loop._insert, loop._compile_for_args = _ignore, _refuse  # what Python calls
+        else:
+            loop._cache = _ForgivingCache(loop._cache)
+        _forget_constants(loop)
         return loop  # type: ignore[no-any-return]
 
     return decorate
+
+
+def _ignore(*_arguments: Any) -> None:
+    pass
+
+
+def _refuse(*_arguments: Any) -> None:
+    raise TypeError("this is a part of compiled loops, which Python cannot call: call it in a compiled function")
+
+
+def _forget_constants(loop: Any) -> None:
+    """Have a loop compiled once for all numbers that other loops pass to it, and not again for each constant."""
+    from numba.core.types import unliteral
+
+    template = loop.get_call_template
+    loop.get_call_template = lambda args, kws: template(tuple(map(unliteral, args)), kws)
 
 
 def after_compiling(call: Callable[[], None]) -> None:
@@ -67,11 +94,19 @@ def _check_room() -> None:
         raise MemoryError
 
 
-def _stamped(cache: Any) -> Any:
-    """Numba's cache of one function, made to hold for the present files of this directory only."""
+def _stamp_cache(cache: Any) -> None:
+    """Make Numba's cache of one function hold for the present files of this directory only."""
     cache._cache_file._source_stamp  # noqa: B018  # raises AttributeError if this Numba has no such thing
     cache._cache_file._source_stamp = _stamp()
-    return cache
+
+
+@cache
+def _announce(kept: bool) -> None:
+    """Log, once in a process, that loops are compiled; without a configuration of logging, on standard error."""
+    from logging import getLogger
+
+    when = "once after an installation" if kept else "in each process, unless NUMBA_CACHE_DIR can be written to"
+    getLogger("dpwords").warning("compiling loops for this processor: a few seconds to half a minute, %s", when)
 
 
 @cache
@@ -85,7 +120,8 @@ class _ForgivingCache:
     """Numba's cache of one function, except that a damaged cache or a full disk leads to compilation, not to an error.
 
     A cache is damaged if a process was killed while writing it, or if another version of this package left it behind.
-    Its content is then discarded. Numba asks its cache before it compiles, so this is where memory is checked.
+    Its content is then discarded. Numba asks its cache before it compiles, so this is where memory is checked, and
+    where it is said that something is compiled.
     """
 
     def __init__(self, cache: Any) -> None:
@@ -93,12 +129,15 @@ class _ForgivingCache:
 
     def load_overload(self, *arguments: Any) -> Any:
         _check_room()
+        found = None
         try:
-            return self._cache.load_overload(*arguments)
+            found = self._cache.load_overload(*arguments)
         except Exception:
             with suppress(OSError):
                 self._cache.flush()
-            return None
+        if found is None:
+            _announce(type(self._cache).__name__ != "NullCache")
+        return found
 
     def save_overload(self, *arguments: Any) -> None:
         with suppress(Exception):  # a full disk, for one

@@ -12,7 +12,7 @@ from dpwords._kernels.compiler import compiled
 Array = Any
 
 
-@compiled()
+@compiled(inner=True)
 def log_sum(one: float, other: float) -> float:
     """ln(e^one + e^other)."""
     if one < other:

@@ -25,7 +25,7 @@ from dpwords._kernels.compiler import compiled
 Array = Any
 
 
-@compiled(nogil=True)
+@compiled(inner=True, nogil=True)
 def forward(word: Array, model: Any, written: Array, scale: Array) -> float:
     """The probabilities of the beginnings of true words; returns ln of the probability of the released word.
 
@@ -71,7 +71,7 @@ def forward(word: Array, model: Any, written: Array, scale: Array) -> float:
     return top + math.log(total) if total > 0.0 else -np.inf
 
 
-@compiled(nogil=True)
+@compiled(inner=True, nogil=True)
 def add_uses(word: Array, times: float, model: Any, written: Array, scale: Array, log_prob: float, uses: Array) -> None:
     """Add the expected steps of true words, from the sums of `forward`: rows of states, the first one is the start.
 

@@ -19,7 +19,7 @@ from dpwords._kernels.compiler import compiled
 Array = Any
 
 
-@compiled(nogil=True)
+@compiled(inner=True, nogil=True)
 def scaled(row: Array) -> float:
     """Divide numbers by their sum; returns the logarithm of the sum, −inf if it is 0."""
     total = 0.0
@@ -32,7 +32,7 @@ def scaled(row: Array) -> float:
     return math.log(total)
 
 
-@compiled(nogil=True)
+@compiled(inner=True, nogil=True)
 def product(one: Array, other: Array) -> float:
     """The sum of the products of two rows."""
     total = 0.0
@@ -41,7 +41,7 @@ def product(one: Array, other: Array) -> float:
     return total
 
 
-@compiled(nogil=True)
+@compiled(inner=True, nogil=True)
 def with_gap(before: Array, gap: Array, after: Array) -> None:
     """after[j]: the sum over gaps of t symbols that follow j − t written ones. Cost: length² / 2."""
     for j in range(len(before)):
@@ -51,7 +51,7 @@ def with_gap(before: Array, gap: Array, after: Array) -> None:
         after[j] = total
 
 
-@compiled(nogil=True)
+@compiled(inner=True, nogil=True)
 def until_gap(after: Array, gap: Array, before: Array) -> None:
     """before[j]: the sum over gaps of t symbols that lead to j + t written ones. Cost: length² / 2."""
     for j in range(len(after)):
@@ -61,7 +61,7 @@ def until_gap(after: Array, gap: Array, before: Array) -> None:
         before[j] = total
 
 
-@compiled(nogil=True)
+@compiled(inner=True, nogil=True)
 def symbol_written(before: Array, word: Array, code: int, channel: Any, after: Array) -> None:
     """after[j]: a true symbol was deleted behind j written ones, or it was written as symbol j, kept or replaced."""
     after[0] = channel.deleted * before[0]
@@ -70,7 +70,7 @@ def symbol_written(before: Array, word: Array, code: int, channel: Any, after: A
         after[j] = channel.deleted * before[j] + share * before[j - 1]
 
 
-@compiled(nogil=True)
+@compiled(inner=True, nogil=True)
 def symbol_ahead(after: Array, word: Array, code: int, channel: Any, before: Array) -> None:
     """before[j]: the same, summed over what comes after j written symbols."""
     last = len(after) - 1

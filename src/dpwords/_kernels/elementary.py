@@ -14,7 +14,7 @@ LN2_HIGH = 0.693147180369123816490  # the first 32 bits of ln 2: times an expone
 LN2_LOW = 1.90821492927058770002e-10  # the rest
 
 
-@compiled()
+@compiled(inner=True)
 def series(mantissa: float, exponent: float) -> float:
     """ln(mantissa · 2^exponent) for a mantissa from √½ to √2, within 4 ulp; entry by entry for arrays in plain Python.
 

@@ -22,7 +22,7 @@ Array = Any
 LANES = 32
 
 
-@compiled(nogil=True)
+@compiled(inner=True, nogil=True)
 def _favour(favoured: Any, rows: Array, begin: int, number: int, place: int, weights: Array) -> None:
     """Multiply the weights of the states that are favoured by the released symbols at a place."""
     for lane in range(number):
@@ -31,7 +31,7 @@ def _favour(favoured: Any, rows: Array, begin: int, number: int, place: int, wei
             weights[favoured.state[j], lane] *= favoured.times[j]
 
 
-@compiled(nogil=True)
+@compiled(inner=True, nogil=True)
 def _forward(
     edges: Any, layers: Any, factor: Array, favoured: Any, rows: Array, begin: int, number: int, ahead: Array
 ) -> Array:

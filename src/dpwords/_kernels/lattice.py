@@ -30,7 +30,7 @@ UNIT = 2.0**-64
 WIDE: Any = np.int64  # of stored exponents: wide enough to be added to
 
 
-@compiled(nogil=True)
+@compiled(inner=True, nogil=True)
 def _level(m: float, e: int) -> tuple[float, int]:
     """The same number with m back in its range; m is a product of two mantissas, or a sum of a few."""
     if m >= HIGH:
@@ -40,7 +40,7 @@ def _level(m: float, e: int) -> tuple[float, int]:
     return m, e
 
 
-@compiled(nogil=True)
+@compiled(inner=True, nogil=True)
 def _plus(m: float, e: int, other_m: float, other_e: int) -> tuple[float, int]:
     """The sum of two numbers; a number at least 2^512 times smaller than the other is below rounding and is dropped."""
     if other_m == 0.0 or other_e < e - 1:
@@ -54,7 +54,7 @@ def _plus(m: float, e: int, other_m: float, other_e: int) -> tuple[float, int]:
     return other_m + m / STEP, other_e
 
 
-@compiled(nogil=True)
+@compiled(inner=True, nogil=True)
 def _discounted(edges: Any, codes: Array, z: Any, table: Any, place: int, k: int) -> tuple[float, int]:
     """The contribution of edge k to its node: the completions of its target, times its weight, or `z` at a mismatch."""
     at = table.offset[place + 1] + edges.target[k]
@@ -68,7 +68,7 @@ def _discounted(edges: Any, codes: Array, z: Any, table: Any, place: int, k: int
     return value, exponent
 
 
-@compiled(nogil=True)
+@compiled(inner=True, nogil=True)
 def _counted(edges: Any, codes: Array, table: Any, place: int, k: int, distance: int) -> tuple[float, int]:
     """The number of completions through edge k at this distance."""
     left, width = distance - (edges.symbol[k] != codes[place]), table.width[place + 1]
@@ -138,7 +138,7 @@ def edge_weights(
         m[k - begin], e[k - begin] = value, max(exponent, NONE)  # the exponent of 0 may be below what fits
 
 
-@compiled(nogil=True)
+@compiled(inner=True, nogil=True)
 def _cumulate(m: Array, e: Array, count: int, result: Array) -> None:
     """The cumulative sums of some weights, divided by their total."""
     top = NONE
@@ -272,13 +272,18 @@ def walk_each(
     """
     length = rows.shape[1]
     none, states, budgets = np.empty((0, 0)), np.empty(1, np.int64), np.zeros(1, np.int64)
+    codes, drawn = np.empty(length, np.int64), np.empty((1, length), np.int64)  # the loops below know no other integers
     for row in range(len(rows)):
-        discount(edges, rows[row], z, reach, table, 0, length)
+        for place in range(length):  # element by element: an assignment of arrays takes longer to compile
+            codes[place] = rows[row, place]
+        discount(edges, codes, z, reach, table, 0, length)
         states[0], places[row] = start, 0
         walk(
-            edges, rows[row], z, False, table, 0, length, none, uniforms[row : row + 1], margin, places[row : row + 1],
-            states, budgets, words[row : row + 1],
+            edges, codes, z, False, table, 0, length, none, uniforms[row : row + 1], margin, places[row : row + 1],
+            states, budgets, drawn,
         )  # fmt: skip
+        for place in range(places[row]):
+            words[row, place] = drawn[0, place]
 
 
 @compiled(nogil=True)
@@ -296,7 +301,7 @@ def distances_each(
     for row in range(len(rows)):
         codes = rows[row]
         begin, end = table.offset[length], table.offset[length] + len(ends[0])
-        for s in range(len(ends[0])):  # element by element: an assignment of arrays takes longer to compile
+        for s in range(len(ends[0])):
             table.mantissa[begin + s], table.exponent[begin + s] = ends[0][s], ends[1][s]
         mean[begin:end] = 0.0
         chance[begin:end] = 0.0

@@ -24,6 +24,7 @@ from dpwords._kernels.levelled_blocks_boxes import (
     Shares,
     advance,
     begin_of,
+    largest,
     leave,
     on_the_rim,
 )
@@ -91,7 +92,7 @@ class TurnGrowth(NamedTuple):
     values: Array
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True)
 def _discount(z: float, nodes: Nodes, near: Near, own: int, lo: Array, hi: Array) -> None:
     """Multiply by z what does not enter the own state."""
     lf = nodes.lf
@@ -103,7 +104,7 @@ def _discount(z: float, nodes: Nodes, near: Near, own: int, lo: Array, hi: Array
         lo[i], hi[i] = lowered(lo[i], z_lo), raised(hi[i], z_hi)
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True, inline="always")
 def _ends(nodes: Nodes, near: Near, own: int, lo: Array, hi: Array, outside: float) -> tuple[float, float]:
     """Bounds on the logarithm of the whole mass where the word ends."""
     lf, fw = nodes.lf, nodes.fw
@@ -119,7 +120,7 @@ def _ends(nodes: Nodes, near: Near, own: int, lo: Array, hi: Array, outside: flo
     return log(lowered(low, down)), log(raised(high, up))
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True)
 def _step(
     z: float, layer: Layer, reached: Reached, own: int, lo: Array, hi: Array, single: float, outside: float,
     pivot: int, new: int, new_lo: Array, new_hi: Array,
@@ -133,7 +134,7 @@ def _step(
     return raised(one, z_hi), raised(rest, z_hi)
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True, inline="always")
 def _first_step(
     z: float, layer: Layer, reached: Reached, k: int, x: int, y: int, new_lo: Array, new_hi: Array
 ) -> tuple[float, float]:  # fmt: skip
@@ -162,7 +163,7 @@ def _first_step(
     return z_hi * min(total, 1.0), z_hi * total
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True)
 def _compare(
     layer: Layer, opening: TurnGrowth, count: int, prefix: Array, first: Array, low: Array, high: Array, most: Array
 ) -> None:  # fmt: skip
@@ -207,7 +208,7 @@ def last_closings(
     src, tgt = nodes.src, nodes.tgt
     size = near.size
     prefix, first = ways
-    lo, hi = np.empty(size.max()), np.empty(size.max())
+    lo, hi = np.empty(largest(size)), np.empty(largest(size))
     reached = Reached(np.zeros(len(size)), np.zeros(len(size)))
     low, high = np.empty(len(prefix)), np.empty(len(prefix))
     some, ahead = np.empty(len(prefix), np.int64), np.empty(len(prefix), np.int64)
@@ -223,12 +224,12 @@ def last_closings(
     _compare(layer, opening, count, some, ahead, low, high, most)
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True)
 def _room(ways: int, rows: int) -> WayMasses:
     return WayMasses(np.zeros((rows, ways)), np.zeros((rows, ways)), np.zeros(ways), np.zeros(ways))
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True, inline="always")
 def _ways_to(
     z: float, layer: Layer, live: Array, ways: Ways, q: int, masses: WayMasses, some: Array, ahead: Array
 ) -> int:  # fmt: skip
@@ -236,7 +237,12 @@ def _ways_to(
     nodes, size = layer.nodes, layer.near.size
     wf, prefix, first, second = ways
     reached = Reached(np.zeros(len(size)), np.zeros(len(size)))
-    one_lo, one_hi, two_lo, two_hi = np.empty(size.max()), np.empty(size.max()), np.empty(size[q]), np.empty(size[q])
+    one_lo, one_hi, two_lo, two_hi = (
+        np.empty(largest(size)),
+        np.empty(largest(size)),
+        np.empty(size[q]),
+        np.empty(size[q]),
+    )
     count = 0
     for i in range(wf[q], wf[q + 1]):
         k, e = prefix[i], first[i]
@@ -267,7 +273,7 @@ def closings(
     of, out, tgt = nodes.of, nodes.out, nodes.tgt
     size = near.size
     wf = ways.wf
-    n, widest = size.max(), 0
+    n, widest = largest(size), 0
     for q in range(len(size)):
         widest = max(widest, wf[q + 1] - wf[q])
     by_ways = ReachedByWays(np.zeros((len(size), widest)), np.zeros(len(size)))
@@ -313,7 +319,7 @@ def closings(
                     _compare(layer, opening, count, some, ahead, low, high, most)
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True, inline="always")
 def _completed(
     z: float, nodes: Nodes, near: Near, r: int, s: int, after: Completions, label: int, place: Array, t_lo: Array,
     t_hi: Array,

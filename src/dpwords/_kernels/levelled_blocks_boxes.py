@@ -88,14 +88,23 @@ class Reached(NamedTuple):
     ways: Array
 
 
-@compiled(error_model="numpy")
+@compiled(inner=True)
+def largest(numbers: Array) -> int:
+    """The largest of some numbers, none of them negative; NumPy's own takes longer to compile."""
+    most = 0
+    for number in numbers:
+        most = max(most, number)
+    return most
+
+
+@compiled(error_model="numpy", inner=True)
 def begin_of(near: Near, own: int, state: int) -> int:
     """Where the nodes into a state begin in the box of `own`, −1 if it is not near."""
     slot = near.slot[state]
     return near.at[own, slot] if near.held[own, slot] == state else -1
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True)
 def advance(
     nodes: Nodes, near: Near, own: int, lo: Array, hi: Array, single: float, pivot: int, new: int, new_lo: Array,
     new_hi: Array,
@@ -138,7 +147,7 @@ def advance(
             new_lo[to + m], new_hi[to + m] = low, high
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True)
 def leave(
     nodes: Nodes, near: Near, degrees: Degrees, reached: Reached, own: int, hi: Array, single: float, outside: float,
     new: int,
@@ -188,7 +197,7 @@ def forward(
     last, bf, tf, child = prefixes.last, prefixes.bf, prefixes.tf, prefixes.child
     lo, hi, single, outside = shares
     new_lo[:] = np.inf
-    step_lo, step_hi = np.empty(size.max()), np.empty(size.max())
+    step_lo, step_hi = np.empty(largest(size)), np.empty(largest(size))
     reached = Reached(np.zeros(len(size)), np.zeros(len(size)))
     down, up = factors(degrees.entering + 4)
     farthest = 0.0
@@ -234,7 +243,7 @@ def forward(
     return farthest
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True)
 def largest_quotient(one: Array, other: Array, lo: Array, hi: Array, count: int) -> float:
     """An upper bound of Σ one·t / Σ other·t over lo ≤ t ≤ hi, nearly attained.
 
@@ -266,7 +275,7 @@ def largest_quotient(one: Array, other: Array, lo: Array, hi: Array, count: int)
     return raised(guess + max(surplus, 0.0) / least, up)
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True)
 def on_the_rim(nodes: Nodes, near: Near, own: int, hi: Array, far: float) -> float:
     """The most that a node on the rim of a box has, or outside of it."""
     lf = nodes.lf
@@ -290,7 +299,7 @@ def backward(
     lf, of, out, src, tgt, pf, pw = nodes.lf, nodes.of, nodes.out, nodes.src, nodes.tgt, nodes.pf, nodes.pw
     nf, ns, size = near.nf, near.ns, near.size
     new_lo[:] = np.inf
-    low, high = np.empty(size.max()), np.empty(size.max())
+    low, high = np.empty(largest(size)), np.empty(largest(size))
     mine, other, t_lo, t_hi = np.empty(widest), np.empty(widest), np.empty(widest), np.empty(widest)
     down, up = factors(4)
     farthest = 0.0

@@ -34,7 +34,7 @@ class ReachedByWays(NamedTuple):
     ways: Array  # the same for all columns
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True)
 def advance_with(nodes: Nodes, near: Near, own: int, count: int, masses: WayMasses, new: int, step: WayMasses) -> None:
     """Masses one step later, in the box of `new`, from those in the box of `own`; no symbol is compared."""
     lf, src, pf, pw = nodes.lf, nodes.src, nodes.pf, nodes.pw
@@ -65,7 +65,7 @@ def advance_with(nodes: Nodes, near: Near, own: int, count: int, masses: WayMass
                 high[c] *= up
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True)
 def leave_with(
     nodes: Nodes, near: Near, degrees: Degrees, reached: ReachedByWays, own: int, count: int, masses: WayMasses,
     new: int, step: WayMasses,
@@ -110,7 +110,7 @@ def leave_with(
         total[c] = raised(total[c], up)
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True)
 def discount_with(z: float, nodes: Nodes, near: Near, own: int, count: int, masses: WayMasses) -> None:
     """Multiply by z what does not enter the own state."""
     lf = nodes.lf
@@ -127,7 +127,7 @@ def discount_with(z: float, nodes: Nodes, near: Near, own: int, count: int, mass
         masses.outside[c] = raised(masses.outside[c], z_hi)
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True)
 def log_ends(nodes: Nodes, near: Near, own: int, count: int, masses: WayMasses, low: Array, high: Array) -> None:
     """Bounds on the logarithm of the whole mass where the word ends."""
     lf, fw = nodes.lf, nodes.fw
@@ -147,7 +147,7 @@ def log_ends(nodes: Nodes, near: Near, own: int, count: int, masses: WayMasses, 
         low[c], high[c] = log(lowered(low[c], down)), log(raised(high[c], up))
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True)
 def mixed(masses: WayMasses, count: int, size: int, mixture: Array, place: Array) -> int:
     """Between the largest and the least mass of all ways, for each node of a box, and for all outside of it.
 
@@ -173,7 +173,7 @@ def mixed(masses: WayMasses, count: int, size: int, mixture: Array, place: Array
     return kept
 
 
-@compiled(error_model="numpy")
+@compiled(error_model="numpy", inner=True)
 def largest_quotients(
     one: Array, other: Array, up: int, lo: Array, hi: Array, rows: int, count: int, room: Array, result: Array
 ) -> None:  # fmt: skip

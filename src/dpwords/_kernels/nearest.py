@@ -50,7 +50,8 @@ def costs(codes: Array, symbol: Array, target: Array, first: Array, before: Arra
     """
     places, states = len(codes), len(steps)
     cost = np.empty((places + 1, states), dtype=np.int32)
-    cost[places] = steps
+    for s in range(states):  # element by element: an assignment of arrays takes seconds to compile
+        cost[places, s] = steps[s]
     lower = np.empty(states, dtype=np.int32)
     for j in range(places - 1, -1, -1):
         here, after, code, count = cost[j], cost[j + 1], codes[j], 0
@@ -75,7 +76,7 @@ def costs(codes: Array, symbol: Array, target: Array, first: Array, before: Arra
     return cost
 
 
-@compiled()
+@compiled(inner=True)
 def _with_deletions(cost: Array, state: int, places: Array, count: int, result: Array) -> int:
     """Collect in `result` the places, and those reached from them by deletions of an optimal alignment, in ascending
     order; returns their number."""

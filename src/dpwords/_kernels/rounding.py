@@ -8,27 +8,27 @@ LEAST = 1e-100  # bounds are 0 or at least this, so that no product of a few of 
 UNIT = 2.0**-52  # twice the largest relative error of one rounding
 
 
-@compiled()
+@compiled(inner=True)
 def factors(roundings: int) -> tuple[float, float]:
     """What `lowered` and `raised` multiply by where each part of a result went through at most so many roundings."""
     return 1.0 - (roundings + 2) * UNIT, 1.0 + (roundings + 2) * UNIT
 
 
-@compiled()
+@compiled(inner=True)
 def lowered(value: float, down: float) -> float:
     """A lower bound of the exact result, which is not negative, from its floating-point value."""
     low = value * down
     return low if low >= LEAST else 0.0
 
 
-@compiled()
+@compiled(inner=True)
 def raised(value: float, up: float) -> float:
     """An upper bound of the exact result, which is not negative, from its floating-point value; 0 stays 0."""
     high = value * up
     return LEAST if 0.0 < high < LEAST else high
 
 
-@compiled()
+@compiled(inner=True)
 def as_factor(value: float) -> tuple[float, float]:
     """Two numbers: a product with the first is at most that with `value`, one with the second at least."""
     down, up = factors(2)

@@ -31,12 +31,18 @@ def promised(mechanism: Mechanism, length: int, every_word: bool, without: Succe
         return None
     others = len(mechanism.language.alphabet) - 1
     distance = np.arange(length + 1)
-    counts = np.array([math.lgamma(length + 1) - math.lgamma(d + 1) - math.lgamma(length - d + 1) for d in distance])
+    counts = log_binomials(length)
     with np.errstate(divide="ignore", invalid="ignore"):
         counts = counts + np.where(distance > 0, distance * np.log(float(others)), 0.0)
     logs = counts - loss * np.ceil(distance / guarantee.k)
     whole = math.exp(-float(np.logaddexp.reduce(logs)))
     return Success(length / (1 + others * math.exp(-loss)), min(whole, 1.0))
+
+
+def log_binomials(number: int) -> Floats:
+    """ln of the number of ways to choose 0, 1, 2, … of so many."""
+    factorials = np.array([math.lgamma(each + 1) for each in range(number + 1)])
+    return np.asarray(factorials[-1] - factorials - factorials[::-1])
 
 
 def _risen(chance: float, loss: float) -> float:

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from dpwords.attack.bounds import log_binomials
 from dpwords.attack.results import Success
 from dpwords.core.scaled import Floats
 from dpwords.models.listed import Evidence
@@ -35,9 +36,8 @@ def by_formula(evidence: Evidence, releases: int) -> Success | None:
         return None
     shares = np.asarray(mechanism.distance_distribution(length=length))
     changed = float(shares @ np.arange(length + 1)) / length
-    counts = [math.lgamma(length + 1) - math.lgamma(d + 1) - math.lgamma(length - d + 1) for d in range(length + 1)]
     with np.errstate(divide="ignore"):
-        logs = np.log(shares) - np.array(counts) - np.arange(length + 1) * math.log(symbols - 1)
+        logs = np.log(shares) - log_binomials(length) - np.arange(length + 1) * math.log(symbols - 1)
     return Success(length * max(1 - changed, changed / (symbols - 1)), min(math.exp(float(logs.max())), 1.0))
 
 
@@ -54,8 +54,7 @@ def guessed_place(symbols: int, rate: float, releases: int) -> float:
     if releases == 1:
         return math.exp(keep)
     total = 0.0
-    for k in range(releases + 1):
-        binomial = math.lgamma(releases + 1) - math.lgamma(k + 1) - math.lgamma(releases - k + 1)
+    for k, binomial in enumerate(log_binomials(releases).tolist()):
         shown = k * keep + (releases - k) * change
         total += math.exp(binomial + shown) * _best_with(k, releases - k, others)
     return min(total, 1.0)

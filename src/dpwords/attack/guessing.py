@@ -210,17 +210,7 @@ class _Made:
             if sets * len(matrix) <= limits.attacked_outputs:
                 places, whole = over_every_output(listing, matrix, self.releases, limits.batch)
                 return self.exactly(places, whole, "every output")
-        places, best = at_drawn_outputs(listing, evidence, matrix, self.releases, samples)
-        hits = places.mean(axis=0)
-        side = margin(hits, 1.0, confidence) * self.attack.length, margin(best, 1.0, confidence)
-        mean = Success(float(hits.mean()) * self.attack.length, float(best.mean()))
-        low, high = (
-            Success(mean.hits - side[0], mean.whole - side[1]),
-            Success(mean.hits + side[0], mean.whole + side[1]),
-        )
-        return self.result(
-            places.mean(axis=1), mean.whole, low, high, "simulation", samples=samples, confidence=confidence
-        )
+        return self.simulated(at_drawn_outputs(listing, evidence, matrix, self.releases, samples), confidence)
 
     def bounded(self, reason: str) -> Guess:
         """What follows from the promise; raises `TooLarge`, for a reason, if nothing is known."""
@@ -238,7 +228,7 @@ class _Made:
         most = self.attack.without.whole * posteriors.gain if math.isfinite(posteriors.gain) else 1.0
         return self.simulated(posteriors.simulated(number), confidence, most)
 
-    def simulated(self, found: Simulated, confidence: float, most: float) -> Guess:
+    def simulated(self, found: Simulated, confidence: float, most: float = 1.0) -> Guess:
         """From what is known of drawn words, with intervals. No more than `most` of the whole words can be guessed."""
         number, length = len(found.hits), self.attack.length
 

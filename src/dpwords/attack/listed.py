@@ -14,6 +14,7 @@ from dpwords.core.randomness import SeededSource
 from dpwords.core.scaled import Floats, Integers
 from dpwords.models.hidden import uniform_numbers
 from dpwords.models.listed import Evidence
+from dpwords.models.posteriors import Simulated
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +57,8 @@ def over_every_output(listing: LikelyWords, matrix: Floats, releases: int, most:
 
 def at_drawn_outputs(
     listing: LikelyWords, evidence: Evidence, matrix: Floats | None, releases: int, samples: int
-) -> tuple[Floats, Floats]:
-    """For each simulated word (column) the chance of a hit at each place, and of the whole word, given its outputs.
+) -> Simulated:
+    """What is guessed of simulated words, by the best guesses given their outputs.
 
     Words are drawn from the prior, and outputs at each of them, with fixed seeds: from the rows of the matrix, or, if
     there is none, from the mechanism. Cost: words · samples · releases.
@@ -76,7 +77,9 @@ def at_drawn_outputs(
                 here = chosen == number
                 drawn[here] = _chosen(np.exp(matrix[number]), each[here])
             logs += matrix[:, drawn]
-    return listing.joint(logs - np.logaddexp.reduce(logs, axis=0))
+    places, best = listing.joint(logs - np.logaddexp.reduce(logs, axis=0))
+    hits = places.mean(axis=0)
+    return Simulated(places.mean(axis=1), hits, hits, best, best, 1.0, 1.0)
 
 
 def _chosen(shares: Floats, uniform: Floats) -> Integers:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpwords.audit.channel_tables import ChannelTable, table_of
-from dpwords.audit.exact import keeps, losses_by_distance
+from dpwords.audit.exact import keeps, losses_by_distance, most_telling_output, worst_rate
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.limits import DEFAULTS
 from dpwords.core.scaled import Floats
@@ -119,16 +119,11 @@ def channel(
     with np.errstate(divide="ignore"):
         logs = np.log(table.probabilities)
     losses = exhaustive.pair_losses(logs, progress)
-    steps = _steps(apart, k)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rates = np.where(losses > 0, losses / steps, 0.0)
-    rates[np.isinf(apart) | ((apart == 0) & (losses <= _EQUAL))] = 0.0
-    one, other = (int(index) for index in np.unravel_index(rates.argmax(), rates.shape))
-    epsilon = float(rates[one, other])
+    epsilon, pair = worst_rate(losses, _steps(apart, k), np.isinf(apart) | ((apart == 0) & (losses <= _EQUAL)))
     worst = None
-    if epsilon > 0:
-        with np.errstate(invalid="ignore"):  # −inf − −inf is NaN: both inputs exclude that output
-            output = table.outputs[int(np.nanargmax(np.abs(logs[one] - logs[other])))]
+    if pair is not None:
+        one, other = pair
+        output = table.outputs[most_telling_output(logs[one], logs[other])]
         far, loss = float(apart[one, other]), float(losses[one, other])
         worst = ChannelWorst(
             table.inputs[one], table.inputs[other], output, int(far) if far.is_integer() else far, loss

@@ -15,6 +15,7 @@ from dpwords.audit.fit import check_fit, contradiction, draw_each
 from dpwords.audit.samplers import checked_draws, is_ours
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.limits import DEFAULTS
+from dpwords.core.scaled import Floats
 from dpwords.core.symbols import PromisedDistance
 from dpwords.errors import InvalidValue, TooLarge, within_memory
 from dpwords.languages.language import Language
@@ -22,6 +23,7 @@ from dpwords.mechanisms.private import Progress
 from dpwords.privacy.guarantees import NotPrivate
 from dpwords.spaces import exhaustive
 from dpwords.spaces.exhaustive import HasLogProb, Symbols
+from dpwords.spaces.graph import Flags
 
 _ADDED = 64  # outputs that were drawn but not listed, and are compared as well, the shortest ones first
 
@@ -167,13 +169,11 @@ def exact(
     if np.exp(logs).sum(axis=1).min() <= exhaustive.SUM_ERROR:
         raise InvalidValue("at some word no listed output has any probability: pass a larger outputs_up_to")
     losses = exhaustive.pair_losses(logs, progress)
-    rates = losses / np.maximum(np.ceil(apart / k), 1)
-    measured = float(rates.max())
+    measured, pair = worst_rate(losses, np.ceil(apart / k), apart == 0)
     worst = None
-    if measured > 0:
-        one, other = (int(index) for index in np.unravel_index(rates.argmax(), rates.shape))
-        with np.errstate(invalid="ignore"):  # −inf − −inf is NaN: both words exclude that output
-            output = outputs[int(np.nanargmax(np.abs(logs[one] - logs[other])))]
+    if pair is not None:
+        one, other = pair
+        output = outputs[most_telling_output(logs[one], logs[other])]
         worst = Worst(words[one], words[other], output, int(apart[one, other]), float(losses[one, other]))
     return ExactAudit(
         measured,
@@ -259,6 +259,20 @@ def claim_of(mechanism: Any) -> float | None:
 def keeps(measured: float, claimed: float) -> bool:
     """Whether what is measured is within the claim; floating-point errors of the measurement itself are allowed for."""
     return measured <= claimed * (1 + 1e-9) + 1e-12
+
+
+def worst_rate(losses: Floats, steps: Floats, left_out: Flags) -> tuple[float, tuple[int, int] | None]:
+    """The largest loss per step, and the pair that has it; None if no pair loses anything."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rates = np.where(left_out | (losses <= 0), 0.0, losses / steps)
+    one, other = (int(index) for index in np.unravel_index(rates.argmax(), rates.shape))
+    return float(rates[one, other]), (one, other) if rates[one, other] > 0 else None
+
+
+def most_telling_output(one: Floats, other: Floats) -> int:
+    """The number of the output with the largest loss between two rows of log-probabilities."""
+    with np.errstate(invalid="ignore"):  # −inf − −inf is NaN: both exclude that output
+        return int(np.nanargmax(np.abs(one - other)))
 
 
 def losses_by_distance(apart: NDArray[Any], losses: NDArray[np.float64]) -> dict[float, float]:

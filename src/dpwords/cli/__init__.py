@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import sys
 import warnings
 from typing import Any
@@ -70,6 +71,7 @@ def main() -> None:
     141: nobody reads the output any more, which is not reported. `dpwords.__main__` handles Ctrl-C.
     """
     warnings.showwarning = _warn
+    logging.getLogger("dpwords").handlers = [terminal.LoggedNotes()]
     try:
         code = _run(sys.argv[1:])
     except click.ClickException as error:

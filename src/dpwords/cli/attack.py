@@ -176,7 +176,7 @@ def _makers(recipe: Recipe, name: str) -> dict[str, Callable[[float], Mechanism]
         what = "the paper's formula is" if name == _LITERAL else "--mechanism best is here"
         raise InvalidValue(f"{what} for words that keep their length: leave out --edits all")
     if name == _LITERAL:
-        return {str(choice.Title.LITERAL): lambda epsilon: PaperLiteral(public, epsilon, k)}
+        return {choice.Title.LITERAL: lambda epsilon: PaperLiteral(public, epsilon, k)}
     return {name: lambda epsilon: recipe.changed({"epsilon": epsilon, "mechanism": name}).mechanism()}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from functools import partial
 from pathlib import Path
@@ -33,9 +34,10 @@ _WARNED = 3  # lengths, the largest ones, whose warnings are shown
 
 
 def _silence(_context: click.Context, _parameter: click.Parameter, chosen: bool) -> bool:
-    """Show no warnings in this process."""
+    """Show no warnings in this process, and nothing that is logged."""
     if chosen:
         warnings.simplefilter("ignore")
+        logging.getLogger("dpwords").setLevel(logging.CRITICAL)
     return chosen
 
 

@@ -207,7 +207,7 @@ def _tell_promise(run: FileRun, plan: Plan) -> None:
     Where lengths are hidden as well, it is for a length that has nothing to do with the words.
     """
     mechanism, hidden = plan.release.mechanism, _hides_lengths(plan)
-    length = _some_length(mechanism.language) if hidden else run.commonest_length
+    length = _some_length(mechanism.language) if hidden else plan.commonest_length
     if not length or not plan.words:
         return
     lengths = [length] if hidden else sorted({each for _, each in plan.kinds if each})

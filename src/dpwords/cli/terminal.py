@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import os
 import stat
 import sys
@@ -93,6 +94,13 @@ def _flushed(stream: TextIO) -> bool:
 def note(text: str) -> None:
     """Write one line to standard error, if there is one."""
     _tell(text, dim=True)
+
+
+class LoggedNotes(logging.Handler):
+    """Writes what the package logs as notes."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        note(record.getMessage())
 
 
 def error(text: str) -> None:

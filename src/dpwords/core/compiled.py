@@ -6,7 +6,7 @@ loaded by name when they are first needed.
 
 from __future__ import annotations
 
-import sys
+from collections import Counter
 from functools import cache
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
@@ -16,9 +16,10 @@ from typing import Any
 import dpwords._kernels
 from dpwords._kernels.compiler import INTERPRETED
 
-# Up to so many steps of all its loops, a process interprets them. A step takes about 3 µs, so that they take about as
-# long as loading the compiler and loops that were compiled before; compiling them takes ten times as long.
+# Up to so many steps of a file of loops are interpreted in a process. A step takes about 3 µs, so that they take as
+# long as loading the compiler with loops that were compiled before, a tenth of what compiling them takes.
 _FEW_STEPS = 100_000
+_STEPS_SO_FAR: Counter[str] = Counter()  # both kinds of loops give the same results, so this affects time only
 
 
 def kernel(name: str) -> Any:
@@ -43,10 +44,7 @@ def kernel_for(name: str, steps: int) -> Any:
 
     A process that releases a single short run therefore never waits for the compiler.
     """
-    if "numba" not in sys.modules and _STEPS_SO_FAR[0] + steps <= _FEW_STEPS:
-        _STEPS_SO_FAR[0] += steps
+    if _STEPS_SO_FAR[name] + steps <= _FEW_STEPS:
+        _STEPS_SO_FAR[name] += steps
         return interpreted(name)
     return kernel(name)
-
-
-_STEPS_SO_FAR = [0]  # interpreted steps; both kinds of loops give the same results, so this affects time only

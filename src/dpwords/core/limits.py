@@ -15,87 +15,83 @@ CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os
 class Limits:
     """The resources that one computation may use. Sizes are in bytes unless a comment says otherwise."""
 
-    # Inputs
+    # Inputs: what a small file, or a few characters, can make a program read, write out or build
     word: int = 10**8  # symbols of one word
     file: int = 2**28  # size of a text file, which is read as a whole
+    row: int = 2**28  # one row of a Parquet or Arrow file when all of its values are written out
+    columns: int = 2**16  # columns of a table in a text file
     read_edges: int = 2**20  # nodes, and edges, of a DOT file, in which a short text can stand for many
     alphabet: int = 2**21  # characters that an alphabet's ranges stand for; Unicode has about half of that
-    columns: int = 2**16  # columns of a table in a text file
-    row: int = 2**28  # one row of a Parquet or Arrow file when all of its values are written out
-    converted_states: int = 10**6  # states of a language that is converted for another package
     answers: int = 10**6  # possible answers to the question of a report
     kept: int = 2**16  # size of a file in the cache; larger ones are not read
-    listed_length: int = 4096  # length of words that are enumerated one by one
 
-    # The page
-    worker: int = 5 * 2**30  # address space of a process that answers questions, of which libraries need about 1 GiB
-
-    # Combinations of languages, and patterns
+    # Languages: automata that grow with the product or the power of what they are made from
     combined_states: int = 4 * 10**6  # states of a combination, of which those from which no word can end are dropped
+    converted_states: int = 10**6  # states of a language that is converted for another package
     minimised_edges: int = 2**20  # edges of an automaton that is minimised; some seconds
     pattern_places: int = 2**12  # symbols and classes of a pattern, repetitions written out
     pattern_states: int = 10**5  # states of its automaton
+    listed_length: int = 4096  # length of words that are enumerated one by one
 
-    # Tables and draws
+    # Memory of one computation, which would otherwise end the process or the container
     memory: int = 2 * 2**30  # tables for one private word
     batch: int = 2**22  # numbers held at a time while words are drawn
     piece: int = 2**18  # symbols that the edit channel processes at a time
+    distances: int = 2**23  # distances of listed words held at a time
+    worker: int = 5 * 2**30  # address space of a process of the page, of which libraries need about 1 GiB
+    certificate_memory: int = 2**31  # layers of a certificate; beyond it smaller boxes are tried, then other methods
+
+    # Other users of the machine
     threads: int = CORES  # threads that work at the same time
+    ledger_wait: float = 60.0  # seconds to wait for another process that is writing to the ledger
+
+    # Time of draws and of exact probabilities, which grows faster than the length of a word
     free_classes: int = 20_000  # length of free words that are counted by distance
     counted_states: int = 10**6  # states of a language whose words are counted by Levenshtein distance
     counted_numbers: int = 2**28  # numbers in the tables of such a count
     alignment_steps: int = 10**11  # steps for one probability of the edit channel; a few minutes
     listed_edits: int = 2**24  # largest number of edits in a distribution of the edit channel
 
-    # Estimates from released words
+    # Time of public averages: beyond these, they are over fewer words, and the nearest two words are not searched for
+    most_averaged: int = 256  # words
+    fewest_averaged: int = 8
+    averaged_steps: int = 2**23  # edges visited in all layers
+    averaged_distances: int = 2**24  # distances to the words of a list
+    averaged_counts: int = 8  # words, if each needs counts by Levenshtein distance
+    pair_steps: int = 2**23  # pairs of edges in the search for the nearest two words; about a second
+
+    # Time of certificates: beyond these, a proof that takes less time is used, which may allow less of ε
+    certificate_time: float = 200.0  # seconds of one search for a levelled certificate, as estimated beforehand
+    certificate_size: int = 2**31  # states · symbols
+    good_enough: float = 0.995  # fraction of ε; once a method reaches it, no slower one is tried
+    worth_keeping: float = 0.1  # seconds; certificates that took longer to make are kept for later runs
+    levelled_edges: int = 2**22  # pairs of consecutive edges in a system whose words are levelled
+    range_steps: int = 2 * 10**8  # edges · symbols · k for one evaluation of a staircase's range; some seconds
+    compared_words: int = 1024  # words of one length that are compared pair by pair, at every output
+    automatic_words: int = 2_000  # words of a list that is certified without a request, in about a second
+    pair_counts: int = 2**28  # words · distances of a list
+    kept_pairs: int = 2**24  # nearest pairs of a list that are kept
+    compared_pairs: int = 2**29  # pairs farther apart that are compared because they can matter
+
+    # Time of estimates from released words
     expected_steps: int = 10**12  # steps of one pass over all words of the edit channel; some minutes
     length_steps: int = 10**11  # steps for the probabilities of all pairs of lengths; a few minutes
-
-    # The ledger
-    ledger_wait: float = 60.0  # seconds to wait for another process that is writing to it
-
-    # Words over which the public expected distance of a language is averaged
-    most_averaged: int = 256
-    fewest_averaged: int = 8
-    averaged_steps: int = 2**23  # edges visited in all layers; beyond it the average is over fewer words
-    averaged_distances: int = 2**24  # distances to the words of a list; beyond it the average is over fewer words
-    averaged_counts: int = 8  # words, if each needs counts by Levenshtein distance
-
-    # Estimates
     chain_edges: int = 2**21  # edges of a Markov chain that is fitted to releases
     interval_parameters: int = 4096  # parameters of such a chain; beyond it estimates have no intervals
 
-    # What an adversary can guess
+    # Time of what an adversary can guess
     attacked_length: int = 20_000  # symbols of a word
     attacked_words: int = 4096  # words of one length, and outputs, that are listed one by one
     attacked_outputs: int = 2**24  # words · sets of outputs that are all summed over; a second
     attacked_alignments: int = 10**7  # probabilities of the edit channel, one for each word and output
     attacked_steps: int = 4 * 10**10  # edges that are visited for all simulated words; about a minute
 
-    # Public facts about the nearest two words of a language
-    pair_steps: int = 2**23  # pairs of edges that are visited; about a second
-
-    # Audits
+    # Time and memory of audits, some of which run programs that nobody trusts
     audit_draws: int = 10**8  # draws of each word in a statistical audit
     program_output: int = 2**26  # what an audited program writes for a batch
     channel_inputs: int = 4096  # rows of a channel
     channel_steps: int = 2**36  # rows² · columns of a channel; some minutes
-
-    # Certificates: proofs of how much of ε the weights may use
     listed_outputs: int = 4096  # sets of answers that an exact audit of a report lists
-    compared_words: int = 1024  # words of one length that are compared pair by pair, at every output
-    automatic_words: int = 2_000  # words of a list that is certified without a request, in about a second
-    certificate_memory: int = 2**31  # tables of all layers; beyond it a smaller radius is tried, then another method
-    certificate_time: float = 200.0  # seconds of one search for a levelled certificate, as estimated beforehand
-    worth_keeping: float = 0.1  # seconds; certificates that took longer to make are kept for later runs
-    certificate_size: int = 2**31  # states · symbols
-    range_steps: int = 2 * 10**8  # edges · symbols · k for one evaluation of a staircase's range; some seconds
-    levelled_edges: int = 2**22  # pairs of consecutive edges in a system whose words are levelled
-    good_enough: float = 0.995  # fraction of ε; once a method reaches it, no slower one is tried
-    pair_counts: int = 2**28  # words · distances of a list
-    kept_pairs: int = 2**24  # nearest pairs of a list that are kept
-    compared_pairs: int = 2**29  # pairs farther apart that are compared because they can matter
-    distances: int = 2**23  # distances held at a time
 
     def __repr__(self) -> str:
         """Only what differs from the defaults, so that the signatures of mechanisms stay readable."""

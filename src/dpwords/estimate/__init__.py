@@ -29,7 +29,7 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.errors import InvalidValue, named
-from dpwords.estimate.asking import Asked, EstimateMethod
+from dpwords.estimate.asking import Asked
 from dpwords.estimate.decoding import Decoded, decoded
 from dpwords.estimate.reports import answered_report
 from dpwords.estimate.results import Estimate, Estimates
@@ -38,7 +38,7 @@ from dpwords.mechanisms.private import Private
 from dpwords.models.chains import Chain, MarkovChain
 from dpwords.models.edit_model import EditModel, fitted_edits
 from dpwords.models.evidence import evidence_of
-from dpwords.models.fitting import ProgressLine
+from dpwords.models.fitting import MethodName, ProgressLine
 from dpwords.models.population import Model, fitted
 from dpwords.models.releases import Releases
 
@@ -66,7 +66,7 @@ __all__ = [
 class Options(TypedDict, total=False):
     """The options of all questions except `lengths`."""
 
-    method: EstimateMethod
+    method: MethodName
     confidence: float
     model: Model | EditModel | None
     progress: ProgressLine | None

@@ -24,7 +24,7 @@ from dpwords.mechanisms.private import Private
 from dpwords.models.chains import hidden_runs
 from dpwords.models.edit_model import EditModel, fitted_edits, refuse_projected
 from dpwords.models.evidence import evidence_of
-from dpwords.models.fitting import ProgressLine
+from dpwords.models.fitting import EstimateMethod, MethodName, ProgressLine
 from dpwords.models.hidden import Hidden
 from dpwords.models.population import Model, fitted
 from dpwords.models.releases import Releases
@@ -32,8 +32,8 @@ from dpwords.recipes.questions import KINDS
 from dpwords.spaces.edit_channel import Channel
 
 AnyModel = TypeVar("AnyModel", Model, EditModel)
-EstimateMethod = Literal["auto", "inverse", "em"]
-METHODS = ("auto", "inverse", "em")
+AUTO, INVERSE, EM, *_ = EstimateMethod
+METHODS = (AUTO, INVERSE, EM)
 _OF_STATES = ("visits", "transitions")
 _BY_CHAIN = ("transitions", "dfg")  # better estimated by a chain than by inversion, if the chain fits the words
 
@@ -45,7 +45,7 @@ class Asked:
     question: str
     releases: Releases
     mechanism: Private
-    method: EstimateMethod = "auto"
+    method: MethodName = AUTO
     confidence: float = 0.95
     model: Model | EditModel | None = None
     progress: ProgressLine | None = None
@@ -67,13 +67,13 @@ class Asked:
         """The estimated shares."""
         if self._channel is not None:
             return self._of_edits(self._channel)
-        if self._method() == "inverse":
+        if self._method() == INVERSE:
             return self._inverted()
         model = self._fitted()
         question = self._of(model.population)
         self._refuse_without_answers(question)
         found, least = self._answered(model, question)
-        if self.method == "auto" and self.mechanism.language.alike and self._misses(found.shares):
+        if self.method == AUTO and self.mechanism.language.alike and self._misses(found.shares):
             return self._inverted()
         plain = counted_shares(self.releases.by_length(), model.population, question)
         return self._estimates(question.labels, found.shares, found.shares, found.errors, model.method, plain, least)
@@ -95,11 +95,11 @@ class Asked:
             raise InvalidValue(f"words of the edit channel have no fixed places: leave out {named('per_place')}")
         words, symbols = self.releases.by_length(), len(self.mechanism.language.alphabet)
         places = max(words)
-        if self._method() == "inverse":
+        if self._method() == INVERSE:
             question = symbols_of(self.mechanism, "place", places)
             inverse = inversion.inverted(words, self.mechanism, question)
             parts = [np.split(each, places) for each in (inverse.shares, inverse.errors, inverse.errors)]
-            shares, method = [on_simplex(part) for part in parts[0]], "inverse"
+            shares, method = [on_simplex(part) for part in parts[0]], INVERSE
         else:
             model = self._fitted()
             found, least = self._answered(model, of_symbols(model.population, "place", places))
@@ -120,7 +120,7 @@ class Asked:
                 "patterns are not estimated from releases of the edit channel, which changes lengths: ask for pairs of "
                 "symbols (dfg), or release with Exponential or Online"
             )
-        if self.method == "inverse":
+        if self.method == INVERSE:
             raise InvalidValue(f"patterns are estimated by a chain only: use {named('method', 'em')}")
         if isinstance(patterns, (str, Language)) or not isinstance(patterns, Iterable):
             raise InvalidValue("pass a list of patterns, as in ['ab', rules.contains('c')]")
@@ -146,22 +146,22 @@ class Asked:
             refuse_projected(self.mechanism)
             shares, errors = fitted_lengths(counts, self._channel, self.mechanism.limits)
             plain = np.append(plain, np.zeros(len(shares) - len(plain)))
-            return self._estimates(range(len(shares)), shares, shares, errors, "em", plain)
+            return self._estimates(range(len(shares)), shares, shares, errors, EM, plain)
         errors = sampling_errors(plain, counts.sum())
-        return self._estimates(range(len(plain)), plain, plain, errors, "counted", plain)
+        return self._estimates(range(len(plain)), plain, plain, errors, EstimateMethod.COUNTED, plain)
 
-    def _method(self) -> Literal["inverse", "em"]:
+    def _method(self) -> EstimateMethod:
         if not self.mechanism.language.alike:
-            if self.method == "inverse":
+            if self.method == INVERSE:
                 raise InvalidValue(
                     "inversion is biased on a system, where a step depends on the one before: use "
                     f"{named('method', 'em')}"
                 )
-            return "em"
-        if self.method == "auto":
+            return EM
+        if self.method == AUTO:
             linear = self.mechanism.is_linear
-            return "em" if linear and (self.question in _BY_CHAIN or self.model is not None) else "inverse"
-        return self.method
+            return EM if linear and (self.question in _BY_CHAIN or self.model is not None) else INVERSE
+        return EstimateMethod(self.method)
 
     def _misses(self, shares: Floats) -> bool:
         """Whether shares of a chain on free words are not those that the unbiased inversion of the counts allows."""
@@ -219,10 +219,10 @@ class Asked:
         self._refuse_without_answers(question)
         raw = inversion.inverted(self.releases.by_length(), self.mechanism, question)
         shares = on_simplex(raw.shares)
-        return self._estimates(question.labels, shares, raw.shares, raw.errors, "inverse", raw.counted)
+        return self._estimates(question.labels, shares, raw.shares, raw.errors, INVERSE, raw.counted)
 
     def _of_edits(self, channel: Channel) -> Estimates:
-        if self.method == "inverse":
+        if self.method == INVERSE:
             raise InvalidValue(f"the edit channel has no inverse that is known: use {named('method', 'em')}")
         refuse_projected(self.mechanism)
         if channel.only_length_shows:
@@ -249,7 +249,7 @@ class Asked:
         shares: Floats,
         raw: Floats,
         errors: Floats,
-        method: str,
+        method: EstimateMethod,
         counted: Floats,
         least: Floats | None = None,
     ) -> Estimates:

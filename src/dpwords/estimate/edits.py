@@ -10,7 +10,7 @@ import numpy as np
 from dpwords.core.encoding import Ragged
 from dpwords.core.scaled import Floats, Integers
 from dpwords.errors import InvalidValue
-from dpwords.estimate.uncertainty import Answered, inside, least_seen, variance_of
+from dpwords.estimate.uncertainty import Answered, Moments
 from dpwords.models.edit_chains import scores_of
 from dpwords.models.edit_model import EditModel, counted_steps
 from dpwords.spaces.edit_channel import Channel
@@ -49,22 +49,15 @@ def _errors(model: EditModel, gather: Floats, shares: Floats, sums: Floats, boun
     steps that seem never to be taken.
     """
     chain, chances, states = model.best.chain, model.best.found.chances, len(model.language.alphabet) + 1
-    answers, parameters = len(gather), len(chances)
-    own, cross = np.zeros(answers), np.zeros((answers, parameters))
-    information, slopes = np.zeros((parameters, parameters)), np.zeros(parameters)
+    moments = Moments(len(gather), len(chances))
     centring = gather - np.outer(shares, gather.sum(axis=0))
     for times, steps in chain.each(chances):
-        scores, apart = scores_of(chain, chances, steps), steps @ centring.T
-        own += times @ apart**2
-        cross += (apart * times[:, None]).T @ scores
-        information += (scores * times[:, None]).T @ scores
-        slopes += times @ scores
-    along = model.releases * chain.covariance(chances, centring.reshape(answers, states, states))
+        moments.add((steps @ centring.T).T, scores_of(chain, chances, steps).T, times)
+    along = model.releases * chain.covariance(chances, centring.reshape(len(gather), states, states))
     uses = chain.uses(sums)
-    free = inside(information, uses, chain.groups)
-    errors = np.sqrt(variance_of(own, cross, along, information, free, model.releases))
+    errors = moments.errors(along, uses, chain.groups, model.releases)
     if boundary:
-        errors = np.maximum(errors, chain.uses(gather) @ least_seen(information, slopes, uses, chain.groups, chances))
+        errors = np.maximum(errors, chain.uses(gather) @ moments.least_seen(uses, chain.groups, chances))
     return np.asarray(errors)
 
 

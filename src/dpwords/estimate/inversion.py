@@ -19,10 +19,9 @@ import numpy as np
 from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Floats
 from dpwords.estimate.questions import RunQuestion
+from dpwords.estimate.tuning import TOO_FAR
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.spaces.space import batches
-
-_TOO_FAR = 4.0  # standard deviations beyond which estimates contradict each other
 
 
 class Noise(NamedTuple):
@@ -64,7 +63,7 @@ class Inverted:
         """
         variances = np.maximum(self.errors, 1 / answers) ** 2
         spread = np.sqrt(2 * (variances**2).sum()) / variances.sum()  # standard deviation of a weighted χ², by its mean
-        return bool(((self.shares - shares) ** 2).sum() > (1 + _TOO_FAR * spread) * variances.sum())
+        return bool(((self.shares - shares) ** 2).sum() > (1 + TOO_FAR * spread) * variances.sum())
 
 
 def inverted(words: dict[int, Codes], mechanism: Mechanism, question: RunQuestion) -> Inverted:

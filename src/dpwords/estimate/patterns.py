@@ -13,6 +13,7 @@ from dpwords.core.symbols import Alphabet, symbols_of
 from dpwords.errors import InvalidValue
 from dpwords.estimate.questions import RunQuestion
 from dpwords.estimate.uncertainty import Answered, answered
+from dpwords.languages import rules
 from dpwords.languages.language import Language
 from dpwords.models.hidden import Detector, Hidden
 from dpwords.models.population import Model
@@ -35,20 +36,7 @@ def detector_of(pattern: Any, language: Language) -> Detector:
     for place, symbol in enumerate(symbols, start=1):
         if symbol not in language.alphabet:
             raise InvalidValue(f"symbol {place} of the pattern is not in the alphabet: use symbols of the alphabet")
-    return _of_symbols([language.alphabet.codes[symbol] for symbol in symbols], len(language.alphabet))
-
-
-def _of_symbols(codes: list[int], symbols: int) -> Detector:
-    """State i: the longest suffix read that begins the pattern has i symbols. The last state is never left."""
-    step = np.zeros((len(codes) + 1, symbols), dtype=np.int64)
-    step[0, codes[0]] = 1
-    fallback = 0
-    for state in range(1, len(codes)):
-        step[state] = step[fallback]
-        step[state, codes[state]] = state + 1
-        fallback = int(step[fallback, codes[state]])
-    step[len(codes)] = len(codes)
-    return Detector(step, np.arange(len(codes) + 1) == len(codes))
+    return _of_language(rules.contains(*symbols, alphabet=language.alphabet.symbols), language.alphabet)
 
 
 def _of_language(pattern: Language, alphabet: Alphabet) -> Detector:

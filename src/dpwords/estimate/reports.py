@@ -12,6 +12,7 @@ from dpwords.core.symbols import is_hashable
 from dpwords.errors import InvalidValue, NotInLanguage
 from dpwords.estimate.results import Estimates, estimates, interval_factor, on_simplex
 from dpwords.mechanisms.mechanism import NamedItems
+from dpwords.models.fitting import EstimateMethod, MethodName
 from dpwords.models.releases import listed
 from dpwords.recipes.questions import OF_REPORTS
 
@@ -21,7 +22,7 @@ def answered_report(
     report: NamedItems,
     question: str,
     *,
-    method: str = "auto",
+    method: MethodName = EstimateMethod.AUTO,
     confidence: float = 0.95,
     model: Any = None,
     progress: Any = None,
@@ -32,7 +33,7 @@ def answered_report(
     unbiased estimate of its share; all of them are then projected to shares.
     """
     interval_factor(confidence)
-    if method not in ("auto", "inverse") or model is not None:
+    if method not in (EstimateMethod.AUTO, EstimateMethod.INVERSE) or model is not None:
         raise InvalidValue(
             "answers of a report are estimated by inversion, without a model: leave out method and model"
         )
@@ -59,7 +60,7 @@ def answered_report(
         counted=counted,
         releases=len(answers),
         question=question,
-        method="inverse",
+        method=EstimateMethod.INVERSE,
     )
 
 

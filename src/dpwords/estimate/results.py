@@ -11,16 +11,10 @@ import numpy as np
 
 from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue
-from dpwords.models.fitting import CORRECTED
+from dpwords.estimate.tuning import AT_ZERO, HOPELESS, NO_SHARE, OUT_OF_REACH, ROUGH, UNRELIABLE, VERY_FEW
+from dpwords.models.fitting import EstimateMethod
 
-_AT_ZERO = 1e-6  # shares below it lie on the boundary
-_NONE = 1e-9  # shares below it are 0: no parameter of a fit becomes 0 itself
-_ROUGH = 0.5  # expected total error of all shares from which on they are called rough
-_UNRELIABLE = 0.25  # the same, if normalisers had to be corrected for, whose own error intervals leave out
-_HOPELESS = 2.0  # the largest total error that shares can have
-_OUT_OF_REACH = 1e6  # times as many releases, which nobody would collect
 _MEAN_ERROR = 0.8  # the mean absolute error of a normal variable, in standard errors
-_VERY_FEW = 15  # releases, whose own variation is no guide to that of others
 _OF_WORDS = ("starts", "ends", "patterns")  # shares of words, so that errors are at least those of a sample of words
 _BY_CHAIN = (
     "shares of patterns come from a Markov chain, in which a symbol depends on the one before it only: the intervals "
@@ -73,7 +67,7 @@ class Estimates(dict[Any, Estimate]):
     def total_error(self) -> float:
         """The sum of the absolute errors to expect of the shares that are not estimated as 0, by their intervals."""
         wide = 2 * NormalDist().inv_cdf((1 + self.confidence) / 2)
-        return _MEAN_ERROR * sum(each.high - each.low for each in self.values() if each.value >= _AT_ZERO) / wide
+        return _MEAN_ERROR * sum(each.high - each.low for each in self.values() if each.value >= AT_ZERO) / wide
 
 
 def interval_factor(confidence: object) -> float:
@@ -93,7 +87,8 @@ def estimates(
     confidence: float,
     counted: Floats,
     releases: int,
-    **about: Any,
+    question: str,
+    method: EstimateMethod,
 ) -> Estimates:
     """A table of estimates. `raw` are the estimates before they were made shares; intervals are around these.
 
@@ -102,47 +97,47 @@ def estimates(
     all intervals from very few releases, are at least as wide as those of a sample of as many words without noise.
     Raises `InvalidValue` if the errors are as large as they can be.
     """
-    possible = shares > 0 if about["method"] != "inverse" else np.ones(len(shares), dtype=np.bool_)  # a fit has no 0
-    sampled = releases < _VERY_FEW or about["question"] in _OF_WORDS
+    possible = (shares > 0) | (method is EstimateMethod.INVERSE)  # a share of a fit is 0 only where it must be
+    sampled = releases < VERY_FEW or question in _OF_WORDS
     least = np.where(possible, sampling_errors(shares, releases), 0.0) if sampled else 0.0
     half = interval_factor(confidence) * np.maximum(errors, least)
     low = np.clip(np.minimum(raw - half, shares), 0.0, 1.0)
     high = np.clip(np.maximum(raw + half, shares), 0.0, 1.0)
     names = list(labels)
-    counting = (errors if known is None else known)[(shares >= _AT_ZERO) | (raw != shares)]
-    apart = about["question"] == "patterns"
+    counting = (errors if known is None else known)[(shares >= AT_ZERO) | (raw != shares)]
+    apart = question == "patterns"
     expected = _MEAN_ERROR * float(np.nanmax(counting, initial=0.0) if apart else np.nansum(counting))
     notes = []
-    if expected >= _HOPELESS:
+    if expected >= HOPELESS:
         raise hopeless(expected, releases)
-    if expected > _UNRELIABLE and about["method"] == CORRECTED:
+    if expected > UNRELIABLE and method is EstimateMethod.CORRECTED:
         raise InvalidValue(
             f"nothing reliable can be estimated from {releases} releases at this ε: the mechanism's normaliser depends "
             "on the private word, and the releases tell too little to correct for it; release with a larger ε, or with "
             "Online"
         )
-    if expected > _ROUGH:
+    if expected > ROUGH:
         off_by = "a share is" if apart else "all shares together are"
         most = 1 if apart else 2
         notes.append(
             f"the estimates are rough: {releases} releases are few for this ε, and {off_by} off by about "
             f"{expected:.1f} (of at most {most})"
         )
-    if releases < _VERY_FEW:
+    if releases < VERY_FEW:
         notes.append(f"{releases} releases are very few: intervals are rough")
     if apart:
         notes.append(_BY_CHAIN)
     if np.isnan(errors).any():
         notes.append("intervals are not computed for so many parameters: merge symbols or states, or use fewer")
-    at_zero, number = int(np.count_nonzero(possible & (shares < _AT_ZERO))), int(np.count_nonzero(possible))
-    if 0 < at_zero < number and not np.isnan(errors).any() and about["method"] != "counted":
+    at_zero, number = int(np.count_nonzero(possible & (shares < AT_ZERO))), int(np.count_nonzero(possible))
+    if 0 < at_zero < number and not np.isnan(errors).any() and method is not EstimateMethod.COUNTED:
         notes.append(
             f"{at_zero} of {number} shares are estimated as 0, the least possible value: intervals near it can be "
             "too short"
         )
-    for note in notes[:1] if expected > _ROUGH else ():
+    for note in notes[:1] if expected > ROUGH else ():
         warnings.warn(note, stacklevel=4)
-    none = shares < _NONE
+    none = shares < NO_SHARE
     shares, low = np.where(none, 0.0, shares), np.where(none & ~np.isnan(low), 0.0, low)
     found = (Estimate(float(v), float(a), float(b)) for v, a, b in zip(shares, low, high, strict=True))
     return Estimates(
@@ -151,16 +146,17 @@ def estimates(
         releases=releases,
         counted=dict(zip(names, counted.tolist(), strict=True)),
         notes=tuple(notes),
-        rough=expected > _ROUGH,
-        **about,
+        rough=expected > ROUGH,
+        question=question,
+        method=method,
     )
 
 
 def hopeless(expected: float, releases: int) -> InvalidValue:
     """The error that refuses estimates whose shares are together expected to be off by so much."""
-    times = (expected / _ROUGH) ** 2
+    times = (expected / ROUGH) ** 2
     remedy = "release with a larger ε, since even a million times as many releases would not do"
-    if times <= _OUT_OF_REACH:
+    if times <= OUT_OF_REACH:
         remedy = f"collect about {max(2, int(times) + 1)} times as many releases, or release with a larger ε"
     return InvalidValue(
         f"nothing can be estimated from {releases} releases at this ε: the errors would be as large as the shares; "

@@ -18,19 +18,15 @@ from dpwords.core.limits import Limits
 from dpwords.core.scaled import Floats, Integers
 from dpwords.estimate.questions import NONE, RunQuestion
 from dpwords.estimate.results import sampling_errors
+from dpwords.estimate.tuning import FEWEST_USES, FEWEST_WORDS, SMALL, SPREAD_SHARE, UNSEEN
 from dpwords.models.hidden import Hidden
 from dpwords.models.run_evidence import Part, RunEvidence
 from dpwords.models.true_lengths import explained_lengths
 from dpwords.spaces.edit_channel import Channel
 from dpwords.spaces.graph import Flags
 
-_SMALL = 1e-3  # share of the largest information below which a direction counts as known
 _TWO_SIDED = 1.96  # standard errors at which a chance on the boundary counts as rejected
-_UNSEEN = 1e-6  # share of the information in true words below which releases show nothing about a parameter
-_FEWEST_WORDS = 0.5  # expected number of words from which on a length occurs
-_SPREAD = 0.1  # share that is spread over all lengths before errors are computed
 _WIDEST = 0.5  # the largest standard deviation that a number between 0 and 1 can have
-_FEWEST_USES = 1.0  # expected uses below which a parameter lies on the boundary, at 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,38 +62,49 @@ def answered(evidence: RunEvidence, population: Hidden, question: RunQuestion, c
     number, parameters = question.number, len(evidence.groups)
     if parameters > evidence.limits.interval_parameters:
         return Answered(shares, np.full(number, np.nan))
-    own, cross = np.zeros(number), np.zeros((number, parameters))
-    information, slopes = np.zeros((parameters, parameters)), np.zeros(parameters)
-    uses = evidence.expected(chances)[1]
+    moments, uses = Moments(number, parameters), evidence.expected(chances)[1]
     for part in evidence.each(chances, question.kind == "place"):
-        sizes = question.sizes(part.length)
-        apart = _found(part, evidence.hidden, question) - (shares * sizes)[:, None]
-        scores = scores_of(part, evidence, chances)
-        own += (apart**2) @ part.times
-        cross += (apart * part.times) @ scores.T
-        information += (scores * part.times) @ scores.T
-        slopes += scores @ part.times
+        apart = _found(part, evidence.hidden, question) - (shares * question.sizes(part.length))[:, None]
+        moments.add(apart, scores_of(part, evidence, chances), part.times)
     along = model_covariance(population, question, chances, lengths)
-    free, releases = inside(information, uses, evidence.groups), sum(lengths.values())
-    errors = np.sqrt(variance_of(own, cross, along, information, free, releases))
+    errors = moments.errors(along, uses, evidence.groups, sum(lengths.values()))
     if question.kind == "pair":
         numbers, parameter = question.edges(evidence.hidden), evidence.hidden.parameter
-        least = least_seen(information, slopes, uses, evidence.groups, chances)
+        least = moments.least_seen(uses, evidence.groups, chances)
         counts = numbers != NONE
         np.maximum.at(errors, numbers[counts], least[parameter[counts]])
     return Answered(shares, np.divide(errors, whole, out=np.zeros_like(errors), where=whole > 0))
 
 
-def least_seen(information: Floats, slopes: Floats, uses: Floats, groups: Integers, chances: Floats) -> Floats:
-    """For each parameter on the boundary a standard error of its number of uses; 0 for all others.
+class Moments:
+    """Sums over releases of products of their answers, taken relative to the shares, and their scores."""
 
-    Along a chance t the log-likelihood is about slope·t − curvature·t²/2, which bounds the chances that it rejects.
-    """
-    curvature, slope = np.diagonal(information) / chances**2, np.minimum(slopes / chances, 0.0)
-    root = np.sqrt(slope**2 + _TWO_SIDED**2 * curvature)
-    bound = _TWO_SIDED**2 / np.maximum(root - slope, 1e-300)  # (slope + root)/curvature, without cancellation
-    most = np.minimum(bound, 1.0) * np.bincount(groups, uses)[groups]
-    return np.where(uses < _FEWEST_USES, most / _TWO_SIDED, 0.0)
+    def __init__(self, answers: int, parameters: int) -> None:
+        self.own, self.cross = np.zeros(answers), np.zeros((answers, parameters))
+        self.information, self.slopes = np.zeros((parameters, parameters)), np.zeros(parameters)
+
+    def add(self, apart: Floats, scores: Floats, times: Floats) -> None:
+        """Add some releases, a column for each, that occur so many times."""
+        self.own += (apart**2) @ times
+        self.cross += (apart * times) @ scores.T
+        self.information += (scores * times) @ scores.T
+        self.slopes += scores @ times
+
+    def errors(self, along: Floats, uses: Floats, groups: Integers, releases: float) -> Floats:
+        """The standard errors of the numbers of answers; `along` are the covariances K of docs/theory.md, 15 e."""
+        free = inside(self.information, uses, groups)
+        return np.asarray(np.sqrt(variance_of(self.own, self.cross, along, self.information, free, releases)))
+
+    def least_seen(self, uses: Floats, groups: Integers, chances: Floats) -> Floats:
+        """For each parameter on the boundary a standard error of its number of uses; 0 for all others.
+
+        Along a chance t the log-likelihood is about slope·t − curvature·t²/2, which bounds the chances that it rejects.
+        """
+        curvature, slope = np.diagonal(self.information) / chances**2, np.minimum(self.slopes / chances, 0.0)
+        root = np.sqrt(slope**2 + _TWO_SIDED**2 * curvature)
+        bound = _TWO_SIDED**2 / np.maximum(root - slope, 1e-300)  # (slope + root)/curvature, without cancellation
+        most = np.minimum(bound, 1.0) * np.bincount(groups, uses)[groups]
+        return np.where(uses < FEWEST_USES, most / _TWO_SIDED, 0.0)
 
 
 def scores_of(part: Part, evidence: RunEvidence, chances: Floats) -> Floats:
@@ -160,21 +167,15 @@ class _Walk:
         self.uses, self.answers = np.zeros((parameters, size)), np.zeros((question.number, size))  # by state reached
         self.mean_uses, self.mean_answers = np.zeros(parameters), np.zeros(question.number)
         self.joint = np.zeros((question.number, parameters))
-        chance, layers = chances[population.parameter], population.layers(length)
+        layers = population.layers(length)
         self.taken = np.split(layers.order, layers.begin[1:-1])
-        left = [population.accepting.astype(np.float64)]
-        for taken in reversed(self.taken):
-            ahead = chance[taken] * left[-1][population.target[taken]]
-            left.append(np.bincount(population.source[taken], ahead, size).astype(np.float64))
-            left[-1] /= left[-1].max()
-        self.left, self.chance = left[::-1], chance
+        self.shares = population.completing(chances, length)
 
     def step(self) -> None:
         """Go on to the next place."""
         hidden, taken, size = self.hidden, self.taken[self.place], self.hidden.size
         source, target, parameter = hidden.source[taken], hidden.target[taken], hidden.parameter[taken]
-        weight = self.chance[taken] * self.left[self.place + 1][target]
-        share = weight / np.bincount(source, weight, size)[source]
+        share = self.shares[self.place, taken]
         mass = self.begin[source] * share
         numbers = self._numbers(taken, target)
         counted = numbers != NONE
@@ -215,9 +216,9 @@ def inside(information: Floats, uses: Floats, groups: Integers) -> Flags:
     Those whose scores are all next to 0 are left out, too: a run that takes both ways once each has a score of 0.
     """
     others = np.bincount(groups, uses)[groups] - uses
-    in_true_words = uses * others / np.maximum(uses + others, _FEWEST_USES)
-    shown = np.diagonal(information) > _UNSEEN * in_true_words
-    return np.asarray((np.minimum(uses, others) >= _FEWEST_USES) & shown)
+    in_true_words = uses * others / np.maximum(uses + others, FEWEST_USES)
+    shown = np.diagonal(information) > UNSEEN * in_true_words
+    return np.asarray((np.minimum(uses, others) >= FEWEST_USES) & shown)
 
 
 def variance_of(own: Floats, cross: Floats, along: Floats, information: Floats, free: Flags, releases: float) -> Floats:
@@ -248,7 +249,7 @@ def root_of_inverse(information: Floats, free: Flags, releases: float) -> Floats
     correlation = trust(free, releases) * information / np.outer(scale, scale)
     np.fill_diagonal(correlation, np.where(free, 1.0, 0.0))
     values, vectors = np.linalg.eigh(correlation)
-    keep = values > _SMALL * values.max(initial=0.0)
+    keep = values > SMALL * values.max(initial=0.0)
     return np.asarray(vectors[:, keep] / np.sqrt(values[keep]) / scale[:, None])
 
 
@@ -266,10 +267,10 @@ def length_errors(shares: Floats, matrix: Floats, releases: float) -> Floats:
     that occur, and none of them counts as known. As shares lie between 0 and 1, no direction has more than a standard
     deviation of a half. No error is below that of a sample. Cost: entries of the matrix · lengths.
     """
-    held = np.flatnonzero(releases * shares >= _FEWEST_WORDS)
+    held = np.flatnonzero(releases * shares >= FEWEST_WORDS)
     first, after = held[0], held[-1] + 1
     size, errors = after - first, sampling_errors(shares, releases)
-    spread = (1 - _SPREAD) * shares[first:after] + _SPREAD / size
+    spread = (1 - SPREAD_SHARE) * shares[first:after] + SPREAD_SHARE / size
     rows = matrix[first:after]
     released = spread @ rows / spread.sum()
     slopes = np.divide(rows, released, out=np.zeros_like(rows), where=released > 0)

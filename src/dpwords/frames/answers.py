@@ -7,33 +7,28 @@ or over the rows of an event log, are answered in one list for each word.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from dpwords.core.encoding import Codes, Ragged
+from dpwords.core.encoding import Ragged
 from dpwords.core.symbols import Alphabet
 from dpwords.errors import InvalidValue
-from dpwords.frames.coders import Coder, coder_of, is_list, is_text, symbols_as, told_kind
+from dpwords.frames.coders import is_list, is_text, plain_kind, told_kind
 from dpwords.frames.columns import checked_column
-from dpwords.frames.shapes import Found, Shape, TextWords, WideWords, read_lists
-from dpwords.mechanisms.report import Report
+from dpwords.frames.shapes import Found, ListWords, Shape, TextWords, WideWords
+from dpwords.mechanisms.mechanism import NamedItems
 
 ANSWER = "answer"  # the column of the answers, where words have no column of their own
 
 
 @dataclass(frozen=True)
 class AnswerColumn:
-    """Reads words in any shape, and writes the items that a report names for each of them into one column."""
+    """Reads words in any shape, and writes the items that are named for each of them into one column."""
 
     words: Shape
-    report: Report
-    name: str
-    kind: Any  # the Arrow type of a state or symbol; None if the column has text
-    large: bool = False  # whether the lists have large offsets
+    items: Shape  # in which each item is a symbol
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -41,132 +36,59 @@ class AnswerColumn:
 
     @property
     def released(self) -> tuple[str, ...]:
-        return (self.name,)
+        return self.items.columns
 
     def read(self, batch: Any) -> Found:
-        """The words of an Arrow record batch."""
         return self.words.read(batch)
 
     def write(self, words: Ragged) -> list[Any]:
-        """The column of the items that are named, from their numbers."""
-        if isinstance(self.words, TextWords):
-            return _text(self.words, self.report).write(words)
-        ends, values = np.concatenate([[0], words.ends]), self._items.take(pa.array(words.values))
-        if self.large:
-            return [pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), values)]
-        return [pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values)]
-
-    @cached_property
-    def _items(self) -> Any:
-        """All items, as an Arrow array."""
-        if self.report.question != "transitions":
-            return symbols_as(self.report.items, self.kind)
-        ends, pairs = _pairs(self.report)
-        flat = symbols_as(ends, self.kind).take(pa.array(pairs.reshape(-1)))
-        return pa.ListArray.from_arrays(pa.array(np.arange(0, len(flat) + 1, 2), pa.int32()), flat)
+        return self.items.write(words)
 
 
-@dataclass(frozen=True)
-class AnswerLists:
-    """Reads answers that were released as lists of items, each item as its number."""
-
-    column: str
-    report: Report
-    kind: Any  # the Arrow type of a state or symbol
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return (self.column,)
-
-    def read(self, batch: Any) -> Found:
-        """The answers of an Arrow record batch."""
-        return read_lists(batch.column(self.column), self._coder)
-
-    @cached_property
-    def _coder(self) -> Coder:
-        return _coder(self.report, self.kind)
-
-
-@dataclass(frozen=True, eq=False)
-class PairCoder:
-    """Pairs of states or symbols, each as a list of two."""
-
-    inner: Coder
-    pairs: Codes  # the numbers of the two ends of each pair
-
-    def codes(self, values: Any) -> Codes:
-        """The number of each pair; of a list that is none of them, the number of pairs."""
-        whole = pc.equal(pc.list_value_length(values), 2).fill_null(False)
-        ends = self.inner.codes(values.filter(whole).flatten()).astype(np.int64).reshape(-1, 2)
-        base = int(max(self.pairs.max(), ends.max(initial=0))) + 1
-        known = self.pairs[:, 0] * base + self.pairs[:, 1]
-        order = np.argsort(known)
-        wanted = ends[:, 0] * base + ends[:, 1]
-        places = order[np.minimum(np.searchsorted(known, wanted, sorter=order), len(order) - 1)]
-        found = np.full(len(values), len(known))
-        found[whole.to_numpy(zero_copy_only=False)] = np.where(known[places] == wanted, places, len(known))
-        return found
-
-
-def answer_column(words: Shape, report: Report) -> AnswerColumn:
-    """Where the answers of a report about these words go."""
+def answer_column(words: Shape, answers: NamedItems, alphabet: Alphabet) -> AnswerColumn:
+    """Where the answers about these words over an alphabet go."""
+    if isinstance(words, TextWords):
+        return AnswerColumn(words, _text(words.column, words.written, words.separator, answers))
+    name, out = words.columns[0], words.written  # type: ignore[attr-defined]
     if isinstance(words, WideWords):
-        found = AnswerColumn(words, report, ANSWER, _item_kind(words.written[0], report))
-    else:
-        out = words.written  # type: ignore[attr-defined]
-        kind = _item_kind(out.value_type, report) if is_list(out) else None
-        found = AnswerColumn(words, report, words.columns[0], kind, bool(pa.types.is_large_list(out)))
+        name, out = ANSWER, pa.list_(words.written[0])
+    kind = _item_kind(out.value_type, answers, alphabet)
+    kind = pa.list_(kind) if answers.question == "transitions" else kind
+    out = pa.large_list(kind) if pa.types.is_large_list(out) else pa.list_(kind)
+    found = AnswerColumn(words, ListWords(name, out, out, Alphabet(answers.items)))
     found.write(Ragged(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)))  # raises if items cannot be values
     return found
 
 
-def released_answers(schema: Any, report: Report, column: str, separator: str | None) -> AnswerLists | TextWords:
-    """What reads the answers of a report in a column of a released table."""
+def released_answers(schema: Any, answers: NamedItems, column: str, separator: str | None) -> ListWords | TextWords:
+    """What reads answers in a column of a released table, each item as its number."""
     kind = schema.field(checked_column(schema.names, column)).type
     if is_list(kind):
-        inner = kind.value_type
-        paired = report.question == "transitions" and is_list(inner)
-        return AnswerLists(column, report, inner.value_type if paired else inner)
-    if not is_text(kind.value_type if pa.types.is_dictionary(kind) else kind):
+        return ListWords(column, kind, kind, Alphabet(answers.items))
+    if not is_text(plain_kind(kind)):
         raise InvalidValue(
             f"answers are lists or text, and column {column} has type {told_kind(kind)}: name another column"
         )
-    return _text(TextWords(column, kind, report.language.alphabet, separator), report)
+    return _text(column, kind, separator, answers)
 
 
-def _coder(report: Report, kind: Any) -> Coder:
-    """What reads the items, whose states or symbols have an Arrow type."""
-    if report.question != "transitions":
-        return coder_of(report.items, kind)
-    ends, pairs = _pairs(report)
-    return PairCoder(coder_of(ends, kind), pairs)
-
-
-def _pairs(report: Report) -> tuple[tuple[Any, ...], Codes]:
-    """The states or symbols at the ends of transitions, and for each transition the numbers of its two ends."""
-    ends = tuple(dict.fromkeys(end for pair in report.items for end in pair))
-    number = {end: place for place, end in enumerate(ends)}
-    return ends, np.array([[number[one], number[other]] for one, other in report.items])
-
-
-def _item_kind(kind: Any, report: Report) -> Any:
+def _item_kind(kind: Any, answers: NamedItems, alphabet: Alphabet) -> Any:
     """The Arrow type of states and symbols in answers: that of the column, unless it has moves and they are states."""
-    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
-    ends = [end for item in report.items for end in (item if report.question == "transitions" else (item,))]
-    if set(ends) <= set(report.language.alphabet.symbols):
-        return plain
+    ends = [end for item in answers.items for end in (item if answers.question == "transitions" else (item,))]
+    if set(ends) <= set(alphabet.symbols):
+        return plain_kind(kind)
     try:
         return pa.infer_type(ends)
     except (pa.ArrowException, TypeError, ValueError):
         return pa.string()
 
 
-def _text(words: TextWords, report: Report) -> TextWords:
-    """What writes items as text, with the separator of the words between them, or a space."""
-    separator = words.separator or None
-    if any(name.split(separator) != [name] for name in report.names):
+def _text(column: str, kind: Any, separator: str | None, answers: NamedItems) -> TextWords:
+    """What reads and writes items as text, with the separator of the words between them, or a space."""
+    separator = separator or None
+    if any(name.split(separator) != [name] for name in answers.names):
         raise InvalidValue(
             "an item is empty, or contains what separates items in a text: choose another separator, or put words into "
             "lists"
         )
-    return TextWords(words.column, words.written, Alphabet(report.names), separator)
+    return TextWords(column, kind, Alphabet(answers.names), separator)

@@ -3,84 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import IO, Any, Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpwords.errors import InvalidValue
-from dpwords.frames.sizes import BYTES, ROWS, is_coded, longest_texts, parts, without_views
+from dpwords.frames.readers import TableReader
+from dpwords.frames.sizes import is_coded, longest_texts, parts, without_views
 from dpwords.frames.streams import Input, errors_of_reading, shared
+from dpwords.frames.tuning import BYTES, CHUNK, GROUP_BYTES, GROUP_ROWS, PEEKED_ROWS, ROWS
 
 ArrowKind = Literal["arrow", "arrows", "feather"]
-_FEW = 16  # rows of a batch, if texts have to be written out before their sizes are known
 
 
-class ParquetReader:
-    """A Parquet file, decoded batch by batch."""
+class ParquetReader(TableReader):
+    """A Parquet file, of which the columns that are asked for are decoded, batch by batch."""
 
     def __init__(self, source: Input) -> None:
-        self._source = source
+        self._source, self._facts = source, None
         with errors_of_reading(source.name, "Parquet"):
             file = self._open()
+            self._facts = file.metadata
             self.schema = _with_distinct_names(file.schema_arrow, source.name)
-            self._texts, self._long = _texts_of(file), dict[int, bool]()
-            self._rows = _rows_of_batch(file)
+            self._texts, self._rows = _texts_of(file), _rows_of_batch(file)
             if not all(map(is_coded, self._open(self._texts).schema_arrow.types)):
-                self._texts, self._rows = [], min(self._rows, _FEW)
+                self._texts, self._rows = [], min(self._rows, PEEKED_ROWS)
 
-    def read_schema(self, _used: Sequence[str]) -> pa.Schema:
-        """The schema of the batches."""
-        return self.schema
-
-    def batches(self, _used: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The rows, in batches of limited size."""
-        done = 0
+    def batches(self, columns: Sequence[str], complete: bool = False) -> Iterator[pa.RecordBatch]:
+        schema, done = self.selected(columns), 0
         with errors_of_reading(self._source.name, "Parquet"):
-            for number in range(self._open().num_row_groups):
-                coded = self._texts if self._has_long_texts(number) else ()
-                for batch in self._open(coded).iter_batches(batch_size=self._rows, row_groups=[number]):
+            for group in range(self._open().num_row_groups):
+                coded = self._texts if self._has_long_texts(group, columns) else ()
+                for batch in self._decoded(coded, self._rows, group, columns):
                     for part in parts(_sound(batch), self._source.name, done):
                         own = part if len(part) == len(batch) else part.take(pa.array(range(len(part))))
-                        yield from self._written_out(own)
+                        yield from _written_out(own, schema)
                     done += batch.num_rows
 
-    def _has_long_texts(self, group: int) -> bool:
+    def _has_long_texts(self, group: int, columns: Sequence[str]) -> bool:
         """Whether texts of a row group may be too long to be written out for all rows of a batch at once.
 
         A few rows have the dictionaries of the whole group. To write texts out at once is five times as fast.
         """
-        if group not in self._long:
-            some = next(self._open(self._texts).iter_batches(batch_size=_FEW, row_groups=[group]), None)
-            longest = [] if some is None else [each for column in some.columns for each in longest_texts(column)]
-            self._long[group] = any(not 0 < size <= BYTES // ROWS for size in longest)
-        return self._long[group]
+        some = next(self._decoded(self._texts, PEEKED_ROWS, group, columns), None)
+        longest = [] if some is None else [each for column in some.columns for each in longest_texts(column)]
+        return any(not 0 < size <= BYTES // ROWS for size in longest)
 
-    def _written_out(self, batch: pa.RecordBatch) -> list[pa.RecordBatch]:
-        """The batch with the types of the schema; lists have no values but those of its rows."""
-        decoded = pa.Table.from_batches([batch]).cast(self._decoded)
-        batches: list[pa.RecordBatch] = decoded.cast(self.schema).to_batches()
-        return batches
-
-    @cached_property
-    def _decoded(self) -> pa.Schema:
-        """The schema with text instead of views of text, to which Arrow cannot convert what has a dictionary."""
-        return pa.schema([field.with_type(without_views(field.type)) for field in self.schema])
+    def _decoded(self, coded: Sequence[str], rows: int, group: int, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The batches of a row group."""
+        wanted = list(columns)  # a name with a dot can also mean a part of an object
+        every = self._open(coded).iter_batches(batch_size=rows, row_groups=[group], columns=wanted)
+        return (batch.select(wanted) for batch in every)
 
     def _open(self, coded: Sequence[str] = ()) -> pq.ParquetFile:
         """The file; texts in these columns are not written out, so that a long one that is repeated takes little."""
         file = shared(self._source.rewound())
-        return pq.ParquetFile(file, pre_buffer=False, buffer_size=2**20, read_dictionary=list(coded))
+        options = {"pre_buffer": False, "buffer_size": CHUNK, "metadata": self._facts}
+        return pq.ParquetFile(file, read_dictionary=list(coded), **options)
 
 
 class ParquetWriter:
     """A Parquet file, of which each batch is a row group."""
 
-    most_rows, most_bytes = 2**20, 2**26
+    most_rows, most_bytes = GROUP_ROWS, GROUP_BYTES
 
-    def __init__(self, file: IO[bytes], schema: pa.Schema) -> None:
-        self._writer = pq.ParquetWriter(shared(file), schema, compression="snappy")
+    def __init__(self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str]) -> None:
+        told = [name for name in schema.names if name not in changed]  # nobody looks for released words by their order
+        self._writer = pq.ParquetWriter(shared(file), schema, compression="snappy", write_statistics=told)
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Append the rows of a batch."""
@@ -91,7 +81,7 @@ class ParquetWriter:
         self._writer.close()
 
 
-class ArrowReader:
+class ArrowReader(TableReader):
     """An Arrow or Feather file, or a stream of Arrow batches, whichever it is."""
 
     def __init__(self, source: Input) -> None:
@@ -103,23 +93,18 @@ class ArrowReader:
             self._is_file = begin == b"ARROW1"
             self.schema = _with_distinct_names(self._open().schema, source.name)
 
-    def read_schema(self, _used: Sequence[str]) -> pa.Schema:
-        """The schema of the batches."""
-        return self.schema
-
-    def batches(self, _used: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The rows, in batches of limited size."""
+    def batches(self, columns: Sequence[str], complete: bool = False) -> Iterator[pa.RecordBatch]:
         with errors_of_reading(self._source.name, "Arrow"):
-            reader = self._open()
+            reader = self._open([self.schema.get_field_index(name) for name in columns])
             every = map(reader.get_batch, range(reader.num_record_batches)) if self._is_file else reader
             done = 0
             for batch in every:
-                yield from parts(_sound(batch), self._source.name, done)
+                yield from parts(_sound(batch.select(list(columns))), self._source.name, done)
                 done += batch.num_rows
 
-    def _open(self) -> Any:
-        file = shared(self._source.rewound())
-        return pa.ipc.open_file(file) if self._is_file else pa.ipc.open_stream(file)
+    def _open(self, places: Sequence[int] = ()) -> Any:
+        file, options = shared(self._source.rewound()), pa.ipc.IpcReadOptions(included_fields=list(places))
+        return (pa.ipc.open_file if self._is_file else pa.ipc.open_stream)(file, options=options)
 
 
 class ArrowWriter:
@@ -155,6 +140,13 @@ class ArrowWriter:
         self._dictionaries[place] = known
         codes = pa.compute.index_in(column.dictionary, known).take(column.indices)
         return pa.DictionaryArray.from_arrays(codes.cast(column.type.index_type), known, ordered=column.type.ordered)
+
+
+def _written_out(batch: pa.RecordBatch, schema: pa.Schema) -> list[pa.RecordBatch]:
+    """The batch with the types of the schema; lists have no values but those of its rows."""
+    plain = pa.schema([field.with_type(without_views(field.type)) for field in schema])  # what has a dictionary
+    batches: list[pa.RecordBatch] = pa.Table.from_batches([batch]).cast(plain).cast(schema).to_batches()  # is no view
+    return batches
 
 
 def _sound(batch: pa.RecordBatch) -> pa.RecordBatch:

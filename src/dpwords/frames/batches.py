@@ -14,8 +14,8 @@ from dpwords.core.scaled import Floats, Integers
 from dpwords.frames.copies import copied, schema_of
 from dpwords.frames.faults import WordRule
 from dpwords.frames.ids import checked_ids, ids_of
+from dpwords.frames.long import Events
 from dpwords.frames.shapes import Fault, Found, Shape, released_names
-from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
 
 Invalid = Literal["fail", "skip"]
@@ -39,9 +39,9 @@ class BatchRelease:
     key: bytes | None = field(default=None, repr=False)
     id: str | None = None
     invalid: Invalid = "fail"
-    inside: Language | None = None  # a language in which words have to be beyond that of the mechanism
+    rule: WordRule | None = None  # which words may go in; by default, those of the mechanism's language
     kept: tuple[str, ...] | None = None  # the columns that come out, changed or not; if it is None, all of them
-    row: str = "row"  # what messages call a row
+    events: Events | None = None  # writes released words as rows of an event log, if they came from one
     named: bool = False  # whether messages know a row by its id, because rows have no numbers
     _kin: dict[tuple[float, int], Private] = field(default_factory=dict, init=False, repr=False)
 
@@ -51,30 +51,45 @@ class BatchRelease:
         `first_row` is the number of rows before this batch. `epsilons` is the ε of each row, if it is not that of the
         mechanism; a row with ε = 0 is left out. Cost: that of `release_codes`, and a few nanoseconds for each symbol.
         """
-        found = self.read(batch, first_row)
-        rows = self.rows(found, epsilons)
-        words = self.draw(found, rows, self.ids(batch, first_row), epsilons)
+        return self.written(batch, *self.drawn(batch, self.read(batch, first_row), first_row, epsilons))
+
+    def written(self, batch: Any, rows: Integers, words: Ragged) -> Any:
+        """What comes out of a batch if these words are released for these rows."""
         names = released_names(batch.schema.names if self.kept is None else self.kept, self.shape)
         columns = dict(zip(self.shape.released, self.shape.write(words), strict=True))
         some = None if len(rows) == len(batch) else rows
         arrays = {name: columns[name] if name in columns else copied(batch.column(name), name, some) for name in names}
         schema = schema_of({name: array.type for name, array in arrays.items()})
-        return pa.RecordBatch.from_arrays(list(arrays.values()), schema=schema)
+        released = pa.RecordBatch.from_arrays(list(arrays.values()), schema=schema)
+        return released if self.events is None else self.events(released)
+
+    def drawn(
+        self, batch: Any, found: Found, first_row: int = 0, epsilons: Floats | None = None
+    ) -> tuple[Integers, Ragged]:
+        """The rows of a batch that come out, and their released words; `found` is what `read` has found in it."""
+        rows = self.rows(found, epsilons)
+        return rows, self.draw(found, rows, self.ids(batch, first_row), epsilons)
 
     def read(self, batch: Any, first_row: int = 0) -> Found:
         """The words of a batch, and the fault of each row; raises for the first fault unless they are skipped."""
         found = self.shape.read(batch)
-        faults = self._rule.faults(found)
+        rule = self._rule
+        faults = rule.faults(found)
         if self.invalid == "fail" and faults.any():
             row = int(np.flatnonzero(faults)[0])
             codes = found.words.chosen(np.array([row])).values
             name = f"with id {batch.column(self.id)[row].as_py()!r}" if self.named else first_row + row + 1
-            raise self._rule.error(Fault(int(faults[row])), codes, name)
+            raise rule.error(Fault(int(faults[row])), codes, name)
         return Found(found.words, faults)
 
     @cached_property
     def _rule(self) -> WordRule:
-        return WordRule(self.mechanism, self.inside, self.row)
+        return self.rule or WordRule(self.mechanism)
+
+    @property
+    def row(self) -> str:
+        """What messages call a row."""
+        return self._rule.row
 
     def rows(self, found: Found, epsilons: Floats | None = None) -> Integers:
         """The rows that come out: those without a fault, and with some ε."""
@@ -106,7 +121,7 @@ class BatchRelease:
         kind = code_type(len(mechanism.language.alphabet))
         codes = Ragged(words.values.astype(kind, copy=False), words.ends)
         keyed: Any = None if self.key is None else ids_of(ids)
-        return mechanism.release_codes(codes, keyed, self.key)
+        return mechanism._release_checked(codes, keyed, self.key)
 
     def like(self, epsilon: float, length: int) -> Private:
         """The mechanism that words of this length use at this ε; 0 stands for the mechanism's own ε."""

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from dpwords.core.encoding import Codes, code_type
-from dpwords.core.symbols import Symbol
+from dpwords.core.symbols import Alphabet, Symbol
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.systems import written
 
@@ -54,12 +54,9 @@ def is_list(kind: Any) -> bool:
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
-def size_of(table: Any) -> int:
-    """The number of bytes of a table or batch, about; old versions of pyarrow cannot tell the share of a slice."""
-    try:
-        return int(table.nbytes)
-    except pa.ArrowTypeError:
-        return int(table.get_total_buffer_size())
+def plain_kind(kind: Any) -> Any:
+    """An Arrow type without the encoding by a dictionary."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def told_kind(kind: Any) -> str:
@@ -114,17 +111,27 @@ def symbols_as(symbols: CodedSymbols, kind: Any) -> Any:
         except UnicodeEncodeError:
             raise InvalidValue("a symbol contains half a character (a surrogate): use other symbols") from None
     try:
+        if is_list(kind) and all(isinstance(symbol, tuple) for symbol in symbols):
+            return _lists_as(symbols, kind)  # type: ignore[arg-type]
         if all(isinstance(symbol, str) for symbol in symbols):  # as on the command line
             table = pa.array(symbols, pa.string()).cast(kind)
             same = table.cast(pa.string()).to_pylist() == list(symbols)
         else:
             table = pa.array(symbols, kind)
-            same = is_list(kind) or pa.types.is_struct(kind) or table.to_pylist() == list(symbols)
+            same = pa.types.is_struct(kind) or table.to_pylist() == list(symbols)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         same = False
     if not same:
         raise _unfit(kind)
     return table
+
+
+def _lists_as(tuples: Sequence[tuple[Symbol, ...]], kind: Any) -> Any:
+    """Tuples as an Arrow array of a type of lists."""
+    parts = Alphabet(part for symbol in tuples for part in symbol)
+    flat = symbols_as(parts.symbols, kind.value_type).take(pa.array([parts.codes[x] for each in tuples for x in each]))
+    ends = np.cumsum([0, *map(len, tuples)])
+    return pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), flat).cast(kind)
 
 
 def written_kind(kind: Any, symbols: CodedSymbols) -> Any:
@@ -231,74 +238,54 @@ class DictionaryCoder:
 
 @dataclass(frozen=True)
 class TupleCoder:
-    """CodedSymbols that are tuples, such as the cells of a grid, as lists of one length or as structs."""
+    """Symbols that are tuples, such as the cells of a grid, as lists of one length or as structs."""
 
     symbols: CodedSymbols
     kind: Any
 
     @cached_property
-    def _width(self) -> int:
+    def _places(self) -> list[Alphabet]:
+        """For each place of the tuples, what occurs there."""
         widths = {len(symbol) if isinstance(symbol, tuple) else -1 for symbol in self.symbols}
         fields = self.kind.num_fields if pa.types.is_struct(self.kind) else None
         if len(widths) > 1 or min(widths) < 1 or (fields is not None and widths != {fields}):
             raise _unfit(self.kind)
-        return widths.pop()
-
-    @cached_property
-    def _places(self) -> list[tuple[Any, ...]]:
-        """For each place of the tuples, what stands there in each of them."""
-        _ = self._width
-        return list(zip(*self.symbols, strict=True))
+        places = [Alphabet(place) for place in zip(*self.symbols, strict=True)]
+        if math.prod(len(place) + 1 for place in places) > np.iinfo(np.int64).max:
+            raise TooLarge("the symbols are tuples with too many parts: use shorter tuples, or write them as text")
+        return places
 
     @cached_property
     def _parts(self) -> list[Coder]:
         """For each place of the tuples, the coder of what occurs there."""
-        struct = pa.types.is_struct(self.kind)
-        kinds = [self.kind.field(i).type if struct else self.kind.value_type for i in range(self._width)]
-        return [coder_of(tuple(dict.fromkeys(place)), kind) for place, kind in zip(self._places, kinds, strict=True)]
+        kinds = [self.kind.field(i if pa.types.is_struct(self.kind) else 0).type for i in range(len(self._places))]
+        return [coder_of(place.symbols, kind) for place, kind in zip(self._places, kinds, strict=True)]
 
     @cached_property
-    def _radices(self) -> list[int]:
-        radices = [len(set(place)) + 1 for place in self._places]
-        if math.prod(radices) > np.iinfo(np.int64).max:
-            raise TooLarge("the symbols are tuples with too many parts: use shorter tuples, or write them as text")
-        return radices
+    def _known(self) -> Any:
+        """The number of each symbol, as an Arrow array."""
+        columns = zip(self._places, zip(*self.symbols, strict=True), strict=True)
+        return self._numbers([np.array([place.codes[part] for part in column]) for place, column in columns])
 
-    @cached_property
-    def _combined(self) -> tuple[Codes, Codes]:
-        """The number of each tuple, in mixed radix, in increasing order, and the codes of the tuples in that order."""
-        parts = []
-        for place in self._places:
-            code = {value: number for number, value in enumerate(dict.fromkeys(place))}
-            parts.append(np.array([code[value] for value in place]))
-        numbers = self._numbers(parts)
-        order = np.argsort(numbers)
-        return numbers[order], order
-
-    def _numbers(self, parts: Sequence[Codes]) -> Codes:
+    def _numbers(self, parts: Sequence[Codes]) -> Any:
+        """Numbers of tuples in mixed radix, from the codes of their parts."""
         numbers = np.zeros(len(parts[0]), dtype=np.int64)
-        for part, radix in zip(parts, self._radices, strict=True):
-            numbers = numbers * radix + part
-        return numbers
+        for part, place in zip(parts, self._places, strict=True):
+            numbers = numbers * (len(place) + 1) + part
+        return pa.array(numbers)
 
     def codes(self, values: Any) -> Codes:
-        size = len(self.symbols)
+        size, width = len(self.symbols), len(self._places)
         whole = values.is_valid().to_numpy(zero_copy_only=False)
         if is_list(self.kind):
             lengths = pc.list_value_length(values).fill_null(0).to_numpy(zero_copy_only=False)
-            whole = whole & (lengths == self._width)
-        tuples = values if whole.all() else values.filter(pa.array(whole))
-        flat = tuples.flatten()
-        columns = (
-            flat
-            if pa.types.is_struct(self.kind)
-            else [flat.take(pa.array(np.arange(place, len(flat), self._width))) for place in range(self._width)]
-        )
-        numbers = self._numbers([part.codes(column) for part, column in zip(self._parts, columns, strict=True)])
-        known, codes = self._combined
-        places = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
+            whole = whole & (lengths == width)
+        flat = (values if whole.all() else values.filter(pa.array(whole))).flatten()
+        if is_list(self.kind):
+            flat = [flat.take(pa.array(np.arange(place, len(flat), width))) for place in range(width)]
+        numbers = self._numbers([part.codes(column) for part, column in zip(self._parts, flat, strict=True)])
         found = np.full(len(values), size, dtype=code_type(size + 1))
-        found[whole] = np.where(known[places] == numbers, codes[places], size)
+        found[whole] = pc.index_in(numbers, value_set=self._known).fill_null(size).to_numpy(zero_copy_only=False)
         return found
 
 

@@ -7,13 +7,14 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from dpwords.errors import InvalidValue, named
+from dpwords.frames.tuning import LISTED
 
 
 class NoColumn(InvalidValue):
     """A table does not have the columns that it should have. The message lists those that it has, or has a hint."""
 
     def __init__(self, fault: str, names: Sequence[str] = (), hint: str | None = None) -> None:
-        listed = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+        listed = ", ".join(names[:LISTED]) + (", …" if len(names) > LISTED else "")
         super().__init__(f"{fault}: {hint or f'the columns are {listed}'}" if names or hint else fault)
         self.fault = fault  # without the names
 

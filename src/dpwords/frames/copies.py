@@ -79,6 +79,12 @@ def copied(column: Any, name: str, rows: Integers | None = None) -> Any:
         ) from None
 
 
+def one_array(column: Any) -> Any:
+    """A chunked array as one array."""
+    chunks = column.unify_dictionaries().chunks
+    return pa.concat_arrays(chunks) if chunks else pa.nulls(0, column.type)
+
+
 def _holds_more(kind: Any) -> bool:
     """Whether a type has unions or views of lists, at any depth."""
     if pa.types.is_union(kind) or pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):

@@ -10,25 +10,23 @@ import pyarrow as pa
 
 from dpwords.core.limits import DEFAULTS
 from dpwords.errors import InvalidValue, TooLarge, named
-from dpwords.frames.streams import LONGEST_LINE, Input, errors_of_reading, lines, packed, unpacked
+from dpwords.frames.coders import plain_kind
+from dpwords.frames.readers import TableReader
+from dpwords.frames.streams import Input, errors_of_reading, lines, packed, unpacked
+from dpwords.frames.tuning import CELL, LONGEST_LINE, ROWS, TEXT_BYTES
 from dpwords.recipes.table_formats import Packing
 
 WORD = "word"  # the name of the only column of plain text
 DELIMITERS: dict[str, str] = {"csv": ",", "tsv": "\t"}
-ROWS = 2**16  # of a batch, at most
-_BYTES = 2**23  # of a batch, about
 _LONGEST_ROW = 2 * LONGEST_LINE  # characters; a value in quotes can have line ends
-_CELL = 8  # of them, for a value that is empty
 _OTHERS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 
-class DelimitedReader:
+class DelimitedReader(TableReader):
     """CSV or TSV, read strictly: each row has as many values as the first line, and quotes are closed.
 
     Without a header, the columns are called 1, 2, 3, ….
     """
-
-    empty_words = False  # whether a blank line in a file of one column is the empty word; see `TextReader`
 
     def __init__(
         self, source: Input, packing: Packing | None, kind: Literal["csv", "tsv"], header: bool = True
@@ -36,12 +34,7 @@ class DelimitedReader:
         self._source, self._packing, self._kind, self._has_header = source, packing, kind, header
         self.schema = pa.schema([(name, pa.string()) for name in self._header()])
 
-    def read_schema(self, _used: Sequence[str]) -> pa.Schema:
-        """The schema of the batches."""
-        return self.schema
-
-    def batches(self, _used: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The rows, in batches of limited size."""
+    def batches(self, columns: Sequence[str], complete: bool = False) -> Iterator[pa.RecordBatch]:
         width, name = len(self.schema), self._source.name
         rows, size, blanks = [], 0, 0
         blank = [""] if self.empty_words and width == 1 else []
@@ -60,16 +53,17 @@ class DelimitedReader:
                     f"row {number} of {name} has {len(row)} values, but {first} has {width}: correct the row"
                 )
             rows.append(row)
-            size += sum(map(len, row)) + _CELL * width
-            if len(rows) == ROWS or size >= _BYTES:
-                yield self._batch(rows)
+            size += sum(map(len, row)) + CELL * width
+            if len(rows) == ROWS or size >= TEXT_BYTES:
+                yield self._batch(rows, columns)
                 rows, size = [], 0
         if rows:
-            yield self._batch(rows)
+            yield self._batch(rows, columns)
 
-    def _batch(self, rows: list[list[str]]) -> pa.RecordBatch:
-        columns = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
-        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+    def _batch(self, rows: list[list[str]], columns: Sequence[str]) -> pa.RecordBatch:
+        values = dict(zip(self.schema.names, zip(*rows, strict=True), strict=True))
+        arrays = [pa.array(values[name], pa.string()) for name in columns]
+        return pa.RecordBatch.from_arrays(arrays, names=list(columns))
 
     def _header(self) -> list[str]:
         name = self._source.name
@@ -125,7 +119,7 @@ class DelimitedReader:
 class DelimitedWriter:
     """CSV or TSV, with a header or without one; values are quoted where needed."""
 
-    most_rows, most_bytes = ROWS, _BYTES
+    most_rows, most_bytes = ROWS, TEXT_BYTES
 
     def __init__(
         self, file: IO[bytes], packing: Packing | None, kind: Literal["csv", "tsv"], schema: pa.Schema, header: bool
@@ -157,31 +151,24 @@ class _Lines(list[str]):
     write = list.append
 
 
-class TextReader:
+class TextReader(TableReader):
     """Plain text: a table with one column, a row for each line. Blank lines at the end are ignored.
 
     With `empty_words` they are words like others: then a word that becomes empty must not make a row vanish.
     """
-
-    empty_words = False
 
     schema = pa.schema([(WORD, pa.string())])
 
     def __init__(self, source: Input, packing: Packing | None) -> None:
         self._source, self._packing = source, packing
 
-    def read_schema(self, _used: Sequence[str]) -> pa.Schema:
-        """The schema of the batches."""
-        return self.schema
-
-    def batches(self, _used: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The rows, in batches of limited size."""
+    def batches(self, columns: Sequence[str], complete: bool = False) -> Iterator[pa.RecordBatch]:
         words: list[str] = []
         size = 0
         for word in self._words():
             words.append(word)
             size += len(word)
-            if len(words) == ROWS or size >= _BYTES:
+            if len(words) == ROWS or size >= TEXT_BYTES:
                 yield pa.record_batch([pa.array(words, pa.string())], schema=self.schema)
                 words, size = [], 0
         if words:
@@ -204,7 +191,7 @@ class TextReader:
 class TextWriter:
     """Plain text: the values of the only column, one on each line."""
 
-    most_rows, most_bytes = ROWS, _BYTES
+    most_rows, most_bytes = ROWS, TEXT_BYTES
 
     def __init__(self, file: IO[bytes], packing: Packing | None, schema: pa.Schema) -> None:
         if len(schema) != 1:
@@ -229,7 +216,7 @@ class TextWriter:
 def check_flat(schema: pa.Schema, kind: str) -> None:
     """Raise `InvalidValue` if a column holds lists or other values that are no text in this format."""
     for field in schema:
-        inner = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        inner = plain_kind(field.type)
         if pa.types.is_nested(inner) or pa.types.is_binary(inner) or pa.types.is_large_binary(inner):
             raise InvalidValue(
                 f"a column of {kind} cannot hold lists, objects or bytes: write to .jsonl, .parquet or .arrow, or use "

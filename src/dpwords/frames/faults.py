@@ -66,14 +66,8 @@ class WordRule:
     def error(self, fault: Fault, codes: Codes, name: int | str) -> InvalidValue:
         """The error that a row causes. It names the row and the rule, and no symbol of the word."""
         row, remedy = f"{self.row} {name}", f"correct it, or skip such {self.row}s ({named('invalid', 'skip')})"
-        if fault is Fault.MISSING:
-            return InvalidValue(f"{row} has no word, its value is null: {remedy}")
-        if fault is Fault.GAP:
-            return InvalidValue(f"{row} has a null before its last symbol: {remedy}")
-        if fault is Fault.EMPTY:
-            return InvalidValue(f"{row} has the empty word, which has nothing to hide: {remedy}")
-        if fault is Fault.SHORT:
-            return InvalidValue(f"{row} has a word of one symbol, which has no transition to report: {remedy}")
+        if fault in _SAID:
+            return InvalidValue(f"{row} {_SAID[fault]}: {remedy}")
         symbols = self.mechanism.language.alphabet.symbols
         unknown = object()  # which is in no alphabet
         word = tuple(symbols[code] if code < len(symbols) else unknown for code in codes.tolist())
@@ -82,6 +76,14 @@ class WordRule:
             reason = self.inside.fault(word)
             remedy = f"{remedy}, or take any word over the symbols ({named('any_word', True)})"
         return NotInLanguage(f"{row} has a word that is not in the language ({reason}): {remedy}")
+
+
+_SAID = {
+    Fault.MISSING: "has no word, its value is null",
+    Fault.GAP: "has a null before its last symbol",
+    Fault.EMPTY: "has the empty word, which has nothing to hide",
+    Fault.SHORT: "has a word of one symbol, which has no transition to report",
+}
 
 
 def _mark(faults: NDArray[np.uint8], rows: Integers, fault: Fault) -> None:

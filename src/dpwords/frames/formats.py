@@ -5,10 +5,10 @@ A reader has a schema, and gives batches as often as asked, from the beginning e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from dpwords.errors import InvalidValue, named
 from dpwords.frames import need_pyarrow
@@ -18,31 +18,8 @@ from dpwords.recipes.table_formats import DELIMITED, TEXT, Packing, form_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from dpwords.frames.groups import GroupWriter
-
-
-class TableReader(Protocol):
-    """A table in a file, which is read in batches of limited size."""
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The names and types of all columns."""
-
-    def read_schema(self, used: Sequence[str]) -> pa.Schema:
-        """The schema of the batches."""
-
-    def batches(self, used: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """All rows, in order, from the beginning; `used` are the columns that someone looks into."""
-
-
-class TableWriter(Protocol):
-    """A table that is written to a file, batch by batch."""
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        """Append the rows of a batch."""
-
-    def close(self) -> None:
-        """Write what is still to be written; the file itself stays open."""
+    from dpwords.frames.groups import Grouped, GroupWriter
+    from dpwords.frames.readers import TableReader
 
 
 @dataclass(frozen=True)
@@ -91,7 +68,7 @@ class FileForm:
 
         return ParquetReader(source) if self.kind == "parquet" else ArrowReader(source)
 
-    def writer(self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str]) -> TableWriter:
+    def writer(self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str]) -> Grouped:
         """What writes a file of this form; `changed` are the columns that are not as they were read."""
         from dpwords.frames.groups import Grouped
 
@@ -114,5 +91,5 @@ class FileForm:
         from dpwords.frames.arrow_files import ArrowWriter, ParquetWriter
 
         if self.kind == "parquet":
-            return ParquetWriter(file, schema)
+            return ParquetWriter(file, schema, changed)
         return ArrowWriter(file, cast(Any, self.kind), schema)

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from dpwords.frames.copies import copied
+from dpwords.frames.copies import copied, one_array
 from dpwords.frames.sizes import row_sizes
 
 
@@ -60,13 +60,9 @@ class Grouped:
     def _flush(self) -> None:
         if self._held:
             table = pa.Table.from_batches(self._held)
-            arrays = [_one_array(column, name) for name, column in zip(table.column_names, table.columns, strict=True)]
+            arrays = [  # whose dictionaries have the values of these rows only
+                one_array(copied(column, name) if pa.types.is_dictionary(column.type) else column)
+                for name, column in zip(table.column_names, table.columns, strict=True)
+            ]
             self._writer.write(pa.RecordBatch.from_arrays(arrays, schema=table.schema))
             self._held, self._rows, self._bytes = [], 0, 0
-
-
-def _one_array(column: Any, name: str) -> Any:
-    """A chunked array as one array; a dictionary has the values of these rows only."""
-    if pa.types.is_dictionary(column.type):
-        column = copied(column, name).unify_dictionaries()
-    return pa.concat_arrays(column.chunks)

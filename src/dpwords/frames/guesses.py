@@ -10,16 +10,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-import pyarrow as pa
-
-from dpwords.frames.coders import is_list, is_text
+from dpwords.frames.coders import is_list, is_text, plain_kind
 from dpwords.frames.long import CASE, ORDER, SYMBOL
 from dpwords.frames.requests import Request
+from dpwords.frames.tuning import FEWEST_ALIKE, FEWEST_STEPS, SAMPLE
 
-ROWS = 200  # that are looked at
 _SEPARATORS = (";", "->", ">", "|", ",", " ", "/", "-", "_")
-_FEWEST_STEPS = 3  # columns with numbered names
-_FEWEST_ALIKE = 4  # columns with the same values
 _CASES = {CASE, "case", "case_id", "caseid", "case id", "session", "session_id", "trace_id"}
 _SYMBOLS = {SYMBOL, "activity", "event", "action", "symbol", "task", "state"}
 _ORDERS = {ORDER, "time", "timestamp", "datetime", "date", "order", "step", "position", "start_time"}
@@ -35,7 +31,7 @@ def guessed(sample: Any, header: bool = True) -> Request:
     >>> guessed(pa.record_batch({"user": ["ann", "bob"], "route": ["a>b>a", "b>b"]}))  # doctest: +ELLIPSIS
     Request(column='route', columns=None, case=None, symbol=None, order=None, separator='>', id=None, by='user', ...)
     """
-    sample = sample.slice(0, ROWS)
+    sample = sample.slice(0, SAMPLE)
     person = next((name for name in sample.schema.names if _plain_name(name) in _PEOPLE), None)
     log = _log(sample)
     if log is not None:
@@ -87,11 +83,11 @@ def _log(sample: Any) -> tuple[str, str, str | None] | None:
 def _steps(sample: Any, header: bool) -> Sequence[str] | None:
     """The columns that seem to be one for each step: numbered names, or the same few texts in one after the other."""
     numbered = _longest(sample.schema.names, _follows) if header else []
-    if len(numbered) >= _FEWEST_STEPS:
+    if len(numbered) >= FEWEST_STEPS:
         return numbered
     values = {name: set(_texts(sample, name)) - {""} for name in _text_columns(sample)}
     alike = _longest(list(values), lambda one, other: 2 * len(values[one] & values[other]) > len(values[other]) > 0)
-    return alike if len(alike) >= _FEWEST_ALIKE else None
+    return alike if len(alike) >= FEWEST_ALIKE else None
 
 
 def _longest(names: Sequence[str], goes_on: Any) -> Sequence[str]:
@@ -119,9 +115,7 @@ def _plain_name(name: str) -> str:
 
 
 def _text_columns(sample: Any) -> list[str]:
-    kinds = {field.name: field.type for field in sample.schema}
-    plain = {name: kind.value_type if pa.types.is_dictionary(kind) else kind for name, kind in kinds.items()}
-    return [name for name, kind in plain.items() if is_text(kind)]
+    return [field.name for field in sample.schema if is_text(plain_kind(field.type))]
 
 
 def _texts(sample: Any, name: str) -> list[str]:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from dpwords.core.encoding import Ragged
 from dpwords.core.keyed import Ids
 from dpwords.errors import InvalidValue
-from dpwords.frames.coders import contents_of, is_text, told_kind
+from dpwords.frames.coders import contents_of, is_text, plain_kind, told_kind
 
 
 def checked_ids(column: Any, name: str, first_row: int) -> Any:
@@ -23,7 +23,7 @@ def checked_ids(column: Any, name: str, first_row: int) -> Any:
     Texts are taken as they are: "01", " 1" and "1" are three ids. Bytes are refused, because nobody knows which text
     stands for them. Cost: about 50 nanoseconds for each whole number.
     """
-    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    kind = plain_kind(column.type)
     if not (is_text(kind) or pa.types.is_integer(kind)):
         raise InvalidValue(
             f"ids are text or whole numbers, and column {name} has type {told_kind(kind)}: convert it to text"

@@ -10,15 +10,13 @@ import pyarrow as pa
 
 from dpwords.core.limits import DEFAULTS
 from dpwords.errors import InvalidValue, TooLarge, named
-from dpwords.frames.delimited import ROWS
+from dpwords.frames.readers import TableReader
 from dpwords.frames.streams import Input, errors_of_reading, lines, packed, unpacked
+from dpwords.frames.tuning import CELLS, ROWS, TEXT_BYTES
 from dpwords.recipes.table_formats import Packing
 
 REST = "\0the whole line"  # a column with the lines as they were read; no key of a text file has this name
-ALL = "\0every column"  # among the columns that are used: no row may have other keys
 JsonLine = tuple[str, dict[str, tuple[int, int]]]  # with the places of its values
-_BYTES = 2**23  # of a batch, about
-_CELLS = 2**20  # of a batch, about: rows · keys
 _WHITE = " \t\r\n"
 _ARROW_REFUSES = (pa.ArrowException, ValueError, TypeError, OverflowError)
 
@@ -73,12 +71,13 @@ def _next(line: str, at: int) -> int:
     return at
 
 
-class JsonReader:
+class JsonReader(TableReader):
     """JSON Lines as a table. Columns have the types of the first batch, with which the rows after it have to agree.
 
-    To write JSON Lines again, `REST` is used beside the columns that someone looks into: the whole line. To write
-    another format, `ALL` of the columns are used.
+    To write JSON Lines again, `REST` is read beside the columns that someone looks into: the whole line.
     """
+
+    guessed, line = True, REST
 
     def __init__(self, source: Input, packing: Packing | None) -> None:
         self._source, self._packing = source, packing
@@ -98,31 +97,17 @@ class JsonReader:
             raise InvalidValue(f"a key of {name} has half a character (a surrogate): rename it")
         return pa.schema([(key, self._first_type(key, some)) for key in keys])
 
-    def follows_from(self, lines: Sequence[str], used: Sequence[str], words: Mapping[str, Any]) -> bool:
-        """Whether the columns that are used follow from some of the first lines: their names, order and types.
-
-        For a column of words it is enough if the function in `words` gives the same type, that in which it is written.
-        """
-        found = self._guessed([(line, places(line)) for line in lines])
-        wanted, given = (
-            [(name, kind) for name, kind in zip(schema.names, schema.types, strict=True) if ALL in used or name in used]
-            for schema in (self.schema, found)
+    def follows_from(self, lines: Sequence[str], columns: Sequence[str], words: Mapping[str, Any]) -> bool:
+        given, follow = (
+            [(name, words.get(name, _same)(schema.field(name).type)) for name in schema.names if name in columns]
+            for schema in (self.schema, self._guessed([(line, places(line)) for line in lines]))
         )
-        return [name for name, _ in wanted] == [name for name, _ in given] and all(
-            words[name](kind) == words[name](other) if name in words else kind == other
-            for (name, kind), (_, other) in zip(wanted, given, strict=True)
-        )
+        return given == follow
 
-    def read_schema(self, used: Sequence[str]) -> pa.Schema:
-        """The columns that are used."""
-        fields = (*self.schema, pa.field(REST, pa.string()))
-        return self.schema if ALL in used else pa.schema([field for field in fields if field.name in used])
-
-    def batches(self, used: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The rows, in batches of limited size."""
-        schema, done = self.read_schema(used), 0
+    def batches(self, columns: Sequence[str], complete: bool = False) -> Iterator[pa.RecordBatch]:
+        schema, done = self.selected(columns), 0
         for some in self._lines():
-            if ALL in used:
+            if complete:
                 self._refuse_others(some, done)
             yield pa.record_batch([self._column(field, some, done) for field in schema], schema=schema)
             done += len(some)
@@ -182,12 +167,16 @@ class JsonReader:
                     ) from None
                 size += len(line)
                 keys.update(some[-1][1])
-                if len(some) == ROWS or size >= _BYTES or len(some) * max(len(keys), self._columns) >= _CELLS:
+                if len(some) == ROWS or size >= TEXT_BYTES or len(some) * max(len(keys), self._columns) >= CELLS:
                     yield some
                     some, size = [], 0
                     keys.clear()
             if some:
                 yield some
+
+
+def _same(kind: Any) -> Any:
+    return kind
 
 
 def _value(line: str, place: tuple[int, int] | None) -> Any:
@@ -200,7 +189,7 @@ class JsonWriter:
     The other values are copied letter by letter, but not the space around them.
     """
 
-    most_rows, most_bytes = ROWS, _BYTES
+    most_rows, most_bytes = ROWS, TEXT_BYTES
 
     def __init__(self, file: IO[bytes], packing: Packing | None, schema: pa.Schema, changed: Sequence[str]) -> None:
         self._names = [name for name in schema.names if name != REST and (REST not in schema.names or name in changed)]

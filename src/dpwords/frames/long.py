@@ -17,10 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpwords.core.scaled import Integers
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, named
 from dpwords.frames.coders import is_text, told_kind
 from dpwords.frames.columns import checked_column
-from dpwords.frames.copies import copied, schema_of
+from dpwords.frames.copies import copied, one_array, schema_of
 from dpwords.frames.ids import checked_ids
 
 CASE, SYMBOL, ORDER = "case:concept:name", "concept:name", "time:timestamp"  # of the XES standard for event logs
@@ -42,7 +42,7 @@ class LongWords:
         """From the columns that there are, and those that a user names; the names in event logs are known."""
         for given, what, known in ((case, "case", CASE), (symbol, "symbol", SYMBOL)):
             if given is None and known not in names:
-                raise InvalidValue(f"an event log needs {what}= (--{what}), as there is no column {known}: name it")
+                raise InvalidValue(f"an event log needs {named(what)}, as there is no column {known}: name it")
         found = cls(case or CASE, symbol or SYMBOL, ORDER if order is None and ORDER in names else order)
         for name in found.columns:
             checked_column(names, name)
@@ -53,10 +53,6 @@ class LongWords:
     @property
     def columns(self) -> tuple[str, ...]:
         return (self.case, self.symbol) if self.order is None else (self.case, self.symbol, self.order)
-
-    def answered(self, cases: Any) -> Any:
-        """Of a table or batch with a row for each case and what a report has answered: the case, and the answer."""
-        return cases.select([self.case, self.symbol])
 
     def gathered(self, table: Any, by: str | None = None) -> tuple[Any, Events]:
         """A table with one row for each case, in the order in which they first appear, and what turns it back.
@@ -188,9 +184,7 @@ def _read(column: Any, kind: Any) -> Any:
 
 def _combined(table: Any, name: str) -> Any:
     """A column as one array."""
-    column = table.column(name).combine_chunks()
-    if isinstance(column, pa.ChunkedArray):
-        column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
+    column = one_array(table.column(name))
     return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
 
 

@@ -71,10 +71,13 @@ class Division:
         distinct, places = np.unique(numbers, return_inverse=True)
         return np.array([_part(self.budget, number) for number in distinct.tolist()])[places.ravel()]
 
-    def each(self, numbers: Integers, ranks: Integers) -> Floats:
-        """The ε of each word: its person has so many, and `ranks` of them come before it. ε = 0 leaves it out."""
-        spent = self.spent(numbers)
-        return spent if self.words is None else np.where(ranks < self.words, spent, 0.0)
+    def each(self, person: Integers, numbers: Integers) -> Floats:
+        """The ε of each word, from the person of each word and the number of words of each person.
+
+        ε = 0 leaves a word out.
+        """
+        spent = self.spent(numbers)[person]
+        return spent if self.words is None else np.where(ranks_of(person) < self.words, spent, 0.0)
 
     def __str__(self) -> str:
         if self.budget is None:

@@ -61,7 +61,7 @@ def _public_facts(mechanism: Private, recipe: Recipe) -> dict[str, Any]:
 
 def language_hash(mechanism: Private) -> str:
     """A hash that two mechanisms share only if they have the same words and symbols."""
-    onto = getattr(mechanism, "onto", None)
+    onto = mechanism.projected_onto
     symbols = repr(mechanism.language.alphabet.symbols)
     projected = None if onto is None else (space_of(onto).identity, onto.alphabet.symbols, onto.max_length)
     described = repr((mechanism._space.identity, symbols, projected))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -11,11 +10,12 @@ from dpwords.core.encoding import Codes, Ragged
 from dpwords.errors import InvalidValue, NotInLanguage, named
 from dpwords.frames.answers import ANSWER, released_answers
 from dpwords.frames.faults import WordRule
-from dpwords.frames.passes import TableSource, WordTable, words_of
+from dpwords.frames.passes import TableSource
 from dpwords.frames.requests import Request
-from dpwords.frames.shapes import Fault, shape_of
+from dpwords.frames.shapes import Fault
+from dpwords.frames.word_table import WordTable
+from dpwords.mechanisms.mechanism import NamedItems
 from dpwords.mechanisms.private import Private
-from dpwords.mechanisms.report import Report
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,40 +36,32 @@ def released(source: TableSource, mechanism: Private, request: Request, words: i
     released leave no trace, so they are what is missing. Cost: that of reading the file.
     """
     plain = Request(**{name: getattr(request, name) for name in _WHERE}, drop_others=True)
-    if isinstance(mechanism, Report):
-        return Released(_answers(source, mechanism, plain))
-    table = words_of(source.reader, plain, source.form, answers=False)
-    found = _words(source, table, mechanism)
+    if mechanism.answers is not None:
+        return Released(_answers(source, mechanism.answers, plain))
+    table = WordTable.of(source.reader, plain, mechanism)
+    rule = _ReleasedRule(mechanism, row=table.request.row, file=source.input.name)
+    found = replace(table, release=replace(table.release, rule=rule)).words().words
     vanish = table.log is not None or source.form.kind == "text"
     if words is not None and vanish and not mechanism.least_length and words > len(found):
         rest = np.full(words - len(found), found.ends[-1] if len(found) else 0, dtype=np.int64)
         found = Ragged(found.values, np.concatenate([found.ends, rest]))
-    steps = shape_of(table.schema, mechanism.language, columns=plain.columns).columns if plain.columns else ()
-    return Released(found, steps)
+    return Released(found, table.release.shape.columns if plain.columns else ())
 
 
 _WHERE = ("column", "columns", "case", "symbol", "order", "separator")
 
 
-def _words(source: TableSource, table: WordTable, mechanism: Private) -> Ragged:
-    request = table.request
-    fixed = mechanism.distance != "levenshtein"
-    shape = shape_of(
-        table.schema, mechanism.language, request.column, request.columns, request.separator, same_length=fixed
-    )
-    rule, parts, rows = WordRule(mechanism, row=request.row), [], 0
-    for batch in table.batches():
-        found = shape.read(batch)
-        wrong = np.flatnonzero(rule.faults(found))
-        if len(wrong):
-            raise NotInLanguage(
-                f"{request.row} {rows + int(wrong[0]) + 1} of {source.input.name} cannot come from this mechanism "
-                f"({_REASONS[Fault(int(rule.faults(found)[wrong[0]]))]}): check that the file is as it was released, "
-                "where its words are, and which words could come out"
-            )
-        parts.append(found.words)
-        rows += len(batch)
-    return _joined(parts)
+@dataclass(frozen=True, eq=False)
+class _ReleasedRule(WordRule):
+    """The rule for words that a mechanism is said to have released."""
+
+    file: str = ""
+
+    def error(self, fault: Fault, _codes: Codes, name: int | str) -> InvalidValue:
+        return NotInLanguage(
+            f"{self.row} {name} of {self.file} cannot come from this mechanism ({_REASONS[fault]}): check that the "
+            "file is as it was released, where its words are, and which words could come out"
+        )
 
 
 _REASONS = {
@@ -82,27 +74,25 @@ _REASONS = {
 }
 
 
-def _answers(source: TableSource, report: Report, request: Request) -> Codes:
+def _answers(source: TableSource, answers: NamedItems, request: Request) -> Codes:
     """The numbers of the items that each row names."""
     names = source.reader.schema.names
     column = _column_of_answers(names, request)
-    plain = replace(Request(column=column, separator=request.separator), drop_others=True)
-    table = words_of(source.reader, plain, source.form, answers=True)
-    shape, parts, rows = released_answers(table.schema, report, column, request.separator), [], 0
-    for batch in table.batches():
+    shape, parts, rows = released_answers(source.reader.schema, answers, column, request.separator), [], 0
+    for batch in source.reader.batches([column]):
         found = shape.read(batch)
-        wrong = found.words.sizes != report.size
+        wrong = found.words.sizes != answers.size
         if not wrong.any():
-            items = np.sort(found.words.values.astype(np.int64).reshape(-1, report.size), axis=1)
-            wrong = (items[:, -1] >= len(report.items)) | (np.diff(items, axis=1) == 0).any(axis=1)
+            items = np.sort(found.words.values.astype(np.int64).reshape(-1, answers.size), axis=1)
+            wrong = (items[:, -1] >= len(answers.items)) | (np.diff(items, axis=1) == 0).any(axis=1)
             parts.append(items)
         if wrong.any():
             raise NotInLanguage(
-                f"row {rows + int(np.flatnonzero(wrong)[0]) + 1} of {source.input.name} does not name {report.size} "
+                f"row {rows + int(np.flatnonzero(wrong)[0]) + 1} of {source.input.name} does not name {answers.size} "
                 "items of the report: see that the file is as it was released"
             )
         rows += len(batch)
-    return np.concatenate([np.zeros((0, report.size), dtype=np.int64), *parts])
+    return np.concatenate([np.zeros((0, answers.size), dtype=np.int64), *parts])
 
 
 def _column_of_answers(names: list[str], request: Request) -> str:
@@ -118,11 +108,3 @@ def _column_of_answers(names: list[str], request: Request) -> str:
             f"say where the answers are, with {named('column')}: the columns are {', '.join(names[:12])}"
         )
     return names[0]
-
-
-def _joined(parts: list[Any]) -> Ragged:
-    """The words of several batches, one after the other."""
-    if not parts:
-        return Ragged.of([])
-    sizes = np.concatenate([part.sizes for part in parts])
-    return Ragged(np.concatenate([part.values for part in parts]), np.cumsum(sizes, dtype=np.int64))

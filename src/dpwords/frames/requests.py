@@ -10,13 +10,13 @@ from dpwords.errors import InvalidValue, named
 from dpwords.frames.answers import answer_column
 from dpwords.frames.batches import BatchRelease
 from dpwords.frames.columns import checked_column, named_columns
+from dpwords.frames.faults import WordRule
 from dpwords.frames.long import CASE, SYMBOL, LongWords
 from dpwords.frames.people import Division
 from dpwords.frames.shapes import shape_of
 from dpwords.frames.survey import Survey
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
-from dpwords.mechanisms.report import Report
 from dpwords.recipes.recipe import Recipe
 
 
@@ -93,19 +93,14 @@ class Request:
         others = [checked_column(names, name) for name in (self.id, self.by) if name is not None]
         return [name for name in names if name in {*words, *others}]
 
-    def survey(
+    def release(
         self,
         schema: Any,
         mechanism: Private,
         key: bytes | None,
-        *,
-        charged: bool = False,
         declared: Callable[[str], bool] = lambda name: False,
-    ) -> Survey:
-        """The pass over a table of this schema that comes before the draws.
-
-        `charged` says that there is a ledger; `declared` is that of `shape_of`.
-        """
+    ) -> BatchRelease:
+        """What releases a batch of a table of this schema; `declared` is that of `shape_of`."""
         if not isinstance(mechanism, Private):
             raise InvalidValue(
                 "tables are released by mechanisms with a proven guarantee: pass for example Exponential"
@@ -117,25 +112,28 @@ class Request:
                 "a key that is kept needs ids that name the words, because equal words with equal ids, such as row "
                 f"numbers, come out alike in all tables: name the column with {named('id')}, or leave out the key"
             )
-        division = Division.of(mechanism.epsilon, self.budget, self.split)
+        Division.of(mechanism.epsilon, self.budget, self.split)  # raises
         fixed = mechanism.distance != "levenshtein"
         where = (self.column, self.columns, self.separator)
         shape = shape_of(schema, mechanism.language, *where, same_length=fixed, declared=declared)
-        if isinstance(mechanism, Report):
-            shape = answer_column(shape, mechanism)
+        if mechanism.answers is not None:
+            shape = answer_column(shape, mechanism.answers, mechanism.language.alphabet)
         told = [checked_column(schema.names, name) for name in (self.id, self.by) if name is not None]
         if set(told) & set(shape.columns):
             raise InvalidValue("a column of words cannot be the id or the person as well: name another column")
         kept = [name for name in schema.names if name in {*shape.columns, *told}] if self.drop_others else None
-        release = BatchRelease(
+        return BatchRelease(
             mechanism,
             shape,
             key,
             id=self.id,
             invalid="skip" if self.invalid == "skip" else "fail",
             kept=None if kept is None else tuple(kept),
-            inside=self.inside,
-            row=self.row,
+            rule=WordRule(mechanism, self.inside, self.row),
             named=self.named,
         )
+
+    def survey(self, release: BatchRelease, charged: bool = False) -> Survey:
+        """The pass over a table that comes before the draws; `charged` says that there is a ledger."""
+        division = Division.of(release.mechanism.epsilon, self.budget, self.split)
         return Survey(release, self.by, division, charged, self.kept_key)

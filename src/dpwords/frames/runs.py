@@ -26,13 +26,12 @@ from dpwords.frames.passes import Passes, RowsDone, TableSource
 from dpwords.frames.requests import Request
 from dpwords.frames.streams import Input
 from dpwords.frames.survey import Plan
+from dpwords.frames.tuning import WORTH_KEEPING
 from dpwords.frames.unfinished import Unfinished
 from dpwords.mechanisms.private import Private
 from dpwords.recipes.fields import FIELDS
 from dpwords.recipes.recipe import Recipe
 from dpwords.recipes.table_formats import STANDARD
-
-WORTH_KEEPING = 1.0  # seconds; batches that took longer to draw are kept until the run is finished
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ class Job:
     header: bool = True  # of the source
 
 
-class FileRun:
+class FileRun(Passes):
     """One job, in two steps: `survey` reads and checks everything, `write` draws and puts the output in place.
 
     With `resume`, an unfinished run with the same output goes on with its key, and gives the output that it would have
@@ -65,15 +64,15 @@ class FileRun:
         self._unfinished = None if job.target == STANDARD else Unfinished(_checked_output(job))
         form = FileForm.of(job.source, job.source_format, job.header)
         same = form.kind if job.target == STANDARD else None
-        self._target_form = FileForm.of(job.target, job.target_format or same).like(form)
-        self._source = Input(job.source)
+        self._target = FileForm.of(job.target, job.target_format or same).like(form)
+        self._input = Input(job.source)
         try:
-            source = TableSource(self._source, form, form.reader(self._source))
+            source = TableSource(self._input, form, form.reader(self._input))
             self._key = Key(self._claimed(key, resume))
             self._own_key = key is None
             self.is_complete = resume and self._was_finished()
             request = replace(job.request, kept_key=key is not None)
-            self._passes = Passes(job.mechanism, request, source, self._target_form, self._key.secret)
+            super().__init__(job.mechanism, request, source, self._target, self._key.secret)
         except BaseException:
             self.__exit__()
             raise
@@ -83,53 +82,26 @@ class FileRun:
 
     def __exit__(self, *_error: object) -> None:
         try:
-            self._source.__exit__()
+            self._input.__exit__()
         finally:
             if self._unfinished is not None:
                 self._unfinished.release()
 
     @within_memory()
-    def survey(self, progress: RowsDone, charged: bool = False) -> Plan:
-        """Read and check the whole input. `charged` says whether a ledger will be charged."""
-        plan = self._passes.survey(progress, charged)
-        self._digest = self._source.digest(self._key.derived("input"))
-        return plan
-
-    @property
-    def commonest_length(self) -> int:
-        """The length that most words have, once they are surveyed."""
-        return self._passes.commonest_length
-
-    @property
-    def word_columns(self) -> tuple[str, ...]:
-        """The columns that have the words."""
-        return self._passes.word_columns
-
-    @property
-    def copied_columns(self) -> tuple[str, ...]:
-        """The columns that are copied as they are."""
-        return self._passes.copied_columns
-
-    @within_memory()
     def write(self, plan: Plan, ledger: Any = None, progress: RowsDone = lambda rows: None) -> IO[bytes] | None:
         """Charge the ledger, draw, and put the output in place; for standard output, return a file with it instead."""
-        language = receipts.language_hash(self.job.mechanism)
-        facts = {
-            "version": __version__,
-            **dict.fromkeys(FIELDS),
-            **self.job.recipe.document(),
-            "language": language,
-            "input": self._digest,
-        }
         document = receipts.receipt(self.job.mechanism, self.job.recipe, plan.words)
         if self._unfinished is None:
             if ledger is not None:
                 plan.charge(ledger)
             file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
             with _errors_of_writing("make room, then start it again"):
-                self._passes.draw(plan, file, document, progress, self._one)
+                self.draw(plan, file, document, progress, self._one)
             file.seek(0)
             return file
+        language, digest = receipts.language_hash(self.job.mechanism), self._input.digest(self._key.derived("input"))
+        described = {**dict.fromkeys(FIELDS), **self.job.recipe.document()}
+        facts = {"version": __version__, **described, "language": language, "input": digest}
         resumed = self._unfinished.is_begun
         if resumed:
             self._unfinished.check_same(facts)
@@ -148,8 +120,13 @@ class FileRun:
             self._unfinished.forget()
             raise
         with _errors_of_writing(f"make room, then finish it with {named('resume', True)}"):
-            with self._unfinished.part.open("wb") as file:
-                self._passes.draw(plan, file, document, progress, self._one)
+            try:
+                with self._unfinished.part.open("wb") as file:
+                    self.draw(plan, file, document, progress, self._one)
+            except DPWordsError:  # such as a column that is copied, and which cannot be read
+                if ledger is None and not resumed and not self._unfinished.has_kept:  # to start again costs no more
+                    self._unfinished.forget()
+                raise
             if self.receipt is not None:
                 self._unfinished.receipt.write_bytes(receipts.encoded(document))
             self._unfinished.finish(self.receipt)
@@ -167,14 +144,14 @@ class FileRun:
     @property
     def receipt(self) -> Path | None:
         """The file that the receipt is written to; None if it is inside the output, or if there is no place for it."""
-        if self._unfinished is None or not self._target_form.is_text:
+        if self._unfinished is None or not self._target.is_text:
             return None
         return receipts.place_of(self._unfinished.output)
 
     @property
     def target_is_text(self) -> bool:
         """Whether the output is text."""
-        return self._target_form.is_text
+        return self._target.is_text
 
     @property
     def is_begun(self) -> bool:
@@ -187,7 +164,7 @@ class FileRun:
             return False
         output = self._unfinished.output
         with suppress(InvalidValue):
-            if receipts.is_of(receipts.read(str(output), self._target_form.kind), self.job.mechanism, self.job.recipe):
+            if receipts.is_of(receipts.read(str(output), self._target.kind), self.job.mechanism, self.job.recipe):
                 return True
         raise InvalidValue(
             f"there is nothing to resume, and {output.name} is not what this run would write: leave out "

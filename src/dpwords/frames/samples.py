@@ -11,11 +11,10 @@ import pyarrow.compute as pc
 from dpwords.errors import InvalidValue, TooLarge, within_memory
 from dpwords.frames.coders import is_list
 from dpwords.frames.columns import checked_column, named_columns
-from dpwords.frames.guesses import ROWS
 from dpwords.frames.passes import TableSource
+from dpwords.frames.readers import TableReader, empty_batch
 from dpwords.frames.requests import Request
-
-MOST_SYMBOLS = 10_000
+from dpwords.frames.tuning import MOST_SYMBOLS, SAMPLE
 
 
 @within_memory()
@@ -24,12 +23,11 @@ def sample_of(source: TableSource) -> Any:
 
     Cost: that of reading a batch.
     """
-    names = source.reader.schema.names
-    if source.form.kind == "jsonl":
-        names = [name for name in names if _is_readable(source, name)]
-    schema = source.reader.read_schema(names)
-    first = next(iter(source.reader.batches(names)), None)
-    return pa.RecordBatch.from_pylist([], schema=schema) if first is None else first.slice(0, ROWS)
+    reader, names = source.reader, source.reader.schema.names
+    if reader.guessed:
+        names = [name for name in names if _is_readable(reader, name)]
+    first = next(reader.batches(names), None)
+    return empty_batch(reader.selected(names)) if first is None else first.slice(0, SAMPLE)
 
 
 @within_memory()
@@ -89,9 +87,9 @@ def _known(values: Any) -> list[str]:
     return known
 
 
-def _is_readable(source: TableSource, name: str) -> bool:
+def _is_readable(reader: TableReader, name: str) -> bool:
     try:
-        next(iter(source.reader.batches([name])), None)
+        next(reader.batches([name]), None)
     except InvalidValue:
         return False
     return True

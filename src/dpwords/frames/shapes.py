@@ -28,6 +28,7 @@ from dpwords.frames.coders import (
     is_list,
     is_text,
     names_of,
+    plain_kind,
     symbols_as,
     told_kind,
     written_kind,
@@ -77,13 +78,10 @@ class Shape(Protocol):
 
 
 @dataclass(frozen=True)
-class ListWords:
-    """Each word is a list of symbols."""
+class _OneColumn:
+    """Each word is in one column."""
 
     column: str
-    kind: Any  # the column's Arrow type
-    written: Any  # the Arrow type in which it is written
-    alphabet: Alphabet
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -92,6 +90,15 @@ class ListWords:
     @property
     def released(self) -> tuple[str, ...]:
         return self.columns
+
+
+@dataclass(frozen=True)
+class ListWords(_OneColumn):
+    """Each word is a list of symbols."""
+
+    kind: Any  # the column's Arrow type
+    written: Any  # the Arrow type in which it is written
+    alphabet: Alphabet
 
     @cached_property
     def _coder(self) -> Coder:
@@ -102,7 +109,12 @@ class ListWords:
         return symbols_as(self.alphabet.symbols, self.written.value_type)
 
     def read(self, batch: Any) -> Found:
-        return read_lists(batch.column(self.column), self._coder)
+        column = batch.column(self.column)
+        missing = column.is_null().to_numpy(zero_copy_only=False)
+        lengths = pc.list_value_length(column).fill_null(0).to_numpy(zero_copy_only=False)
+        lengths = np.where(missing, 0, lengths)  # lists of one length have it even where they are null
+        words = Ragged(self._coder.codes(column.flatten()), np.cumsum(lengths, dtype=np.int64))
+        return Found(words, np.where(missing, np.uint8(Fault.MISSING), np.uint8(Fault.NONE)))
 
     def write(self, words: Ragged) -> list[Any]:
         values = self._symbols.take(pa.array(words.values))
@@ -115,21 +127,12 @@ class ListWords:
 
 
 @dataclass(frozen=True)
-class TextWords:
+class TextWords(_OneColumn):
     """Each word is a text: single characters, or names of symbols with a separator between them."""
 
-    column: str
     written: Any  # the Arrow type in which the column is written
     alphabet: Alphabet
     separator: str | None  # "" for single characters, None for white space
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return (self.column,)
-
-    @property
-    def released(self) -> tuple[str, ...]:
-        return self.columns
 
     @cached_property
     def _coder(self) -> Coder:
@@ -145,12 +148,15 @@ class TextWords:
         return codes
 
     @cached_property
-    def _bytes(self) -> NDArray[np.uint8] | None:
-        """The symbols as bytes, if each of them is a single one and stands for itself; otherwise None."""
+    def _bytes(self) -> tuple[bytes, bytes] | None:
+        """For each byte its code, and for each code its byte, if each symbol is a single byte; otherwise None."""
         text = "".join(names_of(self.alphabet.symbols))
         if self.separator != "" or not text.isascii():
             return None
-        return np.frombuffer(text.encode(), dtype=np.uint8)
+        codes = bytearray([len(text)] * 256)
+        for code, byte in enumerate(text.encode()):
+            codes[byte] = code
+        return bytes(codes), text.encode().ljust(256, b"\0")
 
     @cached_property
     def _pieces(self) -> Any:
@@ -168,7 +174,10 @@ class TextWords:
     def _characters(self, texts: Any) -> Ragged:
         offsets, marks = contents_of(texts)
         if not len(marks) or marks.max() < 128:
-            return Ragged(self._points[marks], offsets[1:] - offsets[0])
+            ends = offsets[1:] - offsets[0]
+            if self._bytes is None:
+                return Ragged(self._points[marks], ends)
+            return Ragged(np.frombuffer(marks.tobytes().translate(self._bytes[0]), dtype=np.uint8), ends)
         points = np.frombuffer(marks.tobytes().decode("utf-8").encode("utf-32-le"), dtype="<u4")
         ends = np.cumsum(pc.utf8_length(texts).to_numpy(zero_copy_only=False), dtype=np.int64)
         return Ragged(self._points[np.minimum(points, len(self._points) - 1)], ends)
@@ -190,7 +199,7 @@ class TextWords:
     def write(self, words: Ragged) -> list[Any]:
         ends = np.concatenate([[0], words.ends])
         if self._bytes is not None:
-            marks = self._bytes[words.values]
+            marks: Any = words.values.astype(np.uint8, copy=False).tobytes().translate(self._bytes[1])
         else:
             codes = words.values.astype(np.int64)
             codes[words.ends[words.sizes > 0] - 1] += len(self.alphabet)  # no separator after the last symbol
@@ -291,7 +300,6 @@ def shape_of(
         return WideWords(names, kinds, tuple(map(written, names)), alphabet)
     name = _only_column(schema) if column is None else checked_column(schema.names, column)
     kind = schema.field(name).type
-    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
     if is_list(kind):
         if separator is not None:
             raise InvalidValue(f"{named('separator')} is for a column of text, and this one has lists: leave it out")
@@ -303,7 +311,7 @@ def shape_of(
                 "to lists of any length"
             )
         return ListWords(name, kind, written(name), alphabet)
-    if not is_text(plain):
+    if not is_text(plain_kind(kind)):
         raise InvalidValue(
             f"words are in a column of lists or of text, and this one has type {told_kind(kind)}: name another "
             f"{named('column')}, or pass {named('columns')} if each step has a column"
@@ -311,17 +319,6 @@ def shape_of(
     _ = Notation(language, separator)  # raises if the symbols cannot be told apart in a text
     by_character = separator is None and alphabet.of_characters
     return TextWords(name, written(name), alphabet, "" if by_character else separator)
-
-
-def read_lists(column: Any, coder: Coder) -> Found:
-    """The codes in a column of lists. Cost: those of its values."""
-    missing = column.is_null().to_numpy(zero_copy_only=False)
-    lengths = pc.list_value_length(column).fill_null(0).to_numpy(zero_copy_only=False)
-    lengths = np.where(missing, 0, lengths)  # lists of one length have it even where they are null
-    return Found(
-        Ragged(coder.codes(column.flatten()), np.cumsum(lengths, dtype=np.int64)),
-        np.where(missing, np.uint8(Fault.MISSING), np.uint8(Fault.NONE)),
-    )
 
 
 def released_names(names: Sequence[str], shape: Shape) -> list[str]:
@@ -353,6 +350,6 @@ def _only_column(schema: Any) -> str:
 
 def _present(cells: Any) -> NDArray[np.bool_]:
     """Which values of a column are there."""
-    kind = cells.type.value_type if pa.types.is_dictionary(cells.type) else cells.type
-    there = pc.not_equal(cells.cast(pa.large_string()), "").fill_null(False) if is_text(kind) else cells.is_valid()
+    text = is_text(plain_kind(cells.type))
+    there = pc.not_equal(cells.cast(pa.large_string()), "").fill_null(False) if text else cells.is_valid()
     return np.asarray(there.to_numpy(zero_copy_only=False))

@@ -16,11 +16,10 @@ import pyarrow.compute as pc
 from dpwords.core.limits import DEFAULTS
 from dpwords.core.scaled import Floats
 from dpwords.errors import TooLarge
+from dpwords.frames.tuning import BYTES, ROWS
 
 _VIEWS = (pa.types.is_string_view, pa.types.is_binary_view)
 _TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary, *_VIEWS)
-ROWS = 2**16  # of a batch, at most
-BYTES = 2**24  # of a batch, unless a single row takes more
 
 
 def parts(batch: pa.RecordBatch, name: str, done: int) -> Iterator[pa.RecordBatch]:

@@ -19,10 +19,8 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from dpwords.errors import DPWordsError, InvalidValue, TooLarge, named, unchained
+from dpwords.frames.tuning import CHUNK, LONGEST_LINE
 from dpwords.recipes.table_formats import STANDARD, Packing
-
-LONGEST_LINE = 2**24  # bytes
-_CHUNK = 2**20
 
 
 class Input:
@@ -60,7 +58,7 @@ class Input:
         found = hmac.new(key, digestmod=hashlib.sha256)
         with errors_of_reading(self.name, "a file"):
             file = self.rewound()
-            while chunk := file.read(_CHUNK):
+            while chunk := file.read(CHUNK):
                 found.update(chunk)
         return found.hexdigest()
 
@@ -113,33 +111,32 @@ def _one_line_for(name: str, kind: str) -> Iterator[None]:
 
 def unpacked(file: IO[bytes], packing: Packing | None) -> IO[bytes]:
     """A file's content as a stream of bytes; closing it leaves the file open."""
+    if packing is None:
+        return file
     if packing == "gz":
-        return io.BufferedReader(gzip.GzipFile(fileobj=file, mode="rb"), _CHUNK)
-    if packing == "bz2":
-        return io.BufferedReader(bz2.BZ2File(file, "rb"), _CHUNK)
-    if packing == "xz":
-        return io.BufferedReader(lzma.LZMAFile(file, "rb"), _CHUNK)
-    if packing == "zst":
-        import pyarrow as pa
-
-        return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(_Shared(file), "r"), "zstd"), _CHUNK)
-    return file
+        raw: Any = gzip.GzipFile(fileobj=file, mode="rb")
+    elif packing == "zst":
+        raw = _zstandard("CompressedInputStream", file, "r")
+    else:
+        raw = (bz2.BZ2File if packing == "bz2" else lzma.LZMAFile)(file, "rb")
+    return io.BufferedReader(raw, CHUNK)
 
 
 def packed(file: IO[bytes], packing: Packing | None) -> IO[bytes]:
     """A stream that compresses what is written to it; closing it leaves the file open. Equal content, equal bytes."""
+    if packing is None:
+        return shared(file)
     if packing == "gz":
         return gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0)  # type: ignore[return-value]
-    if packing == "bz2":
-        return bz2.BZ2File(file, "wb")
-    if packing == "xz":
-        return lzma.LZMAFile(file, "wb")
     if packing == "zst":
-        import pyarrow as pa
+        return cast(IO[bytes], _zstandard("CompressedOutputStream", file, "w"))
+    return (bz2.BZ2File if packing == "bz2" else lzma.LZMAFile)(file, "wb")
 
-        stream: IO[bytes] = pa.CompressedOutputStream(pa.PythonFile(_Shared(file), "w"), "zstd")
-        return stream
-    return shared(file)
+
+def _zstandard(kind: str, file: IO[bytes], mode: str) -> Any:
+    import pyarrow as pa
+
+    return getattr(pa, kind)(pa.PythonFile(_Shared(file), mode), "zstd")
 
 
 def lines(file: IO[bytes], name: str) -> Iterator[str]:
@@ -194,9 +191,6 @@ class _Shared(io.RawIOBase):
 class Nowhere(io.RawIOBase):
     """A file that forgets what is written to it."""
 
-    def writable(self) -> bool:
-        return True
-
     def write(self, content: Any) -> int:
         return len(content)
 
@@ -219,7 +213,7 @@ def _opened(path: str) -> IO[bytes]:
 
 def _copied(file: IO[bytes]) -> IO[bytes]:
     copy = tempfile.TemporaryFile()  # noqa: SIM115
-    while chunk := file.read(_CHUNK):
+    while chunk := file.read(CHUNK):
         copy.write(chunk)
     copy.flush()
     return copy

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpwords.core.encoding import Ragged, code_type
 from dpwords.core.keyed import Key, distinct
 from dpwords.core.scaled import Floats
 from dpwords.errors import DPWordsError, InvalidValue, named
 from dpwords.frames.batches import BatchRelease, pairs_of
 from dpwords.frames.ids import checked_ids, ids_of
-from dpwords.frames.people import Division, PeopleFacts, counted, ranks_of
+from dpwords.frames.people import Division, PeopleFacts, counted
 from dpwords.frames.shapes import Fault, Found
 from dpwords.mechanisms.private import Private
 
@@ -31,6 +30,7 @@ class Plan:
     rows: int
     skipped: int  # rows without a word of the language
     kinds: tuple[tuple[Private, int], ...]  # the mechanisms that are used, each with a length of words
+    lengths: Mapping[int, int]  # how many words have each length; this is for their owner
     facts: PeopleFacts | None = None  # if it is known who is one person
     amounts: Mapping[Any, float] | None = None  # the ε that each person spends, if there is a ledger
     run: str = ""  # a repeated release with the same key has the same name; without the key it tells nothing
@@ -40,6 +40,11 @@ class Plan:
     def words(self) -> int:
         """The number of words that come out."""
         return self.rows - self.skipped - (0 if self.facts is None else self.facts.left_out)
+
+    @property
+    def commonest_length(self) -> int:
+        """The length that most words have, the longest of several; 0 if there are no words."""
+        return max(self.lengths, key=lambda length: (self.lengths[length], length), default=0)
 
     def epsilons(self, first_row: int, number: int) -> Floats | None:
         """The ε of each of some rows; None if it is that of the mechanism."""
@@ -90,7 +95,7 @@ class Survey:
         self.release, self.by, self.charged, self.kept_key = release, by, charged, kept_key
         self.rows, self.skipped = 0, 0
         self._key = Key.fresh() if release.key is None else Key(release.key)
-        self._lengths: set[int] = set()
+        self._lengths: Counter[int] = Counter()
         self._ids: list[NDArray[Any]] = []  # tags
         self._people: list[NDArray[Any]] = []  # tags
         self._names: list[Any] = []  # of the people, as Arrow arrays
@@ -101,9 +106,9 @@ class Survey:
         """The words of the next batch; raises `InvalidValue` for what may not go in."""
         found = self.release.read(batch, self.rows)
         sizes = np.where(found.faults == Fault.NONE, found.words.sizes, -1)
-        self._lengths |= set(np.unique(sizes).tolist()) - {-1}
-        if self.release.id is not None:
-            self._ids.append(self._key.id_tags(ids_of(self.release.ids(batch, self.rows))))
+        self._lengths.update(dict(zip(*(each.tolist() for each in np.unique(sizes, return_counts=True)), strict=True)))
+        if self.release.id not in (None, self.by):
+            self._ids.append(self._told_apart(batch))
         if self.by is not None:
             names = checked_ids(batch.column(self.by), self.by, self.rows)
             self._people.append(self._key.id_tags(ids_of(names)))
@@ -112,36 +117,37 @@ class Survey:
                 self._names.append(names)
                 self._symbols.update(found.words.values.tobytes())
         self.rows += len(batch)
-        self.skipped += int((sizes < 0).sum())
+        self.skipped += self._lengths.pop(-1, 0)
         return found
 
-    def words(self, batches: Iterable[Any]) -> Ragged:
-        """The words of all batches, as codes; rows that are skipped have none. Cost: that of `add`."""
-        found = [self.add(batch) for batch in batches]
-        parts = [each.words.chosen(np.flatnonzero(each.faults == Fault.NONE)) for each in found]
-        starts = np.cumsum([0, *map(len, parts)])
-        groups = [(np.arange(one, other), part) for part, (one, other) in zip(parts, pairwise(starts), strict=True)]
-        return Ragged.gathered(groups, int(starts[-1]), code_type(len(self.release.mechanism.language.alphabet)))
+    def _told_apart(self, batch: Any) -> NDArray[Any]:
+        """What tells the ids of a batch apart: whole numbers do by themselves, and tags stand for texts."""
+        column = batch.column(self.release.id)
+        if pa.types.is_integer(column.type) and not column.null_count and not self.charged:
+            return np.asarray(column.to_numpy())
+        return self._key.id_tags(ids_of(self.release.ids(batch, self.rows)))
 
     def plan(self) -> Plan:
         """The plan, once all batches were added; raises `InvalidValue` if two rows have the same id."""
         release = self.release
-        if self._ids and not distinct(np.concatenate(self._ids)):
-            if self.by != release.id or self.kept_key:
+        own = release.id is not None and self.by == release.id
+        if not _distinct(self._people if own else self._ids):
+            if not own or self.kept_key:
                 remedy = "" if self.kept_key else ", or leave the id out"
                 raise InvalidValue(
                     f"two rows have the same id in column {release.id}, and ids tell draws apart: name a column that "
                     f"differs in every row{remedy}; {named('by')} names the person"
                 )
             release = replace(release, id=None)
-        plan = Plan(release, self.rows, self.skipped, ())
+        plan = Plan(release, self.rows, self.skipped, (), dict(sorted(self._lengths.items())))
         if not self._people:
-            return replace(plan, kinds=tuple((release.like(0.0, length), length) for length in sorted(self._lengths)))
+            return replace(plan, kinds=tuple((release.like(0.0, length), length) for length in plan.lengths))
         sizes = np.concatenate(self._sizes)
         stays = np.flatnonzero(sizes >= 0)
-        first, person, numbers = counted(np.concatenate(self._people)[stays])
+        people = np.concatenate(self._people)
+        first, person, numbers = counted(people if len(stays) == len(sizes) else people[stays])
         by_row = np.zeros(len(sizes))
-        by_row[stays] = self.division.each(numbers[person], ranks_of(person))
+        by_row[stays] = self.division.each(person, numbers)
         used, _ = pairs_of(by_row[by_row > 0], sizes[by_row > 0])
         spent = self.division.spent(numbers) * np.minimum(numbers, self.division.words or numbers)
         kinds = tuple((release.like(epsilon, length), length) for epsilon, length in used)
@@ -165,6 +171,17 @@ class Survey:
         public = [mechanism.parameters(max(length, 1)) for mechanism, length in kinds]
         name.update(repr(public).encode("utf-8", "surrogatepass"))
         name.update(self._symbols.digest())
-        for part in (by_row, sizes, *self._ids, *self._people):
+        ids = self._people if self.by == self.release.id else self._ids
+        for part in (by_row, sizes, *ids, *self._people):
             name.update(part.tobytes())
         return name.hexdigest()
+
+
+def _distinct(ids: list[NDArray[Any]]) -> bool:
+    """Whether no id occurs twice: whole numbers, or tags of two halves."""
+    found: NDArray[Any] = np.concatenate(ids) if ids else np.zeros(0)
+    if found.ndim == 2:
+        return distinct(found)
+    if not (found[1:] > found[:-1]).all():  # most tables number their rows
+        found.sort()
+    return bool((found[1:] != found[:-1]).all())

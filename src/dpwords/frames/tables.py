@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from dpwords.core.scaled import Integers
 from dpwords.errors import InvalidValue
-from dpwords.frames.copies import bare_kind, copied, schema_of
+from dpwords.frames.copies import bare_kind, copied, one_array, schema_of
+from dpwords.frames.readers import empty_batch
 
 _KINDS = "a pyarrow Table, a pandas DataFrame or a Polars DataFrame"
 
@@ -84,7 +85,7 @@ class ArrowColumn(ArrowTable):
 
     def replaced(self, rows: Integers | None, names: Sequence[str], columns: Mapping[str, Any]) -> Any:
         column = super().replaced(rows, names, columns).column(0)
-        return column if self._chunked else _one_array(column)
+        return column if self._chunked else one_array(column)
 
 
 class PolarsFrame(TableAdapter):
@@ -115,9 +116,7 @@ class PolarsFrame(TableAdapter):
             series = series.cast(_unlisted(series.dtype))  # from which every other type can be made
             kept = name in self.names and _same_kind(self._kind(name), column.type)
             own = (
-                pl.Series(name, column)
-                if not kept
-                else series.cast(_dtype(self.frame.schema[name], _one_array(column)))
+                pl.Series(name, column) if not kept else series.cast(_dtype(self.frame.schema[name], one_array(column)))
             )
             found.append(own)
         return found
@@ -248,19 +247,9 @@ def opened(table: Any) -> TableAdapter:
     raise InvalidValue(f"a table is {_KINDS}: convert it to one of them")
 
 
-def empty_batch(schema: Any) -> Any:
-    """A record batch without rows, of any types."""
-    return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
-
-
 def _one_batch(table: Any) -> Any:
     batches = table.combine_chunks().to_batches()
     return batches[0] if batches else empty_batch(table.schema)
-
-
-def _one_array(column: Any) -> Any:
-    chunks = column.unify_dictionaries().chunks
-    return pa.concat_arrays(chunks) if chunks else pa.nulls(0, column.type)
 
 
 def _same_kind(one: Any, other: Any) -> bool:

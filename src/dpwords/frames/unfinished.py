@@ -147,6 +147,11 @@ class Unfinished:
             return None
         return pa.ipc.open_stream(written).read_next_batch()
 
+    @property
+    def has_kept(self) -> bool:
+        """Whether a batch was kept."""
+        return any(self.folder.glob("batch-*"))
+
     def finish(self, receipt: Path | None) -> None:
         """Put the output in its place, then destroy the key and the directory."""
         finals = {self.part: self.output} | ({self.receipt: receipt} if receipt is not None else {})

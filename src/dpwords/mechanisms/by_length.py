@@ -108,7 +108,7 @@ class ByLength(Private):
             parts[0] += f" (expected distance: {figures})"
         return [f"best mechanism: {'; '.join(parts)}"] if parts else []
 
-    def like(self, *, epsilon: float | None = None, k: int | None = None) -> Self:
+    def _like(self, epsilon: float, k: int) -> Self:
         return type(self)({name: each.like(epsilon=epsilon, k=k) for name, each in self.candidates.items()})
 
     def _average(self, length: int | None, width: int | None) -> tuple[float, list[float]]:

@@ -38,6 +38,8 @@ UTILITIES: dict[str, Callable[[float], Utility | None]] = {  # by name; made fro
 class Family(StrEnum):
     """Mechanisms that look alike wherever they are shown: the names are those of their colours."""
 
+    __repr__ = str.__repr__
+
     TIGHT = "tight"
     ONLINE = "online"
     TEXTBOOK = "textbook"
@@ -51,6 +53,7 @@ class Family(StrEnum):
 class Title(StrEnum):
     """The names under which users meet mechanisms in tables and pictures, each with its family."""
 
+    __repr__ = str.__repr__
     family: Family
 
     def __new__(cls, text: str, family: Family) -> Title:
@@ -77,7 +80,7 @@ class Title(StrEnum):
     OPTIMUM = "optimum", Family.OPTIMUM
 
 
-_FAMILIES = {str(title): title.family for title in Title}
+_FAMILIES: dict[str, Family] = {title: title.family for title in Title}
 
 
 def family_of(title: str) -> Family | None:
@@ -110,6 +113,8 @@ class Named:
     edits: Edits  # the kind of edits that it hides
     make: Callable[[Language, float, int, Limits], Private]  # from language, ε and k
     offered: Callable[[Language], bool]  # whether it can be better than others on a language
+    code: str  # the Python code that makes it on `language`, with {} for ε and k
+    projects: bool = False  # whether it is projected onto the language, where that has not all words
 
 
 NAMED = {
@@ -118,6 +123,7 @@ NAMED = {
         "substitutions",
         lambda language, epsilon, k, limits: dw.Online(language, epsilon, k, limits=limits),
         lambda language: not language.listed and not language.alike,
+        "dw.Online(language, {})",
     ),
     "channel": Named(
         Title.CHANNEL_ONTO,
@@ -126,6 +132,8 @@ NAMED = {
             language.alphabet.symbols, epsilon, k, onto=None if language.every_word else language, limits=limits
         ),
         lambda language: not language.every_word,
+        "dw.EditChannel(language.alphabet.symbols, {})",
+        projects=True,
     ),
 }
 MECHANISMS = ("best", "exponential", *NAMED)
@@ -238,7 +246,7 @@ def offers(language: Language, k: int, edits: Edits = "substitutions", limits: L
         if k > 1 and not language.alike:
             found.append(exponential(Title.STAIRCASE_TEXTBOOK, "staircase", TEXTBOOK))
         found.append(exponential(Title.INVERSE_TEXTBOOK, "inverse", TEXTBOOK))
-    return {str(offer.title): offer for offer in found}
+    return {offer.title: offer for offer in found}
 
 
 def _default_title(language: Language, k: int, edits: Edits) -> Title:

@@ -128,8 +128,7 @@ class EditChannel(Private):
         law = CorruptedLaw(codes, self._channel, self.limits)
         return law if self._project is None else ProjectedLaw(law, self._project)
 
-    def like(self, *, epsilon: float | None = None, k: int | None = None) -> Self:
-        epsilon, k = self.epsilon if epsilon is None else epsilon, self.k if k is None else k
+    def _like(self, epsilon: float, k: int) -> Self:
         return type(self)(self.language.alphabet.symbols, epsilon, k, self.projected_onto, limits=self.limits)
 
     def _drawing(self, length: int) -> Drawing:

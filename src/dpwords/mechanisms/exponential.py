@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Self
 
-from dpwords.core.encoding import Codes, Rows
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.symbols import Distance
 from dpwords.errors import InvalidValue
 from dpwords.languages.language import Language, checked_language
-from dpwords.mechanisms.private import Drawing, Private, StepDone
+from dpwords.mechanisms.private import StepDone, Weighted
 from dpwords.mechanisms.summary import InForce
 from dpwords.privacy.calibration import Calibration
 from dpwords.privacy.certificates.certifier import Certifier
@@ -19,10 +18,10 @@ from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
 from dpwords.privacy.methods import CalibrationMethod, CalibrationName, Method
 from dpwords.privacy.utilities import Utility
 from dpwords.spaces.choice import space_of
-from dpwords.spaces.space import Distances, Law, Weights
+from dpwords.spaces.space import Weights
 
 
-class Exponential(Private):
+class Exponential(Weighted):
     """Release each word of a language with probability π(word) · f(distance from the private word) / normaliser.
 
     f falls with the distance. π is a public weight of the word: 1, or, where that is proven to be better, a weight that
@@ -127,20 +126,11 @@ class Exponential(Private):
         """
         return self._calibration.certifier
 
-    def like(self, *, epsilon: float | None = None, k: int | None = None) -> Self:
-        epsilon, k = self.epsilon if epsilon is None else epsilon, self.k if k is None else k
+    def _like(self, epsilon: float, k: int) -> Self:
         return type(self)(self.language, epsilon, k, *self._given, self._space.distance, limits=self.limits)
 
     def weights(self, length: int) -> Weights:
-        """The weights of the outputs at words of this length: everything public that determines their probabilities.
-
-        Cost: on systems a certificate for the length, once.
-        """
         return self._calibration.weights(length)
-
-    def _drawing(self, length: int) -> Drawing:
-        weights = self.weights(length)
-        return Drawing(lambda rows, stream: self._space.draw_each(rows, weights, stream), lambda: weights.parameters)
 
     def _in_force(self, length: int) -> InForce:
         calibration, certificate = self._calibration.at(length)
@@ -159,9 +149,3 @@ class Exponential(Private):
             )
         is_fallback = calibration == "textbook" and self._given[1] == "tight"
         return InForce(text, calibration, c, proof, is_fallback)
-
-    def _law(self, codes: Codes) -> Law:
-        return self._space.law(codes, self.weights(len(codes)))
-
-    def _distances(self, rows: Rows, width: int | None) -> Distances:
-        return self._space.distances(rows, self.weights(len(next(iter(rows)))), width)

@@ -10,23 +10,22 @@ import numpy as np
 
 from dpwords.core import sampling
 from dpwords.core.checks import whole_number
-from dpwords.core.encoding import Codes, Rows
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.symbols import is_hashable
 from dpwords.errors import InvalidValue
 from dpwords.languages.language import Language, checked_language
-from dpwords.mechanisms.private import Drawing, Private
+from dpwords.mechanisms.private import Weighted
 from dpwords.mechanisms.summary import InForce
 from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
 from dpwords.spaces.choice import online_space_of
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.online import OnlineRuns
-from dpwords.spaces.space import Distances, Law, Weights
+from dpwords.spaces.space import Weights
 
 _SLACK = 2.0**-49  # more than rounding costs, for each place that differs
 
 
-class Online(Private):
+class Online(Weighted):
     """Release each symbol as it arrives: the true one, or another after which the word can still be completed.
 
     Suppose that D symbols are possible in the state reached by the released symbols. Then the true symbol has
@@ -44,6 +43,7 @@ class Online(Private):
     """
 
     epsilon: float
+    _kind = ("online",)
 
     def __init__(self, language: Language, epsilon: float, k: int = 1, *, limits: Limits = DEFAULTS) -> None:
         super().__init__(language, online_space_of(checked_language(language), limits), k, limits=limits)
@@ -78,25 +78,12 @@ class Online(Private):
     def _in_force(self, length: int) -> InForce:
         return InForce("online mechanism: each symbol is drawn with ε/k of its own, and nothing has to be calibrated")
 
-    def _law(self, codes: Codes) -> Law:
-        return self._space.law(codes, self.weights(len(codes)))
-
-    def like(self, *, epsilon: float | None = None, k: int | None = None) -> Self:
-        epsilon, k = self.epsilon if epsilon is None else epsilon, self.k if k is None else k
+    def _like(self, epsilon: float, k: int) -> Self:
         return type(self)(self.language, epsilon, k, limits=self.limits)
 
     def weights(self, length: int) -> Weights:
         """The weights of the outputs at words of this length, of which each place takes its share."""
         return _weights(self._rate, length)
-
-    def _drawing(self, length: int) -> Drawing:
-        weights = self.weights(length)
-        return Drawing(
-            lambda rows, stream: self._space.draw_each(rows, weights, stream), lambda: ("online", *weights.parameters)
-        )
-
-    def _distances(self, rows: Rows, width: int | None) -> Distances:
-        return self._space.distances(rows, self.weights(len(next(iter(rows)))), width)
 
 
 @lru_cache(maxsize=64)

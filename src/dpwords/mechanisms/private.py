@@ -20,6 +20,7 @@ from dpwords.core.symbols import AnyWord, Word
 from dpwords.errors import DPWordsError, InvalidValue, NotInLanguage, within_memory
 from dpwords.mechanisms.mechanism import kind_of
 from dpwords.mechanisms.summary import Summarised
+from dpwords.spaces.space import Distances, Law, Weights
 
 if TYPE_CHECKING:
     from dpwords.privacy.certificates.certifier import Certifier
@@ -47,9 +48,13 @@ class Private(Summarised):
     def _drawing(self, length: int) -> Drawing:
         """How words of this length are drawn."""
 
-    @abstractmethod
     def like(self, *, epsilon: float | None = None, k: int | None = None) -> Self:
         """The same kind of mechanism on the same language, with another ε or another k, and with fresh randomness."""
+        return self._like(self.epsilon if epsilon is None else epsilon, self.k if k is None else k)
+
+    @abstractmethod
+    def _like(self, epsilon: float, k: int) -> Self:
+        """The same with this ε and k."""
 
     def at(self, length: int) -> Private:
         return self
@@ -176,7 +181,8 @@ class Private(Summarised):
         if isinstance(rows, list) and all(isinstance(row, np.ndarray) and row.ndim == 1 for row in rows):
             return self.release_all(rows, ids, key)
         if isinstance(rows, Ragged):
-            return self._release_ragged(rows, _Draws.of(self, ids, key, len(rows)))
+            groups = [(numbers, self._checked_rows(rows.rows(numbers))) for numbers in rows.by_length()]
+            return self._release_groups(groups, _Draws.of(self, ids, key, len(rows)))
         codes = self._checked_rows(rows)
         check_room(_BYTES_A_CODE * codes.nbytes)
         draws = _Draws.of(self, ids, key, len(codes))
@@ -185,10 +191,16 @@ class Private(Summarised):
         drawn = draws.each(codes, slice(None))
         return list(drawn) if isinstance(drawn, Ragged) else drawn
 
-    def _release_ragged(self, words: Ragged, draws: _Draws) -> Ragged:
-        groups = [(numbers, self._checked_rows(words.rows(numbers))) for numbers in words.by_length()]
+    @within_memory()
+    def _release_checked(self, words: Ragged, ids: Iterable[Any] | None, key: bytes | None) -> Ragged:
+        """`release_codes` for codes that the caller has made, and has just seen to be words that may go in."""
+        groups = [(numbers, words.rows(numbers)) for numbers in words.by_length()]
+        return self._release_groups(groups, _Draws.of(self, ids, key, len(words)))
+
+    def _release_groups(self, groups: Sequence[tuple[NDArray[np.int64], Codes]], draws: _Draws) -> Ragged:
+        """The releases of words in groups of one length, each with the numbers of its words."""
         drawn = [(numbers, draws.each(rows, numbers)) for numbers, rows in groups]
-        return Ragged.gathered(drawn, len(words), self._outputs.kind)
+        return Ragged.gathered(drawn, sum(len(numbers) for numbers, _ in groups), self._outputs.kind)
 
     def parameters(self, length: int) -> str:
         """A text with everything public that determines the draws at words of this length, given key, id and word.
@@ -243,6 +255,32 @@ class Private(Summarised):
         return plain
 
 
+class Weighted(Private):
+    """A mechanism that draws from the words of its language by weights, the same ones at all words of a length."""
+
+    _kind: tuple[str, ...] = ()  # what tells its draws from others with the same weights
+
+    @abstractmethod
+    def weights(self, length: int) -> Weights:
+        """The weights of the outputs at words of this length: everything public that determines their probabilities.
+
+        Cost: on systems a certificate for the length, once.
+        """
+
+    def _law(self, codes: Codes) -> Law:
+        return self._space.law(codes, self.weights(len(codes)))
+
+    def _drawing(self, length: int) -> Drawing:
+        weights = self.weights(length)
+        return Drawing(
+            lambda rows, stream: self._space.draw_each(rows, weights, stream),
+            lambda: (*self._kind, *weights.parameters),
+        )
+
+    def _distances(self, rows: Rows, width: int | None) -> Distances:
+        return self._space.distances(rows, self.weights(len(next(iter(rows)))), width)
+
+
 @dataclass(frozen=True, eq=False)
 class _Draws:
     """The randomness of one call that releases many words: fresh, or keyed."""
@@ -261,7 +299,9 @@ class _Draws:
         if len(checked) != number:
             raise InvalidValue(f"there are {number} words and {len(checked)} ids: pass one id for each word")
         tags = secret.id_tags(checked)
-        if ids is not None and not distinct(tags):
+        numbers = checked.whole_numbers
+        rising = numbers is not None and bool((numbers[1:] > numbers[:-1]).all())  # as the numbers of rows are
+        if ids is not None and not rising and not distinct(tags):
             raise InvalidValue(
                 "two words have the same id, so that equal outputs would tell that the words are equal: give each word "
                 "an id of its own, or leave out the ids"

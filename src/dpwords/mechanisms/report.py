@@ -107,12 +107,10 @@ class Report(Private):
         """All answers that can come out; raises `TooLarge` if there are more than `most`. Cost: their number."""
         return self.answers.every(most)
 
-    def like(self, *, epsilon: float | None = None, k: int | None = None) -> Self:
-        if k not in (None, self.k):
+    def _like(self, epsilon: float, k: int) -> Self:
+        if k != self.k:
             raise InvalidValue("a report hides whole words, whatever they differ in: leave out k")
-        return type(self)(
-            self.language, self.epsilon if epsilon is None else epsilon, self.question, limits=self.limits
-        )
+        return type(self)(self.language, epsilon, self.question, limits=self.limits)
 
     if TYPE_CHECKING:  # what comes out is no word; the functions are those of `Private`
 

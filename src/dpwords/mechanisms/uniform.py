@@ -5,18 +5,17 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Self
 
-from dpwords.core.encoding import Codes, Rows
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.errors import InvalidValue
 from dpwords.languages.language import Language, checked_language
-from dpwords.mechanisms.private import Drawing, Private
+from dpwords.mechanisms.private import Weighted
 from dpwords.mechanisms.summary import InForce
 from dpwords.privacy.guarantees import Guarantee, PureDP
 from dpwords.spaces.choice import space_of
-from dpwords.spaces.space import Distances, Law, Weights
+from dpwords.spaces.space import Weights
 
 
-class Uniform(Private):
+class Uniform(Weighted):
     """Release a uniformly random word of the language, whatever the private word is: ε = 0.
 
     All weights are exactly 1 for every private word, so rounding costs nothing either.
@@ -37,17 +36,10 @@ class Uniform(Private):
     def _in_force(self, length: int) -> InForce:
         return InForce("every word of the language is equally likely")
 
-    def _law(self, codes: Codes) -> Law:
-        return self._space.law(codes, Weights.linear(Fraction(0), len(codes)))
+    def weights(self, length: int) -> Weights:
+        return Weights.linear(Fraction(0), length)
 
-    def like(self, *, epsilon: float | None = None, k: int | None = None) -> Self:
+    def _like(self, epsilon: float, k: int) -> Self:
         if epsilon:
             raise InvalidValue("a uniform word has ε = 0: use another mechanism")
-        return type(self)(self.language, self.k if k is None else k, limits=self.limits)
-
-    def _drawing(self, length: int) -> Drawing:
-        weights = Weights.linear(Fraction(0), length)
-        return Drawing(lambda rows, stream: self._space.draw_each(rows, weights, stream), lambda: weights.parameters)
-
-    def _distances(self, rows: Rows, width: int | None) -> Distances:
-        return self._space.distances(rows, Weights.linear(Fraction(0), len(next(iter(rows)))), width)
+        return type(self)(self.language, k, limits=self.limits)

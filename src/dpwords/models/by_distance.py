@@ -2,7 +2,7 @@
 
 Given one release w, the distribution q of the private word, without its normaliser, is that of the releases of w. Its
 probabilities of symbols are sums over runs that are counted by their distance from w. What the normalisers change is
-found by proposing runs from q (`metropolis.py`).
+found by proposing runs from q (`posteriors.py`).
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ from dpwords.mechanisms.exponential import Exponential
 from dpwords.models.chains import PriorWords
 from dpwords.models.hidden import Seen, uniform_numbers
 from dpwords.models.listed import Evidence, weighted_logs
-from dpwords.models.metropolis import corrections
-from dpwords.models.posteriors import SPREAD, Known, Posteriors, Simulated
+from dpwords.models.posteriors import SPREAD, Known, Posteriors, Simulated, corrections
 from dpwords.models.tuning import PROPOSED, TOGETHER
 from dpwords.spaces.choice import graph_of, space_of
 from dpwords.spaces.graph import Graph

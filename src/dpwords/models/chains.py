@@ -130,21 +130,7 @@ class MarkovChain(ABC):
 
     def _steps(self, length: int) -> Floats:
         """For each place, the probability of each edge in its state, given that a word of this length is completed."""
-        hidden, chance = self.population, self.chances[self.population.parameter]
-        left = hidden.accepting.astype(np.float64)
-        steps = np.zeros((length, len(chance)))
-        layers = hidden.layers(length)
-        for place in reversed(range(length)):
-            taken = layers.order[layers.begin[place] : layers.begin[place + 1]]
-            if not len(taken):
-                raise InvalidValue(f"the language has no word of length {length}: choose another length")
-            weight = chance[taken] * left[hidden.target[taken]]
-            left = np.bincount(hidden.source[taken], weight, hidden.size).astype(np.float64)
-            if not left.any():
-                raise InvalidValue(f"the chain produces no word of length {length}: choose another length or chain")
-            steps[place, taken] = weight / np.where(left > 0, left, 1.0)[hidden.source[taken]]
-            left /= left.max()
-        return steps
+        return self.population.completing(self.chances, length)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,15 +17,9 @@ from dpwords.core.scaled import Floats, Integers
 from dpwords.models.fitting import Fit, ProgressLine, fit
 from dpwords.models.normalisers import Normalisers
 from dpwords.models.run_evidence import RunEvidence, SameLength
+from dpwords.models.tuning import RIDGE, ROUND_STEPS, ROUNDS, RUNS, SAMPLED_RELEASES, STILL, UNIFORM_RUNS
 from dpwords.spaces.space import Space
 
-_ROUNDS = 8
-_STEPS = 12  # of expectation–maximisation in each round
-_RUNS = 4  # drawn for each release
-_RELEASES = 2500  # for which runs are drawn
-_UNIFORM = 20_000  # runs on which the first approximation is fitted
-_STILL = 0.02  # share of all steps that the last round may move
-_RIDGE = 1.0
 _SOLVER_STEPS = 200
 
 
@@ -35,7 +29,7 @@ class Windows:
     def __init__(self, words: SameLength, normalisers: Normalisers, space: Space) -> None:
         self.hidden, self.normalisers, self.length = words.passes.hidden, normalisers, words.length
         self.values = np.zeros(len(self.hidden.source) + self.hidden.size)
-        rows = np.asarray(list(space.uniform(self.length, _UNIFORM, SeededSource("uniform runs").open())))
+        rows = np.asarray(list(space.uniform(self.length, UNIFORM_RUNS, SeededSource("uniform runs").open())))
         self._improve(self.hidden.taken(rows), np.zeros(len(rows), dtype=np.int64))
 
     def weighted(self, words: SameLength) -> SameLength:
@@ -46,12 +40,12 @@ class Windows:
 
     def improve(self, words: SameLength, chance: Floats, round_number: int) -> float:
         """Fit what is left unexplained, on runs drawn given some of the releases; return its standard deviation."""
-        kept = slice(0, None, max(len(words.times) // _RELEASES, 1))
+        kept = slice(0, None, max(len(words.times) // SAMPLED_RELEASES, 1))
         seen = words.passes.seen
         some = replace(words.passes, seen=seen._replace(rows=np.ascontiguousarray(seen.rows[kept])))
         stream = SeededSource(f"runs of round {round_number}").open()
-        taken = some.sampled(chance * words.factor, words.ending, _RUNS, stream)
-        release = np.repeat(np.arange(len(taken)), _RUNS)
+        taken = some.sampled(chance * words.factor, words.ending, RUNS, stream)
+        release = np.repeat(np.arange(len(taken)), RUNS)
         return self._improve(taken.reshape(-1, self.length), release)
 
     def _improve(self, taken: Integers, release: Integers) -> float:
@@ -79,20 +73,20 @@ def fit_corrected(
     pairs = zip(evidence.lengths, normalisers, strict=True)
     windows = [None if each is None else Windows(words, each, space) for words, each in pairs]
     found, before = Fit(start, -np.inf, 0, False), np.zeros(0)
-    for number in range(_ROUNDS):
+    for number in range(ROUNDS):
         weighted = zip(windows, evidence.lengths, strict=True)
         lengths = tuple(words if each is None else each.weighted(words) for each, words in weighted)
         evidence = replace(evidence, lengths=lengths)
-        found = fit(evidence, found.chances, most=_STEPS)
+        found = fit(evidence, found.chances, most=ROUND_STEPS)
         uses = evidence.expected(found.chances)[1]
         moved = float(np.abs(uses - before).sum() / uses.sum()) if number else 1.0
-        found, before = replace(found, converged=moved < _STILL), uses
+        found, before = replace(found, converged=moved < STILL), uses
         chance = found.chances[evidence.hidden.parameter]
         drawn = [(each, words) for each, words in zip(windows, lengths, strict=True) if each is not None]
         left = [each.improve(words, chance, number) for each, words in drawn]
         if progress is not None:
             unexplained = f"{max(left):.3f} of the normalisers' logarithm unexplained"
-            progress(f"round {number + 1} of {_ROUNDS}: {unexplained}, {moved:.1%} of all steps moved")
+            progress(f"round {number + 1} of {ROUNDS}: {unexplained}, {moved:.1%} of all steps moved")
     return evidence, found
 
 
@@ -112,7 +106,7 @@ def _regressed(columns: Integers, values: Floats, release: Integers, number: int
 
     def applied(x: Floats) -> Floats:
         back = np.repeat(centred(x[columns].sum(axis=1)), width)
-        return np.asarray(np.bincount(columns.ravel(), back, number) + _RIDGE * x)
+        return np.asarray(np.bincount(columns.ravel(), back, number) + RIDGE * x)
 
     rest: Floats = np.bincount(columns.ravel(), np.repeat(centred(values), width), number).astype(np.float64)
     found, direction = np.zeros(number), rest

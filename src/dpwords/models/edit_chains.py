@@ -19,9 +19,7 @@ from dpwords.core.scaled import Floats, Integers
 from dpwords.models.alignments import Alignments
 from dpwords.models.edit_lengths import LengthChain
 from dpwords.models.fitting import Fit, ProgressLine, fit, normalised
-
-_ENOUGH = 0.05  # what may be missing to the largest log-likelihood when a search ends
-_PATIENCE = 3  # times in a row that it has to be so: where there is much noise, one may be wrong
+from dpwords.models.tuning import EDITS_MISSING, EDITS_PATIENCE
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +140,8 @@ def fitted_chains(
 
 
 def _fit(chain: EditChain | LengthChain, steps: Floats, progress: ProgressLine | None) -> Fit:
-    return fit(chain, normalised(chain.uses(steps), chain.groups), progress, enough=_ENOUGH, patience=_PATIENCE)
+    start = normalised(chain.uses(steps), chain.groups)
+    return fit(chain, start, progress, enough=EDITS_MISSING, patience=EDITS_PATIENCE)
 
 
 def better_chain(own_ends: FittedChain, alike: FittedChain) -> tuple[FittedChain, FittedChain, float]:

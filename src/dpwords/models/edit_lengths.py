@@ -16,8 +16,7 @@ from dpwords.core.compiled import kernel
 from dpwords.core.scaled import Floats, Integers
 from dpwords.models.alignments import Alignments, EditChances
 from dpwords.models.true_lengths import explained_lengths
-
-_MOST_STEPS = 5 * 10**8  # of one pass; half a second
+from dpwords.models.tuning import WHOLE_LENGTHS_STEPS
 
 
 class SeenWords(NamedTuple):
@@ -52,7 +51,7 @@ class LengthChain:
         most = 2.0 * sizes.max(initial=1.0)  # nearly all true words are shorter than that
         symbols = alignments.states - 1
         steps = 3 * most * symbols * float((sizes * (sizes / 2 + symbols)).sum())
-        return cls(alignments) if len(sizes) and steps <= _MOST_STEPS else None
+        return cls(alignments) if len(sizes) and steps <= WHOLE_LENGTHS_STEPS else None
 
     @property
     def groups(self) -> Integers:

@@ -15,7 +15,7 @@ from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
 from dpwords.models.alignments import Alignments
 from dpwords.models.edit_chains import FittedChain, better_chain, fitted_chains
-from dpwords.models.fitting import ProgressLine
+from dpwords.models.fitting import EstimateMethod, ProgressLine
 from dpwords.models.releases import Releases
 from dpwords.spaces.edit_channel import Channel
 
@@ -37,7 +37,7 @@ class EditModel:
     releases: int
     fitted_to: str  # the fingerprint of the releases
 
-    method = "em"
+    method = EstimateMethod.EM
 
     def __repr__(self) -> str:
         return f"<EditModel: a Markov chain on {self.language!r}, fitted to {self.releases} releases (em)>"

@@ -9,13 +9,11 @@ from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.online import Online
 from dpwords.mechanisms.report import Report
-from dpwords.models.answers import AnswerEvidence
 from dpwords.models.by_distance import DistanceEvidence
-from dpwords.models.by_place import LinearEvidence, OnlineEvidence
 from dpwords.models.edited import AlignedEvidence
-from dpwords.models.listed import Evidence
+from dpwords.models.listed import AnswerEvidence, Evidence
 from dpwords.models.normalisers import rate_of
-from dpwords.models.runs import PlaceEvidence
+from dpwords.models.runs import LinearEvidence, OnlineEvidence, PlaceEvidence
 
 
 def evidence_of(mechanism: Mechanism, length: int) -> Evidence:

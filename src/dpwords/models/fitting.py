@@ -13,18 +13,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from enum import StrEnum
+from typing import Literal, Protocol
 
 import numpy as np
 
 from dpwords.core.scaled import Floats, Integers
+from dpwords.models.tuning import MISSING, MOST_STEPS
 
-CORRECTED = "em, corrected"  # the method where the normaliser depends on the private word
 _LEAST = 1e-9  # expected uses that are added to each parameter, since a parameter of 0 would remain 0
-_ENOUGH = 0.2  # what is likely to be missing to the largest log-likelihood when the search ends
-_MOST_STEPS = 1000
 
 ProgressLine = Callable[[str], None]
+
+
+class EstimateMethod(StrEnum):
+    """How estimates are made. A value is equal to, and shown as, the text that users pass and read."""
+
+    __repr__ = str.__repr__
+
+    AUTO = "auto"  # the best one of the next two
+    INVERSE = "inverse"  # counts, with the noise taken off
+    EM = "em"  # a chain, fitted by expectation–maximisation
+    CORRECTED = "em, corrected"  # the same, where the normaliser depends on the private word
+    COUNTED = "counted"  # where there is no noise
+
+
+MethodName = EstimateMethod | Literal["auto", "inverse", "em"]  # as users pass it
 
 
 class Likelihood(Protocol):
@@ -66,8 +80,8 @@ def fit(
     evidence: Likelihood,
     start: Floats,
     progress: ProgressLine | None = None,
-    most: int = _MOST_STEPS,
-    enough: float = _ENOUGH,
+    most: int = MOST_STEPS,
+    enough: float = MISSING,
     patience: int = 1,
 ) -> Fit:
     """The parameters with the largest likelihood that steps from `start` lead to. Cost: a pass for each step.

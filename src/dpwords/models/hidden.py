@@ -19,7 +19,7 @@ from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream, uint64
 from dpwords.core.scaled import Floats, Integers
 from dpwords.core.symbols import Alphabet
-from dpwords.errors import TooLarge
+from dpwords.errors import InvalidValue, TooLarge
 from dpwords.spaces.graph import Flags, Graph, edges_taken
 from dpwords.spaces.online_favours import SymbolFavours
 
@@ -175,6 +175,25 @@ class Hidden:
             there.append(np.flatnonzero(reached))
         begin, since = (np.cumsum([0, *map(len, parts)]) for parts in (order, there))
         return Layers(begin, np.concatenate(order), since, np.concatenate(there))
+
+    def completing(self, chances: Floats, length: int) -> Floats:
+        """For each place, the probability of each edge in its state, given that a word of this length is completed.
+
+        `chances` are the probabilities of the parameters, or any weights of them. Cost: length · edges.
+        """
+        chance, left, layers = chances[self.parameter], self.accepting.astype(np.float64), self.layers(length)
+        steps = np.zeros((length, len(chance)))
+        for place in reversed(range(length)):
+            taken = layers.order[layers.begin[place] : layers.begin[place + 1]]
+            if not len(taken):
+                raise InvalidValue(f"the language has no word of length {length}: choose another length")
+            weight = chance[taken] * left[self.target[taken]]
+            left = np.bincount(self.source[taken], weight, self.size).astype(np.float64)
+            if not left.any():
+                raise InvalidValue(f"the chain produces no word of length {length}: choose another length or chain")
+            steps[place, taken] = weight / np.where(left > 0, left, 1.0)[self.source[taken]]
+            left /= left.max()
+        return steps
 
     def paired(self, limits: Limits = DEFAULTS) -> Hidden:
         """The same runs with the edges as states, so that an edge of the result is a pair of consecutive edges.

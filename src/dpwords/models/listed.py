@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -16,6 +17,7 @@ from dpwords.core.scaled import Floats, Integers
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.lexicon import Lexicon
 from dpwords.mechanisms.mechanism import Mechanism
+from dpwords.mechanisms.report import Report
 from dpwords.models.chains import PriorWords
 from dpwords.models.hidden import Seen
 from dpwords.models.normalisers import Normalisers
@@ -149,3 +151,25 @@ def public_logs(weights: Weights, words: Codes) -> Floats:
     taken = edges_taken(base.start, base.sources, base.symbol, base.target, words)
     ends = base.ending.logs()[base.target[taken[:, -1]]]
     return np.asarray(base.weight.logs()[taken].sum(axis=1) + ends)
+
+
+class AnswerEvidence(Evidence):
+    """Answers about words."""
+
+    mechanism: Report
+
+    def every_output(self, words: Codes) -> Codes:
+        self.mechanism.answers.every(self.mechanism.limits.attacked_words)  # refuses too many
+        answers = self.mechanism.answers
+        return np.array(list(combinations(range(len(answers.items)), answers.size)), dtype=np.int64)
+
+    def log_probs(self, words: Codes, outputs: Sequence[Codes] | Codes) -> Floats:
+        """The share of the places whose answer is named, times the probability of a set that names it, and so on."""
+        items, sets = self.mechanism.answers.at_places(words), np.asarray(outputs)
+        counts = np.zeros((len(items), len(self.mechanism.items)))
+        np.add.at(counts, (np.arange(len(items))[:, None], items), 1.0 / items.shape[1])
+        named = np.zeros((counts.shape[1], len(sets)))
+        named[sets.T, np.arange(len(sets))] = 1.0
+        share = np.clip(counts @ named, 0.0, 1.0)
+        inside, outside = np.exp(self.mechanism._selection.log_shares)
+        return np.asarray(np.log(share * inside + (1 - share) * outside))

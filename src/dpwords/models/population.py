@@ -12,13 +12,12 @@ from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
 from dpwords.models.chains import MarkovChain, hidden_runs
 from dpwords.models.corrected import fit_corrected
-from dpwords.models.fitting import CORRECTED, Fit, ProgressLine, fit, normalised
+from dpwords.models.fitting import EstimateMethod, Fit, ProgressLine, fit, normalised
 from dpwords.models.hidden import Hidden
 from dpwords.models.releases import Releases
 from dpwords.models.run_evidence import RunEvidence, uneven_normalisers
+from dpwords.models.tuning import FIRST_RELEASES
 from dpwords.spaces.choice import space_of
-
-_FIRST = 4000  # releases from which a fit to many more starts
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +39,7 @@ class Model(MarkovChain):
     population: Hidden
     evidence: RunEvidence
     found: Fit
-    method: str
+    method: EstimateMethod
     releases: int
     fitted_to: str  # the fingerprint of the releases
 
@@ -75,10 +74,10 @@ def fitted(releases: Releases, mechanism: Private, progress: ProgressLine | None
         evidence, found = fit_corrected(first, uneven, space, start, progress)
     else:
         evidence = RunEvidence.of(mechanism, words, population)
-        if len(releases) > 4 * _FIRST:
-            start = fit(evidence.sample(_FIRST), start, progress).chances
+        if len(releases) > 4 * FIRST_RELEASES:
+            start = fit(evidence.sample(FIRST_RELEASES), start, progress).chances
         found = fit(evidence, start, progress)
-    method, told = "em" if uneven is None else CORRECTED, releases.fingerprint(mechanism)
+    method, told = EstimateMethod.EM if uneven is None else EstimateMethod.CORRECTED, releases.fingerprint(mechanism)
     return Model(mechanism.language, population, evidence, found, method, len(releases), told)
 
 

@@ -2,13 +2,16 @@
 
 Where the normaliser Z(x) of the exponential mechanism depends on the word x, the probabilities q(x) that forward and
 backward passes give are not yet those of Bayes' rule, which are in proportion to q(x)/Z(x)^r. What is missing is found
-by proposing runs from q (`metropolis.py`).
+by proposing runs from q (`posteriors.py`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 
@@ -16,16 +19,19 @@ from dpwords.core import threads
 from dpwords.core.encoding import Codes
 from dpwords.core.randomness import SeededSource
 from dpwords.core.scaled import Floats
+from dpwords.mechanisms.exponential import Exponential
+from dpwords.mechanisms.online import Online
 from dpwords.mechanisms.private import Private
 from dpwords.models.chains import MarkovChain, PriorWords
 from dpwords.models.hidden import Seen, favouring_own, uniform_numbers
 from dpwords.models.likeliest import HiddenWords, Likeliest, Told, together
-from dpwords.models.listed import Evidence
-from dpwords.models.metropolis import Corrections, corrections
+from dpwords.models.listed import Evidence, weighted_logs
 from dpwords.models.normalisers import Normalisers, ratio_of
-from dpwords.models.posteriors import SPREAD, Known, Posteriors, Simulated
+from dpwords.models.posteriors import SPREAD, Corrections, Known, Posteriors, Simulated, corrections
 from dpwords.models.tuning import CLOSE, DRAWN, EVEN, PROPOSED, PROPOSED_UNEVEN
-from dpwords.spaces.choice import space_of
+from dpwords.spaces.choice import graph_of, space_of
+from dpwords.spaces.online import OnlineRuns
+from dpwords.spaces.online_favours import favours
 
 
 class PlaceEvidence(Evidence):
@@ -210,3 +216,46 @@ class RunPosteriors(Posteriors):
         with np.errstate(divide="ignore"):
             chain = np.log(hidden.factor)[hidden.hidden.taken(words)].sum(axis=1)
         return np.asarray(chain + np.log(ratio_of(self.evidence.rate)) * agree)
+
+
+class OnlineEvidence(PlaceEvidence):
+    """Releases of runs that are drawn symbol by symbol: a released symbol favours some true ones, as it says itself."""
+
+    mechanism: Online
+
+    def seen(self, rows: Codes) -> Seen:
+        space = cast("OnlineRuns", self.mechanism._space)
+        return Seen(*favours(space, self.mechanism.weights(self.length), rows))
+
+    def log_probs(self, words: Codes, outputs: Sequence[Codes] | Codes) -> Floats:
+        """A product over places, of a factor that depends on the released word alone and one for favoured symbols."""
+        rows, favoured = self.seen(np.asarray(outputs))
+        table = np.zeros((len(favoured.first) - 1, len(self.mechanism.language.alphabet)))
+        table[np.repeat(np.arange(len(table)), np.diff(favoured.first)), favoured.symbol] = np.log(favoured.times)
+        found = np.zeros((len(words), len(outputs)))
+        for place in range(words.shape[1]):
+            found += table[rows[:, place]][:, words[:, place]].T
+        law = self.mechanism._law(words[0])
+        return np.asarray(found + np.array([law.log_prob(output) for output in outputs]) - found[0])
+
+
+class LinearEvidence(PlaceEvidence):
+    """Releases of the exponential mechanism with weights e^(−c·distance): the probability is π(w)·e^(−c·d)/Z(x)."""
+
+    mechanism: Exponential
+
+    def log_probs(self, words: Codes, outputs: Sequence[Codes] | Codes) -> Floats:
+        return weighted_logs(self.mechanism.weights(self.length), words, outputs)
+
+    @cached_property
+    def normalisers(self) -> Normalisers | None:
+        language = self.mechanism.language
+        if language.alike:
+            return None
+        return Normalisers(graph_of(language), self.mechanism.weights(self.length), self.mechanism.limits)
+
+    @property
+    def steepness(self) -> float:
+        """min(c, ε − c), from the promise itself."""
+        c = self.mechanism.weights(self.length).rate or Fraction(0)
+        return max(float(min(c, Fraction(self.mechanism.epsilon) - c)), 0.0)

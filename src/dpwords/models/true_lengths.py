@@ -8,10 +8,8 @@ from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.room import check_room
 from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue, TooLarge
+from dpwords.models.tuning import LENGTHS_MISSING, LENGTHS_ROUNDS
 from dpwords.spaces.edit_channel import Channel
-
-_ENOUGH = 0.1  # distance from the largest log-likelihood at which the search ends; going on would fit the noise
-_ROUNDS = 10_000  # rounds after which it ends in any case
 
 
 def length_channel(channel: Channel, longest_true: int, longest_released: int, limits: Limits = DEFAULTS) -> Floats:
@@ -68,10 +66,11 @@ def fit_lengths(counts: Floats, matrix: Floats) -> Floats:
     if not matrix.any(axis=0).all():
         raise InvalidValue("a released word is too long for these true lengths: allow longer true words")
     shares = np.full(len(matrix), 1 / len(matrix))
-    for _ in range(_ROUNDS):
+    for _ in range(LENGTHS_ROUNDS):
         ratios = matrix @ (counts / (shares @ matrix)) / counts.sum()
         shares = shares * ratios
-        if counts.sum() * (ratios.max() - 1) < _ENOUGH:  # the log-likelihood is concave, so that its slope bounds it
+        missing = counts.sum() * (ratios.max() - 1)  # at most: the log-likelihood is concave, and this is its slope
+        if missing < LENGTHS_MISSING:
             break
     return shares
 

@@ -1,17 +1,31 @@
-"""Numbers that were chosen by trying, all in one place: what each decides, and how it was chosen."""
+"""Numbers that were chosen by trying, and not derived: what each decides, and what speaks for its value.
+
+Those of a search trade time for accuracy; none of them enters a promise. Whether intervals cover with them is measured
+by `benchmarks/bench_estimates.py`, on seeds that had no part in the choice. Sections are those of docs/theory.md.
+"""
 
 from __future__ import annotations
 
-# The normaliser Z of the exponential mechanism counts as the same for all words up to this standard deviation of ln Z.
-# Leaving it out then changes expected counts by at most 0.03 of their own standard deviations (docs/theory.md, 15 c).
+# When the normaliser Z(x) counts as the same for all words: up to this standard deviation of ln Z. Leaving it out then
+# changes an expected count by at most 0.03 of the count's own standard deviation (15 c).
 EVEN = 0.03
 
-# Runs that are proposed for each simulated word, if its normaliser is nearly that of others, and if it is not: more of
-# them make intervals narrower and take longer.
-PROPOSED, PROPOSED_UNEVEN = 8, 64
-TOGETHER = 500  # simulated words whose corrections are computed at a time: they bound the memory
-DRAWN = 4000  # runs over which normalisers are averaged for one word: its probabilities are then off by 1 to 2 %
+# When expectation–maximisation ends: when at most so much log-likelihood seems to be missing, so many times in a row.
+# What is missing along one direction is half of its squared distance from the end, in standard errors: 0.2 is 0.6 of
+# them. Through the edit channel plateaus are long, where one such sign may be wrong (15 d).
+MISSING, MOST_STEPS = 0.2, 1000
+EDITS_MISSING, EDITS_PATIENCE = 0.05, 3
+LENGTHS_MISSING, LENGTHS_ROUNDS = 0.1, 10_000  # of true lengths: to go on would fit the noise
+FIRST_RELEASES = 4000  # a fit to many more releases starts from a fit to so many, to save time
+WHOLE_LENGTHS_STEPS = 5 * 10**8  # of a pass, half a second, up to which lengths have a distribution of their own
 
-# The bound by steepness is taken up to so many times the chance of the most likely word; beyond, the simulated one,
-# which is wider by chance.
-CLOSE = 1.5
+# How normalisers that do differ are approximated (15 c): rounds, steps of a search in each, runs that are drawn for
+# each of so many releases, uniform runs to begin with, and the ridge of the regression; all of them bound the time. The
+# fit counts as converged if the last round moves at most so large a share of all steps.
+ROUNDS, ROUND_STEPS, RUNS, SAMPLED_RELEASES, UNIFORM_RUNS, RIDGE, STILL = 8, 12, 4, 2500, 20_000, 1.0, 0.02
+
+# Simulated attacks (17 e): runs that are proposed for each word, if normalisers are nearly the same and if they are
+# not, and words at a time. Intervals hold for any numbers; more proposals make them narrower, and take longer.
+PROPOSED, PROPOSED_UNEVEN, TOGETHER = 8, 64, 500
+DRAWN = 4000  # runs over which normalisers are averaged for one word; the error that is left is told with the result
+CLOSE = 1.5  # times the likeliest word's chance, up to which the bound by steepness is taken, else the simulated one

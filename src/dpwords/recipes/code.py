@@ -10,6 +10,7 @@ from dpwords.bridges.system_files import SYSTEM_FILES
 from dpwords.core.files import FileContent
 from dpwords.errors import InvalidValue
 from dpwords.languages.lexicon import Lexicon
+from dpwords.mechanisms.choice import NAMED
 from dpwords.recipes.building import name_of
 from dpwords.recipes.kinds import NamedFile
 from dpwords.recipes.rule_notation import cells, rule_parts
@@ -119,14 +120,12 @@ def mechanism_code(recipe: Description, imports: list[str]) -> str:
             return f"dw.Recipe.from_json({json.dumps(recipe.told().document())!r}).mechanism()"
         imports.append("from dpwords.core.limits import Limits")
         promise += f", limits=Limits(certificate_time={_number(recipe.certificate_time)})"
-    if name == "channel":
-        onto = "" if recipe.language().every_word else ", onto=language"
-        return f"dw.EditChannel(language.alphabet.symbols, {promise}{onto})"
+    if name in NAMED:
+        onto = ", onto=language" if NAMED[name].projects and not recipe.language().every_word else ""
+        return NAMED[name].code.format(promise + onto)
     distance = ['distance="levenshtein"'] if recipe.edits == "all" else []
     if name == "best":
         return f"dw.best({', '.join(['language', promise, 'length=None', *distance])})"
-    if name == "online":
-        return f"dw.Online(language, {promise})"
     given = ["language", promise]
     if recipe.utility != "best":
         alpha = f"alpha={_number(recipe.alpha)}" if recipe.utility == "inverse" else ""

@@ -31,8 +31,7 @@ from dpwords.spaces.graph import Graph
 from dpwords.spaces.least_distance import LeastDistance
 from dpwords.spaces.lists import FiniteSpace, Listing, text_of
 from dpwords.spaces.runs import Runs
-
-_ROWS_MATTER = 64  # for longer words, the number of possible rows is no useful bound: prefixes reach the limit first
+from dpwords.spaces.tuning import ROWS_MATTER
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,7 +240,7 @@ def _refuse_beyond_limit(graph: Graph, reach: int, kind: type, most: int) -> Non
     prefixes, held, peak = np.zeros(graph.size), 0.0, 0.0
     prefixes[graph.start] = 1.0
     for layer in range(reach + 1):
-        pairs = np.minimum(prefixes, rows_at_most(layer, reach) if reach <= _ROWS_MATTER else math.inf)
+        pairs = np.minimum(prefixes, rows_at_most(layer, reach) if reach <= ROWS_MATTER else math.inf)
         edges = float(pairs @ np.diff(graph.first))
         held += float(pairs.sum()) * (reach + 1) * size + edges
         peak = max(peak, edges * (4 * (reach + 2) + (reach + 1) * size))

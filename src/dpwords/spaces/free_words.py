@@ -21,10 +21,9 @@ from dpwords.errors import TooLarge
 from dpwords.spaces.by_distance import ByDistanceLaw, DistanceWeights
 from dpwords.spaces.least_distance import LeastDistance
 from dpwords.spaces.space import Distances, Space, StoredLaw, Weights, batches, hamming
+from dpwords.spaces.tuning import MANY_SYMBOLS, RARE
 
 _BYTE = 256  # values of a byte
-_RARE = 240  # if all bytes up to this one keep a symbol, replacements are so rare that they are searched for
-_MANY = 2**24  # symbols from which on it pays to load the compiler
 
 
 @dataclass(frozen=True)
@@ -74,8 +73,8 @@ class FreeWords(Space):
         keep_or_replace, threshold, edge = _kept_and_replaced(self.symbols, weights.rate)
         if len(rows) == 1 and stream.shared:
             return self._draw_alone(rows[0], keep_or_replace, threshold, stream).reshape(rows.shape)
-        drawn, many = rows.reshape(-1).copy(), rows.size >= _MANY
-        often = edge is not None and edge <= _RARE and self.symbols <= _BYTE and (many or not stream.shared)
+        drawn, many = rows.reshape(-1).copy(), rows.size >= MANY_SYMBOLS
+        often = edge is not None and edge <= RARE and self.symbols <= _BYTE and (many or not stream.shared)
         for part, symbols in self._symbols_of(rows, stream):
             if often and edge is not None:
                 changed = self._replace_most(drawn[part], keep_or_replace, edge, symbols, many)

@@ -15,7 +15,7 @@ from dpwords.core.compiled import kernel_for
 from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Floats, Integers, Scaled
 from dpwords.core.symbols import Alphabet
-from dpwords.core.values import read_only
+from dpwords.core.values import read_only, read_only_view
 from dpwords.languages.language import Language
 
 Flags = NDArray[np.bool_]
@@ -161,7 +161,7 @@ class Graph:
     def accepts(self, rows: Codes) -> Flags:
         """For each row of symbol codes, whether it is a word of the language. Cost: symbols · branching."""
         loops = kernel_for("lattice", rows.size * self.branching)
-        return np.asarray(loops.accepted(self.edges, self.accepting, self.start, rows))
+        return np.asarray(loops.accepted(self.edges, self.accepting, self.start, read_only_view(rows)))
 
     def useful(self, length: int) -> Flags:
         """Row i: the states before symbol i from which a word of this length can be completed. Cost: length · edges."""

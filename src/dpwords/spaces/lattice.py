@@ -23,6 +23,7 @@ from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream, uint64
 from dpwords.core.room import at_most, check_room
 from dpwords.core.scaled import Floats, Integers, Scaled, indicator, normalised
+from dpwords.core.values import read_only_view
 from dpwords.errors import TooLarge
 from dpwords.spaces.graph import Flags, Graph
 
@@ -63,7 +64,7 @@ class Lattice:
     """
 
     def __init__(self, graph: Graph, codes: Codes, algebra: Discount | Tally, limits: Limits = DEFAULTS) -> None:
-        self.graph, self.codes, self.by_distance = graph, codes, isinstance(algebra, Tally)
+        self.graph, self.codes, self.by_distance = graph, codes.astype(np.int64), isinstance(algebra, Tally)
         self.limits = limits
         self.footprint = max(len(codes), graph.branching)  # numbers held at a time for each word that is drawn
         self._refuse_beyond_limit((_BYTES_A_LAYER + graph.size) * len(codes))
@@ -244,7 +245,7 @@ def walk_each(
         return np.concatenate(walks).astype(rows.dtype)
     words, places, uniforms = np.empty_like(rows), np.empty(len(rows), dtype=np.int64), uint64(stream, rows.shape)
     margin = sampling.margin(graph.branching) if margin is None else margin
-    loops = kernel_for("lattice", len(rows) * model._steps)
+    loops, rows = kernel_for("lattice", len(rows) * model._steps), read_only_view(rows)
 
     def advance(part: slice) -> None:
         job = (graph.edges, model._z, model.reach, model._filled(0, length), graph.start)

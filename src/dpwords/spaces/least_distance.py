@@ -11,8 +11,7 @@ from dpwords.core.limits import Limits
 from dpwords.core.scaled import Integers
 from dpwords.core.symbols import Distance
 from dpwords.spaces.graph import Flags, Graph
-
-_STEPS_OF_A_LAYER = 1000  # fixed cost of a layer, expressed as a number of pairs of edges
+from dpwords.spaces.tuning import STEPS_OF_A_LAYER
 
 
 class LeastDistance(NamedTuple):
@@ -66,7 +65,7 @@ class _PairSearch:
             alike = np.flatnonzero(here)  # words that have not differed yet are in the same state
             one, other = np.concatenate([np.tile(alike, (2, 1)), pairs], axis=1)
             before = np.concatenate([np.zeros(len(alike), dtype=np.int64), differing])
-            self._steps -= int((self._degrees[one] * self._degrees[other]).sum()) + _STEPS_OF_A_LAYER
+            self._steps -= int((self._degrees[one] * self._degrees[other]).sum()) + STEPS_OF_A_LAYER
             if self._steps < 0:
                 return None
             number, first = graph.leaving(one)

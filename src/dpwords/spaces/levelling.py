@@ -20,9 +20,7 @@ import numpy as np
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.scaled import Floats, Integers, exp_minus, normalised
 from dpwords.spaces.graph import Flags, Graph
-
-_SECOND_ORDER = 0.5  # κ/a²; both were chosen by trial on grids, and any value is sound
-_AT_THE_ENDS = 0.3
+from dpwords.spaces.tuning import AT_THE_ENDS, SECOND_ORDER
 
 
 def place_weights(others: Integers, at_end: Any, z: float) -> Floats:
@@ -30,7 +28,7 @@ def place_weights(others: Integers, at_end: Any, z: float) -> Floats:
 
     Inside, κ is 0 where only one other fits. The last place is at an end, and the first one where runs start anywhere.
     """
-    share = np.where(at_end, _AT_THE_ENDS, np.where(others >= 2, _SECOND_ORDER, 0.0))
+    share = np.where(at_end, AT_THE_ENDS, np.where(others >= 2, SECOND_ORDER, 0.0))
     return 1 / (1 + others * z + share * others * others * (z * z))
 
 

@@ -10,7 +10,7 @@ from functools import partial, singledispatch
 
 import numpy as np
 
-from dpwords.core.compiled import kernel
+from dpwords.core.compiled import kernel_for
 from dpwords.core.encoding import Codes
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.room import check_room
@@ -55,9 +55,8 @@ class Nearest:
 
     def __init__(self, graph: Graph, limits: Limits = DEFAULTS) -> None:
         self._limits = limits
-        steps = kernel("nearest").steps_to_the_end(
-            *_backwards(graph.sources, graph.target, graph.size), graph.accepting
-        )
+        loops = kernel_for("nearest", len(graph.target))
+        steps = loops.steps_to_the_end(*_backwards(graph.sources, graph.target, graph.size), graph.accepting)
         useful: Flags = steps >= 0
         if not useful[graph.start]:
             raise InvalidValue("the language has no word at all: make an accepting state reachable from its start")
@@ -80,7 +79,7 @@ class Nearest:
                 f"the limit is {most / 2**30:.0f} GiB: use a shorter word or a smaller system"
             )
         check_room(needed)
-        loops, edges = kernel("nearest"), (self._symbol, self._target, self._first)
+        loops, edges = kernel_for("nearest", len(codes) * len(self._target)), (self._symbol, self._target, self._first)
         cost = loops.costs(codes, *edges, *self._before, self._steps)
         found: Integers = loops.first_nearest(cost, codes, *edges, self._accepting, self._start)
         return found

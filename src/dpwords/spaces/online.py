@@ -24,14 +24,7 @@ from dpwords.core.scaled import ZERO_EXPONENT, Floats, Integers, Scaled
 from dpwords.spaces.graph import Flags
 from dpwords.spaces.runs import Runs
 from dpwords.spaces.space import Distances, Weights, batches
-
-_MANY_STARTS = 16  # states from which on the first one is chosen among several
-_LEVELS = 6  # steps within which a run can be met soon
-_SAMPLED_STARTS = 32  # states whose surroundings represent those of all
-_LOST = 0.9  # the assumed share of wrong places where the true run is not met soon
-_WRONG = 2.0  # the assumed number of wrong places for each step until it can be met
-_OPEN_LENGTH = 20  # the assumed length of a stream that has none
-_MOST_KEPT = 256  # preferences that are kept
+from dpwords.spaces.tuning import KEPT_PREFERENCES, LEVELS, LOST, MANY_STARTS, OPEN_LENGTH, SAMPLED_STARTS, WRONG
 
 
 class Choices(NamedTuple):
@@ -63,7 +56,7 @@ class Preferences:
 
     def __init__(self, z: Scaled, space: OnlineRuns, length: int | None) -> None:
         (exact,) = z.exact()
-        self.starts = space.best_starts(float(exact), length or _OPEN_LENGTH)
+        self.starts = space.best_starts(float(exact), length or OPEN_LENGTH)
         shares = scaled.from_fractions([(1 + (t - 1) * exact) / t for t in range(1, space.most_tied + 1)])
         plain = Scaled(np.array([0.5]), np.array([1]))  # 1
         self._mantissa = np.concatenate([plain.mantissa, shares.mantissa])
@@ -121,7 +114,7 @@ class OnlineRuns(Runs):
         key = (float(z.mantissa[0]), int(z.exponent[0]), length)
         found = self._preferences.get(key)
         if found is None:
-            if len(self._preferences) >= _MOST_KEPT:
+            if len(self._preferences) >= KEPT_PREFERENCES:
                 self._preferences.clear()
             found = self._preferences[key] = Preferences(z, self, length)
         return found
@@ -207,7 +200,7 @@ class OnlineRuns(Runs):
         """Whether runs begin with the choice of one of many states: the root of the graph is then never entered."""
         graph = self.graph
         degree = int(graph.first[graph.start + 1] - graph.first[graph.start])
-        return graph.state_named is not None and degree >= _MANY_STARTS and graph.start not in graph.target
+        return graph.state_named is not None and degree >= MANY_STARTS and graph.start not in graph.target
 
     def levels(self, state: int, most: int) -> Integers:
         """For each state the least m such that a run from it and one from `state` can be in one state after m steps.
@@ -216,12 +209,12 @@ class OnlineRuns(Runs):
         square of that level, times the edges.
         """
         graph = self.graph
-        found = np.full(graph.size, _LEVELS + 1)
+        found = np.full(graph.size, LEVELS + 1)
         found[state] = 0
         ahead = np.zeros(graph.size, dtype=np.bool_)
         ahead[state] = True
-        for level in range(1, _LEVELS + 1):
-            if np.count_nonzero(found <= _LEVELS) >= most:
+        for level in range(1, LEVELS + 1):
+            if np.count_nonzero(found <= LEVELS) >= most:
                 break
             ahead = _flags(graph.target[ahead[graph.sources]], graph.size)
             back = ahead
@@ -238,14 +231,14 @@ class OnlineRuns(Runs):
         mean = self._mean_levels
         number = np.arange(1, len(mean) + 1)
         met = number / (number + (len(mean) - number) * z)
-        return int(np.argmin((1 - met) * _LOST * length + met * _WRONG * mean)) + 1
+        return int(np.argmin((1 - met) * LOST * length + met * WRONG * mean)) + 1
 
     @cached_property
     def _mean_levels(self) -> Floats:
         """For t = 1, 2, 3, …, the mean level of the t nearest states, averaged over some true first states."""
         graph = self.graph
         states = np.unique(graph.target[graph.first[graph.start] : graph.first[graph.start + 1]])
-        sample = states[np.linspace(0, len(states) - 1, _SAMPLED_STARTS).astype(np.int64)]
+        sample = states[np.linspace(0, len(states) - 1, SAMPLED_STARTS).astype(np.int64)]
         ordered = np.sort(np.array([self.levels(int(state), graph.size)[states] for state in sample]), axis=1)
         return np.asarray(np.cumsum(ordered.mean(axis=0)) / np.arange(1, len(states) + 1))
 

@@ -13,14 +13,14 @@ from dpwords.core.encoding import Codes, Rows
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Floats, Integers
+from dpwords.core.values import read_only
 from dpwords.spaces.by_distance import ByDistanceLaw
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.lattice import Discount, Lattice, Tally, distances_each, walk_each
 from dpwords.spaces.least_distance import LeastDistance, in_graph
 from dpwords.spaces.space import Distances, Space, StoredLaw, Weights, batches, hamming, none_of_length
+from dpwords.spaces.tuning import STEPS_OF_A_LAYER
 from dpwords.spaces.weighted_words import WeightedLaw, WeightedWords
-
-_STEPS_OF_A_LAYER = 1000  # fixed cost of a layer, expressed as a number of edges
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +86,19 @@ class Runs(Space):
             raise none_of_length(length)
         return law.draw(count, stream)
 
+    def typical(self, length: int, steps: int = 1) -> tuple[Rows, Integers]:
+        """The last ones are cached with the graph, since mechanisms are compared on the same words."""
+        key = (length, self.averaged(length, steps), self.limits)
+        kept = self.graph.__dict__.get("_typical")  # replaced in one step: threads may share the graph
+        if kept is None or kept[0] != key:
+            kept = key, super().typical(length, steps)
+            read_only(*kept[1])
+            self.graph.__dict__["_typical"] = kept
+        return kept[1]
+
     def averaged(self, length: int, steps: int) -> tuple[int, int]:
         limits = self.limits
-        affordable = limits.averaged_steps // (length * (steps * len(self.graph.target) + _STEPS_OF_A_LAYER))
+        affordable = limits.averaged_steps // (length * (steps * len(self.graph.target) + STEPS_OF_A_LAYER))
         return limits.most_averaged, min(max(affordable, limits.fewest_averaged), limits.most_averaged)
 
     def least_distance(self, length: int) -> LeastDistance:

@@ -16,10 +16,10 @@ from dpwords.errors import InvalidValue
 from dpwords.frames.batches import BatchRelease
 from dpwords.frames.ids import checked_ids
 from dpwords.frames.long import Events, Form, LongWords
+from dpwords.frames.readers import empty_batch
 from dpwords.frames.requests import Request
-from dpwords.frames.tables import empty_batch
+from dpwords.mechanisms.mechanism import OutputKind
 from dpwords.mechanisms.private import Private
-from dpwords.mechanisms.report import Report
 from dpwords.spark.workers import SURVEY, OnWorkers, Shipment, raise_fault
 
 _SAME = (kinds.IntegerType, kinds.LongType, kinds.FloatType, kinds.DoubleType)  # numbers that an order column keeps
@@ -30,10 +30,6 @@ _TIMES = (kinds.TimestampType, kinds.TimestampNTZType)
 def release(dataframe: Any, mechanism: Private, request: Request, key: bytes | None, check_ids: bool) -> Any:
     """A DataFrame with released words; see `dpwords.spark.release`."""
     frame = _checked(dataframe)
-    if isinstance(mechanism, Report):
-        raise InvalidValue(
-            "a report is not released on a cluster yet: use dw.frames.release, or the command dpwords release"
-        )
     secret = Key.fresh() if key is None else Key(key)
     log = request.log(frame.columns)
     if log is not None:
@@ -47,25 +43,29 @@ def release(dataframe: Any, mechanism: Private, request: Request, key: bytes | N
             "number of the trip"
         )
     schema = _arrow_schema(words)
-    survey = request.survey(schema, mechanism, None, declared=lambda name: True).release
+    release = request.release(schema, mechanism, None, declared=lambda name: True)
+    if mechanism.releases is OutputKind.ANSWERS:
+        raise InvalidValue(
+            "a report is not released on a cluster yet: use dw.frames.release, or the command dpwords release"
+        )
     checked_ids(empty_batch(schema).column(request.id), request.id, 0)
-    needed = [name for name in words.columns if name in {*survey.shape.columns, request.id}]
-    lengths = _lengths(words.select(*map(_quoted, needed)), survey)
+    needed = [name for name in words.columns if name in {*release.shape.columns, request.id}]
+    lengths = _lengths(words.select(*map(_quoted, needed)), release)
     if check_ids and log is None:
         _check_ids(frame, request.id)
-    release = replace(survey, key=secret.secret)
+    release = replace(release, key=secret.secret, events=events)
     prepare(release, lengths)
     if release.kept is not None:
         words = words.select(*map(_quoted, release.kept))
         out = _bare(words.schema)
-    shared = frame.sparkSession.sparkContext.broadcast(Shipment(release, events, __version__))
+    shared = frame.sparkSession.sparkContext.broadcast(Shipment(release, __version__))
     return _mapped(words, shared, out, draws=True)
 
 
 def prepare(release: BatchRelease, lengths: list[int]) -> None:
     """Make what draws of words of these lengths need, above all certificates. It is pickled with the release."""
     for length in lengths:
-        release.like(0.0, length)._drawing(length)
+        release.like(0.0, length).prepare(length)
 
 
 def _checked(dataframe: Any) -> DataFrame:
@@ -113,7 +113,7 @@ def _arrow_schema(frame: DataFrame) -> Any:
 
 def _lengths(words: DataFrame, release: BatchRelease) -> list[int]:
     """The lengths of all words; raises the error of the first partition in which something is wrong."""
-    shared = words.sparkSession.sparkContext.broadcast(Shipment(release, None, __version__))
+    shared = words.sparkSession.sparkContext.broadcast(Shipment(release, __version__))
     try:
         found = _mapped(words, shared, SURVEY, draws=False).collect()
     finally:

@@ -13,7 +13,6 @@ import pyarrow as pa
 from dpwords import __version__, errors
 from dpwords.errors import DPWordsError, InvalidValue
 from dpwords.frames.batches import BatchRelease
-from dpwords.frames.long import Events
 from dpwords.frames.shapes import Fault
 
 SURVEY = "lengths array<bigint>, kind string, message string"  # the columns of a partition's facts, for Spark
@@ -24,7 +23,6 @@ class Shipment:
     """What is broadcast to the workers: how a batch is released, and by which version of this package."""
 
     release: BatchRelease
-    events: Events | None  # writes the words as rows, if they come from an event log
     version: str
 
     def surveyed(self, batches: Iterator[Any]) -> Iterator[Any]:
@@ -49,7 +47,7 @@ class Shipment:
         for batch in batches:
             with self._checked(batch):
                 words = self.release(batch)
-            yield words if self.events is None else self.events(words)
+            yield words
 
     @contextmanager
     def _checked(self, batch: Any) -> Iterator[None]:

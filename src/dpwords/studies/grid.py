@@ -43,7 +43,7 @@ START = (1, 2)
 _ZIGZAG = "ES" * 8 + "E"
 _TURNED = ["SE" * pairs + "ES" * (8 - pairs) + "E" for pairs in range(1, 9)] + ["SE" * 8 + "S"]
 EPSILON = 5.0  # as in the paper's last figure
-LINEAR = str(Title.TEXTBOOK_LINEAR)
+LINEAR = Title.TEXTBOOK_LINEAR
 NAMES = (LITERAL, TEXTBOOK, LINEAR, TIGHT)
 TIMED_EPSILON, TIMED_RUNS = 0.01, 100
 

@@ -21,7 +21,7 @@ AnyMechanism = TypeVar("AnyMechanism", bound=Mechanism)
 ProgressBar = Callable[[Sequence[Any], str], Iterable[Any]]  # the same items, with a label for a progress bar
 Seed = int | str | None
 
-LITERAL, TEXTBOOK, TIGHT = map(str, (Title.LITERAL_FORMULA, Title.PAPERS_UTILITY, Title.TIGHT_LINEAR))
+LITERAL, TEXTBOOK, TIGHT = Title.LITERAL_FORMULA, Title.PAPERS_UTILITY, Title.TIGHT_LINEAR
 ALPHA = 1.0  # the constant of the paper's utility; the paper does not say which value it used
 SAMPLES = 5  # as many as the paper prints
 _TIMED = 5  # timed repetitions, of which the median is reported

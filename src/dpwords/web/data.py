@@ -73,7 +73,7 @@ def check(question: Message, _progress: ShowProgress) -> Message:
     settings = DataSettings.of(Fields(question.values))
     run = _run(replace(settings, request=replace(settings.request, invalid="skip")), question.content)
     plan = run.survey()
-    length = run.commonest_length
+    length = plan.commonest_length
     mechanism = plan.release.like(plan.typical_epsilon, length)
     recipe = settings.recipe
     whole = recipe.changed({"output": output_name(str(recipe.input)), "output_format": recipe.format})
@@ -85,7 +85,7 @@ def check(question: Message, _progress: ShowProgress) -> Message:
             "skipped": plan.skipped,
             "fault": _first_fault(settings, question.content) if plan.skipped else None,
             "symbols": settings.symbols,
-            "lengths": [[length, number] for length, number in run.lengths.items()],
+            "lengths": [[length, number] for length, number in plan.lengths.items()],
             "length": length,
             "promise": str(mechanism.guarantee),
             "typical": {"epsilon": mechanism.epsilon, "k": mechanism.k, "edits": settings.recipe.edits},

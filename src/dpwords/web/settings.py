@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 WORDS = ("moves", "states")
 MOST_SIDE = 60  # rows and columns of a grid that is drawn
 SAMPLES = 500  # simulated words, where it cannot be computed what is guessed
-QUICK = Limits(certificate_time=0.0)  # no long proofs while a slider moves
+QUICK = Limits(certificate_time=3.0)  # no long proofs while a slider moves
 LONGEST_LIST = 2**20  # characters of a list of symbols, or of a system
 LONGEST_NAME = 1_000
 MOST_RULES, LONGEST_RULE = 20, 400  # rules, and characters of each

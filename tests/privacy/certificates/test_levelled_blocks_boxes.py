@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import dpwords as dw
-from dpwords.core.compiled import kernel
 from dpwords.privacy.certificates.levelled_blocks import AHEAD, Cover, Group, _EveryPlace
 from dpwords.privacy.certificates.levelled_blocks_boxes import Bounds, Boxes, PrefixLayer
 from dpwords.privacy.certificates.levelled_system import LevelledSystem
 from dpwords.privacy.certificates.word_lengths import WordLengths
 from dpwords.spaces.graph import Graph
-from privacy.certificates.test_levelled_blocks import blocks_of, random_cases
+from listed_systems import blocks_of, random_cases
+from loops import callable_parts
 
 
 def outside_of_box(system: LevelledSystem, bounds: Bounds, begin: int, own: int, masses: Any) -> Any:
@@ -123,7 +123,8 @@ def test_many_ways_at_once_are_the_same_as_one_by_one() -> None:
     assert blocks is not None
     system, z, rng = blocks.system, math.exp(-2.0), np.random.default_rng(5)
     every = Boxes(system, WordLengths(system.graph, 4, None), z)
-    boxes, ways, closings = kernel("levelled_blocks_boxes"), kernel("levelled_blocks_ways"), kernel("levelled_blocks")
+    names = ("levelled_blocks_boxes", "levelled_blocks_ways", "levelled_blocks")
+    boxes, ways, closings = map(callable_parts, names)
     nodes, near, degrees, states = every.nodes, every.near, every.degrees, system.graph.size
     most = int(near.size.max())
     for own, new in {
@@ -169,7 +170,7 @@ def test_long_blocks_change_at_most_as_much_as_growth_does() -> None:
 
 
 def test_what_is_outside_of_a_box_is_a_row_of_its_own() -> None:
-    ways = kernel("levelled_blocks_ways")
+    ways = callable_parts("levelled_blocks_ways")
     lo, hi = np.array([[0.1, 0.2], [0.0, 0.0], [9.0, 9.0]]), np.array([[0.3, 0.4], [0.0, 0.0], [9.0, 9.0]])
     mixture, place = np.zeros(3), np.zeros(3, dtype=np.int64)
     kept = ways.mixed(ways.WayMasses(lo, hi, np.zeros(2), np.array([0.5, 0.7])), 2, 2, mixture, place)
@@ -180,7 +181,7 @@ def test_what_is_outside_of_a_box_is_a_row_of_its_own() -> None:
 
 def test_the_end_of_a_word_counts_what_is_outside_of_the_box() -> None:
     """With weights of 1 at the end, the whole mass is the sum of all masses in the box, and of those outside."""
-    ways, boxes = kernel("levelled_blocks_ways"), kernel("levelled_blocks_boxes")
+    ways, boxes = callable_parts("levelled_blocks_ways"), callable_parts("levelled_blocks_boxes")
     blocks = blocks_of(Graph.of(dw.GridWorld(3, 3).by_states()), 2, 1, 2)
     assert blocks is not None
     system = blocks.system

@@ -25,6 +25,7 @@ from dpwords.languages.systems import TransitionSystem
 from dpwords.privacy.certificates.levelled_blocks import longer_blocks
 from dpwords.privacy.certificates.levelled_system import Detail
 from dpwords.spaces.graph import Graph
+from loops import callable_parts
 from privacy.certificates.test_certificates import brute_excess, levelled_blocks
 
 
@@ -226,7 +227,7 @@ def test_one_step_of_shares(spread: float) -> None:
 @pytest.mark.parametrize("spread", [0.0, 1e-15, 1e-3, 1.0])
 def test_quotients_are_never_below_the_truth(spread: float) -> None:
     """With intervals so narrow that only rounding matters, and wide ones."""
-    draw, largest = np.random.default_rng(7), kernel("levelled_blocks_boxes").largest_quotient
+    draw, largest = np.random.default_rng(7), callable_parts("levelled_blocks_boxes").largest_quotient
     for most in [4] * 200 + [200] * 40:
         count = int(draw.integers(1, most))
         one, other = draw.random(count), draw.random(count)

@@ -57,13 +57,12 @@ class LevelledSearch:
     def attempts(self, length: int | None) -> Iterator[tuple[Stage, Detail]]:
         """The stages for words of one length, or of all lengths, with the radius of their boxes.
 
-        The first one has smaller boxes where the limits demand it, unless runs start at so many states that most of
-        their weight would be outside.
+        The first one has smaller boxes where the limits demand it.
         """
         before: set[Detail] = set()
         for stage in STAGES if length is not None else FOR_ALL_LENGTHS:
             largest = self._radius(stage.box)
-            least = LEAST_RADIUS if stage is STAGES[0] and self._starts <= stage.box else largest
+            least = LEAST_RADIUS if stage is STAGES[0] else largest
             details = (Detail(stage.back, stage.ahead, radius) for radius in range(largest, least - 1, -1))
             detail = next((each for each in details if self.allowed(each, length)), None)
             if detail is not None and detail not in before:
@@ -146,11 +145,6 @@ class LevelledSearch:
         guess = on_grid(guess * (1 - stage.precision / 2), epsilon)
         c, bound = largest_rate(epsilon, excess, guess, precision=stage.precision)
         return Rate(c, bound, least.get(c, 1), usual)
-
-    @property
-    def _starts(self) -> int:
-        """The number of states that the first symbol can lead to."""
-        return int(self.graph.first[self.graph.start + 1] - self.graph.first[self.graph.start])
 
     def _ways(self, steps: int) -> float:
         """The number of ways of so many steps, from any state."""

@@ -126,7 +126,7 @@ class SystemCertifier(Certifier):
         In a large system, few states may be within reach.
         """
         for_all = 0.0 if self._search is None else self._search.first_seconds(None)
-        return for_all <= QUICK or not 0.0 < own.first_seconds(length) < QUICKER * for_all
+        return for_all > 0.0 and (for_all <= QUICK or not 0.0 < own.first_seconds(length) < QUICKER * for_all)
 
     def _of_all_lengths(self, progress: ShareDone | None = None) -> Certificate | None:
         if not self._for_all:

@@ -1,9 +1,9 @@
 """Numbers that were chosen by trial: how certificates are searched for, and when a search ends.
 
 None of them can make a certificate wrong: whatever rate, detail or invariant a search proposes, a proof with outward
-rounding decides. They affect how long a search takes, and how large the rate is that it finds. Unless a line says
-otherwise they were chosen by trial on square grids of 3 to 40 cells a side and on the roads of Stockholm, from one
-start and from anywhere, at ε from 2 to 6; the small random systems of the tests had no part in the choice.
+rounding decides. They affect how long a search takes, and how large the rate is that it finds. They were chosen by
+trial on grids and on the roads of Stockholm, whose rates docs/theory.md shows (section 9); the random systems of the
+tests, on which certificates are compared with the truth, had no part in the choice.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FAR = 0.02  # of ε: a bound that is so far above ε, and farther than that of a
 NEARLY = 1 - 2e-5  # of ε: with balanced weights only rounding is lost, and such a rate passes at the first try
 
 # Balanced weights (`small_languages.py`)
-BALANCING_ROUNDS = 100  # of each search for weights; on grids of up to 1,024 words more rounds gained nothing
+BALANCING_ROUNDS = 100  # of each search for weights
 BALANCED = 1e-16  # a mean square of what is missing, at which the equations count as solved
 
 # How much of a run a certificate looks at (`levelled_search.py`)
@@ -34,7 +34,7 @@ class Stage:
     precision: float  # of ε, in the rate
 
 
-STAGES = (  # in order of cost; each was added where the ones before it stopped at half of ε
+STAGES = (  # in order of cost; later ones prove more at small ε
     Stage(2, 1, 170, 0.96, PRECISION),
     Stage(2, 1, 400, 0.955, 5e-4),
     Stage(2, 1, 1000, 0.95, 5e-4),  # for short words that start anywhere, whose starts are far apart
@@ -47,7 +47,7 @@ HOPELESS = 0.5  # of ε: an excess beyond which more detail is not tried, once b
 ENOUGH = 0.93  # of ε: a length that a certificate for all lengths covers at this rate has none of its own,
 GUESS = 0.93  # and the search for one length begins here if there is no certificate for all
 QUICK = 10.0  # seconds: a length does not wait for a certificate for all lengths that is expected to take longer,
-QUICKER = 0.25  # if its own takes less than this fraction of the time; on grids of 100 × 100 and roads of that size
+QUICKER = 0.5  # if its own takes less than this fraction of that time; tried on systems of 10,000 states
 LARGEST_LEAST = 12  # symbols: a certificate for all lengths covers words of so many, and may leave out shorter ones
 
 # The first guess for all lengths: the excess falls about like e^(−1.5·c), from what it is at 0.97 ε
@@ -55,7 +55,7 @@ NEARBY = 0.97
 FALLS = 1.5
 GUESSING_ROUNDS = 20
 
-# What a search is expected to cost, measured on one core of a laptop; only compared with the limits
+# What a search is expected to cost, measured on 15 × 15 grids; only compared with the limits
 EVALUATIONS = 4  # of a search
 SECONDS_A_PLACE = 2e-8  # for each way of a prefix and two more steps, and each node in a box
 SECONDS_ALL_PLACES = 3e-7  # the same, for all lengths together
@@ -65,6 +65,6 @@ SAMPLED_BOXES = 1000  # states whose boxes are counted
 LAYERS = 4  # prefixes of H to H + 3 symbols are bounded one by one, longer ones together
 COMPLETIONS = 8  # completions of up to 7 symbols likewise
 COPIES = 4  # of the last place, in the bound for longer blocks; 2 would do for the proof
-INVARIANT_ROUNDS = 300  # after which the search for an invariant is given up; those found took less than 100
+INVARIANT_ROUNDS = 300  # after which the search for an invariant is given up
 WIDER = 3e-5  # by how much it goes beyond what was found: more loses some of ε, less takes more rounds
 NEARLY_NONE = 1e-7  # lower bounds below this are replaced by 0, since they would fall for hundreds of rounds
