@@ -197,5 +197,5 @@ def test_a_loaded_system_is_described_by_its_json() -> None:
     assert language(described | {"words": "states"}).accepts(["t", "s", "s"])
     found = answer(asked(described, ["a", "a", "b"], epsilon=1.0))
     assert all(system.accepts(word) for result in found.values() for word in result["releases"])
-    with pytest.raises(dw.InvalidValue, match=r"the system is not valid JSON \(line 1, column 2\)"):
+    with pytest.raises(dw.InvalidValue, match=r"system\.json is not valid JSON \(line 1, column 2\)"):
         language({"kind": "system", "system": "{"})

@@ -114,6 +114,8 @@ class Named:
     edits: Edits  # the kind of edits that it hides
     make: Callable[[Language, float, int, Limits], Private]  # from language, ε and k
     offered: Callable[[Language], bool]  # whether it can be better than others on a language
+    code: str  # the Python code that makes it on `language`, with {} for ε and k
+    projects: bool = False  # whether it is projected onto the language, where that has not all words
 
 
 NAMED = {
@@ -122,6 +124,7 @@ NAMED = {
         "substitutions",
         lambda language, epsilon, k, limits: dw.Online(language, epsilon, k, limits=limits),
         lambda language: not language.listed and not language.alike,
+        "dw.Online(language, {})",
     ),
     "channel": Named(
         Title.CHANNEL_ONTO,
@@ -130,6 +133,8 @@ NAMED = {
             language.alphabet.symbols, epsilon, k, onto=None if language.every_word else language, limits=limits
         ),
         lambda language: not language.every_word,
+        "dw.EditChannel(language.alphabet.symbols, {})",
+        projects=True,
     ),
 }
 MECHANISMS = ("best", "exponential", *NAMED)
