@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol, cast
 
 from dpwords.errors import InvalidValue
-from dpwords.plots.measure import drawable, matplotlib_as_it_comes, one_line
+from dpwords.plots.measure import drawable, matplotlib_as_it_comes, new_figure, one_line
 from dpwords.plots.palette import COLOURS
 from dpwords.plots.style import INK, PALE, RELEASED
 from dpwords.privacy.guarantees import keeps, steps_of
@@ -54,12 +54,10 @@ def audit(found: AuditedLosses | AuditedPair, title: str = "") -> Figure:
     >>> import dpwords as dw
     >>> figure = audit(dw.audit.exact(dw.Exponential(dw.Words("ab"), epsilon=1), length=3))
     """
-    from matplotlib.figure import Figure
-
     if not hasattr(found, "losses") and not hasattr(found, "reach"):
         raise InvalidValue("there is nothing to draw: pass what a function of dw.audit returned")
     measured = hasattr(found, "losses")
-    figure = Figure(figsize=(6, 4 if measured else 2.2), layout="constrained")
+    figure = new_figure((6, 4 if measured else 2.2), layout="constrained")
     axes = figure.subplots()
     if measured:
         _by_distance(axes, cast("AuditedLosses", found))

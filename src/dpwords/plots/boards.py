@@ -13,7 +13,7 @@ from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.language import Language
 from dpwords.languages.systems import TransitionSystem
 from dpwords.plots.grounds import Ground, ground_of
-from dpwords.plots.measure import drawable, matplotlib_as_it_comes, one_line, text_width
+from dpwords.plots.measure import drawable, matplotlib_as_it_comes, new_figure, one_line, text_width
 from dpwords.plots.places import Spot
 from dpwords.plots.samples import check_rows
 from dpwords.plots.style import CHANGED, INK, RELEASED, Note
@@ -39,8 +39,6 @@ _LOOKS: dict[str, Any] = {"va": "center", "color": INK, "parse_math": False}
 
 def whole(system: TransitionSystem, title: str) -> Figure:
     """The grid or map of a system, with its start and its accepting states."""
-    from matplotlib.figure import Figure
-
     ground = ground_of(system)
     starts = [] if system.start is None else [ground.spots[system.start]]
     ends = [ground.spots[state] for state in system.states if state in (system.accepting or ())]
@@ -50,7 +48,7 @@ def whole(system: TransitionSystem, title: str) -> Figure:
     wide = max(_WHOLE, max(texts) / 72 + 2 * _MARGIN)
     head, body = 0.4 if title else 0.0, _WHOLE * ground.aspect
     high = head + body + 0.3
-    figure = Figure(figsize=(wide, high))
+    figure = new_figure((wide, high))
     figure.text(_MARGIN / wide, 1 - 0.2 / high, drawable(title), fontsize=11, **_LOOKS)
     _write(figure, notes)
     axes = figure.add_axes((0, 0.3 / high, _WHOLE / wide, body / high), xlim=ground.x, ylim=ground.y)
@@ -78,8 +76,6 @@ def runs(system: Language, rows: Mapping[str, Sequence[Word]], title: str = "", 
     >>> from dpwords import GridWorld
     >>> figure = runs(GridWorld(3, 3), {"by hand": ["EESS", "ESES"]})
     """
-    from matplotlib.figure import Figure
-
     if not isinstance(system, Language) or system.system is None:
         raise InvalidValue("runs belong to a system: pass a TransitionSystem, for example a GridWorld")
     check_rows(rows.values(), alike=compared)
@@ -94,7 +90,7 @@ def runs(system: Language, rows: Mapping[str, Sequence[Word]], title: str = "", 
     texts = [text_width(title, 11.0), _width(notes), *(text_width(name, 9.0, "bold") for name in rows)]
     wide = max(max(map(len, rows.values())) * (panel + _MARGIN), max(texts) / 72 + _MARGIN) + _MARGIN
     top = high = (0.4 if title else 0.1) + sum(head + 0.25 + board + _MARGIN for head in heads) + 0.3
-    figure = Figure(figsize=(wide, high))
+    figure = new_figure((wide, high))
     figure.text(_MARGIN / wide, 1 - 0.2 / high, drawable(title), fontsize=11, **_LOOKS)
     _write(figure, notes)
     top -= 0.4 if title else 0.1

@@ -6,8 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib.util import find_spec
+from typing import TYPE_CHECKING, Literal
 
 from dpwords.errors import InvalidValue, MissingExtra
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SANS, MONO = "DejaVu Sans", "DejaVu Sans Mono"  # both come with matplotlib
 
@@ -42,6 +46,18 @@ def one_line(text: str) -> str:
 def drawable(text: str, family: str = SANS, instead: str = "[U+{:X}]") -> str:
     """The text with every character that the font lacks replaced by `instead`, by default its code point."""
     return "".join(letter if _has(letter, family) else instead.format(ord(letter)) for letter in text)
+
+
+def new_figure(size: tuple[float, float], layout: Literal["constrained"] | None = None) -> Figure:
+    """An empty figure of so many inches."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=size, layout=layout)
+
+
+def legend_text(name: str) -> str:
+    """A name in a legend, where matplotlib would read what is between dollar signs as a formula."""
+    return drawable(name).replace("$", r"\$")
 
 
 @lru_cache(maxsize=4096)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpwords.core.symbols import Word, symbols_of
 from dpwords.errors import InvalidValue
-from dpwords.plots.measure import MONO, drawable, matplotlib_as_it_comes, one_line, text_width
+from dpwords.plots.measure import MONO, drawable, legend_text, matplotlib_as_it_comes, new_figure, one_line, text_width
 from dpwords.plots.palette import Look, looks
 from dpwords.plots.style import CHANGED, INK, MARK, RELEASED, Note
 
@@ -32,8 +32,6 @@ def words(secret: str, blocks: Sequence[Mapping[str, Sequence[str]]]) -> Figure:
 
     >>> figure = words("gattaca", [{"by hand": ["gattaca", "gactaca"]}])
     """
-    from matplotlib.figure import Figure
-
     check_rows(([secret, *column] for block in blocks for column in block.values()), least=2)
     if not all(blocks):
         raise InvalidValue("a block needs at least one column: leave out empty blocks")
@@ -44,7 +42,7 @@ def words(secret: str, blocks: Sequence[Mapping[str, Sequence[str]]]) -> Figure:
     note_widths = [text_width(note.text, _SIZE) + _GAP for note in _NOTES]
     width = max(column_width * max(map(len, blocks)), sum(note_widths) + 6 * _LETTER)
     height = _LINE * (sum(lines) + 1.5)
-    figure = Figure(figsize=(width / 72, height / 72))
+    figure = new_figure((width / 72, height / 72))
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
     axes.set_axis_off()
     style: dict[str, Any] = {"fontsize": _SIZE, "va": "center_baseline", "parse_math": False}
@@ -66,11 +64,9 @@ def distances(laws: Mapping[str, Mapping[str, Sequence[float]]]) -> Figure:
 
     >>> figure = distances({"ε = 1": {"fair": [0.5, 0.5], "certain": [1.0, 0.0]}})
     """
-    from matplotlib.figure import Figure
-
     if not laws or not all(laws.values()):
         raise InvalidValue("a figure of distances needs at least one panel, and each panel at least one distribution")
-    figure = Figure(figsize=(2.6 * len(laws) + 0.6, 3.2), layout="constrained")
+    figure = new_figure((2.6 * len(laws) + 0.6, 3.2), layout="constrained")
     axes = figure.subplots(1, len(laws), squeeze=False)[0]
     styles = looks(dict.fromkeys(name for panel in laws.values() for name in panel))
     for panel, (title, named) in zip(axes, laws.items(), strict=True):
@@ -97,11 +93,9 @@ def panels(
 
     >>> figure = panels([1, 2], {"expected": {"tight": [0.5, 0.2]}, "observed": {"tight": [0.4, 0.3]}}, "distance")
     """
-    from matplotlib.figure import Figure
-
     if not named or not all(named.values()):
         raise InvalidValue("there is nothing to draw: give at least one panel, and each at least one curve")
-    figure = Figure(figsize=(3.6 * len(named) + 0.6, 4), layout="constrained")
+    figure = new_figure((3.6 * len(named) + 0.6, 4), layout="constrained")
     axes = figure.subplots(1, len(named), squeeze=False, sharex=True, sharey=True)[0]
     styles = looks(dict.fromkeys(name for curves in named.values() for name in curves), titles)
     for panel, (title, curves) in zip(axes, named.items(), strict=True):
@@ -117,13 +111,11 @@ def curves(epsilons: Sequence[float], series: Mapping[str, Sequence[float]], tit
 
     >>> figure = curves([1, 2, 4], {"tight": [3.0, 1.0, 0.2]})
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6, 4), layout="constrained")
+    figure = new_figure((6, 4), layout="constrained")
     axes = figure.subplots()
     _against_epsilon(axes, epsilons, series, looks(series), one_line(title))
     axes.set_ylabel("expected distance")
-    axes.legend(axes.lines, _legend_texts(series), frameon=False)
+    axes.legend(axes.lines, [*map(legend_text, series)], frameon=False)
     return figure
 
 
@@ -165,12 +157,9 @@ def _curve(
 def _legend_below(figure: Figure, axes: Sequence[Axes], columns: int) -> None:
     """One legend for all panels, with each name once."""
     handles = {str(line.get_label()): line for panel in axes for line in panel.lines}
-    shown = _legend_texts(handles)
-    figure.legend(list(handles.values()), shown, loc="outside lower center", ncols=columns, frameon=False)
-
-
-def _legend_texts(names: Iterable[str]) -> list[str]:
-    return [drawable(name).replace("$", r"\$") for name in names]
+    figure.legend(
+        list(handles.values()), [*map(legend_text, handles)], loc="outside lower center", ncols=columns, frameon=False
+    )
 
 
 def _word(axes: Axes, secret: str, word: str, left: float, y: float) -> None:
