@@ -20,8 +20,8 @@ from dpwords.languages.systems import TransitionSystem
 from dpwords.plots.audits import audit
 from dpwords.plots.boards import runs, whole
 from dpwords.plots.drawing import draw
+from dpwords.plots.figures import matplotlib_as_it_comes, need_matplotlib, one_line
 from dpwords.plots.graphviz import text
-from dpwords.plots.measure import matplotlib_as_it_comes, need_matplotlib, one_line
 from dpwords.plots.places import MOST_ARROWS, MOST_STATES, cells_of, to_scale
 from dpwords.plots.samples import curves, distances, panels, words
 from dpwords.plots.shares import estimates

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dpwords.plots.figures import drawable, new_figure, text_width
 from dpwords.plots.layout import LINE, Box, Curve, Layout
-from dpwords.plots.measure import drawable, new_figure, text_width
 from dpwords.plots.structure import Arrow, Diagram, Node
 from dpwords.plots.style import COMPLETIONS, INK, KINDS, SHARE, legend
 

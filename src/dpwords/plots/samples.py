@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpwords.core.symbols import Word, symbols_of
 from dpwords.errors import InvalidValue
-from dpwords.plots.measure import MONO, drawable, legend_text, matplotlib_as_it_comes, new_figure, one_line, text_width
+from dpwords.plots.figures import MONO, drawable, legend_text, matplotlib_as_it_comes, new_figure, one_line, text_width
 from dpwords.plots.palette import Look, looks
 from dpwords.plots.style import CHANGED, INK, MARK, RELEASED, Note
 

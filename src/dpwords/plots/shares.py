@@ -13,8 +13,8 @@ from dpwords.errors import InvalidValue
 from dpwords.languages.language import Language
 from dpwords.languages.systems import TransitionSystem, written
 from dpwords.plots.drawing import draw
+from dpwords.plots.figures import drawable, legend_text, matplotlib_as_it_comes, new_figure, one_line
 from dpwords.plots.grounds import Grid, Ground, ground_of
-from dpwords.plots.measure import drawable, legend_text, matplotlib_as_it_comes, new_figure, one_line
 from dpwords.plots.palette import looks
 from dpwords.plots.places import MOST_ON_A_CIRCLE, cells_of, on_a_circle, spread
 from dpwords.plots.structure import Arrow, Diagram, Node, visible
