@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import dpwords as dw
 from dpwords.core.limits import DEFAULTS, Limits
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Edits = Literal["substitutions", "all"]
 Maker = Callable[[float], "Private"]  # from ε
+Made = TypeVar("Made")
 EDITS: tuple[Edits, ...] = ("substitutions", "all")
 TIGHT, TEXTBOOK = CalibrationMethod
 CALIBRATIONS = tuple(each.value for each in CalibrationMethod)
@@ -182,7 +183,7 @@ def default_name(language: Language, edits: Edits, utility: str = "best", calibr
     return "best" if compares else "exponential"
 
 
-def quietly(make: Maker, epsilon: float) -> Private:
+def quietly(make: Callable[[float], Made], epsilon: float) -> Made:
     """A mechanism, made without warnings that little of a word survives: for tables that show it anyway."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

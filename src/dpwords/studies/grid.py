@@ -129,24 +129,14 @@ def _sizes_and_times(world: GridWorld, k: int, seed: study.Seed, progress: study
         return study.seeded(_mechanism(world, name, TIMED_EPSILON, k), seed).simulate(PATH, TIMED_RUNS)
 
     built, build = study.timed(product)
-    seconds = [study.timed(partial(runs, name))[1] for name in progress(NAMES, "timing")]
-    return study.Table(
-        ("size or time", "paper", "here"),
-        (
-            ("cells of the grid", PAPER_CELLS, len(world.states)),
-            ("states of the product", PAPER_STATES, len(built.states)),
-            ("edges of the product", PAPER_EDGES, len(built.edges)),
-            ("seconds to build it", PAPER_BUILD, build),
-            *(
-                (
-                    f"seconds for {TIMED_RUNS} runs at ε = {TIMED_EPSILON:g}, {name}",
-                    PAPER_DRAW if name == study.LITERAL else None,
-                    spent,
-                )
-                for name, spent in zip(NAMES, seconds, strict=True)
-            ),
-        ),
-    )
+    sizes = [
+        ("cells of the grid", PAPER_CELLS, len(world.states)),
+        ("states of the product", PAPER_STATES, len(built.states)),
+        ("edges of the product", PAPER_EDGES, len(built.edges)),
+        ("seconds to build it", PAPER_BUILD, build),
+    ]
+    drawn = f"{TIMED_RUNS} runs at ε = {TIMED_EPSILON:g}"
+    return study.sizes_and_times(sizes, drawn, PAPER_DRAW, {name: partial(runs, name) for name in NAMES}, progress)
 
 
 def _losses(labellings: tuple[_Labelling, ...], k: int) -> study.Table:

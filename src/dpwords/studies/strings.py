@@ -104,23 +104,16 @@ def _true_epsilon(mechanism: Mechanism) -> float:
 
 def _sizes_and_times(words: Words, k: int, seed: study.Seed, progress: study.ProgressBar) -> study.Table:
     near, build = study.timed(lambda: LevenshteinAutomaton(WORD, len(WORD), ALPHABET, edits="substitutions"))
-    mechanisms = _mechanisms(words, 1, k)
-    draws = [
-        study.timed(partial(study.seeded(mechanism, seed).simulate, WORD, _TIMED_WORDS))[1]
-        for mechanism in progress(list(mechanisms.values()), "timing")
+    sizes = [
+        ("states of the automaton", PAPER_STATES, len(near.states)),
+        ("edges of the automaton", PAPER_EDGES, len(near.edges)),
+        ("seconds to build it", PAPER_BUILD, build),
     ]
-    return study.Table(
-        ("size or time", "paper", "here"),
-        (
-            ("states of the automaton", PAPER_STATES, len(near.states)),
-            ("edges of the automaton", PAPER_EDGES, len(near.edges)),
-            ("seconds to build it", PAPER_BUILD, build),
-            *(
-                (f"seconds for {_TIMED_WORDS} words, {name}", PAPER_DRAW if name == study.LITERAL else None, seconds)
-                for name, seconds in zip(mechanisms, draws, strict=True)
-            ),
-        ),
-    )
+    draws = {
+        name: partial(study.seeded(mechanism, seed).simulate, WORD, _TIMED_WORDS)
+        for name, mechanism in _mechanisms(words, 1, k).items()
+    }
+    return study.sizes_and_times(sizes, f"{_TIMED_WORDS} words", PAPER_DRAW, draws, progress)
 
 
 def _distances(words: Words, blocks: tuple[study.Block, ...], k: int) -> study.Table:

@@ -150,6 +150,19 @@ def timed(work: Callable[[], Made]) -> tuple[Made, float]:
     return made, statistics.median(seconds)
 
 
+def sizes_and_times(
+    sizes: Sequence[tuple[str, float, float]],
+    drawn: str,
+    paper: float,
+    draws: Mapping[str, Callable[[], object]],
+    progress: ProgressBar,
+) -> Table:
+    """Sizes in the paper and here, and the seconds that each mechanism takes to draw; the paper has the literal one."""
+    times = {name: timed(draws[name])[1] for name in progress(list(draws), "timing")}
+    rows = ((f"seconds for {drawn}, {name}", paper if name == LITERAL else None, took) for name, took in times.items())
+    return Table(("size or time", "paper", "here"), (*sizes, *rows))
+
+
 def closing_notes(seed: Seed) -> tuple[str, ...]:
     """Notes that every study ends with, on the privacy of what it shows."""
     shown = "Distances are shown because this secret is public; a release prints only the word."
