@@ -177,17 +177,9 @@ def exact(
         one, other = pair
         output = outputs[most_telling_output(logs[one], logs[other])]
         worst = Worst(words[one], words[other], output, int(apart[one, other]), float(losses[one, other]))
-    return ExactAudit(
-        measured,
-        claimed,
-        worst,
-        len(words),
-        k,
-        losses_by_distance(apart, losses),
-        delta,
-        max((len(output) for output in columns), default=0),
-        sum(map(len, drawn)),
-    )
+    longest, drawn_in_all = max((len(output) for output in columns), default=0), sum(map(len, drawn))
+    by_distance = losses_by_distance(apart, losses)
+    return ExactAudit(measured, claimed, worst, len(words), k, by_distance, delta, longest, drawn_in_all)
 
 
 def promise_of(

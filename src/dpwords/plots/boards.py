@@ -147,16 +147,9 @@ def _path(
         x, y = _across(here, there)
         steps.append([end, (here[0] + aside * x, here[1] + aside * y), (there[0] + aside * x, there[1] + aside * y)])
         end = steps[-1][-1]
-    axes.add_collection(
-        LineCollection(
-            steps,
-            colors=colours[len(colours) - len(steps) :],
-            linewidths=min(1.6, 0.13 * cell),
-            capstyle="round" if opacity == 1 else "butt",
-            alpha=opacity,
-            gid="run",
-        )
-    )
+    lines = LineCollection(steps, colors=colours[len(colours) - len(steps) :], alpha=opacity, gid="run")
+    lines.set(linewidths=min(1.6, 0.13 * cell), capstyle="round" if opacity == 1 else "butt")
+    axes.add_collection(lines)
     first = colours[0] if len(visited) == len(colours) else colour  # the first symbol may be the state of the start
     axes.plot(*start, marker="o", color=first, markersize=min(6.0, 0.7 * cell), alpha=opacity)
     axes.plot(*end, marker="s", color=colours[-1], markersize=min(3.5, 0.4 * cell), alpha=opacity)

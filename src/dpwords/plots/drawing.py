@@ -76,25 +76,14 @@ def _arrow(axes: Axes, arrow: Arrow, curve: Curve, patches: list[FancyBboxPatch]
     from matplotlib.path import Path
 
     stroke = KINDS[arrow.kind]
-    looks: dict[str, Any] = {
-        "arrowstyle": "-|>",
-        "mutation_scale": 10 + 2 * (arrow.width - 1),
-        "color": stroke.colour,
-        "linestyle": stroke.line,
-        "linewidth": arrow.width,
-        "gid": "arrow",
-    }
+    looks: dict[str, Any] = {"color": stroke.colour, "linestyle": stroke.line, "linewidth": arrow.width, "gid": "arrow"}
+    looks |= {"arrowstyle": "-|>", "mutation_scale": 10 + 2 * (arrow.width - 1)}
     if curve.bend is None:
         way = Path([curve.start, curve.corner, curve.end], [Path.MOVETO, Path.CURVE3, Path.CURVE3])
         axes.add_artist(FancyArrowPatch(path=way, **looks))
         return
-    ends: dict[str, Any] = {
-        "patchA": patches[arrow.source],
-        "patchB": patches[arrow.target],
-        "shrinkA": 0,
-        "shrinkB": 1,
-    }
-    axes.add_artist(FancyArrowPatch(curve.start, curve.end, connectionstyle=f"arc3,rad={curve.bend}", **ends, **looks))
+    looks |= {"patchA": patches[arrow.source], "patchB": patches[arrow.target], "shrinkA": 0, "shrinkB": 1}
+    axes.add_artist(FancyArrowPatch(curve.start, curve.end, connectionstyle=f"arc3,rad={curve.bend}", **looks))
 
 
 def _label(axes: Axes, arrow: Arrow, box: Box) -> None:

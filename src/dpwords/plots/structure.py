@@ -93,26 +93,15 @@ class Diagram:
 
 def _of_automaton(drawn: Automaton) -> Diagram:
     completions = drawn.completions if isinstance(drawn, Policy) else {}
-    places = _places(drawn)
+    shown = {state: _short(number) for state, number in completions.items()}
+    places, by_sets = _places(drawn), _of_sets(drawn.start)
     nodes = tuple(
-        Node(
-            _label(state),
-            _short(completions[state]) if state in completions else "",
-            state == drawn.start,
-            state in drawn.accepting,
-            *places[state],
-        )
+        Node(_label(state), shown.get(state, ""), state == drawn.start, state in drawn.accepting, *places[state])
         for state in drawn.states
     )
-    by_sets = _of_sets(drawn.start)
-    return Diagram(
-        nodes,
-        _arrows(
-            drawn.states, drawn.alphabet.symbols, ((edge, _kind(edge, by_sets)) for edge in drawn.edges), completions
-        ),
-        arranged="layers",
-        in_product=_in_product(drawn.start),
-    )
+    edges = ((edge, _kind(edge, by_sets)) for edge in drawn.edges)
+    arrows = _arrows(drawn.states, drawn.alphabet.symbols, edges, completions)
+    return Diagram(nodes, arrows, arranged="layers", in_product=_in_product(drawn.start))
 
 
 def _of_system(system: TransitionSystem) -> Diagram:
@@ -260,16 +249,11 @@ def _arrows(
     labels: dict[tuple[Any, Any, Kind], list[Any]] = {}
     for (source, label, target), kind in edges:
         labels.setdefault((source, target, kind), []).append(label)
-    return tuple(
-        Arrow(
-            numbers[source],
-            numbers[target],
-            _reads(read, symbols),
-            _share(Fraction(completions[target], completions[source])) if completions else "",
-            kind,
-        )
-        for (source, target, kind), read in labels.items()
-    )
+    arrows = []
+    for (source, target, kind), read in labels.items():
+        share = _share(Fraction(completions[target], completions[source])) if completions else ""
+        arrows.append(Arrow(numbers[source], numbers[target], _reads(read, symbols), share, kind))
+    return tuple(arrows)
 
 
 def _reads(labels: Sequence[Any], symbols: Sequence[Symbol]) -> str:
