@@ -82,31 +82,16 @@ def data(
     if not found:
         raise InvalidValue(missing[0])
     several = f"Each row has the means of {draws} simulated releases of all words."
+    notes = [*_COLUMNS, *([_OF_REPORTS] if REPORT in makers else ()), *([several] if draws > 1 else ())]
+    about = {"warning": NOT_PRIVATE, "language": repr(language), "words": len(words), "symbols": len(words.values)}
+    chosen = {"k": k, "edits": edits, "question": asked, "draws": draws, "seed": seed}
     return Study(
         "data",
         f"{len(words):,} words with {len(words.values):,} symbols, k = {k}, edits: {edits}, question: {asked}",
-        {
-            "warning": NOT_PRIVATE,
-            "language": repr(language),
-            "words": len(words),
-            "symbols": len(words.values),
-            "k": k,
-            "edits": edits,
-            "question": asked,
-            "draws": draws,
-            "seed": seed,
-            "results": [each.document() for each in found],
-        },
+        {**about, **chosen, "results": [each.document() for each in found]},
         (Table(HEADER, tuple(each.row() for each in found)),),
         (),
-        (
-            *_COLUMNS,
-            *([_OF_REPORTS] if REPORT in makers else ()),
-            *([several] if draws > 1 else ()),
-            *missing,
-            *_notes(found),
-            NOT_PRIVATE,
-        ),
+        (*notes, *missing, *_notes(found), NOT_PRIVATE),
         {
             "data_distance": lambda: _figure(found, ("expected", "observed"), "distance per step"),
             f"data_{asked}": lambda: _figure(found, ("counted", "estimated"), f"error of {asked} (of at most 2)"),

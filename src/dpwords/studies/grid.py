@@ -76,21 +76,12 @@ def grid(k: int = 1, seed: study.Seed = None, progress: study.ProgressBar = stud
         f"runs_{labelling.name}": partial(_figure, labelling, block)
         for labelling, block in zip(labellings, blocks, strict=True)
     }
+    where = {"path": PATH, "start": START, "rows": world.rows, "columns": world.columns, "cells": world.run(PATH)}
+    timed = {"timed_runs": TIMED_RUNS, "timed_epsilon": TIMED_EPSILON}
     return study.Study(
         "grid",
         f"Case study 2: the path {PATH} from cell (1, 2) of a 15×15 grid (α = {study.ALPHA:g})",
-        {
-            "path": PATH,
-            "start": START,
-            "rows": world.rows,
-            "columns": world.columns,
-            "cells": labellings[1].secret,
-            "k": k,
-            "alpha": study.ALPHA,
-            "seed": seed,
-            "timed_runs": TIMED_RUNS,
-            "timed_epsilon": TIMED_EPSILON,
-        },
+        {**where, "k": k, "alpha": study.ALPHA, "seed": seed, **timed},
         (_sizes_and_times(world, k, seed, progress), _losses(labellings, k)),
         blocks,
         (
