@@ -219,7 +219,7 @@ def kinds_asked_for(tree: ast.AST) -> list[int]:
     return found
 
 
-UNFINISHED = {"cli", "frames", "spark", "web"}  # rooms that are being taken off their tests for classes
+UNFINISHED = {"cli", "frames", "spark"}  # rooms that are being taken off their tests for classes
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if room(name) not in {"mechanisms", *UNFINISHED}])

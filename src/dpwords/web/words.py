@@ -9,7 +9,6 @@ from dpwords import accuracy
 from dpwords.accuracy import Target
 from dpwords.errors import InvalidValue, NotInLanguage
 from dpwords.languages.systems import written
-from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.paper_literal import PaperLiteral
 from dpwords.plots.marks import marks
 from dpwords.web.fields import Fields
@@ -116,17 +115,16 @@ def _marked(chosen: Mechanism, word: Word, released: Word) -> list[list[str]]:
 def _figures(chosen: Private, length: int) -> dict[str, Any]:
     """What is public about words of this length."""
     summary = chosen.summary(length)
-    few_kept = chosen.warning if isinstance(chosen, EditChannel) else None
     lines = [line for line in str(summary).splitlines()[1:] if not line.startswith("warning: ")]
     return {
         "epsilon": chosen.epsilon,
         "length": length,
         "expected": chosen.expected_distance(length=length),
         "distribution": _trimmed(chosen.distance_distribution(length=length, at_most=_MOST_DISTANCES)),
-        "edits_made": isinstance(chosen, EditChannel),
+        "edits_made": chosen.edits_made,
         "of_100": None if summary.within_k is None else summary.within_k.of_100,
         "promise": lines,
-        "warnings": [*summary.warnings, *([] if few_kept is None else [few_kept])],
+        "warnings": [*summary.warnings, *([] if chosen.warning is None else [chosen.warning])],
     }
 
 
