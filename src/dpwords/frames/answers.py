@@ -15,7 +15,7 @@ import pyarrow as pa
 from dpwords.core.encoding import Ragged
 from dpwords.core.symbols import Alphabet
 from dpwords.errors import InvalidValue
-from dpwords.frames.coders import is_list, is_text, plain_kind, told_kind
+from dpwords.frames.coders import is_list, is_text, own_kind, plain_kind, told_kind
 from dpwords.frames.columns import checked_column
 from dpwords.frames.shapes import Found, ListWords, Shape, TextWords, WideWords
 from dpwords.mechanisms.mechanism import NamedItems
@@ -75,12 +75,7 @@ def released_answers(schema: Any, answers: NamedItems, column: str, separator: s
 def _item_kind(kind: Any, answers: NamedItems, alphabet: Alphabet) -> Any:
     """The Arrow type of states and symbols in answers: that of the column, unless it has moves and they are states."""
     ends = [end for item in answers.items for end in (item if answers.question == "transitions" else (item,))]
-    if set(ends) <= set(alphabet.symbols):
-        return plain_kind(kind)
-    try:
-        return pa.infer_type(ends)
-    except (pa.ArrowException, TypeError, ValueError):
-        return pa.string()
+    return plain_kind(kind) if set(ends) <= set(alphabet.symbols) else own_kind(ends)
 
 
 def _text(column: str, kind: Any, separator: str | None, answers: NamedItems) -> TextWords:

@@ -10,7 +10,7 @@ on each row has one word, and rows go through here batch by batch:
 
 Everybody makes the same passes: releases of files (`passes`) and of data frames (`whole`), which differ in where
 batches come from and go to; workers of a cluster (`dpwords.spark`), to whom a `BatchRelease` is sent; and whoever
-only reads words, true ones (`true_words`) or released ones (`released`).
+only reads words, true ones (`passes.words_in`) or released ones (`released`).
 """
 
 from __future__ import annotations
