@@ -6,7 +6,6 @@ or over the rows of an event log, are answered in one list for each word.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,32 +16,21 @@ from dpwords.core.symbols import Alphabet
 from dpwords.errors import InvalidValue
 from dpwords.frames.coders import is_list, is_text, own_kind, plain_kind, told_kind
 from dpwords.frames.columns import checked_column
-from dpwords.frames.shapes import Found, ListWords, Shape, TextWords, WideWords
+from dpwords.frames.shapes import ListWords, Shape, TextWords, WideWords
 from dpwords.mechanisms.mechanism import NamedItems
 
 ANSWER = "answer"  # the column of the answers, where words have no column of their own
 
 
-@dataclass(frozen=True)
 class AnswerColumn:
-    """Reads words in any shape, and writes the items that are named for each of them into one column."""
+    """Reads words in any shape, and writes the items that are named for each of them into one column.
 
-    words: Shape
-    items: Shape  # in which each item is a symbol
+    Each item is a symbol of the shape `items`.
+    """
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.words.columns
-
-    @property
-    def released(self) -> tuple[str, ...]:
-        return self.items.columns
-
-    def read(self, batch: Any) -> Found:
-        return self.words.read(batch)
-
-    def write(self, words: Ragged) -> list[Any]:
-        return self.items.write(words)
+    def __init__(self, words: Shape, items: Shape) -> None:
+        self.columns, self.read = words.columns, words.read
+        self.released, self.write = items.columns, items.write
 
 
 def answer_column(words: Shape, answers: NamedItems, alphabet: Alphabet) -> AnswerColumn:

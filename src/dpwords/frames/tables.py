@@ -261,7 +261,7 @@ def _container(column: Any, kind: Any) -> Callable[[Any], Any]:
     if not words:
         return lambda word: word
     first, symbol = words[0], next((word[0] for word in words if len(word)), ())
-    inner = _tuples if isinstance(symbol, tuple) else _same
+    inner = _tuples if isinstance(symbol, tuple) else lambda value: value
     if isinstance(first, tuple):
         return lambda word: tuple(map(inner, word))
     if not isinstance(first, np.ndarray):
@@ -275,10 +275,6 @@ def _container(column: Any, kind: Any) -> Callable[[Any], Any]:
         return found
 
     return array
-
-
-def _same(value: Any) -> Any:
-    return value
 
 
 def _index(index: Any) -> Any:
