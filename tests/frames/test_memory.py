@@ -12,10 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpwords as dw
-from dpwords.frames.guesses import guessed
 from dpwords.frames.memory import MemoryRun, memory_source
 from dpwords.frames.requests import Request
-from dpwords.frames.samples import MOST_SYMBOLS, occurring, sample_of
+from dpwords.frames.samples import MOST_SYMBOLS, guessed, occurring, sample_of
 from runs import job, run
 
 ROWS = "id,user,w,note\n1,ann,gattaca,007\n2,bob,acgt,\n3,ann,tt,x\n"

@@ -6,7 +6,6 @@ or over the rows of an event log, are answered in one list for each word.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,34 +14,23 @@ import pyarrow as pa
 from dpwords.core.encoding import Ragged
 from dpwords.core.symbols import Alphabet
 from dpwords.errors import InvalidValue
-from dpwords.frames.coders import is_list, is_text, plain_kind, told_kind
+from dpwords.frames.coders import is_list, is_text, own_kind, plain_kind, told_kind
 from dpwords.frames.columns import checked_column
-from dpwords.frames.shapes import Found, ListWords, Shape, TextWords, WideWords
+from dpwords.frames.shapes import ListWords, Shape, TextWords, WideWords
 from dpwords.mechanisms.mechanism import NamedItems
 
 ANSWER = "answer"  # the column of the answers, where words have no column of their own
 
 
-@dataclass(frozen=True)
 class AnswerColumn:
-    """Reads words in any shape, and writes the items that are named for each of them into one column."""
+    """Reads words in any shape, and writes the items that are named for each of them into one column.
 
-    words: Shape
-    items: Shape  # in which each item is a symbol
+    Each item is a symbol of the shape `items`.
+    """
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.words.columns
-
-    @property
-    def released(self) -> tuple[str, ...]:
-        return self.items.columns
-
-    def read(self, batch: Any) -> Found:
-        return self.words.read(batch)
-
-    def write(self, words: Ragged) -> list[Any]:
-        return self.items.write(words)
+    def __init__(self, words: Shape, items: Shape) -> None:
+        self.columns, self.read = words.columns, words.read
+        self.released, self.write = items.columns, items.write
 
 
 def answer_column(words: Shape, answers: NamedItems, alphabet: Alphabet) -> AnswerColumn:
@@ -75,12 +63,7 @@ def released_answers(schema: Any, answers: NamedItems, column: str, separator: s
 def _item_kind(kind: Any, answers: NamedItems, alphabet: Alphabet) -> Any:
     """The Arrow type of states and symbols in answers: that of the column, unless it has moves and they are states."""
     ends = [end for item in answers.items for end in (item if answers.question == "transitions" else (item,))]
-    if set(ends) <= set(alphabet.symbols):
-        return plain_kind(kind)
-    try:
-        return pa.infer_type(ends)
-    except (pa.ArrowException, TypeError, ValueError):
-        return pa.string()
+    return plain_kind(kind) if set(ends) <= set(alphabet.symbols) else own_kind(ends)
 
 
 def _text(column: str, kind: Any, separator: str | None, answers: NamedItems) -> TextWords:

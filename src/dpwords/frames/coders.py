@@ -141,7 +141,7 @@ def written_kind(kind: Any, symbols: CodedSymbols) -> Any:
     encodings or dictionaries: programs often choose those by what occurs. If nothing occurs, the alphabet decides.
     """
     if pa.types.is_null(kind):
-        kind = next((wide for wide in _NUMBERS if _fits(symbols, wide)), None) or _own_kind(symbols)
+        kind = next((wide for wide in _NUMBERS if _fits(symbols, wide)), None) or own_kind(symbols)
     if pa.types.is_dictionary(kind):
         return written_kind(kind.value_type, symbols)
     if is_text(kind):
@@ -160,7 +160,8 @@ def written_kind(kind: Any, symbols: CodedSymbols) -> Any:
 _NUMBERS = (pa.int64(), pa.uint64(), pa.float64())
 
 
-def _own_kind(symbols: CodedSymbols) -> Any:
+def own_kind(symbols: Sequence[Symbol]) -> Any:
+    """The Arrow type that values have by themselves; that of text if they have none in common."""
     try:
         return pa.infer_type(symbols)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):

@@ -52,17 +52,14 @@ class FileForm:
     def reader(self, source: Input) -> TableReader:
         """What reads a file of this form."""
         need_pyarrow()
-        if self.kind in DELIMITED:
-            from dpwords.frames.delimited import DelimitedReader
+        from dpwords.frames.delimited import DelimitedReader, TextReader
+        from dpwords.frames.json_lines import JsonReader
 
+        if self.kind in DELIMITED:
             return DelimitedReader(source, self.packing, cast(Any, self.kind), self.header)
         if self.kind == "text":
-            from dpwords.frames.delimited import TextReader
-
             return TextReader(source, self.packing)
         if self.kind == "jsonl":
-            from dpwords.frames.json_lines import JsonReader
-
             return JsonReader(source, self.packing)
         from dpwords.frames.arrow_files import ArrowReader, ParquetReader
 
@@ -76,17 +73,14 @@ class FileForm:
 
     def group_writer(self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str]) -> GroupWriter:
         """What writes the groups into which the rows of a file of this form are divided."""
-        if self.kind == "jsonl":
-            from dpwords.frames.json_lines import JsonWriter
+        from dpwords.frames.delimited import DelimitedWriter, TextWriter
+        from dpwords.frames.json_lines import JsonWriter
 
+        if self.kind == "jsonl":
             return JsonWriter(file, self.packing, schema, changed)
         if self.kind in DELIMITED:
-            from dpwords.frames.delimited import DelimitedWriter
-
             return DelimitedWriter(file, self.packing, cast(Any, self.kind), schema, self.header)
         if self.kind == "text":
-            from dpwords.frames.delimited import TextWriter
-
             return TextWriter(file, self.packing, schema)
         from dpwords.frames.arrow_files import ArrowWriter, ParquetWriter
 

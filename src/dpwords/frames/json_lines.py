@@ -35,33 +35,29 @@ _DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_not_
 
 def places(line: str) -> dict[str, tuple[int, int]]:
     """Where the value of each key of a JSON object begins and ends in the text."""
+    found: dict[str, tuple[int, int]] = {}
     try:
-        return _places(line)
+        at = _next(line, 0)
+        if line[at] != "{":
+            raise _NotJson
+        at = _next(line, at + 1)
+        while line[at] != "}":
+            if found:
+                if line[at] != ",":
+                    raise _NotJson
+                at = _next(line, at + 1)
+            key, at = _DECODER.raw_decode(line, at)
+            at = _next(line, at)
+            if line[at] != ":" or not isinstance(key, str) or key in found:
+                raise _NotJson
+            begin = _next(line, at + 1)
+            _, end = _DECODER.raw_decode(line, begin)
+            found[key] = begin, end
+            at = _next(line, end)
+        if line[at + 1 :].strip(_WHITE):
+            raise _NotJson
     except (ValueError, IndexError, RecursionError):
         raise _NotJson from None
-
-
-def _places(line: str) -> dict[str, tuple[int, int]]:
-    found: dict[str, tuple[int, int]] = {}
-    at = _next(line, 0)
-    if line[at] != "{":
-        raise _NotJson
-    at = _next(line, at + 1)
-    while line[at] != "}":
-        if found:
-            if line[at] != ",":
-                raise _NotJson
-            at = _next(line, at + 1)
-        key, at = _DECODER.raw_decode(line, at)
-        at = _next(line, at)
-        if line[at] != ":" or not isinstance(key, str) or key in found:
-            raise _NotJson
-        begin = _next(line, at + 1)
-        _, end = _DECODER.raw_decode(line, begin)
-        found[key] = begin, end
-        at = _next(line, end)
-    if line[at + 1 :].strip(_WHITE):
-        raise _NotJson
     return found
 
 

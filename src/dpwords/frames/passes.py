@@ -26,7 +26,7 @@ from dpwords.frames.requests import Request
 from dpwords.frames.shapes import WideWords
 from dpwords.frames.streams import Input, Nowhere
 from dpwords.frames.survey import Plan
-from dpwords.frames.word_table import DrawBatch, WordTable
+from dpwords.frames.word_table import DrawBatch, FoundWords, WordTable
 from dpwords.mechanisms.private import Private
 from dpwords.recipes.table_formats import DELIMITED
 
@@ -85,6 +85,17 @@ class TableSource:
     @property
     def _has_first_line(self) -> bool:
         return self.form.kind in DELIMITED and self.form.header
+
+
+def words_in(path: str, named: str | None, request: Request, mechanism: Private, header: bool = True) -> FoundWords:
+    """All words of a file that the mechanism could release, for studies by their owner.
+
+    `named` is the format, if the suffix does not say it. A row that is no word raises the error that a release would,
+    or is left out with invalid="skip". Cost: that of reading the file; all words are in memory.
+    """
+    form = FileForm.of(path, named, header)
+    with Input(path) as opened:
+        return TableSource(opened, form, form.reader(opened)).words(request, mechanism).words()
 
 
 class Passes:

@@ -48,9 +48,12 @@ class Division:
                     f"{named('split')} says how a budget is divided: pass {named('budget')} as well, or leave it out"
                 )
             return cls(epsilon)
-        division = cls(
-            epsilon, checked_epsilon(positive_number(budget, "budget", "budget=10.0")), _checked_split(split)
-        )
+        total = checked_epsilon(positive_number(budget, "budget", "budget=10.0"))
+        if split not in (None, "equal", "first"):
+            raise InvalidValue(
+                "split is 'equal', the same ε for all words of a person, or 'first', as many as the budget pays"
+            )
+        division = cls(epsilon, total, "first" if split == "first" else "equal")
         if division.words == 0:
             raise InvalidValue(
                 f"the budget {budget:g} is below the ε = {epsilon:g} of one word: take a smaller epsilon"
@@ -157,11 +160,3 @@ def _part(budget: float, number: int) -> float:
     """budget/number, rounded so that so many parts never exceed the budget."""
     part = budget / number
     return float(np.nextafter(part, 0.0)) if Fraction(part) * number > Fraction(budget) else part
-
-
-def _checked_split(split: str | None) -> Split:
-    if split in (None, "equal"):
-        return "equal"
-    if split == "first":
-        return "first"
-    raise InvalidValue("split is 'equal', the same ε for all words of a person, or 'first', as many as the budget pays")

@@ -9,6 +9,7 @@ import numpy as np
 from dpwords.core.encoding import Codes, Ragged
 from dpwords.errors import InvalidValue, NotInLanguage, named
 from dpwords.frames.answers import ANSWER, released_answers
+from dpwords.frames.columns import NoColumn
 from dpwords.frames.faults import WordRule
 from dpwords.frames.passes import TableSource
 from dpwords.frames.requests import Request
@@ -104,7 +105,5 @@ def _column_of_answers(names: list[str], request: Request) -> str:
     if log is not None:
         return log.symbol
     if len(names) != 1:
-        raise InvalidValue(
-            f"say where the answers are, with {named('column')}: the columns are {', '.join(names[:12])}"
-        )
+        raise NoColumn(f"say where the answers are, with {named('column')}", names)
     return names[0]

@@ -14,7 +14,6 @@ from dpwords.frames.faults import WordRule
 from dpwords.frames.long import CASE, SYMBOL, LongWords
 from dpwords.frames.people import Division
 from dpwords.frames.shapes import shape_of
-from dpwords.frames.survey import Survey
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
 from dpwords.recipes.recipe import Recipe
@@ -132,8 +131,3 @@ class Request:
             rule=WordRule(mechanism, self.inside, self.row),
             named=self.named,
         )
-
-    def survey(self, release: BatchRelease, charged: bool = False) -> Survey:
-        """The pass over a table that comes before the draws; `charged` says that there is a ledger."""
-        division = Division.of(release.mechanism.epsilon, self.budget, self.split)
-        return Survey(release, self.by, division, charged, self.kept_key)

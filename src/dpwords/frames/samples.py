@@ -1,20 +1,33 @@
-"""A look into a table in a file, for its owner: the first rows, and the symbols that occur."""
+"""A look into a table, for its owner: the first rows, the symbols that occur, and a guess at where the words are.
+
+The owner confirms or corrects the guess. Nothing that is guessed here reaches a release by itself.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpwords.errors import InvalidValue, TooLarge, within_memory
-from dpwords.frames.coders import is_list
+from dpwords.frames.coders import is_list, is_text, plain_kind
 from dpwords.frames.columns import checked_column, named_columns
+from dpwords.frames.long import CASE, ORDER, SYMBOL
 from dpwords.frames.passes import TableSource
 from dpwords.frames.readers import TableReader, empty_batch
 from dpwords.frames.requests import Request
-from dpwords.frames.tuning import MOST_SYMBOLS, SAMPLE
+from dpwords.frames.tuning import FEWEST_ALIKE, FEWEST_STEPS, MOST_SYMBOLS, SAMPLE
+
+_SEPARATORS = (";", "->", ">", "|", ",", " ", "/", "-", "_")
+_CASES = {CASE, "case", "case_id", "caseid", "case id", "session", "session_id", "trace_id"}
+_SYMBOLS = {SYMBOL, "activity", "event", "action", "symbol", "task", "state"}
+_ORDERS = {ORDER, "time", "timestamp", "datetime", "date", "order", "step", "position", "start_time"}
+_PEOPLE = {"user", "person", "patient", "customer", "client", "rider", "driver", "vehicle", "member", "employee"}
+_WORDS = {"word", "words", "route", "trace", "path", "sequence", "run", "course", "trajectory", "cells", "states"}
 
 
 @within_memory()
@@ -37,20 +50,15 @@ def occurring(source: TableSource, request: Request) -> list[str]:
     Text is split at the separator of the request; without one, at white space if there is any, and otherwise into
     characters. Cost: that of reading the file, for text without a separator twice.
     """
+    schema = source.reader.schema
     with source.hiding_columns():
-        return _occurring(source, request)
-
-
-def _occurring(source: TableSource, request: Request) -> list[str]:
-    reader = source.reader
-    log = request.log(reader.schema.names)
-    if log is not None:
-        return _distinct(source, [log.symbol], lambda values: values)
-    if request.columns is not None:
-        return _distinct(source, named_columns(reader.schema.names, request.columns), lambda values: values)
-    column = checked_column(reader.schema.names, request.column or "")
-    kind = reader.schema.field(column).type
-    if is_list(kind):
+        log = request.log(schema.names)
+        if log is not None:
+            return _distinct(source, [log.symbol], lambda values: values)
+        if request.columns is not None:
+            return _distinct(source, named_columns(schema.names, request.columns), lambda values: values)
+        column = checked_column(schema.names, request.column or "")
+    if is_list(schema.field(column).type):
         return _distinct(source, [column], lambda values: values.flatten())
     if request.separator is not None:
         separator = request.separator
@@ -93,3 +101,110 @@ def _is_readable(reader: TableReader, name: str) -> bool:
     except InvalidValue:
         return False
     return True
+
+
+def guessed(sample: Any, header: bool = True) -> Request:
+    """Where the words seem to be in a table with these first rows, a record batch: a log, lists, columns, or text.
+
+    Without a header, the names of the columns are numbers, which tell nothing. Cost: that of looking at 200 rows.
+
+    >>> guessed(pa.record_batch({"user": ["ann", "bob"], "route": ["a>b>a", "b>b"]}))  # doctest: +ELLIPSIS
+    Request(column='route', columns=None, case=None, symbol=None, order=None, separator='>', id=None, by='user', ...)
+    """
+    sample = sample.slice(0, SAMPLE)
+    person = next((name for name in sample.schema.names if _plain_name(name) in _PEOPLE), None)
+    log = _log(sample)
+    if log is not None:
+        return Request(case=log[0], symbol=log[1], order=log[2], by=person)
+    lists = [field.name for field in sample.schema if is_list(field.type)]
+    if lists:
+        return Request(column=_likely(lists), by=person)
+    steps = _steps(sample, header)
+    if steps is not None:
+        return Request(columns=tuple(steps), by=person)
+    texts = {name: _texts(sample, name) for name in _text_columns(sample) if name != person}
+    if not texts:
+        return Request(by=person)
+    separators = {name: separator_of(values) for name, values in texts.items()}
+    named = [name for name in texts if _plain_name(name) in _WORDS]
+    column = named[0] if named else max(texts, key=lambda name: _symbols_in_each(texts[name], separators[name]))
+    return Request(column=column, separator=separators[column], by=person)
+
+
+def separator_of(texts: Sequence[str]) -> str | None:
+    """What seems to stand between the symbols in texts; None for nothing, or for white space between longer names.
+
+    >>> separator_of(["register>check", "register"]), separator_of(["abba", "aab"]), separator_of(["go stop", "stop"])
+    ('>', None, None)
+    """
+    for candidate in _SEPARATORS:
+        parts = [text.split(candidate) for text in texts if text]
+        symbols = [symbol for word in parts for symbol in word]
+        several = sum(len(word) > 1 for word in parts)
+        if 2 * several >= len(parts) > 0 and "" not in symbols and len(set(symbols)) < len(symbols):
+            spaced = candidate == " " and any(len(symbol) > 1 for symbol in symbols)
+            return None if spaced else candidate
+    return None
+
+
+def _log(sample: Any) -> tuple[str, str, str | None] | None:
+    """The columns of the case, the symbol and the order, if this seems to be an event log."""
+    found = [
+        next((name for name in sample.schema.names if name.strip().lower() in known), None)
+        for known in (_CASES, _SYMBOLS, _ORDERS)
+    ]
+    case, symbol, order = found
+    if case is None or symbol is None:
+        return None
+    cases = sample.column(case).to_pylist()
+    return (case, symbol, order) if len(set(map(str, cases))) < len(cases) or case == CASE else None
+
+
+def _steps(sample: Any, header: bool) -> Sequence[str] | None:
+    """The columns that seem to be one for each step: numbered names, or the same few texts in one after the other."""
+    numbered = _longest(sample.schema.names, _follows) if header else []
+    if len(numbered) >= FEWEST_STEPS:
+        return numbered
+    values = {name: set(_texts(sample, name)) - {""} for name in _text_columns(sample)}
+    alike = _longest(list(values), lambda one, other: 2 * len(values[one] & values[other]) > len(values[other]) > 0)
+    return alike if len(alike) >= FEWEST_ALIKE else None
+
+
+def _longest(names: Sequence[str], goes_on: Any) -> Sequence[str]:
+    """The longest part of a list in which each name goes on from the one before."""
+    best = part = list(names[:1])
+    for one, other in pairwise(names):
+        part = [*part, other] if goes_on(one, other) else [other]
+        best = max(best, part, key=len)
+    return best
+
+
+def _follows(one: str, other: str) -> bool:
+    first, second = (re.fullmatch(r"(.*?)(\d{1,9})", name) for name in (one, other))
+    if first is None or second is None:
+        return False
+    return first[1] == second[1] and int(second[2]) == int(first[2]) + 1
+
+
+def _likely(names: Sequence[str]) -> str:
+    return next((name for name in names if _plain_name(name) in _WORDS), names[0])
+
+
+def _plain_name(name: str) -> str:
+    return name.strip().lower().removesuffix("_id").removesuffix("id") if name.lower() != "id" else name
+
+
+def _text_columns(sample: Any) -> list[str]:
+    return [field.name for field in sample.schema if is_text(plain_kind(field.type))]
+
+
+def _texts(sample: Any, name: str) -> list[str]:
+    return [value or "" for value in sample.column(name).to_pylist()]
+
+
+def _symbols_in_each(texts: Sequence[str], separator: str | None) -> float:
+    """The mean number of symbols, if there are any texts; names with white space between them count as such."""
+    lengths = [
+        len(text.split(separator)) if separator is not None or " " in text.strip() else len(text) for text in texts
+    ]
+    return sum(lengths) / max(len(lengths), 1)

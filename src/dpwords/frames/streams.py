@@ -43,11 +43,6 @@ class Input:
         with suppress(OSError):  # it was only read
             self.file.close()
 
-    @property
-    def size(self) -> int:
-        """The number of bytes."""
-        return self._state[0]
-
     def rewound(self) -> IO[bytes]:
         """The file, at its beginning."""
         self.file.seek(0)

@@ -18,8 +18,6 @@ from dpwords.errors import InvalidValue
 from dpwords.frames.copies import bare_kind, copied, one_array, schema_of
 from dpwords.frames.readers import empty_batch
 
-_KINDS = "a pyarrow Table, a pandas DataFrame or a Polars DataFrame"
-
 
 class TableAdapter(ABC):
     """A table of some package."""
@@ -71,7 +69,8 @@ class ArrowBatch(ArrowTable):
         super().__init__(pa.Table.from_batches([batch]))
 
     def made(self, columns: Mapping[str, Any]) -> Any:
-        return _one_batch(super().made(columns))
+        table = super().made(columns)
+        return (table.to_batches() or [empty_batch(table.schema)])[0]
 
 
 class ArrowColumn(ArrowTable):
@@ -113,12 +112,10 @@ class PolarsFrame(TableAdapter):
         found = []
         for name, column in columns.items():
             series = pl.Series(name, column)
-            series = series.cast(_unlisted(series.dtype))  # from which every other type can be made
-            kept = name in self.names and _same_kind(self._kind(name), column.type)
-            own = (
-                pl.Series(name, column) if not kept else series.cast(_dtype(self.frame.schema[name], one_array(column)))
-            )
-            found.append(own)
+            if name in self.names and _same_kind(self._kind(name), column.type):
+                plain = series.cast(_unlisted(series.dtype))  # from which every other type can be made
+                series = plain.cast(_dtype(self.frame.schema[name], one_array(column)))
+            found.append(series)
         return found
 
     def _kind(self, name: str) -> Any:
@@ -150,12 +147,12 @@ class PandasFrame(TableAdapter):
 
     def _array(self, name: str) -> Any:
         try:
-            return pa.chunked_array([pa.array(self.frame[self._labels[name]], from_pandas=True)])
+            return pa.chunked_array([pa.array(self._column(name), from_pandas=True)])
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             raise InvalidValue(f"column {name} has values of several kinds: give all of them one type") from None
 
     def declares(self, name: str) -> bool:
-        return bool(self.frame[self._labels[name]].dtype != object)
+        return bool(self._column(name).dtype != object)
 
     def replaced(self, rows: Integers | None, names: Sequence[str], columns: Mapping[str, Any]) -> Any:
         index = _index(self.frame.index if rows is None else self.frame.index.take(rows))
@@ -244,12 +241,9 @@ def opened(table: Any) -> TableAdapter:
             return found
     if package == "polars" and "LazyFrame" in names:
         raise InvalidValue("a LazyFrame has no rows yet, and each collect would draw again: call collect() first")
-    raise InvalidValue(f"a table is {_KINDS}: convert it to one of them")
-
-
-def _one_batch(table: Any) -> Any:
-    batches = table.combine_chunks().to_batches()
-    return batches[0] if batches else empty_batch(table.schema)
+    raise InvalidValue(
+        "a table is a pyarrow Table, a pandas DataFrame or a Polars DataFrame: convert it to one of them"
+    )
 
 
 def _same_kind(one: Any, other: Any) -> bool:
@@ -267,7 +261,7 @@ def _container(column: Any, kind: Any) -> Callable[[Any], Any]:
     if not words:
         return lambda word: word
     first, symbol = words[0], next((word[0] for word in words if len(word)), ())
-    inner = _tuples if isinstance(symbol, tuple) else _same
+    inner = _tuples if isinstance(symbol, tuple) else lambda value: value
     if isinstance(first, tuple):
         return lambda word: tuple(map(inner, word))
     if not isinstance(first, np.ndarray):
@@ -281,10 +275,6 @@ def _container(column: Any, kind: Any) -> Callable[[Any], Any]:
         return found
 
     return array
-
-
-def _same(value: Any) -> Any:
-    return value
 
 
 def _index(index: Any) -> Any:
@@ -334,11 +324,9 @@ def _unlisted(dtype: Any) -> Any:
         return pl.List(_unlisted(dtype.inner))
     if isinstance(dtype, pl.Array):
         return pl.Array(_unlisted(dtype.inner), dtype.size)
-    return (
-        pl.Struct({each.name: _unlisted(each.dtype) for each in dtype.fields})
-        if isinstance(dtype, pl.Struct)
-        else dtype
-    )
+    if isinstance(dtype, pl.Struct):
+        return pl.Struct({each.name: _unlisted(each.dtype) for each in dtype.fields})
+    return dtype
 
 
 def _dtype(dtype: Any, values: Any) -> Any:

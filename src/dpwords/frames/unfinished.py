@@ -33,22 +33,13 @@ class Unfinished:
     def __init__(self, output: Path) -> None:
         self.output = output
         self.folder = output.with_name(f".{output.name}.dpwords")
+        self.part, self.receipt = self.folder / "output", self.folder / "receipt"  # before the output is complete
         self._lock: IO[bytes] | None = None
 
     @property
     def is_begun(self) -> bool:
         """Whether something may have been drawn or recorded, and nothing but this directory can repeat it."""
         return (self.folder / "run.json").exists()
-
-    @property
-    def part(self) -> Path:
-        """Where the output is written before it is complete."""
-        return self.folder / "output"
-
-    @property
-    def receipt(self) -> Path:
-        """Where the receipt is written before the output is complete."""
-        return self.folder / "receipt"
 
     def claim(self, resume: bool) -> None:
         """Make sure that no other run has this output, and that nothing begun is forgotten without a word."""

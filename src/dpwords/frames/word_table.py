@@ -10,7 +10,7 @@ on each row has one word, and rows go through here batch by batch:
 
 Everybody makes the same passes: releases of files (`passes`) and of data frames (`whole`), which differ in where
 batches come from and go to; workers of a cluster (`dpwords.spark`), to whom a `BatchRelease` is sent; and whoever
-only reads words, true ones (`true_words`) or released ones (`released`).
+only reads words, true ones (`passes.words_in`) or released ones (`released`).
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from dpwords.core.limits import CORES
 from dpwords.core.symbols import Symbol
 from dpwords.frames.batches import BatchRelease
 from dpwords.frames.long import LongWords
+from dpwords.frames.people import Division
 from dpwords.frames.readers import ArrowRows, TableReader
 from dpwords.frames.requests import Request
 from dpwords.frames.shapes import Fault, Found
@@ -87,7 +88,9 @@ class WordTable:
 
     def survey(self, charged: bool = False) -> Survey:
         """What all batches are to be added to; `charged` says whether a ledger will be charged."""
-        return self.request.survey(self.release, charged)
+        request = self.request
+        division = Division.of(self.release.mechanism.epsilon, request.budget, request.split)
+        return Survey(self.release, request.by, division, charged, request.kept_key)
 
     def surveyed(
         self, survey: Survey, columns: Sequence[str] = (), complete: bool = False

@@ -67,7 +67,10 @@ class ByLength(Private):
     def compared(self, length: int) -> dict[str, float]:
         """The public expected distance of each candidate at this length; NaN where the computation is too large."""
         if not self._choice_is_known(length):
-            self._known[length] = self._computed(length)
+            found = {name: self._distance(each, length) for name, each in self.candidates.items()}
+            if all(map(_is_number, found.values())):  # later runs then need not load the compiler
+                keep(self._question(length), found)
+            self._known[length] = found
         return dict(self._known[length])
 
     def chosen(self, length: int) -> str:
@@ -130,27 +133,16 @@ class ByLength(Private):
         return Drawing(drawing.draw, lambda: (chosen._space.identity, *drawing.parameters()))
 
     def _choice_is_known(self, length: int) -> bool:
-        """Whether the expected distances have been computed, now or in an earlier run."""
+        """Whether the expected distances have been computed, now or in an earlier run that kept them.
+
+        What was kept counts if its tag is valid; a claim alone decides nothing.
+        """
         if length not in self._known:
-            found = self._kept(length)
-            if found is not None:
-                self._known[length] = found
+            found = kept(self._question(length))
+            complete = found is not None and found.ours and set(found.answer) == set(self.candidates)
+            if found is not None and complete and all(map(_is_number, found.answer.values())):
+                self._known[length] = found.answer
         return length in self._known
-
-    def _kept(self, length: int) -> dict[str, float] | None:
-        """The expected distances that an earlier run kept, if their tag is valid; a claim alone decides nothing."""
-        found = kept(self._question(length))
-        if found is None or not found.ours:
-            return None
-        right = set(found.answer) == set(self.candidates) and all(map(_is_number, found.answer.values()))
-        return found.answer if right else None
-
-    def _computed(self, length: int) -> dict[str, float]:
-        """The expected distances, kept for later runs, which then need not load the compiler."""
-        found = {name: self._distance(each, length) for name, each in self.candidates.items()}
-        if all(map(_is_number, found.values())):
-            keep(self._question(length), found)
-        return found
 
     def _question(self, length: int) -> str:
         limits = replace(self.limits, threads=0)

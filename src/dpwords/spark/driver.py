@@ -10,7 +10,7 @@ from pyspark.errors import PySparkTypeError
 from pyspark.sql import DataFrame
 from pyspark.sql import types as kinds
 
-from dpwords import __version__
+from dpwords import __version__, errors
 from dpwords.core.keyed import Key
 from dpwords.errors import InvalidValue
 from dpwords.frames.batches import BatchRelease
@@ -20,7 +20,7 @@ from dpwords.frames.readers import empty_batch
 from dpwords.frames.requests import Request
 from dpwords.mechanisms.mechanism import OutputKind
 from dpwords.mechanisms.private import Private
-from dpwords.spark.workers import SURVEY, OnWorkers, Shipment, raise_fault
+from dpwords.spark.workers import SURVEY, OnWorkers, Shipment
 
 _SAME = (kinds.IntegerType, kinds.LongType, kinds.FloatType, kinds.DoubleType)  # numbers that an order column keeps
 _LONG = (kinds.ByteType, kinds.ShortType, kinds.DecimalType)  # numbers that become long ones
@@ -120,7 +120,7 @@ def _lengths(words: DataFrame, release: BatchRelease) -> list[int]:
         shared.destroy()
     for row in found:
         if row.kind is not None:
-            raise_fault(row.kind, row.message)
+            raise getattr(errors, row.kind)(row.message)
     return sorted({length for row in found for length in row.lengths})
 
 

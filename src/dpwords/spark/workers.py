@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dpwords import __version__, errors
+from dpwords import __version__
 from dpwords.errors import DPWordsError, InvalidValue
 from dpwords.frames.batches import BatchRelease
 from dpwords.frames.shapes import Fault
@@ -64,11 +64,6 @@ class Shipment:
             yield
         except (UnicodeError, pa.ArrowException):
             raise InvalidValue("a worker could not read the words of a batch: check that text is valid UTF-8") from None
-
-
-def raise_fault(kind: str, message: str) -> None:
-    """Raise the error that a worker has found."""
-    raise getattr(errors, kind)(message)
 
 
 @dataclass(frozen=True)

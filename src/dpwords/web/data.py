@@ -30,9 +30,8 @@ _CHECKED, _PREPARED = 0.2, 0.5  # shares of the progress when everything is chec
 
 def look(question: Message, _progress: ShowProgress) -> Message:
     """The columns and first rows of a file, and a guess at where the words are, for the owner of the file."""
-    from dpwords.frames.guesses import guessed
     from dpwords.frames.memory import memory_source
-    from dpwords.frames.samples import sample_of
+    from dpwords.frames.samples import guessed, sample_of
 
     fields = Fields(question.values)
     name, named, header = file_of(fields)
