@@ -142,7 +142,7 @@ class Lattice:
             advance(slice(None))
 
     def distances(self, rows: Codes, width: int) -> tuple[Floats, Floats]:
-        """The mean distances of walks from words of the same length as this one's, with `Discount`, as on their lattices.
+        """For each of many words of this length, the mean distance of a walk on its own lattice with this `Discount`.
 
         The second array has a row for each word: the probabilities of the distances 0, …, width − 1. Cost: words ·
         reachable edges of all layers · (1 + width). Memory: (2 + width) numbers for each state and thread; if that

@@ -154,7 +154,7 @@ class FoldedLaw:
 
     def distance_distribution(self) -> Floats:
         """Cost: length² · edges."""
-        return self.lattice.distances(self.lattice.codes[None], len(self.lattice.codes) + 1)[1][0]
+        return self.lattice.distances(self.lattice.codes[None], len(self.lattice.codes) + 1)[1].reshape(-1)
 
     def expected_distance(self) -> float:
         return float(self.lattice.distances(self.lattice.codes[None], 0)[0][0])
