@@ -7,6 +7,7 @@ from collections import Counter
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
+from runpy import run_path
 from types import ModuleType
 
 import pytest
@@ -170,6 +171,17 @@ def test_tests_are_in_folders_named_after_what_they_test() -> None:
     """What is about several packages is at the top."""
     folders = {path.parent.relative_to(TESTS) for path in TESTS.rglob("test_*.py")} - {Path()}
     assert [each for each in folders if ".".join(each.parts) not in FILES] == []
+
+
+def test_mutants_are_tried_on_modules_and_by_tests_that_exist() -> None:
+    tool = run_path(str(TESTS.parent / "tools" / "mutants.py"))
+    for module in tool["TESTS"]:
+        assert (ROOT / module).exists(), module
+        for name in tool["named_tests"](module):
+            file, _, test = name.partition("::")
+            path = TESTS.parent / file
+            assert path.exists(), name
+            assert not test or f"def {test}(" in path.read_text("utf-8"), name
 
 
 def test_the_contributing_guide_shows_every_room() -> None:

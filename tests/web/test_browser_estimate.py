@@ -134,15 +134,14 @@ def test_a_receipt_that_is_dropped_with_the_file_fills_in_the_form(view: Any) ->
     assert "AABB" not in view.evaluate("location.href")
 
 
-def test_a_receipt_inside_names_the_list_that_is_missing(view: Any) -> None:
+def test_a_receipt_inside_has_the_list_of_symbols(view: Any) -> None:
     file = io.BytesIO()
     pq.write_table(pa.table({"course": [["pay", "ship"], ["ship", "pay", "pay"]] * 40}), file)
     names = {"kind": "symbols", "symbols": "pay\nship"}
     name, content, _ = released("traces.parquet", file.getvalue(), names, 6)
     choose(view, (name, content))
-    view.locator(
-        "#estimate-hint", has_text="list the symbols, one on each line. The release took symbols.txt."
-    ).wait_for()
+    view.locator("#estimate-shares th", has_text="ship").wait_for()
+    assert view.locator("#estimate-symbols-hint").inner_text() == "Read as 2 names: pay · ship"
     choose(view, ("symbols.txt", b"ship\npay\n"), control="#estimate-symbols-file")
     view.locator("#estimate-error", has_text="a release in another language").wait_for()
     choose(view, ("symbols.txt", b"pay\nship\n"), control="#estimate-symbols-file")

@@ -16,7 +16,6 @@ from dpwords.cli.completing import rules
 from dpwords.cli.estimate_table import EstimateRows
 from dpwords.cli.help import SectionedCommand
 from dpwords.cli.options import (
-    WHERE,
     at_least_one,
     certificate_options,
     field_options,
@@ -27,6 +26,7 @@ from dpwords.cli.options import (
 from dpwords.cli.released import ReleasedFile, released_file
 from dpwords.cli.terminal import emit, note, status
 from dpwords.errors import InvalidValue
+from dpwords.recipes.fields import WHERE
 from dpwords.recipes.questions import OF_REPORTS, QUESTIONS
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _at_least_one(context: click.Context, option: click.Parameter, value: int | 
     help="A file to write instead of the table on standard output: .json, .csv or .parquet, or a picture, .png or "
     ".svg. It can be given several times.",
 )
-@field_options("format", "no_header", *WHERE, "separator")
+@field_options("format", "no_header", *WHERE)
 @language_options
 @field_options("epsilon", help="The ε of each word.")
 @field_options("report")

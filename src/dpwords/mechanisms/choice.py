@@ -5,10 +5,11 @@ Nothing heavy is imported before something is made: the help of the command line
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import dpwords as dw
 from dpwords.core.limits import DEFAULTS, Limits
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 Edits = Literal["substitutions", "all"]
 Maker = Callable[[float], "Private"]  # from ε
+Made = TypeVar("Made")
 EDITS: tuple[Edits, ...] = ("substitutions", "all")
 TIGHT, TEXTBOOK = CalibrationMethod
 CALIBRATIONS = tuple(each.value for each in CalibrationMethod)
@@ -179,6 +181,13 @@ def default_name(language: Language, edits: Edits, utility: str = "best", calibr
         return "exponential" if language.listed else "channel"
     compares = not language.listed and not language.alike and (utility, calibration) == ("best", "tight")
     return "best" if compares else "exponential"
+
+
+def quietly(make: Callable[[float], Made], epsilon: float) -> Made:
+    """A mechanism, made without warnings that little of a word survives: for tables that show it anyway."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return make(epsilon)
 
 
 def best_by_length(language: Language, epsilon: float, k: int = 1, limits: Limits = DEFAULTS) -> Private:

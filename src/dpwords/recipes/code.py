@@ -12,6 +12,7 @@ from dpwords.errors import InvalidValue
 from dpwords.languages.lexicon import Lexicon
 from dpwords.mechanisms.choice import NAMED
 from dpwords.recipes.building import name_of
+from dpwords.recipes.fields import WHERE
 from dpwords.recipes.kinds import NamedFile
 from dpwords.recipes.rule_notation import cells, rule_parts
 from dpwords.recipes.table_formats import form_of, output_name
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from dpwords.recipes.description import Description
 
 _OPENED = {"gz": "gzip", "bz2": "bz2", "xz": "lzma"}  # modules of Python with an open function
-_PLACES = ("column", "columns", "case", "symbol", "order", "separator")
 _LONGEST_WRITTEN = 4_000  # characters of a system that is written into the code; others are read from their files
 
 
@@ -51,7 +51,7 @@ def whole(imports: list[str], lines: list[str]) -> str:
 
 def places_code(recipe: Description) -> list[str]:
     """The arguments that say where the words of a table are."""
-    found = {name: getattr(recipe, name) for name in _PLACES}
+    found = {name: getattr(recipe, name) for name in WHERE}
     return [f"{name}={value!r}" for name, value in found.items() if value is not None]
 
 

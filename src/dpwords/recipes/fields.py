@@ -29,6 +29,7 @@ from dpwords.recipes.kinds import (
 from dpwords.recipes.table_formats import FORMATS
 
 SPLITS = ("equal", "first")
+WHERE = ("column", "columns", "case", "symbol", "order", "separator")  # the fields that say where words are in a table
 
 
 class Section(StrEnum):

@@ -14,7 +14,7 @@ from dpwords.core.limits import Limits
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.mechanisms import choice
 from dpwords.mechanisms.paper_literal import PaperLiteral
-from dpwords.privacy.guarantees import Odds, PureDP
+from dpwords.privacy.guarantees import NotPrivate, Odds
 from dpwords.recipes.notation import Notation
 from dpwords.web.fields import Fields
 from dpwords.web.messages import Message, finite
@@ -73,8 +73,7 @@ def explain(question: Message) -> Message:
     title = _chosen(makers, promise.title)
     made = makers[title](promise.epsilon)
     odds = made.guarantee.explain(one, other)
-    truly = _truly(made, odds, len(one))
-    shown = truly or odds
+    shown = _truly(made, odds, len(one)) or odds
     return Message(
         {
             "distance": odds.distance,
@@ -84,7 +83,7 @@ def explain(question: Message) -> Message:
             "cases": shown.cases,
             "text": str(odds),
             "of_100": shown.of_100,
-            "is_private": isinstance(made.guarantee, PureDP),
+            "is_private": not isinstance(made.guarantee, NotPrivate),
             "promise": str(made.guarantee),
             "mechanisms": [{"title": each, "colour": choice.family_of(each) or "tight"} for each in makers],
             "title": title,
@@ -107,10 +106,9 @@ def audit(question: Message, progress: ShowProgress) -> Message:
     found = []
     for name in dict.fromkeys((title, LITERAL) if LITERAL in makers else (title,)):
         made = makers[name](promise.epsilon)
-        audited = made.without_projection()
         found.append(
             {"title": name, "colour": choice.family_of(name) or "tight"}
-            | _audited(public, exact(audited, small.length))
+            | _audited(public, exact(made.without_projection(), small.length))
         )
         progress(len(found) / 2)
     return Message(
@@ -200,12 +198,12 @@ def _chosen(makers: dict[str, Callable[[float], Mechanism]], title: str) -> str:
 
 
 def _truly(made: Mechanism, odds: Odds, length: int) -> Odds | None:
-    """What a formula that is not private really loses on free words, where words d places apart are ceil(d/k) steps
-    apart; None for what is private."""
-    if isinstance(made.guarantee, PureDP) or not made.language.alike:
+    """What the paper's formula really loses on free words, where words d positions apart are ceil(d/k) steps apart."""
+    guarantee = made.guarantee
+    if not isinstance(guarantee, NotPrivate) or not made.language.alike:
         return None
     steps = -(-odds.distance // made.k)
-    return Odds(odds.distance, odds.measure, made.guarantee.true_epsilon(length) * steps)
+    return Odds(odds.distance, odds.measure, guarantee.true_epsilon(length) * steps)
 
 
 def _audited(public: Language, found: ExactAudit) -> dict[str, Any]:
