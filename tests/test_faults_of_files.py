@@ -18,7 +18,7 @@ from commands import run
 from dpwords.core.files import write_whole
 from dpwords.core.kept import build, keep, kept
 from dpwords.errors import NO_MEMORY, DPWordsError, InvalidValue
-from dpwords.privacy.certificates.kept import keep_certificate
+from dpwords.privacy.certificates.certificate import keep_certificate
 from failing import Failing
 
 ROWS = "id,who,w\n1,ann,gattaca\n2,bob,acgt\n3,ann,tt\n"

@@ -24,8 +24,7 @@ from commands import refused, started
 from dpwords.core import kept
 from dpwords.core.limits import Limits
 from dpwords.privacy.certificates import certifier, systems
-from dpwords.privacy.certificates.certificate import Certificate
-from dpwords.privacy.certificates.kept import keep_certificate
+from dpwords.privacy.certificates.certificate import Certificate, keep_certificate
 from dpwords.privacy.certificates.small_languages import Listed
 
 CELLS = dw.GridWorld(3, 3).by_states()

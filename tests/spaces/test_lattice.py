@@ -75,7 +75,7 @@ def test_the_limit_is_said_before_memory_is_taken() -> None:
     graph, codes, few = Graph.of(dw.GridWorld(3, 3)), np.zeros(10, dtype=np.int64), Limits(memory=1500)
     folded = Lattice(graph, codes, Discount(scaled.exp_minus([Fraction(1)])), few)
     with pytest.raises(dw.TooLarge, match="9 states and 10 symbols"):
-        folded.distance_distribution()
+        folded.distances(codes[None], 11)
     with pytest.raises(dw.TooLarge, match="9 states and 10 symbols"):
         Lattice(graph, codes, Tally(), few)
 
@@ -95,7 +95,7 @@ def test_layers_that_are_computed_again_give_the_same(algebra: Tally | Discount)
     assert (walks[0] == walks[1]).all()
     assert len(np.unique(walks[0], axis=0)) > 50
     if isinstance(algebra, Discount):
-        assert parts.mean_distance() == whole.mean_distance()
+        assert parts.distances(codes[None], 0)[0] == whole.distances(codes[None], 0)[0]
 
 
 def test_no_more_memory_is_taken_than_the_limit_says() -> None:

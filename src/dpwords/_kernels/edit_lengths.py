@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from dpwords._kernels.compiler import compiled
+from dpwords._kernels.edited import symbol_ahead, symbol_written, until_gap, with_gap
 
 Array = Any
 
@@ -50,15 +51,10 @@ def forward(word: Array, model: Any, written: Array, scale: Array) -> float:
         mass = 0.0
         for b in range(symbols):
             row = moved[b]
-            for j in range(last, 0, -1):
-                row[j] = model.deleted * row[j] + (model.kept if word[j - 1] == b else model.replaced) * row[j - 1]
-            row[0] *= model.deleted
+            symbol_written(row, word, b, model, row)
+            with_gap(row, model.gap, after[b])
             for j in range(last + 1):
-                found = 0.0
-                for t in range(j + 1):
-                    found += model.gap[t] * row[j - t]
-                after[b, j] = found
-                mass += found
+                mass += after[b, j]
         at_end = 0.0
         for b in range(symbols):
             for j in range(last + 1):
@@ -86,15 +82,10 @@ def add_uses(word: Array, times: float, model: Any, written: Array, scale: Array
         for b in range(symbols):
             gapped = ahead[b]
             if step > 0.0:
+                until_gap(rest[b], model.gap, gapped)
                 for j in range(last + 1):
-                    found = 0.0
-                    for t in range(last + 1 - j):
-                        found += model.gap[t] * rest[b, j + t]
-                    gapped[j] = found * step
-                for j in range(last):
-                    share = model.kept if word[j] == b else model.replaced
-                    gapped[j] = model.deleted * gapped[j] + share * gapped[j + 1]
-                gapped[last] *= model.deleted
+                    gapped[j] *= step
+                symbol_ahead(gapped, word, b, model, gapped)
             else:
                 gapped[:] = 0.0
         ending = model.lengths[i] * math.exp(min(scale[i] - log_prob, 700.0))

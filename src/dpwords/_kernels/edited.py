@@ -63,21 +63,24 @@ def until_gap(after: Array, gap: Array, before: Array) -> None:
 
 @compiled(inner=True, nogil=True)
 def symbol_written(before: Array, word: Array, code: int, channel: Any, after: Array) -> None:
-    """after[j]: a true symbol was deleted behind j written ones, or it was written as symbol j, kept or replaced."""
-    after[0] = channel.deleted * before[0]
-    for j in range(1, len(before)):
+    """after[j]: a true symbol was deleted behind j written ones, or it was written as symbol j, kept or replaced.
+
+    The two rows may be the same, here and in `symbol_ahead`.
+    """
+    for j in range(len(before) - 1, 0, -1):
         share = channel.kept if word[j - 1] == code else channel.replaced
         after[j] = channel.deleted * before[j] + share * before[j - 1]
+    after[0] = channel.deleted * before[0]
 
 
 @compiled(inner=True, nogil=True)
 def symbol_ahead(after: Array, word: Array, code: int, channel: Any, before: Array) -> None:
     """before[j]: the same, summed over what comes after j written symbols."""
     last = len(after) - 1
-    before[last] = channel.deleted * after[last]
     for j in range(last):
         share = channel.kept if word[j] == code else channel.replaced
         before[j] = channel.deleted * after[j] + share * after[j + 1]
+    before[last] = channel.deleted * after[last]
 
 
 @compiled(nogil=True)

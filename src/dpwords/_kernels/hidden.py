@@ -67,23 +67,31 @@ def _forward(
     return scale
 
 
+@compiled(inner=True, nogil=True)
+def _ended(layers: Any, ending: Array, ahead: Array) -> Array:
+    """The sum of the weights of all runs of each word, from the last layer of `ahead`."""
+    places = len(ahead) - 1
+    last = np.zeros(LANES)
+    for s in layers.reached[layers.since[places - 1] :]:
+        for lane in range(LANES):
+            last[lane] += ahead[places, s, lane] * ending[s]
+    return last
+
+
 @compiled(nogil=True)
 def log_likelihoods(
     edges: Any, layers: Any, factor: Array, ending: Array, favoured: Any, rows: Array, found: Array
 ) -> None:
     """found[i]: ln of the sum of the weights of all runs, for the released word in row i. Cost: words · edges of all
     layers."""
-    places = rows.shape[1]
-    ahead = np.zeros((places + 1, len(ending), LANES))
-    final = layers.reached[layers.since[places - 1] :]
+    ahead = np.zeros((rows.shape[1] + 1, len(ending), LANES))
     for begin in range(0, len(rows), LANES):
         number = min(LANES, len(rows) - begin)
         scale = _forward(edges, layers, factor, favoured, rows, begin, number, ahead)
+        last = _ended(layers, ending, ahead)
         for lane in range(number):
-            last = 0.0
-            for s in final:
-                last += ahead[places, s, lane] * ending[s]
-            found[begin + lane] = np.log(scale[:, lane]).sum() + (np.log(last) if last > 0.0 else -np.inf)
+            whole = np.log(last[lane]) if last[lane] > 0.0 else -np.inf
+            found[begin + lane] = np.log(scale[:, lane]).sum() + whole
 
 
 @compiled(nogil=True)
@@ -112,11 +120,7 @@ def expected(
         number = min(LANES, len(rows) - begin)
         scale = _forward(edges, layers, factor, favoured, rows, begin, number, ahead)
         used[:] = 0.0
-        live = layers.reached[layers.since[places - 1] :]
-        last = np.zeros(LANES)
-        for s in live:
-            for lane in range(LANES):
-                last[lane] += ahead[places, s, lane] * ending[s]
+        live, last = layers.reached[layers.since[places - 1] :], _ended(layers, ending, ahead)
         for lane in range(LANES):
             if lane < number:
                 found = np.log(last[lane]) if last[lane] > 0.0 else -np.inf
@@ -177,12 +181,10 @@ def sampled(
     for begin in range(0, len(rows), LANES):
         number = min(LANES, len(rows) - begin)
         _forward(edges, layers, factor, favoured, rows, begin, number, ahead)
+        last = _ended(layers, ending, ahead)
         for lane in range(number):
-            total = 0.0
-            for s in final:
-                total += ahead[places, s, lane] * ending[s]
             for run in range(taken.shape[1]):
-                left, state = uniform[begin + lane, run, places] * total, 0
+                left, state = uniform[begin + lane, run, places] * last[lane], 0
                 for s in final:
                     weight = ahead[places, s, lane] * ending[s]
                     if weight > 0.0:

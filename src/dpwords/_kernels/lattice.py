@@ -213,37 +213,6 @@ def walk(
 
 
 @compiled(nogil=True)
-def average(
-    edges: Any, codes: Array, z: Any, reach: Array, table: Any, place: int, below: Array, here: Array, shift: bool
-) -> None:
-    """For each node of a layer, the average over its edges of the values `below`, in proportion to the edges' weights.
-
-    With `shift`, values are rows, and a mismatch shifts them right by one; otherwise they are single numbers, and a
-    mismatch adds 1. Cost: edges · numbers.
-    """
-    for s in range(reach[place]):
-        at = table.offset[place] + s
-        node, top = table.mantissa[at], table.exponent[at]
-        if not table.live[place, s] or node == 0.0:
-            continue
-        for k in range(edges.first[s], edges.first[s + 1]):
-            share, exponent = _discounted(edges, codes, z, table, place, k)
-            if exponent == top - 1:
-                share /= STEP
-            elif exponent == top + 1:
-                share *= STEP
-            elif exponent != top:
-                continue
-            share /= node
-            differs = 1 if edges.symbol[k] != codes[place] else 0
-            if shift:
-                for d in range(below.shape[1]):
-                    here[s, d + differs] += share * below[edges.target[k], d]
-            else:
-                here[s, 0] += share * (below[edges.target[k], 0] + differs)
-
-
-@compiled(nogil=True)
 def accepted(edges: Any, accepting: Array, start: int, rows: Array) -> Array:
     """For each word, whether it can be read and ends in an accepting state. Cost: symbols · branching."""
     found = np.zeros(len(rows), np.bool_)

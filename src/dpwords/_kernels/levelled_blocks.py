@@ -38,7 +38,7 @@ from dpwords._kernels.levelled_blocks_ways import (
     log_ends,
     mixed,
 )
-from dpwords._kernels.rounding import as_factor, factors, lowered, raised
+from dpwords._kernels.rounding import as_factor, lowered, raised
 
 Array = Any
 
@@ -102,22 +102,6 @@ def _discount(z: float, nodes: Nodes, near: Near, own: int, lo: Array, hi: Array
         lo[i], hi[i] = lowered(lo[i], z_lo), raised(hi[i], z_hi)
     for i in range(begin + lf[own + 1] - lf[own], near.size[own]):
         lo[i], hi[i] = lowered(lo[i], z_lo), raised(hi[i], z_hi)
-
-
-@compiled(error_model="numpy", inner=True, inline="always")
-def _ends(nodes: Nodes, near: Near, own: int, lo: Array, hi: Array, outside: float) -> tuple[float, float]:
-    """Bounds on the logarithm of the whole mass where the word ends."""
-    lf, fw = nodes.lf, nodes.fw
-    nf, ns = near.nf, near.ns
-    low, high = 0.0, outside
-    for k in range(nf[own], nf[own + 1]):
-        s = ns[k]
-        begin = begin_of(near, own, s) - lf[s]
-        for m in range(lf[s], lf[s + 1]):
-            low += fw[m] * lo[begin + m]
-            high += fw[m] * hi[begin + m]
-    down, up = factors(near.size[own] + 2)
-    return log(lowered(low, down)), log(raised(high, up))
 
 
 @compiled(error_model="numpy", inner=True)
@@ -199,6 +183,11 @@ def _compare(
         begin = end
 
 
+@compiled(error_model="numpy", inner=True)
+def _room(ways: int, rows: int) -> WayMasses:
+    return WayMasses(np.zeros((rows, ways)), np.zeros((rows, ways)), np.zeros(ways), np.zeros(ways))
+
+
 @compiled(error_model="numpy")
 def last_closings(
     z: float, layer: Layer, live: Array, ways: LastWays, opening: TurnGrowth, most: Array
@@ -208,7 +197,8 @@ def last_closings(
     src, tgt = nodes.src, nodes.tgt
     size = near.size
     prefix, first = ways
-    lo, hi = np.empty(largest(size)), np.empty(largest(size))
+    alone = _room(1, largest(size))
+    lo, hi = alone.lo.reshape(-1), alone.hi.reshape(-1)
     reached = Reached(np.zeros(len(size)), np.zeros(len(size)))
     low, high = np.empty(len(prefix)), np.empty(len(prefix))
     some, ahead = np.empty(len(prefix), np.int64), np.empty(len(prefix), np.int64)
@@ -217,16 +207,11 @@ def last_closings(
         k, e = prefix[i], first[i]
         if not known[k] or not live[e]:
             continue
-        _, rest = _first_step(z, layer, reached, k, src[e], tgt[e], lo, hi)
-        low[count], high[count] = _ends(nodes, near, tgt[e], lo, hi, rest)
+        _, alone.outside[0] = _first_step(z, layer, reached, k, src[e], tgt[e], lo, hi)
+        log_ends(nodes, near, tgt[e], 1, alone, low[count:], high[count:])
         some[count], ahead[count] = k, e
         count += 1
     _compare(layer, opening, count, some, ahead, low, high, most)
-
-
-@compiled(error_model="numpy", inner=True)
-def _room(ways: int, rows: int) -> WayMasses:
-    return WayMasses(np.zeros((rows, ways)), np.zeros((rows, ways)), np.zeros(ways), np.zeros(ways))
 
 
 @compiled(error_model="numpy", inner=True, inline="always")

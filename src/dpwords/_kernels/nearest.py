@@ -17,29 +17,6 @@ Array = Any
 
 
 @compiled()
-def steps_to_the_end(before: Array, bf: Array, accepting: Array) -> Array:
-    """The least number of symbols from each state to an accepting one, or −1 if none can be reached. Cost: edges."""
-    steps = np.full(len(accepting), -1, dtype=np.int32)
-    queue = np.empty(len(accepting), dtype=np.int32)
-    size = 0
-    for s in range(len(accepting)):
-        if accepting[s]:
-            steps[s] = 0
-            queue[size] = s
-            size += 1
-    done = 0
-    while done < size:
-        t = queue[done]
-        done += 1
-        for k in range(bf[t], bf[t + 1]):
-            if steps[before[k]] < 0:
-                steps[before[k]] = steps[t] + 1
-                queue[size] = before[k]
-                size += 1
-    return steps
-
-
-@compiled()
 def costs(codes: Array, symbol: Array, target: Array, first: Array, before: Array, bf: Array, steps: Array) -> Array:
     """The table `cost`, computed backwards from its last row `steps`. Cost: length · edges.
 

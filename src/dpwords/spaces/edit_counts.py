@@ -156,16 +156,7 @@ def _measured(graph: Graph) -> tuple[Graph, int, int]:
     Edges that lead nowhere are dropped. Raises `InvalidValue` if the language is empty or infinite.
     """
     forward = [graph.target[graph.first[s] : graph.first[s + 1]].tolist() for s in range(graph.size)]
-    backward: list[list[int]] = [[] for _ in forward]
-    for state, targets in enumerate(forward):
-        for target in targets:
-            backward[target].append(state)
-    useful = set(np.flatnonzero(graph.accepting).tolist())
-    waiting = list(useful)
-    while waiting:
-        new = set(backward[waiting.pop()]) - useful
-        useful |= new
-        waiting.extend(new)
+    useful = set(np.flatnonzero(graph.steps_to(np.flatnonzero(graph.accepting)) < graph.size).tolist())
     if graph.start not in useful:
         raise InvalidValue("the language has no word at all: use a language that has one")
     longest: dict[int, int] = {}

@@ -119,14 +119,14 @@ class Graph:
         order = np.argsort(self.target, kind="stable")
         return np.searchsorted(self.target[order], np.arange(self.size + 1)), self.sources[order]
 
-    def steps_to(self, state: int) -> Integers:
-        """The least number of steps from each state to this one, or the number of states where there is no way.
+    def steps_to(self, states: Integers) -> Integers:
+        """The least number of steps from each state to one of some states, or the number of states if there is no way.
 
         Cost: edges.
         """
         first, sources = self.reversed
         steps = np.full(self.size, self.size)
-        front, level = np.array([state]), 0
+        front, level = states, 0
         while len(front):
             steps[front] = level
             sizes = first[front + 1] - first[front]

@@ -141,29 +141,29 @@ class Lattice:
                 self._settle(row, int(uniforms[row, rows.places[row]]), table, rows, stream.of(row))
             advance(slice(None))
 
-    def mean_distance(self) -> float:
-        """The expected distance of a walk. Cost: length · edges."""
-        return float(self._averaged(np.zeros((self.graph.size, 1)), shift=False)[0])
+    def distances(self, rows: Codes, width: int) -> tuple[Floats, Floats]:
+        """For each of many words of this length, the mean distance of a walk on its own lattice with this `Discount`.
 
-    def distance_distribution(self) -> Floats:
-        """The probability of each distance under a walk. Cost: length² · edges, memory length · states."""
-        self._refuse_beyond_limit(2 * 8 * self.graph.size * (len(self.codes) + 1))
-        return self._averaged(np.ones((self.graph.size, 1)), shift=True)
-
-    def _averaged(self, values: Floats, shift: bool) -> Floats:
-        """Averages over the completions of the first node, computed backwards from values of the states at the end.
-
-        With `shift`, each mismatch shifts a row of values by one place; otherwise it adds 1 to a single value.
+        The second array has a row for each word: the probabilities of the distances 0, …, width − 1. Cost: words ·
+        reachable edges of all layers · (1 + width). Memory: (2 + width) numbers for each state and thread; if that
+        exceeds the limit there are fewer threads, so that nothing but time depends on their number.
         """
-        for begin, end in reversed(list(pairwise(self.cuts))):
-            table = self._table(begin, end)
-            for place in reversed(range(begin, end)):
-                below, values = values, np.zeros((self.graph.size, values.shape[1] + shift))
-                job = (self.graph.edges, self.codes, self._z, self.reach)
-                loops = kernel_for("lattice", self._steps * values.shape[1])
-                loops.average(*job, table, place, below, values, shift)
-            del table  # before there is another one
-        return np.asarray(values[self.graph.start])
+        graph, length, each = self.graph, rows.shape[1], 2 * 8 * self.graph.size * (2 + width)
+        codes = read_only_view(rows.astype(np.int64, copy=False))
+        self._refuse_beyond_limit(each)
+        means, shares = np.zeros(len(rows)), np.zeros((len(rows), width))
+        steps = graph.visited(length) * (1 + width)
+        loops = kernel_for("lattice", len(rows) * steps)
+
+        def advance(part: slice) -> None:
+            numbers = np.zeros(2 * graph.size), np.zeros(2 * graph.size, dtype=np.int32)
+            offset = np.arange(length + 1) % 2 * graph.size  # layers take turns
+            table = LayerTable(*numbers, offset, self.width, graph.live(length))
+            job = (graph.edges, self._z, self.reach, table, self._kept[length], graph.start)
+            loops.distances_each(*job, codes[part], means[part], shares[part])
+
+        threads.in_parts(advance, len(rows), cost=steps, most=min(self.limits.threads, self.limits.memory // each))
+        return means, shares
 
     def _settle(self, row: int, uniform: int, table: LayerTable, rows: Walks, stream: Stream) -> None:
         """Take one step of one row whose uniform number is too close to a threshold for floating-point arithmetic."""
@@ -256,34 +256,6 @@ def walk_each(
         alone = Lattice(graph, rows[row], Discount(z), limits)
         words[row] = alone.walk(np.zeros(1, np.int64), stream.of(row), uniforms[row : row + 1], margin)[0]
     return words
-
-
-def distances_each(
-    graph: Graph, rows: Codes, z: Scaled, width: int, limits: Limits = DEFAULTS
-) -> tuple[Floats, Floats]:
-    """For each of many words of the same length, the mean distance of a walk on `Lattice(graph, word, Discount(z))`.
-
-    The second array has a row for each word: the probabilities of the distances 0, …, width − 1. Cost: words ·
-    reachable edges of all layers · (1 + width). Memory: (2 + width) numbers for each state and thread; if that exceeds
-    the limit there are fewer threads, so that nothing but time depends on their number.
-    """
-    length, codes = rows.shape[1], rows.astype(np.int64, copy=False)
-    model = Lattice(graph, codes[0], Discount(z), limits)
-    each = 2 * 8 * graph.size * (2 + width)
-    model._refuse_beyond_limit(each)
-    means, shares = np.zeros(len(rows)), np.zeros((len(rows), width))
-    steps = graph.visited(length) * (1 + width)
-    loops = kernel_for("lattice", len(rows) * steps)
-
-    def advance(part: slice) -> None:
-        numbers = np.zeros(2 * graph.size), np.zeros(2 * graph.size, dtype=np.int32)
-        offset = np.arange(length + 1) % 2 * graph.size  # layers take turns
-        table = LayerTable(*numbers, offset, model.width, graph.live(length))
-        job = (graph.edges, model._z, model.reach, table, model._kept[length], graph.start)
-        loops.distances_each(*job, codes[part], means[part], shares[part])
-
-    threads.in_parts(advance, len(rows), cost=steps, most=min(limits.threads, limits.memory // each))
-    return means, shares
 
 
 class Walks(NamedTuple):

@@ -55,9 +55,8 @@ class Nearest:
 
     def __init__(self, graph: Graph, limits: Limits = DEFAULTS) -> None:
         self._limits = limits
-        loops = kernel_for("nearest", len(graph.target))
-        steps = loops.steps_to_the_end(*_backwards(graph.sources, graph.target, graph.size), graph.accepting)
-        useful: Flags = steps >= 0
+        steps = graph.steps_to(np.flatnonzero(graph.accepting))
+        useful: Flags = steps < graph.size
         if not useful[graph.start]:
             raise InvalidValue("the language has no word at all: make an accepting state reachable from its start")
         number = np.cumsum(useful) - 1  # the index of each state among the useful ones
@@ -66,8 +65,10 @@ class Nearest:
         sources, self._size = number[graph.sources[kept]], int(useful.sum())
         self._symbol, self._target = graph.symbol[kept], number[graph.target[kept]]
         self._first = np.searchsorted(sources, np.arange(self._size + 1))
-        self._before = _backwards(sources, self._target, self._size)
-        self._steps, self._accepting, self._start = steps[useful], graph.accepting[useful], int(number[graph.start])
+        order = np.argsort(self._target, kind="stable")
+        self._before = sources[order], np.searchsorted(self._target[order], np.arange(self._size + 1))
+        self._steps = steps[useful].astype(np.int32)
+        self._accepting, self._start = graph.accepting[useful], int(number[graph.start])
 
     def __call__(self, codes: Codes) -> Integers:
         """The codes of the nearest word; the code −1 stands for a symbol that the language does not have."""
@@ -83,12 +84,6 @@ class Nearest:
         cost = loops.costs(codes, *edges, *self._before, self._steps)
         found: Integers = loops.first_nearest(cost, codes, *edges, self._accepting, self._start)
         return found
-
-
-def _backwards(sources: Integers, target: Integers, size: int) -> tuple[Integers, Integers]:
-    """The predecessors of all states, ordered by state, and the index where those of each state begin."""
-    order = np.argsort(target, kind="stable")
-    return sources[order], np.searchsorted(target[order], np.arange(size + 1))
 
 
 def _nearest_free(max_length: int | None, codes: Codes) -> Codes:

@@ -192,7 +192,7 @@ class OnlineRuns(Runs):
         if found is None:
             if len(self._steps_to) * self.graph.size > self.limits.batch:
                 self._steps_to.clear()
-            found = self._steps_to[code] = self.graph.steps_to(int(named[code]))
+            found = self._steps_to[code] = self.graph.steps_to(named[[code]])
         return found
 
     @cached_property

@@ -16,7 +16,7 @@ from dpwords.core.scaled import Floats, Integers
 from dpwords.core.values import read_only
 from dpwords.spaces.by_distance import ByDistanceLaw
 from dpwords.spaces.graph import Graph
-from dpwords.spaces.lattice import Discount, Lattice, Tally, distances_each, walk_each
+from dpwords.spaces.lattice import Discount, Lattice, Tally, walk_each
 from dpwords.spaces.least_distance import LeastDistance, in_graph
 from dpwords.spaces.space import Distances, Space, StoredLaw, Weights, batches, hamming, none_of_length
 from dpwords.spaces.tuning import STEPS_OF_A_LAYER
@@ -72,7 +72,8 @@ class Runs(Space):
         if weights.rate is None or not isinstance(rows, np.ndarray) or isinstance(base, WeightedWords):
             return super().distances(rows, weights, width)
         columns = rows.shape[1] + 1 if width is None else width
-        return Distances(*distances_each(base or self.graph, rows, weights.z, columns, self.limits))
+        lattice = Lattice(base or self.graph, rows[0], Discount(weights.z), self.limits)
+        return Distances(*lattice.distances(rows, columns))
 
     def every(self, length: int, most: int) -> Codes | None:
         if length > self.limits.listed_length or length * self.graph.size > self.limits.memory // 4:
@@ -152,10 +153,11 @@ class FoldedLaw:
         return walks[0] if len(walks) == 1 else np.concatenate(walks)
 
     def distance_distribution(self) -> Floats:
-        return self.lattice.distance_distribution()
+        """Cost: length² · edges."""
+        return self.lattice.distances(self.lattice.codes[None], len(self.lattice.codes) + 1)[1].reshape(-1)
 
     def expected_distance(self) -> float:
-        return self.lattice.mean_distance()
+        return float(self.lattice.distances(self.lattice.codes[None], 0)[0][0])
 
 
 def walked_share(lattice: Lattice, codes: Codes, budget: int) -> Fraction:

@@ -1,16 +1,18 @@
-"""Certificates of the rate c, the search for the largest rate that can be proven, and files of certificates."""
+"""Certificates of the rate c, the search for the largest rate that can be proven, and what is kept of certificates."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from dpwords.core.files import read_text
+from dpwords.core.kept import keep, kept
 from dpwords.errors import InvalidValue
 from dpwords.privacy.certificates.tuning import FAR, PRECISION
 from dpwords.privacy.methods import Method
@@ -141,3 +143,29 @@ def certificates_of(document: Any) -> list[Certificate]:
     if not found or not right or not all(each.length >= 0 for each in found):
         raise ValueError("no certificates")
     return found
+
+
+def kept_certificate(question: str, holds: Callable[[Certificate], bool]) -> Certificate | None:
+    """The certificate that was kept as the answer to a question, if it has a valid tag or is proven again now.
+
+    One with a valid tag was proven by this code, run by this user (see `dpwords.core.kept`). One without (a changed
+    file, another user's) is only a claim: it is proven again in full before it is used, and not used if that fails.
+    """
+    document = kept(question)
+    if document is None:
+        return None
+    try:
+        (found,) = certificates_of(document.answer)
+        if document.ours or holds(found):
+            return found
+    except (ValueError, KeyError, TypeError):
+        pass
+    warnings.warn(
+        "a certificate in the cache does not hold, or is damaged: it is not used, and made anew", stacklevel=2
+    )
+    return None
+
+
+def keep_certificate(question: str, certificate: Certificate) -> None:
+    """Keep a certificate that has just been proven; where nothing can be written, it is not kept."""
+    keep(question, {"certificates": [asdict(certificate)]})

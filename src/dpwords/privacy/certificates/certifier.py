@@ -28,9 +28,10 @@ from dpwords.privacy.certificates.certificate import (
     Excess,
     ShareDone,
     certificates_in,
+    keep_certificate,
+    kept_certificate,
     largest_rate,
 )
-from dpwords.privacy.certificates.kept import keep_certificate, kept_certificate
 from dpwords.privacy.certificates.tuning import NEARLY, TRIES
 from dpwords.privacy.guarantees import Budget
 from dpwords.privacy.methods import Method

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -209,8 +211,6 @@ class _EveryPlace:
     boxes: Boxes
     layers: list[PrefixLayer]
     completions: list[Bounds]
-    _unions: dict[int, PrefixLayer] = field(default_factory=dict)
-    _unions_of_completions: dict[int, Bounds] = field(default_factory=dict)
 
     @classmethod
     def of(cls, boxes: Boxes, cover: Cover) -> _EveryPlace | None:
@@ -235,11 +235,11 @@ class _EveryPlace:
         return None if rest is None else cls(boxes, [*layers[:-1], rest], [*completions[:-1], settled])
 
     def prefixes(self, group: Group) -> PrefixLayer:
-        return self.layers[group.before] if group.most_before is not None else self._layers_from(group.before)
+        return self.layers[group.before] if group.most_before is not None else self._layers_from[group.before]
 
     def completions_of(self, group: Group) -> Bounds:
         after = max(group.after - AHEAD + 1, 0)
-        return self.completions[after] if group.most_after is not None else self._completions_from(after)
+        return self.completions[after] if group.most_after is not None else self._completions_from[after]
 
     def split(self, group: Group) -> list[Group]:
         """Two groups that have all places of one, or none if it cannot be split."""
@@ -271,20 +271,14 @@ class _EveryPlace:
         found = longer_blocks(*(np.array([*each, 0.0]) for each in (opening, growth, closings)))
         return max(found, growth[-1])
 
-    def _layers_from(self, symbols: int) -> PrefixLayer:
-        """The union of this layer and all later ones, computed once."""
-        if symbols not in self._unions:
-            layer = self.layers[symbols]
-            last = symbols == len(self.layers) - 1
-            self._unions[symbols] = layer if last else layer.hull(self._layers_from(symbols + 1))
-        return self._unions[symbols]
+    @cached_property
+    def _layers_from(self) -> list[PrefixLayer]:
+        """For each layer, the union of it and all later ones."""
+        return [*accumulate(reversed(self.layers), lambda later, layer: layer.hull(later))][::-1]
 
-    def _completions_from(self, symbols: int) -> Bounds:
-        if symbols not in self._unions_of_completions:
-            bounds = self.completions[symbols]
-            last = symbols == len(self.completions) - 1
-            self._unions_of_completions[symbols] = bounds if last else bounds.hull(self._completions_from(symbols + 1))
-        return self._unions_of_completions[symbols]
+    @cached_property
+    def _completions_from(self) -> list[Bounds]:
+        return [*accumulate(reversed(self.completions), lambda later, bounds: bounds.hull(later))][::-1]
 
 
 def longer_blocks(opening: Floats, growth: Floats, closing: Floats) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -14,9 +14,8 @@ from dpwords.core.elementary import exp
 from dpwords.core.limits import Limits
 from dpwords.core.room import check_room
 from dpwords.privacy.certificates.certificate import largest_rate, on_grid
-from dpwords.privacy.certificates.graph_facts import neighbourhood
 from dpwords.privacy.certificates.levelled_blocks import LevelledBlocks, Tick, kept_layers
-from dpwords.privacy.certificates.levelled_system import LEAST_RADIUS, Detail, LevelledSystem
+from dpwords.privacy.certificates.levelled_system import LEAST_RADIUS, Detail, LevelledSystem, neighbourhood
 from dpwords.privacy.certificates.tuning import (
     EVALUATIONS,
     FALLS,
@@ -50,9 +49,7 @@ class LevelledSearch:
     graph: Graph
     levelling: Levelling
     limits: Limits
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_means", {})
+    _means: dict[int, float] = field(default_factory=dict)
 
     def attempts(self, length: int | None) -> Iterator[tuple[Stage, Detail]]:
         """The stages for words of one length, or of all lengths, with the radius of their boxes.
@@ -162,13 +159,12 @@ class LevelledSearch:
 
     def _mean_box(self, radius: int) -> float:
         """How many nodes the boxes of entered states have on average, counted at some states if there are many."""
-        means: dict[int, float] = vars(self)["_means"]
-        if radius not in means:
+        if radius not in self._means:
             entering = np.bincount(self.graph.target, minlength=self.graph.size)
             some = np.unique(np.linspace(0, self.graph.size - 1, SAMPLED_BOXES).astype(np.int64))
             sizes = np.array([entering[list(row)].sum() for row in neighbourhood(self.graph, radius, some.tolist())])
-            means[radius] = float(sizes @ entering[some] / max(entering[some].sum(), 1))
-        return means[radius]
+            self._means[radius] = float(sizes @ entering[some] / max(entering[some].sum(), 1))
+        return self._means[radius]
 
 
 def progress_of(share_done: Callable[[float], None] | None, expected: int) -> Callable[[], None]:

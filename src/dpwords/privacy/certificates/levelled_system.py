@@ -5,6 +5,7 @@ Arrays are named as in `_kernels/levelled_blocks_boxes.py`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -15,7 +16,6 @@ import numpy as np
 from dpwords.core.compiled import kernel
 from dpwords.core.scaled import Integers
 from dpwords.errors import InvalidValue
-from dpwords.privacy.certificates.graph_facts import neighbourhood, offsets
 from dpwords.spaces.graph import Flags, Graph
 from dpwords.spaces.levelling import Levelling, place_weights
 
@@ -168,6 +168,32 @@ class LevelledSystem:
         """Each item with each node that leaves the state where it ends."""
         item, edges = self.graph.leaving(ends)
         return items[item], self.out[edges]
+
+
+def neighbourhood(graph: Graph, radius: int, states: Sequence[int] | None = None) -> list[dict[int, int]]:
+    """For each state (or some) those within so many steps, edges taken both ways, ascending, and how far they are.
+
+    Edges from a start that is never entered do not count.
+    """
+    is_entered = np.isin(np.arange(graph.size), graph.target)
+    beside: list[set[int]] = [set() for _ in range(graph.size)]
+    for source, target in zip(graph.sources.tolist(), graph.target.tolist(), strict=True):
+        if is_entered[source] or source != graph.start:
+            beside[source].add(target)
+            beside[target].add(source)
+    rows = []
+    for state in range(graph.size) if states is None else states:
+        found, edge = {state: 0}, {state}
+        for step in range(1, radius + 1):
+            edge = {other for each in edge for other in beside[each]} - found.keys()
+            found |= dict.fromkeys(edge, step)
+        rows.append({each: found[each] for each in sorted(found)})
+    return rows
+
+
+def offsets(sizes: Any) -> Integers:
+    """Where each of several rows of these sizes begins when they stand one after another, and where the last ends."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def _slots(rows: list[dict[int, int]]) -> Integers:

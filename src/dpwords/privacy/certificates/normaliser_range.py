@@ -8,7 +8,6 @@ import numpy as np
 
 from dpwords.core.elementary import log
 from dpwords.core.scaled import Floats
-from dpwords.privacy.certificates.graph_facts import live_states
 from dpwords.privacy.certificates.rounding import ALL_OF_IT, margin, outward, price
 from dpwords.spaces.graph import Graph
 
@@ -27,7 +26,7 @@ def range_of_normalisers(graph: Graph, length: int, c: float, step: int = 1, fir
     if c > ALL_OF_IT and step == 1:
         return margin(length)
     step, first = min(step, length + 1), min(first, length)  # of n symbols no more than n can differ
-    z, live = price(c), live_states(graph, length)
+    z, live = price(c), graph.live(length) & graph.useful(length)
     edges, sources = np.diff(graph.first), graph.sources
     has_all = edges == len(graph.alphabet)
     after = np.arange(step) - 1  # from the number of free symbols to that after one that differs; −1 is the last entry
