@@ -1,5 +1,4 @@
 // What the view of estimates shows: shares with intervals beside the plain count, as a chart and as a table.
-import { readAs } from "./alphabets.js";
 import { canvas, chart, steps } from "./charts.js";
 import { drawn, element, rounded } from "./elements.js";
 
@@ -28,7 +27,6 @@ export function showAnswer(at, answer) {
     element("th", { scope: "row" }, label), element("td", {}, percentOf(value)), element("td", {}, `${percentOf(low)} to ${percentOf(high)}`),
     element("td", {}, percentOf(counted)))));
   at("more").textContent = rows.length > MOST_ROWS ? `${(rows.length - MOST_ROWS).toLocaleString("en")} more, with smaller estimates, are in the CSV file.` : "";
-  if (answer.symbols.length > 0) at("symbols-hint").textContent = readAs(answer.symbols);
   shares(at("chart"), TITLES[question], rows, answer.rows, OF[question], sure);
   at("command").textContent = answer.command;
   at("python").textContent = answer.python;
