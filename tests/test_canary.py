@@ -332,7 +332,7 @@ def test_progress_on_a_terminal(arguments: str, when: bytes, code: int, place: P
 
 def test_compiled_code_that_is_kept(place: Place) -> None:
     kept = {"NUMBA_CACHE_DIR": str(place.home / "compiled")}
-    words = " ".join([MOVES] * 400)  # too many for interpreted loops
+    words = " ".join([MOVES] * 4000)  # too many for interpreted loops
     code, shown = on_a_terminal(place, f"release {words} {GRID} --mechanism online --quiet", more=kept)
     assert code == 0, shown
     assert list((place.home / "compiled").rglob("*.nbc"))

@@ -28,7 +28,7 @@ REFERENCE = "\n".join(text for name, text in PAGES.items() if name.startswith("r
 DIRECTIVES = dict(re.findall(r"^\.\. auto\w+:: dpwords\.([\w.]+)(?:\(\))?((?:\n +.*|\n)*)", REFERENCE, re.MULTILINE))
 RUN = {"python", "sh", "bash"}
 SHOWN = {"", "text", "{toctree}", "{eval-rst}"}
-HELPERS = {"need_pyarrow", "need_pyspark", "need_matplotlib", "checked_makers"}
+HELPERS = {"need_pyarrow", "need_pyspark", "need_matplotlib"}
 
 
 def blocks(text: str) -> list[tuple[str, str]]:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import dpwords
 from commands import refused
-from dpwords.cli.options import as_option
 from dpwords.errors import InvalidValue, TooLarge, named, rendered
+from dpwords.recipes.fields import as_option
 from dpwords.web.wording import on_page
 
 ROOT = Path(dpwords.__file__).parent

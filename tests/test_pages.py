@@ -177,6 +177,12 @@ def guesses(place: Path) -> None:
     assert found["hits_by_place"] == pytest.approx(places)
 
 
+def recipes(place: Path) -> None:
+    """The recipe that the page prints is the one of its options."""
+    grid = dw.Recipe(system="grid:15x15", rules=("contains:3,4",), epsilon=5)
+    assert dw.Recipe.from_json(place / "release.json") == grid
+
+
 CHECKS: dict[str, Callable[[Path], None]] = {
     "audits": audited,
     "attack": guesses,
@@ -187,6 +193,7 @@ CHECKS: dict[str, Callable[[Path], None]] = {
     "cookbook_protocols": sessions,
     "cookbook_robotics": robot_plans,
     "data": files,
+    "recipes": recipes,
     "tutorial": diaries,
 }
 

@@ -40,7 +40,6 @@ TESTS = {  # the quickest tests of a module, those first that notice most: files
     "privacy/utilities.py": (
         "test_calibration test_guarantees mechanisms/test_exponential privacy/certificates/test_staircases test_claims"
     ),
-    "privacy/certificates/blocks.py": "test_certificates test_outward_rounding",
     "privacy/certificates/certificate.py": "test_forged_certificates test_small_languages test_certificates",
     "privacy/certificates/certifier.py": "test_certificates test_forged_certificates core/test_kept",
     "privacy/certificates/kept.py": "core/test_kept",

@@ -6,7 +6,6 @@ All figures here are public: they depend on the language, ε, k and a length, an
 from __future__ import annotations
 
 import math
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from dpwords.languages.language import Language, checked_language
 from dpwords.languages.lexicon import Lexicon
 from dpwords.mechanisms import choice
 from dpwords.mechanisms.by_length import least
-from dpwords.mechanisms.choice import Edits, Maker
+from dpwords.mechanisms.choice import Edits, Maker, quietly
 from dpwords.mechanisms.private import Private
 from dpwords.privacy.channel_parameters import LEAST_EPSILON
 from dpwords.spaces.choice import space_of
@@ -118,12 +117,7 @@ def best(
 
 
 def compare(
-    language: Language,
-    epsilon: float,
-    k: int = 1,
-    length: int = 18,
-    distance: Distance = "hamming",
-    at_most: int = 1,
+    language: Language, epsilon: float, k: int = 1, length: int = 18, distance: Distance = "hamming", at_most: int = 1
 ) -> Comparison:
     """The figures of every mechanism among which `best` chooses, and the name of the winner.
 
@@ -147,7 +141,7 @@ def figures(make: Maker, epsilon: float, length: int, at_most: int = 1) -> Figur
     With linear utility, an expected distance that is too large raises `TooLarge` instead. For the edit channel onto a
     language both are measured, on words drawn uniformly from the language with a fixed seed.
     """
-    mechanism = _quietly(make, epsilon)
+    mechanism = quietly(make, epsilon)
     if mechanism.projected_onto is not None:
         found = _measured(mechanism, mechanism.projected_onto, length)
         return Figures(float(np.mean(found)), float(np.mean(found <= at_most)))
@@ -161,10 +155,7 @@ def figures(make: Maker, epsilon: float, length: int, at_most: int = 1) -> Figur
 
 def expected_distance(make: Maker, epsilon: float, length: int) -> float:
     """The public expected distance alone; see `figures`."""
-    mechanism = _quietly(make, epsilon)
-    if mechanism.projected_onto is not None:
-        return float(np.mean(_measured(mechanism, mechanism.projected_onto, length)))
-    return _expected(mechanism, length)
+    return _expected(quietly(make, epsilon), length)
 
 
 def least_epsilon(make: Maker, target: float | Target, length: int, lowest: float = _LEAST) -> float:
@@ -244,6 +235,8 @@ def _step_down(low: float, below: float, high: float, above: float) -> float:
 
 
 def _expected(mechanism: Private, length: int) -> float:
+    if mechanism.projected_onto is not None:
+        return float(np.mean(_measured(mechanism, mechanism.projected_onto, length)))
     try:
         return mechanism.expected_distance(length=length)
     except TooLarge:
@@ -252,26 +245,13 @@ def _expected(mechanism: Private, length: int) -> float:
         return math.nan
 
 
-def _quietly(make: Maker, epsilon: float) -> Private:
-    """A mechanism, without warnings that little of the word survives: the figures show it anyway."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return make(epsilon)
-
-
-def checked_makers(makers: Iterable[Maker], epsilon: float) -> None:
-    """Raise what making one of the mechanisms at this ε raises. Cost: the edges of the language."""
-    for make in makers:
-        _quietly(make, epsilon)
-
-
 def _existing(makers: Mapping[str, Maker], epsilon: float) -> dict[str, Maker]:
     """Those that exist at this ε; raises what the first one raises if none does."""
     found: dict[str, Maker] = {}
     errors: list[InvalidValue] = []
     for name, make in makers.items():
         try:
-            _quietly(make, epsilon)
+            quietly(make, epsilon)
         except InvalidValue as error:
             errors.append(error)
         else:

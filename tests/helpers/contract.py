@@ -169,18 +169,18 @@ def check_stored_law(mechanism: Mechanism, length: int) -> None:
     guarantee = mechanism.guarantee
     assert isinstance(guarantee, dw.PureDP)
     words = words_of(mechanism, length)
-    laws = {word: stored_law(mechanism, word, words) for word in words}
     reserve = Decimal(guarantee.slack) * length
-    for word, law in laws.items():
+    logs: dict[Symbols, list[Decimal]] = {}
+    for word in words:
+        law, ideal = stored_law(mechanism, word, words), ideal_law(mechanism, word, words)
         assert sum(law.values()) == 1
-        ideal = ideal_law(mechanism, word, words)
-        for output in words:
-            assert abs(log(law[output]) - log(ideal[output])) <= reserve / 2
-    for word, law in laws.items():
-        for other, other_law in laws.items():
-            bound = Decimal(guarantee.epsilon) * math.ceil(apart(mechanism, word, other) / guarantee.k)
-            for output in words:
-                assert abs(log(law[output] / other_law[output])) <= bound
+        logs[word] = [log(law[output]) for output in words]
+        for output, found in zip(words, logs[word], strict=True):
+            assert abs(found - log(ideal[output])) <= reserve / 2
+    for word, other in itertools.combinations(words, 2):
+        bound = Decimal(guarantee.epsilon) * math.ceil(apart(mechanism, word, other) / guarantee.k)
+        for one, two in zip(logs[word], logs[other], strict=True):
+            assert abs(HIGH.subtract(one, two)) <= bound
 
 
 def stored_law(mechanism: Mechanism, word: Symbols, outputs: list[Symbols]) -> dict[Symbols, Fraction]:

@@ -158,10 +158,10 @@ def test_epsilon_that_is_too_small_or_too_large(epsilon: float, length: int, exp
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "part"), [(0.02, "so small"), (0.2, None), (4.0, None), (10.0, "so large"), (40.0, "so large")]
+    ("epsilon", "part"), [(0.01, "so small"), (0.2, None), (4.0, None), (10.0, "so large"), (40.0, "so large")]
 )
 def test_warnings_that_are_known_need_no_averages(epsilon: float, part: str | None, monkeypatch: Any) -> None:
-    """e^(−0.02·5) > 0.9, so that any two words give nearly the same outputs. At ε = 10 a move is changed with a
+    """e^(−0.01·5) > 0.9, so that any two words give nearly the same outputs. At ε = 10 a move is changed with a
     probability of at most 3/(e^10 + 3), so that 5 moves are changed by 0.0007 on average."""
     mechanism = best_by_length(dw.GridWorld(6, 6), epsilon)
     mechanism.release("ESESE")

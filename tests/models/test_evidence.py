@@ -75,6 +75,7 @@ def test_a_line_of_choice_offers_it(monkeypatch: pytest.MonkeyPatch) -> None:
         "substitutions",
         lambda language, epsilon, k, limits: Respondent(language, epsilon, k),
         lambda language: language.alike,
+        "Respondent(language, {})",
     )
     monkeypatch.setitem(choice.NAMED, "response", named)
     assert isinstance(choice.mechanism(WORDS, 2.0, name="response"), Respondent)

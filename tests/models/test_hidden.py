@@ -163,8 +163,8 @@ def test_the_correction_brings_the_fit_to_that_of_the_exact_likelihood() -> None
     by_parameter = np.array([np.bincount(hidden.parameter, row, parameters) for row in uses_of(hidden, codes)])
     chances = np.full(parameters, 1.0) / np.bincount(hidden.groups)[hidden.groups]
     for _ in range(400):
-        joint = prior_fast(by_parameter, chances)[:, None] * seen
-        exact = by_parameter.T @ (joint / joint.sum(axis=0)) @ times
+        shares = prior_fast(by_parameter, chances)
+        exact = by_parameter.T @ (shares * (seen @ (times / (shares @ seen))))
         chances = normalised(exact, hidden.groups)
     model = dw.estimate.model(released, mechanism)
     assert isinstance(model, dw.estimate.Model)

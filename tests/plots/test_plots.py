@@ -236,7 +236,7 @@ def test_what_cannot_be_drawn() -> None:
 
 def test_without_matplotlib_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     figure = plots.diagram(PAPER["system"])
-    monkeypatch.setattr(plots, "find_spec", lambda _: None)
+    monkeypatch.setattr("dpwords.plots.figures.find_spec", lambda _: None)
     for draw in (
         lambda: plots.diagram(PAPER["system"]),
         lambda: plots.runs(dw.GridWorld(2, 2), {"": ["E"]}),

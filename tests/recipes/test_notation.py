@@ -35,18 +35,18 @@ def language(*values: str | None) -> Language:
     ],
 )
 def test_alphabets(text: str, symbols: str) -> None:
-    assert "".join(notation.alphabet(text)) == symbols
+    assert "".join(notation.alphabet_symbols(text)) == symbols
 
 
 def test_alphabet_files(tmp_path: Path) -> None:
     file = tmp_path / "acts.txt"
     file.write_text("register\ndecide\npay\n", encoding="utf-8")
-    assert notation.alphabet(f"@{file}") == ["register", "decide", "pay"]
+    assert language(f"@{file}").alphabet.symbols == ("register", "decide", "pay")
     file.write_text("register\n\npay\n", encoding="utf-8")
     with pytest.raises(dw.InvalidValue, match=r"line 2 of acts\.txt is empty"):
-        notation.alphabet(f"@{file}")
+        language(f"@{file}")
     with pytest.raises(dw.InvalidValue, match=r"nowhere\.txt cannot be read \(No such file or directory\)"):
-        notation.alphabet(f"@{tmp_path / 'nowhere.txt'}")
+        language(f"@{tmp_path / 'nowhere.txt'}")
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_alphabet_files(tmp_path: Path) -> None:
 )
 def test_bad_alphabets(text: str, message: str) -> None:
     with pytest.raises(dw.InvalidValue, match=message):
-        notation.alphabet(text)
+        notation.alphabet_symbols(text)
     with pytest.raises(dw.InvalidValue, match="at least one symbol"):
         language("", None)
 
@@ -122,7 +122,7 @@ def test_graph_files(tmp_path: Path) -> None:
 )
 def test_bad_languages(arguments: tuple[str | None, ...], message: str) -> None:
     with pytest.raises(dw.InvalidValue, match=message):
-        language(*arguments).count(1)  # type: ignore[arg-type]
+        language(*arguments).count(1)
 
 
 def test_words_as_characters_or_with_separators() -> None:

@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import click
 import jsonschema
 import pytest
 from hypothesis import given, settings
@@ -102,7 +103,8 @@ def test_a_shell_reads_hostile_names_as_they_are(names: list[str]) -> None:
     recipe = Recipe(alphabet="ab", epsilon=1, column=names[0], by=names[-1])
     echoed = recipe.command().replace("dpwords release", "printf '%s\\0'", 1)
     done = subprocess.run(["sh", "-c", echoed], capture_output=True, check=True)
-    assert done.stdout.decode().split("\0")[1::2][:2] == [names[0], names[-1]]
+    words = done.stdout.decode().split("\0")
+    assert words == ["--column", names[0], "--alphabet", "ab", "--epsilon", "1", "--by", names[-1], ""]
 
 
 @given(RECIPES.filter(lambda values: "rules" not in values and "goal" not in values))
@@ -289,10 +291,9 @@ def test_a_recipe_is_a_value() -> None:
 
 
 def test_every_field_has_an_option_of_release() -> None:
-    options = {each.name: each for each in release.params}
+    options, context = {each.name: each for each in release.params}, click.Context(release)
     assert set(FIELDS) <= set(options)
-    for name in FIELDS:
-        assert options[name].default == DEFAULTS[name] or options[name].get_default(None) == DEFAULTS[name]  # type: ignore[arg-type]
+    assert {name: options[name].get_default(context) for name in FIELDS} == {**DEFAULTS, "rules": ()}
 
 
 def test_a_recipe_is_printed_and_released(tmp_path: Path) -> None:

@@ -50,5 +50,5 @@ def test_weights_at_the_first_place() -> None:
 
 
 def test_systems_with_too_many_steps_are_left_alone() -> None:
-    mechanism = dw.Exponential(dw.GridWorld(3, 3).by_states(), 3, limits=Limits(levelled_edges=10))
+    mechanism = dw.Exponential(dw.GridWorld(3, 3).by_states(), 6, limits=Limits(levelled_edges=10))
     assert mechanism.certificate(8).method == "range"

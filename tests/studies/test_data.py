@@ -17,7 +17,6 @@ import pytest
 import dpwords as dw
 from commands import refused, run
 from dpwords import plots
-from dpwords.cli.study import QUESTIONS
 from dpwords.core.encoding import Ragged
 from dpwords.errors import InvalidValue, NotInLanguage
 from dpwords.estimate.asking import KINDS
@@ -272,7 +271,7 @@ def test_the_command(tmp_path: Path) -> None:
 
 
 def test_the_command_offers_every_question() -> None:
-    assert tuple(KINDS) == QUESTIONS
+    assert "|".join(KINDS) in "".join(run("study", "data", "--help").stdout.split())
 
 
 def test_panels() -> None:

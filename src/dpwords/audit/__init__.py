@@ -2,9 +2,8 @@
 
 from dpwords.audit.channel import ChannelAudit, ChannelWorst, channel
 from dpwords.audit.exact import ExactAudit, Worst, exact
-from dpwords.audit.pairs import public_pair
+from dpwords.audit.instances import SmallInstance, public_pair, small_instance
 from dpwords.audit.programs import Program
-from dpwords.audit.small import SmallInstance, small_instance
 from dpwords.audit.statistical import Share, StatisticalAudit, statistical
 
 __all__ = [

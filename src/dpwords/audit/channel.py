@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpwords.audit.channel_tables import ChannelTable, table_of
-from dpwords.audit.exact import keeps, losses_by_distance, most_telling_output, worst_rate
+from dpwords.audit.exact import losses_by_distance, most_telling_output, worst_rate
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.limits import DEFAULTS
 from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue, TooLarge, within_memory
 from dpwords.mechanisms.private import Progress
+from dpwords.privacy.guarantees import keeps, steps_of
 from dpwords.spaces import exhaustive
 
 ChannelDistances = str | Callable[[Any, Any], float] | Sequence[Any] | Floats
@@ -63,7 +64,7 @@ class ChannelAudit:
         """The loss that was claimed for the distance of the worst pair; None without a claim."""
         if self.claimed is None or self.worst is None:
             return None
-        return self.claimed * float(_steps(np.array(self.worst.distance), self.k))
+        return self.claimed * steps_of(self.worst.distance, self.k)
 
     def __str__(self) -> str:
         found = f"measured ε = {self.epsilon:.6g} over {self.inputs} inputs and {self.outputs} outputs"
@@ -118,8 +119,8 @@ def channel(
         )
     with np.errstate(divide="ignore"):
         logs = np.log(table.probabilities)
-    losses = exhaustive.pair_losses(logs, progress)
-    epsilon, pair = worst_rate(losses, _steps(apart, k), np.isinf(apart) | ((apart == 0) & (losses <= _EQUAL)))
+    losses, steps = exhaustive.pair_losses(logs, progress), apart if k == 1 else np.ceil(apart / k)
+    epsilon, pair = worst_rate(losses, steps, np.isinf(apart) | ((apart == 0) & (losses <= _EQUAL)))
     worst = None
     if pair is not None:
         one, other = pair
@@ -132,10 +133,6 @@ def channel(
     if (at_none := float(losses[apart == 0].max())) > _EQUAL:
         by_distance = {0.0: at_none, **by_distance}
     return ChannelAudit(epsilon, claimed, worst, len(table.inputs), len(table.outputs), compared, k, by_distance)
-
-
-def _steps(apart: Floats, k: int) -> Floats:
-    return apart if k == 1 else np.ceil(apart / k)
 
 
 def _check_table(table: ChannelTable) -> None:

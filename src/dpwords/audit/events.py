@@ -81,10 +81,7 @@ def traits(words: Sequence[Word], distance: PairDistance, laws: Sequence[HasLogP
 
 
 def most_telling(
-    seen: Sequence[Trait],
-    first: Sequence[Sequence[Hashable]],
-    second: Sequence[Sequence[Hashable]],
-    error: float,
+    seen: Sequence[Trait], first: Sequence[Sequence[Hashable]], second: Sequence[Sequence[Hashable]], error: float
 ) -> TellingEvent:
     """The event whose lower bound on the loss is likely to be the largest.
 

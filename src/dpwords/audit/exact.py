@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple, Protocol, get_args
+from types import SimpleNamespace
+from typing import Any, NamedTuple, Protocol, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +22,7 @@ from dpwords.core.symbols import PromisedDistance
 from dpwords.errors import InvalidValue, TooLarge, within_memory
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Progress
-from dpwords.privacy.guarantees import NotPrivate
+from dpwords.privacy.guarantees import NotPrivate, keeps, steps_of
 from dpwords.spaces import exhaustive
 from dpwords.spaces.exhaustive import HasLogProb, Symbols
 from dpwords.spaces.graph import Flags
@@ -74,7 +76,7 @@ class ExactAudit:
     @property
     def allowed(self) -> float:
         """The loss that was claimed for the distance of the worst pair; 0 if there is none."""
-        return 0.0 if self.worst is None else self.claimed * -(-self.worst.distance // self.k)
+        return 0.0 if self.worst is None else self.claimed * steps_of(self.worst.distance, self.k)
 
     @property
     def verdict(self) -> str:
@@ -256,11 +258,6 @@ def claim_of(mechanism: Any) -> float | None:
     return getattr(guarantee, "nominal" if isinstance(guarantee, NotPrivate) else "epsilon", None)
 
 
-def keeps(measured: float, claimed: float) -> bool:
-    """Whether what is measured is within the claim; floating-point errors of the measurement itself are allowed for."""
-    return measured <= claimed * (1 + 1e-9) + 1e-12
-
-
 def worst_rate(losses: Floats, steps: Floats, left_out: Flags) -> tuple[float, tuple[int, int] | None]:
     """The largest loss per step, and the pair that has it; None if no pair loses anything."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -281,18 +278,8 @@ def losses_by_distance(apart: NDArray[Any], losses: NDArray[np.float64]) -> dict
     return {each.item(): float(losses[apart == each].max()) for each in distances}
 
 
-@dataclass(frozen=True)
-class _Given:
-    """The distribution at one word, for a mechanism that has only `log_prob`."""
-
-    mechanism: Audited
-    word: Any
-
-    def log_prob(self, output: Any) -> float:
-        return self.mechanism.log_prob(output, given=self.word)
-
-
 def law_at(mechanism: Audited, word: Any) -> HasLogProb:
     """The output distribution at a word, prepared once if the mechanism can do that."""
-    prepare: Callable[[Symbols], HasLogProb] | None = getattr(mechanism, "given", None)
-    return prepare(word) if prepare is not None else _Given(mechanism, word)
+    if (prepare := getattr(mechanism, "given", None)) is None:
+        return cast(HasLogProb, SimpleNamespace(log_prob=partial(mechanism.log_prob, given=word)))
+    return cast(HasLogProb, prepare(word))

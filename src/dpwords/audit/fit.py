@@ -75,18 +75,6 @@ def draw_each(mechanism: Any, language: Language, words: Sequence[Symbols], draw
     return found
 
 
-def _released(mechanism: Any, _language: Language, words: list[Any]) -> Iterable[Any]:
-    return map(mechanism.release, words)
-
-
-def _released_all(mechanism: Any, _language: Language, words: list[Any]) -> Iterable[Any]:
-    return mechanism.release_all(words)  # type: ignore[no-any-return]
-
-
-def _released_by_key(mechanism: Any, _language: Language, words: list[Any]) -> Iterable[Any]:
-    return mechanism.release_all(words, ids=list(range(len(words))), key=token_bytes(32))  # type: ignore[no-any-return]
-
-
 def _released_codes(mechanism: Any, language: Language, words: list[Any]) -> Iterable[Any]:
     """Codes of words of one length together, and the symbols that they come back as."""
     symbols, codes = language.alphabet.symbols, language.alphabet.codes
@@ -127,10 +115,14 @@ class _Way(NamedTuple):
 
 
 _WAYS = (
-    _Way("release_all", _released_all),
-    _Way("release_all", _released_by_key, needs=frozenset({"ids", "key"})),
+    _Way("release_all", lambda mechanism, _, words: mechanism.release_all(words)),
+    _Way(
+        "release_all",
+        lambda mechanism, _, words: mechanism.release_all(words, ids=list(range(len(words))), key=token_bytes(32)),
+        needs=frozenset({"ids", "key"}),
+    ),
     _Way("release_codes", _released_codes, takes_text=False),
-    _Way("release", _released, is_quick=False),
+    _Way("release", lambda mechanism, _, words: map(mechanism.release, words), is_quick=False),
     _Way("simulate", _simulated, is_quick=False),
 )
 

@@ -80,11 +80,7 @@ class Program:
         """The standard output of one run; the program is ended in any case."""
         try:
             process = subprocess.Popen(
-                self.arguments,
-                stdin=lines,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,
+                self.arguments, stdin=lines, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
             )
         except FileNotFoundError:
             raise InvalidValue(f"there is no program {self.arguments[0]}: check its name and the path") from None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from dpwords.audit.events import PairDistance, TellingEvent, most_telling, traits
-from dpwords.audit.exact import Audited, keeps, law_at, promise_of
+from dpwords.audit.exact import Audited, law_at, promise_of
 from dpwords.audit.intervals import largest_share, least_share
 from dpwords.audit.repeats import WHY, repeats
 from dpwords.audit.samplers import Sampler, checked_draws, is_ours
@@ -17,7 +17,7 @@ from dpwords.core.randomness import SeededSource, SystemSource
 from dpwords.core.symbols import PromisedDistance, Word, hamming, levenshtein, symbols_of
 from dpwords.errors import InvalidValue, within_memory
 from dpwords.mechanisms.private import Progress
-from dpwords.privacy.guarantees import distance_between
+from dpwords.privacy.guarantees import distance_between, keeps, steps_of
 
 AnyDistance = PromisedDistance | PairDistance
 _MEASURES: dict[Any, PairDistance] = {"hamming": hamming, "levenshtein": levenshtein, "any": hamming}  # of outputs
@@ -169,11 +169,6 @@ def reach_of(draws: int, confidence: float) -> float:
     """
     tested, each = draws - draws // 2, (1 - confidence) / 4
     return max(0.0, math.log(least_share(tested, tested, each) / largest_share(0, tested, each)))
-
-
-def steps_of(distance: float, k: int) -> float:
-    """The number of times that ε may be lost between words at this distance."""
-    return distance if k == 1 else math.ceil(distance / k)
 
 
 def _tested(event: TellingEvent, outputs: Sequence[Sequence[Any]], error: float) -> list[Share]:

@@ -21,10 +21,7 @@ _TAG = re.compile(r"<[^>]*>")
 
 @within_memory()
 def from_dot(
-    path: AnyFile,
-    start: str | None = None,
-    symbols: DotSymbols | None = None,
-    accepting: Iterable[str] | None = None,
+    path: AnyFile, start: str | None = None, symbols: DotSymbols | None = None, accepting: Iterable[str] | None = None
 ) -> TransitionSystem:
     """A system from a DOT file, in the dialects of AALpy, LearnLib and the automata wiki; its states are the nodes.
 

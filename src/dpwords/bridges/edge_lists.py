@@ -18,9 +18,7 @@ from dpwords.languages.systems import TransitionSystem
 
 @within_memory()
 def from_edges(
-    edges: AnyFile | Iterable[tuple[State, State]],
-    start: State | None = None,
-    accepting: Iterable[State] | None = None,
+    edges: AnyFile | Iterable[tuple[State, State]], start: State | None = None, accepting: Iterable[State] | None = None
 ) -> TransitionSystem:
     """A system whose words are sequences of states of a directed graph; `start=None` lets a run start in any state.
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from dpwords.core.symbols import Symbol, is_hashable
-from dpwords.errors import InvalidValue, NotDeterministic
+from dpwords.errors import InvalidValue, NotDeterministic, named
 from dpwords.languages.exploring import State
 from dpwords.languages.systems import TransitionSystem, written
 
@@ -39,3 +39,20 @@ def system_of(
     if not moves:
         raise InvalidValue("a system needs at least one state, but there is none: check the source")
     return TransitionSystem(moves, start, accepting, positions)
+
+
+def by_action(
+    edges: Iterable[tuple[State, State, Mapping[str, Any]]], action: str | None, kind: str, label: str
+) -> Iterator[tuple[State, Symbol, State]]:
+    """Edges (source, target, labels) with the one label that is the symbol; with None, that is the target.
+
+    A list becomes a tuple. `kind` and `label` are what edges and labels are called where they come from.
+    """
+    for source, target, labels in edges:
+        if action is not None and action not in labels:
+            raise InvalidValue(
+                f"the {kind} from {written(source)} to {written(target)} has no {label} {action}: every {kind} needs "
+                f"its action; without {named('action')} the symbols are the states"
+            )
+        symbol = target if action is None else labels[action]
+        yield source, tuple(symbol) if isinstance(symbol, list) else symbol, target

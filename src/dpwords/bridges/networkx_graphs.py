@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import chain
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from dpwords.bridges.labelled_edges import system_of
+from dpwords.bridges.labelled_edges import by_action, system_of
 from dpwords.core.extras import optional
-from dpwords.core.symbols import Symbol
-from dpwords.errors import InvalidValue, named
+from dpwords.errors import InvalidValue
 from dpwords.languages.exploring import State
-from dpwords.languages.systems import TransitionSystem, written
+from dpwords.languages.systems import TransitionSystem
 
 if TYPE_CHECKING:
     from networkx import DiGraph, MultiDiGraph
 
 
 def from_networkx(
-    graph: DiGraph,
-    start: State | None = None,
-    action: str | None = None,
-    accepting: Iterable[State] | None = None,
+    graph: DiGraph, start: State | None = None, action: str | None = None, accepting: Iterable[State] | None = None
 ) -> TransitionSystem:
     """A system from a directed networkx graph, such as a road network from osmnx; its states are the nodes.
 
@@ -42,7 +38,8 @@ def from_networkx(
         raise InvalidValue(f"from_networkx needs a networkx graph, not {type(graph).__name__}: pass a DiGraph")
     if not graph.is_directed():
         raise InvalidValue("the graph has no directions, and moves have: pass graph.to_directed() for both ways")
-    return system_of(_edges(graph, action), graph.nodes, start, accepting, _positions(graph))
+    edges = by_action(graph.edges(data=True), action, "edge", "attribute")
+    return system_of(edges, graph.nodes, start, accepting, _positions(graph))
 
 
 def to_networkx(system: TransitionSystem) -> MultiDiGraph:
@@ -68,20 +65,6 @@ def to_networkx(system: TransitionSystem) -> MultiDiGraph:
 
 def _networkx() -> Any:
     return optional("networkx", "networkx", "graphs")
-
-
-def _edges(graph: DiGraph, action: str | None) -> Iterator[tuple[State, Symbol, State]]:
-    for source, target, attributes in graph.edges(data=True):
-        if action is None:
-            yield source, target, target
-            continue
-        if action not in attributes:
-            raise InvalidValue(
-                f"the edge from {written(source)} to {written(target)} has no attribute {action}: every edge needs its "
-                f"action; without {named('action')} the symbols are the nodes"
-            )
-        symbol = attributes[action]
-        yield source, tuple(symbol) if isinstance(symbol, list) else symbol, target
 
 
 def _positions(graph: DiGraph) -> dict[State, tuple[float, float]] | None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
-from dpwords.bridges.labelled_edges import system_of
-from dpwords.core.symbols import Symbol
+from dpwords.bridges.labelled_edges import by_action, system_of
 from dpwords.errors import InvalidValue, named
 from dpwords.languages.exploring import State
-from dpwords.languages.systems import TransitionSystem, written
+from dpwords.languages.systems import TransitionSystem
 
 
 def from_tulip(
@@ -31,13 +30,4 @@ def from_tulip(
         start = next(iter(initial))
     elif start is None and not (action is None and initial == set(states)):
         raise InvalidValue(f"the system has {len(initial)} initial states: pass {named('start')}")
-    return system_of(_labelled(transitions, action), states, start, accepting)
-
-
-def _labelled(transitions: list[Any], action: str | None) -> Iterator[tuple[State, Symbol, State]]:
-    for source, target, labels in transitions:
-        if action is not None and action not in labels:
-            raise InvalidValue(
-                f"the transition from {written(source)} to {written(target)} has no label {action}: name another"
-            )
-        yield source, target if action is None else labels[action], target
+    return system_of(by_action(transitions, action, "transition", "label"), states, start, accepting)

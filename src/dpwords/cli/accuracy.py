@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +97,7 @@ def accuracy(
     from dpwords import accuracy as measured
     from dpwords import plots
     from dpwords.core.files import staged
-    from dpwords.mechanisms.choice import contenders, offers
+    from dpwords.mechanisms.choice import contenders, offers, quietly
 
     wanted = target_distance is not None or target_probability is not None
     if not epsilon and not wanted:
@@ -112,8 +113,8 @@ def accuracy(
     recipe = given_recipe((*LANGUAGE, "edits", "certificate_time"))
     public, limits = recipe.language(), recipe.limits()
     makers, contest = offers(public, k, edits, limits), contenders(public, k, edits, limits)
-    for one in epsilon:
-        measured.checked_makers(makers.values(), one)
+    for one, make in product(epsilon, makers.values()):
+        quietly(make, one)  # raises what it has to raise before anything is printed
     title = f"expected distance for words of length {length}, k = {k}"
     changes = f"at most {at_most} change{'' if at_most == 1 else 's'}"
     compared = frozenset(contest if len(contest) > 1 or edits == "all" else makers)  # edits made are not distances

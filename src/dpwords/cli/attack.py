@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -120,6 +119,7 @@ def attack(
     from dpwords.cli.tables import table
     from dpwords.core.files import staged
     from dpwords.errors import TooLarge
+    from dpwords.mechanisms.choice import quietly
 
     _check_files(output, plot)
     recipe = given_recipe((*LANGUAGE, "report", "edits", "k", "certificate_time"))
@@ -128,9 +128,7 @@ def attack(
         refuse("--report is a mechanism of its own, for whole words", "mechanism", "edits", "k", "certificate_time")
     makers = _makers(recipe, mechanism)
     known = _prior(prior, public)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that little of a word survives: the figures show it anyway
-        made = {(one, name): make(one) for one in epsilon for name, make in makers.items()}
+    made = {(one, name): quietly(make, one) for one in epsilon for name, make in makers.items()}
 
     refusals: list[TooLarge] = []
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,6 @@ from dpwords.cli.completing import rules
 from dpwords.cli.estimate_table import EstimateRows
 from dpwords.cli.help import SectionedCommand
 from dpwords.cli.options import (
-    WHERE,
     at_least_one,
     certificate_options,
     field_options,
@@ -26,6 +26,7 @@ from dpwords.cli.options import (
 from dpwords.cli.released import ReleasedFile, released_file
 from dpwords.cli.terminal import emit, note, status
 from dpwords.errors import InvalidValue
+from dpwords.recipes.fields import WHERE
 from dpwords.recipes.questions import OF_REPORTS, QUESTIONS
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def _at_least_one(context: click.Context, option: click.Parameter, value: int | 
     help="A file to write instead of the table on standard output: .json, .csv or .parquet, or a picture, .png or "
     ".svg. It can be given several times.",
 )
-@field_options("format", "no_header", *WHERE, "separator")
+@field_options("format", "no_header", *WHERE)
 @language_options
 @field_options("epsilon", help="The ε of each word.")
 @field_options("report")
@@ -214,9 +215,12 @@ def _prepare(read: ReleasedFile, say: Any) -> None:
     lengths = sorted(set(read.contents.codes.sizes.tolist()) - {0})
     for number, length in enumerate(lengths, start=1):
         if read.mechanism.certificates is not None and read.mechanism.k <= length:
-            about = f" ({number} of {len(lengths)})"
-            read.mechanism.prepare(length, lambda text, _share, about=about: say(text + about))
+            read.mechanism.prepare(length, partial(_say_step, say, f" ({number} of {len(lengths)})"))
     say("estimating")
+
+
+def _say_step(say: Callable[[str], None], about: str, text: str, _share: float | None) -> None:
+    say(text + about)
 
 
 def _pattern(text: str, language: Language, separator: str | None) -> Any:

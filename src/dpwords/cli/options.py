@@ -19,7 +19,6 @@ from dpwords.recipes.recipe import Recipe
 Command = TypeVar("Command", bound=Callable[..., Any])
 LANGUAGE = tuple(key for key, each in FIELDS.items() if each.section is Section.LANGUAGE and key != "separator")
 MECHANISM = ("edits", "mechanism", "k", "utility", "alpha", "calibration")
-WHERE = ("column", "columns", "case", "symbol", "order")
 _SHORT = {"epsilon": "-e"}
 _COMPLETED = {
     "alphabet": completing.alphabets,

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpwords.cli.completing import files
-from dpwords.cli.options import WHERE, Command, field_options, refuse, with_options
+from dpwords.cli.options import Command, field_options, refuse, with_options
 from dpwords.cli.preparing import prepare
 from dpwords.cli.targets import refuse_overwriting
 from dpwords.cli.terminal import check_standard_output, copy_out, note, rows_bar
 from dpwords.errors import InvalidValue, TooLarge
+from dpwords.recipes.fields import WHERE
 from dpwords.recipes.recipe import Recipe
 from dpwords.recipes.table_formats import STANDARD
 
@@ -31,7 +32,8 @@ _PATIENCE = 10  # seconds of proofs, after which a faster way is named
 _MUCH = 10.0  # ε of a person, beyond which a promise says little
 _SHOWN = 6  # names of columns in one line
 _EXAMPLE = 10  # symbols of a word
-_FILES = ("input", "output", "format", "header", "no_header", "output_format", *WHERE, "id", "by", "budget", "split")
+_SHAPE = WHERE[:-1]  # the separator is also that of words that are no table
+_FILES = ("input", "output", "format", "header", "no_header", "output_format", *_SHAPE, "id", "by", "budget", "split")
 _RUNS = (
     click.option(
         "--ledger",
@@ -57,7 +59,7 @@ def file_options(command: Command) -> Command:
 
 def word_file_options(command: Command) -> Command:
     """Add --input, and what says where its words are."""
-    return field_options("input", "format", "header", "no_header", *WHERE, "invalid")(command)
+    return field_options("input", "format", "header", "no_header", *_SHAPE, "invalid")(command)
 
 
 def refuse_file_options() -> None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpwords.cli.options import WHERE, given_recipe, was_given
+from dpwords.cli.options import given_recipe, was_given
 from dpwords.errors import InvalidValue
-from dpwords.recipes.fields import FIELDS
+from dpwords.recipes.fields import FIELDS, WHERE
 from dpwords.recipes.table_formats import STANDARD
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def released_file(path: str, named: str | None) -> ReleasedFile:
         if document:
             receipts.check_mechanism(document, mechanism, recipe)
         number = document.get("words")
-        request = Request(**{name: getattr(recipe, name) for name in (*WHERE, "separator")})
+        request = Request(**{name: getattr(recipe, name) for name in WHERE})
         found = released(TableSource(source, form, form.reader(source)), mechanism, request, number)
         notes = []
         if number is not None and len(found) != number:

@@ -1,7 +1,7 @@
 """Numbers that were chosen by trying, and not derived: what each decides, and what speaks for its value.
 
-How often intervals cover with them is measured by `benchmarks/bench_estimates.py`, on seeds that had no part in the
-choice. Sections are those of docs/theory.md.
+How often intervals cover with them is measured by `benchmarks/bench_estimates.py`. For `TOO_FAR`, which was raised from
+2 after a look at such draws, that is no independent check. Sections are those of docs/theory.md.
 """
 
 from __future__ import annotations

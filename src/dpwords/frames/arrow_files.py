@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpwords.errors import InvalidValue
+from dpwords.frames.groups import GroupWriter
 from dpwords.frames.readers import TableReader
 from dpwords.frames.sizes import is_coded, longest_texts, parts, without_views
 from dpwords.frames.streams import Input, errors_of_reading, shared
@@ -63,22 +64,17 @@ class ParquetReader(TableReader):
         return pq.ParquetFile(file, read_dictionary=list(coded), **options)
 
 
-class ParquetWriter:
+class ParquetWriter(GroupWriter):
     """A Parquet file, of which each batch is a row group."""
 
     most_rows, most_bytes = GROUP_ROWS, GROUP_BYTES
 
     def __init__(self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str]) -> None:
         told = [name for name in schema.names if name not in changed]  # nobody looks for released words by their order
-        self._writer = pq.ParquetWriter(shared(file), schema, compression="snappy", write_statistics=told)
+        self._out = pq.ParquetWriter(shared(file), schema, compression="snappy", write_statistics=told)
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Append the rows of a batch."""
-        self._writer.write_batch(batch, row_group_size=self.most_rows)
-
-    def close(self) -> None:
-        """Write what is still to be written."""
-        self._writer.close()
+        self._out.write_batch(batch, row_group_size=self.most_rows)
 
 
 class ArrowReader(TableReader):
@@ -107,7 +103,7 @@ class ArrowReader(TableReader):
         return (pa.ipc.open_file if self._is_file else pa.ipc.open_stream)(file, options=options)
 
 
-class ArrowWriter:
+class ArrowWriter(GroupWriter):
     """An Arrow file, a Feather file (compressed), or a stream of Arrow batches."""
 
     most_rows, most_bytes = ROWS, BYTES
@@ -117,20 +113,15 @@ class ArrowWriter:
             compression="lz4" if kind == "feather" else None, emit_dictionary_deltas=kind != "arrows"
         )
         make = pa.ipc.new_stream if kind == "arrows" else pa.ipc.new_file
-        self._writer = make(shared(file), schema, options=options)
+        self._out = make(shared(file), schema, options=options)
         self._dictionaries: dict[int, pa.Array] = {}
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Append the rows of a batch."""
         columns = [
             self._grown(place, column) if pa.types.is_dictionary(column.type) else column
             for place, column in enumerate(batch.columns)
         ]
-        self._writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=batch.schema))
-
-    def close(self) -> None:
-        """Write what is still to be written."""
-        self._writer.close()
+        self._out.write_batch(pa.RecordBatch.from_arrays(columns, schema=batch.schema))
 
     def _grown(self, place: int, column: pa.DictionaryArray) -> pa.DictionaryArray:
         """The column with a dictionary that begins with the one of the batch before, as Arrow files require."""

@@ -11,6 +11,7 @@ import pyarrow as pa
 from dpwords.core.limits import DEFAULTS
 from dpwords.errors import InvalidValue, TooLarge, named
 from dpwords.frames.coders import plain_kind
+from dpwords.frames.groups import GroupWriter
 from dpwords.frames.readers import TableReader
 from dpwords.frames.streams import Input, errors_of_reading, lines, packed, unpacked
 from dpwords.frames.tuning import CELL, LONGEST_LINE, ROWS, TEXT_BYTES
@@ -116,10 +117,8 @@ class DelimitedReader(TableReader):
                 ) from None
 
 
-class DelimitedWriter:
+class DelimitedWriter(GroupWriter):
     """CSV or TSV, with a header or without one; values are quoted where needed."""
-
-    most_rows, most_bytes = ROWS, TEXT_BYTES
 
     def __init__(
         self, file: IO[bytes], packing: Packing | None, kind: Literal["csv", "tsv"], schema: pa.Schema, header: bool
@@ -131,13 +130,8 @@ class DelimitedWriter:
             self._write([schema.names])
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Append the rows of a batch."""
         if batch.num_columns:
             self._write(zip(*map(texts, batch.columns), strict=True))
-
-    def close(self) -> None:
-        """Write what is still to be written."""
-        self._out.close()
 
     def _write(self, rows: Any) -> None:
         self._writer.writerows(rows)
@@ -188,10 +182,8 @@ class TextReader(TableReader):
                 yield word
 
 
-class TextWriter:
+class TextWriter(GroupWriter):
     """Plain text: the values of the only column, one on each line."""
-
-    most_rows, most_bytes = ROWS, TEXT_BYTES
 
     def __init__(self, file: IO[bytes], packing: Packing | None, schema: pa.Schema) -> None:
         if len(schema) != 1:
@@ -202,15 +194,10 @@ class TextWriter:
         self._out = packed(file, packing)
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Append the rows of a batch."""
         values = texts(batch.column(0))
         if any("\n" in value or "\r" in value for value in values):
             raise InvalidValue("a word with a line break cannot be written as plain text: write another format")
         self._out.write("".join([f"{value}\n" for value in values]).encode())
-
-    def close(self) -> None:
-        """Write what is still to be written."""
-        self._out.close()
 
 
 def check_flat(schema: pa.Schema, kind: str) -> None:

@@ -6,26 +6,31 @@ groups of Parquet, batches of Arrow and blocks of compressed text would show tha
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from dpwords.frames.copies import copied, one_array
 from dpwords.frames.sizes import row_sizes
+from dpwords.frames.tuning import ROWS, TEXT_BYTES
 
 
-class GroupWriter(Protocol):
+class GroupWriter(ABC):
     """What writes one group of rows after the other."""
 
-    most_rows: int  # of a group
-    most_bytes: int  # of a group: the row that reaches them is its last one
+    most_rows: int = ROWS  # of a group
+    most_bytes: int = TEXT_BYTES  # of a group: the row that reaches them is its last one
+    _out: Any  # what takes them: a stream of bytes, or a writer of pyarrow
 
+    @abstractmethod
     def write(self, batch: Any) -> None:
         """Append the rows of a batch."""
 
     def close(self) -> None:
         """Write what is still to be written; the file itself stays open."""
+        self._out.close()
 
 
 class Grouped:

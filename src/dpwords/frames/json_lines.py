@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from dpwords.core.limits import DEFAULTS
 from dpwords.errors import InvalidValue, TooLarge, named
+from dpwords.frames.groups import GroupWriter
 from dpwords.frames.readers import TableReader
 from dpwords.frames.streams import Input, errors_of_reading, lines, packed, unpacked
 from dpwords.frames.tuning import CELLS, ROWS, TEXT_BYTES
@@ -183,20 +184,17 @@ def _value(line: str, place: tuple[int, int] | None) -> Any:
     return None if place is None else json.loads(line[slice(*place)])
 
 
-class JsonWriter:
+class JsonWriter(GroupWriter):
     """JSON Lines: an object for each row; with `REST`, that in which the row came, with new values where they changed.
 
     The other values are copied letter by letter, but not the space around them.
     """
-
-    most_rows, most_bytes = ROWS, TEXT_BYTES
 
     def __init__(self, file: IO[bytes], packing: Packing | None, schema: pa.Schema, changed: Sequence[str]) -> None:
         self._names = [name for name in schema.names if name != REST and (REST not in schema.names or name in changed)]
         self._out = packed(file, packing)
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Append the rows of a batch."""
         columns = [[_written(value) for value in batch.column(name).to_pylist()] for name in self._names]
         rows: Iterable[dict[str, str]] = (
             dict(zip(self._names, row, strict=True)) for row in zip(*columns, strict=True)
@@ -205,10 +203,6 @@ class JsonWriter:
             rows = map(_replaced, batch.column(REST).to_pylist(), rows)
         new = ["{" + ", ".join(f"{_written(key)}: {value}" for key, value in row.items()) + "}" for row in rows]
         self._out.write("".join([f"{line}\n" for line in new]).encode("utf-8", "backslashreplace"))  # half characters
-
-    def close(self) -> None:
-        """Write what is still to be written."""
-        self._out.close()
 
 
 def _replaced(line: str, values: Mapping[str, str]) -> dict[str, str]:

@@ -86,27 +86,21 @@ class MemoryInput(Input):
 @contextmanager
 def errors_of_reading(name: str, kind: str) -> Iterator[None]:
     """Turn what goes wrong in a library into one line that shows nothing of the content, and carries nothing of it."""
-    with unchained(), _one_line_for(name, kind):
-        yield
-
-
-@contextmanager
-def _one_line_for(name: str, kind: str) -> Iterator[None]:
-    try:
-        yield
-    except DPWordsError:
-        raise
-    except MemoryError:
-        raise TooLarge(f"{name} needs more memory than there is: split it into smaller files") from None
-    except (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError):
-        raise InvalidValue(f"{name} cannot be unpacked: it is damaged or cut off, or its suffix is wrong") from None
-    except (OSError, ValueError, TypeError, KeyError, NotImplementedError, RuntimeError) as error:
-        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else None
-        if reason is not None:
-            raise InvalidValue(f"{name} cannot be read ({reason}): check the path") from None
-        raise InvalidValue(
-            f"{name} cannot be read as {kind}: it is damaged or cut off, or its format is another"
-        ) from None
+    with unchained():
+        try:
+            yield
+        except DPWordsError:
+            raise
+        except MemoryError:
+            raise TooLarge(f"{name} needs more memory than there is: split it into smaller files") from None
+        except (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError):
+            raise InvalidValue(f"{name} cannot be unpacked: it is damaged or cut off, or its suffix is wrong") from None
+        except (OSError, ValueError, TypeError, KeyError, NotImplementedError, RuntimeError) as error:
+            if isinstance(error, OSError) and error.errno:
+                raise InvalidValue(f"{name} cannot be read ({os.strerror(error.errno)}): check the path") from None
+            raise InvalidValue(
+                f"{name} cannot be read as {kind}: it is damaged or cut off, or its format is another"
+            ) from None
 
 
 def unpacked(file: IO[bytes], packing: Packing | None) -> IO[bytes]:

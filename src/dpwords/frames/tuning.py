@@ -7,15 +7,13 @@ is guessed for the owner of a table. Limits that protect from inputs that are to
 from __future__ import annotations
 
 # Batches: rows are read, drawn and held in memory in parts of this size.
-ROWS = 2**16  # of a batch, at most; `bench_files` is fastest from 2**15 to 2**17, and larger ones only take more memory
-BYTES = (
-    2**24
-)  # of a batch once it is decoded, unless a row takes more; 2**16 rows of 256 bytes, several times usual words
+ROWS = 2**16  # of a batch, at most: enough that what a batch itself costs does not count
+BYTES = 2**24  # of a batch once it is decoded, unless a row takes more: 2**16 rows of 256 bytes, longer than most words
 TEXT_BYTES = 2**23  # of a batch of lines; Python's texts and lists take several times as much
 CELLS = 2**20  # of a batch of JSON lines, rows · keys; an object of Python for each of them takes about 100 bytes
 CELL = 8  # bytes that an empty value of CSV counts: that of a reference to it
 PEEKED_ROWS = 16  # of a row group of Parquet, to see how long its texts are; any few rows have the whole dictionary
-CHUNK = 2**20  # bytes that are read, unpacked or hashed at a time; beyond 2**18 nothing changes
+CHUNK = 2**20  # bytes that are read, unpacked or hashed at a time: little memory, and few calls
 
 # Files that are written are cut by rows and bytes alone, so that nothing of the input can be seen in them.
 GROUP_ROWS, GROUP_BYTES = 2**20, 2**26  # of a row group of Parquet; readers advise 64 MiB to 1 GiB

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from dpwords.core.checks import whole_number
 from dpwords.core.symbols import Alphabet, Symbol, is_hashable
-from dpwords.languages.language import Language
+from dpwords.languages.language import Everything
 
 
-class Words(Language):
+class Words(Everything):
     """Every word over an alphabet, of any length or of at most `max_length` symbols.
 
     >>> Words("abc").count(2)
@@ -22,32 +22,13 @@ class Words(Language):
     alike = True
 
     def __init__(self, alphabet: Iterable[Symbol], max_length: int | None = None) -> None:
-        self.alphabet = Alphabet(alphabet)
-        self.max_length = None if max_length is None else whole_number(max_length, "max_length", 0)
+        most = None if max_length is None else whole_number(max_length, "max_length", 0)
+        super().__init__(Alphabet(alphabet), most)
         self.every_word = max_length is None
 
     def __repr__(self) -> str:
         bound = "" if self.max_length is None else f", max_length={self.max_length}"
         return f"<Words: {len(self.alphabet)} symbols{bound}>"
-
-    @property
-    def initial(self) -> int:
-        return 0
-
-    def follow(self, state: int) -> Iterator[tuple[Symbol, int]]:
-        for symbol in self.alphabet.symbols:
-            successor = self.step(state, symbol)
-            if successor is not None:
-                yield symbol, successor
-
-    def step(self, state: int, symbol: Any) -> int | None:
-        """The next state: the number of symbols read if the length is bounded, otherwise always 0."""
-        if self.max_length is None:
-            return 0
-        return state + 1 if state < self.max_length else None
-
-    def is_accepting(self, state: int) -> bool:
-        return True
 
     def up_to(self, max_length: int) -> Words:
         """The words of at most this length."""

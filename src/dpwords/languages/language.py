@@ -62,73 +62,57 @@ class Language(Acceptor):
         >>> Words("ab").up_to(3).accepts("abab")
         False
         """
-        return _UpTo(self, max_length)
+        return _UpTo(self, whole_number(max_length, "max_length", 0))
 
 
-class _UpTo(Language):
-    """The words of a language with at most `max_length` symbols; states are pairs (state of the language, length)."""
+class Derived(Language):
+    """A language that is made from others, or a rule; a rule may have no alphabet before it meets a language."""
 
-    def __init__(self, language: Language, max_length: int) -> None:
-        self.language, self.alphabet, self.symbols_are = language, language.alphabet, language.symbols_are
-        self.max_length = self._most = whole_number(max_length, "max_length", 0)
-
-    def __repr__(self) -> str:
-        return f"<{self.language!r} up to {self.max_length} symbols>"
+    _alphabet: Alphabet | None
 
     @property
-    def initial(self) -> tuple[Any, int]:
-        return self.language.initial, 0
-
-    def follow(self, state: tuple[Any, int]) -> Iterator[tuple[Symbol, Any]]:
-        at, read = state
-        if read < self._most:
-            yield from ((symbol, (successor, read + 1)) for symbol, successor in self.language.follow(at))
-
-    def step(self, state: tuple[Any, int], symbol: Any) -> Any:
-        at, read = state
-        successor = self.language.step(at, symbol) if read < self._most else None
-        return None if successor is None else (successor, read + 1)
-
-    def is_accepting(self, state: tuple[Any, int]) -> bool:
-        return self.language.is_accepting(state[0])
+    def alphabet(self) -> Alphabet:  # type: ignore[override]
+        if self._alphabet is None:
+            raise InvalidValue(
+                f"the rule {self!r} has no alphabet yet: combine it with a language, as in Words('abc') & rule, or "
+                "pass alphabet="
+            )
+        return self._alphabet
 
     def explored(self, most: int | None = None) -> Explored:
         return reduced(self, most)
 
-    @property
-    def system(self) -> Any:
-        return self.language.system
 
-    def place(self, state: tuple[Any, int]) -> Any:
-        return self.language.place(state[0])
+class Everything(Derived):
+    """Every word over an alphabet, or those of at most `max_length` symbols.
 
-    def layer(self, state: tuple[Any, int]) -> Any:
-        return self.language.layer(state[0]), state[1]
+    Without an alphabet, it takes that of the language that it meets.
+    """
 
+    explored = Language.explored
 
-class Everything(Language):
-    """Every word over an alphabet; without one, over the alphabet of the language that it meets."""
-
-    def __init__(self, alphabet: Alphabet | None) -> None:
-        self._alphabet = alphabet
+    def __init__(self, alphabet: Alphabet | None, max_length: int | None = None) -> None:
+        self._alphabet, self.max_length = alphabet, max_length
         self.unbound = self.adapts = alphabet is None
 
     def __repr__(self) -> str:
         return "everything"
 
     @property
-    def alphabet(self) -> Alphabet:  # type: ignore[override]
-        return bound_alphabet(self, self._alphabet)
-
-    @property
     def initial(self) -> int:
         return 0
 
     def follow(self, state: int) -> Iterator[tuple[Symbol, int]]:
-        return ((symbol, 0) for symbol in self.alphabet.symbols)
+        for symbol in self.alphabet.symbols:
+            successor = self.step(state, symbol)
+            if successor is not None:
+                yield symbol, successor
 
-    def step(self, state: int, symbol: Any) -> int:
-        return 0
+    def step(self, state: int, symbol: Any) -> int | None:
+        """The next state: the number of symbols read if the length is bounded, otherwise always 0."""
+        if self.max_length is None:
+            return 0
+        return state + 1 if state < self.max_length else None
 
     def is_accepting(self, state: int) -> bool:
         return True
@@ -137,7 +121,7 @@ class Everything(Language):
         return Everything(language.alphabet) if self.adapts else self
 
 
-class Combination(Language):
+class Combination(Derived):
     """The words that two languages have in common (&), that either has (|), or that only the left one has (-).
 
     States are pairs of states, with None once a language can no longer be followed. They are followed as they are
@@ -174,13 +158,9 @@ class Combination(Language):
         return (self.left, self.right) if self.sign == "&" else None
 
     def __repr__(self) -> str:
-        if self.sign == "-" and isinstance(self.left, Everything):
+        if self.sign == "-" and type(self.left) is Everything:
             return f"~{_in_brackets(self.right, '~')}"
         return f"{_in_brackets(self.left, self.sign)} {self.sign} {_in_brackets(self.right, '')}"
-
-    @property
-    def alphabet(self) -> Alphabet:  # type: ignore[override]
-        return bound_alphabet(self, self._alphabet)
 
     @property
     def initial(self) -> tuple[Any, Any]:
@@ -215,9 +195,6 @@ class Combination(Language):
         one, other = (at is not None and side.is_accepting(at) for side, at in pairs)
         return one and other if self.sign == "&" else one or other if self.sign == "|" else one and not other
 
-    def explored(self, most: int | None = None) -> Explored:
-        return reduced(self, most)
-
     @property
     def system(self) -> Any:
         return None if self._runs is None else self._runs.system
@@ -240,6 +217,19 @@ class Combination(Language):
         """The state of one side after a symbol of the other, or None."""
         unknown = state is None or not (self._alike or symbol in side.alphabet)
         return None if unknown else side.step(state, symbol)
+
+
+class _UpTo(Combination):
+    """The words of a language with at most `max_length` symbols; states are pairs (state of the language, length)."""
+
+    conditions, bound_to = Language.conditions, Language.bound_to
+
+    def __init__(self, language: Language, max_length: int) -> None:
+        super().__init__("&", language, Everything(language.alphabet, max_length))
+        self.max_length, self.symbols_are = max_length, language.symbols_are
+
+    def __repr__(self) -> str:
+        return f"<{self.left!r} up to {self.max_length} symbols>"
 
 
 def combined(sign: Sign, left: Language, right: Language) -> Language:
@@ -267,16 +257,6 @@ def reduced(language: Language, most: int | None) -> Explored:
     return minimised(found, language.is_accepting)
 
 
-def bound_alphabet(rule: Language, alphabet: Alphabet | None) -> Alphabet:
-    """The alphabet of a rule, if it has one; raises `InvalidValue` otherwise."""
-    if alphabet is None:
-        raise InvalidValue(
-            f"the rule {rule!r} has no alphabet yet: combine it with a language, as in Words('abc') & rule, or pass "
-            "alphabet="
-        )
-    return alphabet
-
-
 def why_empty(language: Language) -> str:
     """Why a language has no word, or only the empty one: the rule that leaves none, if it is known."""
     only = language.is_accepting(language.initial)
@@ -293,7 +273,7 @@ def why_empty(language: Language) -> str:
 
 def _in_brackets(language: Language, sign: str) -> str:
     """The text of an operand; that of another operation has brackets around it."""
-    inner = isinstance(language, Combination) and language.sign != sign and not repr(language).startswith("~")
+    inner = type(language) is Combination and language.sign != sign and not repr(language).startswith("~")
     return f"({language!r})" if inner else repr(language)
 
 

@@ -8,13 +8,12 @@ from typing import Any
 
 from dpwords.core.symbols import Alphabet, Symbol
 from dpwords.errors import InvalidValue
-from dpwords.languages.exploring import Explored
 from dpwords.languages.expressions import Expression, dfa_of, symbols_in
-from dpwords.languages.language import Language, bound_alphabet, reduced
+from dpwords.languages.language import Derived, Language
 from dpwords.languages.systems import written
 
 
-class Rule(Language):
+class Rule(Derived):
     """The words that match a regular expression as a whole.
 
     With `alphabet` it is a language of its own. Without, it waits for the language that it is combined with, and takes
@@ -39,10 +38,6 @@ class Rule(Language):
         return self.title
 
     @property
-    def alphabet(self) -> Alphabet:  # type: ignore[override]
-        return bound_alphabet(self, self._alphabet)
-
-    @property
     def initial(self) -> int:
         return 0
 
@@ -57,9 +52,6 @@ class Rule(Language):
 
     def is_accepting(self, state: int) -> bool:
         return self._dfa.accepting[state]
-
-    def explored(self, most: int | None = None) -> Explored:
-        return reduced(self, most)
 
     def bound_to(self, language: Language) -> Language:
         """The rule over the alphabet of a language, or over the states of its system; raises for unknown names."""
@@ -89,7 +81,7 @@ class Rule(Language):
         return bound
 
 
-class Entered(Language):
+class Entered(Derived):
     """The words of moves that enter states of the system as a rule over states demands.
 
     A state is a pair (state of the language, state of the rule).
@@ -97,7 +89,7 @@ class Entered(Language):
 
     def __init__(self, language: Language, rule: Rule) -> None:
         self.within: Language = language
-        self.rule, self.alphabet, self.symbols_are = rule, language.alphabet, language.symbols_are
+        self.rule, self._alphabet, self.symbols_are = rule, language.alphabet, language.symbols_are
         self.max_length = language.max_length
 
     def __repr__(self) -> str:
@@ -125,9 +117,6 @@ class Entered(Language):
 
     def is_accepting(self, state: tuple[Any, int]) -> bool:
         return self.within.is_accepting(state[0]) and self.rule.is_accepting(state[1])
-
-    def explored(self, most: int | None = None) -> Explored:
-        return reduced(self, most)
 
     @property
     def system(self) -> Any:

@@ -5,10 +5,11 @@ Nothing heavy is imported before something is made: the help of the command line
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import dpwords as dw
 from dpwords.core.limits import DEFAULTS, Limits
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 Edits = Literal["substitutions", "all"]
 Maker = Callable[[float], "Private"]  # from ε
+Made = TypeVar("Made")
 EDITS: tuple[Edits, ...] = ("substitutions", "all")
 TIGHT, TEXTBOOK = CalibrationMethod
 CALIBRATIONS = tuple(each.value for each in CalibrationMethod)
@@ -113,6 +115,8 @@ class Named:
     edits: Edits  # the kind of edits that it hides
     make: Callable[[Language, float, int, Limits], Private]  # from language, ε and k
     offered: Callable[[Language], bool]  # whether it can be better than others on a language
+    code: str  # the Python code that makes it on `language`, with {} for ε and k
+    projects: bool = False  # whether it is projected onto the language, where that has not all words
 
 
 NAMED = {
@@ -121,6 +125,7 @@ NAMED = {
         "substitutions",
         lambda language, epsilon, k, limits: dw.Online(language, epsilon, k, limits=limits),
         lambda language: not language.listed and not language.alike,
+        "dw.Online(language, {})",
     ),
     "channel": Named(
         Title.CHANNEL_ONTO,
@@ -129,6 +134,8 @@ NAMED = {
             language.alphabet.symbols, epsilon, k, onto=None if language.every_word else language, limits=limits
         ),
         lambda language: not language.every_word,
+        "dw.EditChannel(language.alphabet.symbols, {})",
+        projects=True,
     ),
 }
 MECHANISMS = ("best", "exponential", *NAMED)
@@ -174,6 +181,13 @@ def default_name(language: Language, edits: Edits, utility: str = "best", calibr
         return "exponential" if language.listed else "channel"
     compares = not language.listed and not language.alike and (utility, calibration) == ("best", "tight")
     return "best" if compares else "exponential"
+
+
+def quietly(make: Callable[[float], Made], epsilon: float) -> Made:
+    """A mechanism, made without warnings that little of a word survives: for tables that show it anyway."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return make(epsilon)
 
 
 def best_by_length(language: Language, epsilon: float, k: int = 1, limits: Limits = DEFAULTS) -> Private:

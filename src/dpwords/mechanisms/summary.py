@@ -172,12 +172,13 @@ class Summary:
     def _is_random(self) -> bool:
         """Whether outputs are about as far from the word as if they did not depend on it.
 
-        Any two words give an output with probabilities within a factor e^loss, so it may follow from the promise alone.
+        It may follow from the promise alone: for any two words the probability of an output is at least e^(−loss) ≥
+        1 − loss times that of the other.
         """
         figures, whole = self.averages, self.whole
         if figures.distance is not None and figures.random:
             return figures.distance > _RANDOM * figures.random
-        return whole is not None and self.least.value is not None and math.exp(-whole.loss) > _RANDOM
+        return whole is not None and self.least.value is not None and 1.0 - whole.loss > _RANDOM
 
     def _odds(self, distance: int) -> Odds | None:
         return self.guarantee.odds(distance) if isinstance(self.guarantee, PureDP) else None

@@ -1,7 +1,7 @@
 """Numbers that were chosen by trying, and not derived: what each decides, and what speaks for its value.
 
 Those of a search trade time for accuracy; none of them enters a promise. Whether intervals cover with them is measured
-by `benchmarks/bench_estimates.py`, on seeds that had no part in the choice. Sections are those of docs/theory.md.
+by `benchmarks/bench_estimates.py`. Sections are those of docs/theory.md.
 """
 
 from __future__ import annotations

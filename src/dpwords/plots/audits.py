@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol, cast
 
 from dpwords.errors import InvalidValue
-from dpwords.plots.measure import drawable
+from dpwords.plots.figures import drawable, matplotlib_as_it_comes, new_figure, one_line
 from dpwords.plots.palette import COLOURS
 from dpwords.plots.style import INK, PALE, RELEASED
+from dpwords.privacy.guarantees import keeps, steps_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,20 +44,26 @@ class AuditedPair(Protocol):
     def allowed(self) -> float | None: ...
 
 
-def picture(found: AuditedLosses | AuditedPair, title: str) -> Figure:
-    """The figure that fits the kind of audit."""
-    from matplotlib.figure import Figure
+@matplotlib_as_it_comes()
+def audit(found: AuditedLosses | AuditedPair, title: str = "") -> Figure:
+    """The result of an audit beside its claim, as a function of `dw.audit` has returned it.
 
+    For an exact audit, or that of a channel: the largest loss at each distance, and the line ε·ceil(d/k). For a
+    statistical audit: the lower bound on the loss of the pair of words, and what was claimed for their distance.
+
+    >>> import dpwords as dw
+    >>> figure = audit(dw.audit.exact(dw.Exponential(dw.Words("ab"), epsilon=1), length=3))
+    """
     if not hasattr(found, "losses") and not hasattr(found, "reach"):
         raise InvalidValue("there is nothing to draw: pass what a function of dw.audit returned")
     measured = hasattr(found, "losses")
-    figure = Figure(figsize=(6, 4 if measured else 2.2), layout="constrained")
+    figure = new_figure((6, 4 if measured else 2.2), layout="constrained")
     axes = figure.subplots()
     if measured:
         _by_distance(axes, cast("AuditedLosses", found))
     else:
         _bound(axes, cast("AuditedPair", found))
-    axes.set_title(drawable(title), fontsize=10, parse_math=False)
+    axes.set_title(drawable(one_line(title)), fontsize=10, parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=8)
     return figure
@@ -67,9 +74,7 @@ def _by_distance(axes: Axes, found: AuditedLosses) -> None:
     distances = [*found.losses]
     if not distances:
         raise InvalidValue("there is nothing to draw: no two words are at a finite distance above 0")
-    claimed = None if found.claimed is None else [found.claimed * math.ceil(d / found.k) for d in distances]
-    if found.claimed is not None and found.k == 1:
-        claimed = [found.claimed * d for d in distances]
+    claimed = None if found.claimed is None else [found.claimed * steps_of(d, found.k) for d in distances]
     finite = [loss for loss in found.losses.values() if math.isfinite(loss)]
     top = 1.15 * max([*finite, *(claimed or ()), 1e-3])
     if claimed is not None:
@@ -82,7 +87,7 @@ def _by_distance(axes: Axes, found: AuditedLosses) -> None:
         points = [
             (d, loss)
             for d, loss, most in zip(distances, found.losses.values(), limits, strict=True)
-            if (loss > most * (1 + 1e-9) + 1e-12) == broken and math.isfinite(loss)
+            if keeps(loss, most) != broken and math.isfinite(loss)
         ]
         if points:
             shown = f"largest loss, {name}" if claimed else "largest loss"
@@ -102,7 +107,7 @@ def _bound(axes: Axes, found: AuditedPair) -> None:
     """Where the true loss is, as far as the draws tell, on a line with the claim."""
     finite = math.isfinite(found.loss)
     edge = 1.25 * max(found.reach, found.allowed or 0.0, found.loss if finite else 0.0, 1e-3)
-    broken = found.allowed is not None and found.loss > found.allowed * (1 + 1e-9) + 1e-12
+    broken = found.allowed is not None and not keeps(found.loss, found.allowed)
     colour = _BROKEN if broken else RELEASED
     start = found.loss if finite else edge * 0.97
     said = f"the true loss is {found.loss:.3g} or more" if finite else "the loss is infinite: the draws repeat"

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from dpwords.core.symbols import Word, symbols_of
 from dpwords.errors import InvalidValue, TooLarge
+from dpwords.languages.language import Language
 from dpwords.languages.systems import TransitionSystem
+from dpwords.plots.figures import drawable, matplotlib_as_it_comes, new_figure, one_line, text_width
 from dpwords.plots.grounds import Ground, ground_of
-from dpwords.plots.measure import drawable, text_width
 from dpwords.plots.places import Spot
+from dpwords.plots.samples import check_rows
 from dpwords.plots.style import CHANGED, INK, RELEASED, Note
 
 if TYPE_CHECKING:
@@ -37,8 +39,6 @@ _LOOKS: dict[str, Any] = {"va": "center", "color": INK, "parse_math": False}
 
 def whole(system: TransitionSystem, title: str) -> Figure:
     """The grid or map of a system, with its start and its accepting states."""
-    from matplotlib.figure import Figure
-
     ground = ground_of(system)
     starts = [] if system.start is None else [ground.spots[system.start]]
     ends = [ground.spots[state] for state in system.states if state in (system.accepting or ())]
@@ -48,7 +48,7 @@ def whole(system: TransitionSystem, title: str) -> Figure:
     wide = max(_WHOLE, max(texts) / 72 + 2 * _MARGIN)
     head, body = 0.4 if title else 0.0, _WHOLE * ground.aspect
     high = head + body + 0.3
-    figure = Figure(figsize=(wide, high))
+    figure = new_figure((wide, high))
     figure.text(_MARGIN / wide, 1 - 0.2 / high, drawable(title), fontsize=11, **_LOOKS)
     _write(figure, notes)
     axes = figure.add_axes((0, 0.3 / high, _WHOLE / wide, body / high), xlim=ground.x, ylim=ground.y)
@@ -62,21 +62,35 @@ def whole(system: TransitionSystem, title: str) -> Figure:
     return figure
 
 
-def runs(system: TransitionSystem, rows: Mapping[str, Sequence[Word]], title: str, compared: bool) -> Figure:
-    """Named rows of panels: if they are compared, the private run first, then released ones with their changes."""
-    from matplotlib.figure import Figure
+@matplotlib_as_it_comes()
+def runs(system: Language, rows: Mapping[str, Sequence[Word]], title: str = "", *, compared: bool = True) -> Figure:
+    """Runs on a system, one panel for each, in named rows: the private run first, then released ones.
 
+    Steps of released runs that differ from the private run are marked. With `compared=False` there is no private run:
+    all runs are drawn as released ones, without marks, and may have different lengths.
+
+    They are drawn on the grid or, at the coordinates of the states, on the part of the map where they are. Without
+    either, the system is spread out or, if it has more than 60 states, the part that the runs visit. A system that is
+    combined with rules is drawn as the system itself. Cost: the edges of the system, for each run.
+
+    >>> from dpwords import GridWorld
+    >>> figure = runs(GridWorld(3, 3), {"by hand": ["EESS", "ESES"]})
+    """
+    if not isinstance(system, Language) or system.system is None:
+        raise InvalidValue("runs belong to a system: pass a TransitionSystem, for example a GridWorld")
+    check_rows(rows.values(), alike=compared)
+    rows, title = {one_line(name): words for name, words in rows.items()}, one_line(title)
     if sum(map(len, rows.values())) > MOST_PANELS:
         raise TooLarge(f"a picture can have at most {MOST_PANELS} runs: draw fewer")
-    ways = {name: [_visited(system, word) for word in words] for name, words in rows.items()}
-    ground = ground_of(system, [state for visits in ways.values() for visited in visits for state in visited])
+    ways = {name: [_visited(system.system, word) for word in words] for name, words in rows.items()}
+    ground = ground_of(system.system, [state for visits in ways.values() for visited in visits for state in visited])
     panel, board = ground.panel, ground.panel * ground.aspect
     notes = _ENDS + (_COMPARED if compared else _ALONE) + [Note(text) for text in ground.notes]
     heads = [0.3 if name else 0.0 for name in rows]
     texts = [text_width(title, 11.0), _width(notes), *(text_width(name, 9.0, "bold") for name in rows)]
     wide = max(max(map(len, rows.values())) * (panel + _MARGIN), max(texts) / 72 + _MARGIN) + _MARGIN
     top = high = (0.4 if title else 0.1) + sum(head + 0.25 + board + _MARGIN for head in heads) + 0.3
-    figure = Figure(figsize=(wide, high))
+    figure = new_figure((wide, high))
     figure.text(_MARGIN / wide, 1 - 0.2 / high, drawable(title), fontsize=11, **_LOOKS)
     _write(figure, notes)
     top -= 0.4 if title else 0.1

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dpwords.plots.figures import drawable, new_figure, text_width
 from dpwords.plots.layout import LINE, Box, Curve, Layout
-from dpwords.plots.measure import drawable, text_width
 from dpwords.plots.structure import Arrow, Diagram, Node
 from dpwords.plots.style import COMPLETIONS, INK, KINDS, SHARE, legend
 
@@ -21,14 +21,12 @@ _LEGEND_LINE = 1.4 * LINE
 
 def draw(diagram: Diagram, title: str) -> Figure:
     """The diagram as a figure; one unit of the axes is one point. Cost: arrows · (nodes + arrows)."""
-    from matplotlib.figure import Figure
-
     layout = Layout.of(diagram, _width)
     notes, page = legend(diagram), layout.page
     width = max([page.width, 1.3 * _width(title) + 40, *(_width(note.text) + _STROKE + 50 for note in notes)])
     foot, head = _LEGEND_LINE * len(notes) + 8, 2 * LINE if title else 0.0
     left, bottom, top = page.x - page.width / 2, page.y - page.height / 2, page.y + page.height / 2
-    figure = Figure(figsize=(width / 72, (page.height + foot + head) / 72))
+    figure = new_figure((width / 72, (page.height + foot + head) / 72))
     axes = figure.add_axes((0, 0, 1, 1), xlim=(left, left + width), ylim=(bottom - foot, top + head))
     axes.set_axis_off()
     patches = [_node(axes, *parts) for parts in zip(diagram.nodes, layout.boxes, strict=True)]

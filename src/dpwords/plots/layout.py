@@ -131,15 +131,7 @@ def _boxes(diagram: Diagram, measure: Measure) -> list[Box]:
     if diagram.arranged == "coordinates":
         across = down = max(across, down)
     left, bottom = min(node.column for node in nodes), max(node.row for node in nodes)
-    return [
-        Box(
-            (node.column - left) * across,
-            (bottom - node.row) * down,
-            width,
-            height,
-        )
-        for node in nodes
-    ]
+    return [Box((node.column - left) * across, (bottom - node.row) * down, width, height) for node in nodes]
 
 
 def _curves(diagram: Diagram, boxes: list[Box]) -> list[Curve]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dpwords.plots.measure import MONO, drawable, text_width
-from dpwords.plots.series import looks
+from dpwords.core.symbols import Word, symbols_of
+from dpwords.errors import InvalidValue
+from dpwords.plots.figures import MONO, drawable, legend_text, matplotlib_as_it_comes, new_figure, one_line, text_width
+from dpwords.plots.palette import Look, looks
 from dpwords.plots.style import CHANGED, INK, MARK, RELEASED, Note
 
 if TYPE_CHECKING:
@@ -24,10 +26,15 @@ _NOTES = (
 _GAP = 2 * _LETTER  # between notes
 
 
+@matplotlib_as_it_comes()
 def words(secret: str, blocks: Sequence[Mapping[str, Sequence[str]]]) -> Figure:
-    """Blocks of named columns with words and their distances; letters that differ from the secret are marked."""
-    from matplotlib.figure import Figure
+    """Words in blocks of named columns, with their distances from the secret; changed letters are marked.
 
+    >>> figure = words("gattaca", [{"by hand": ["gattaca", "gactaca"]}])
+    """
+    check_rows(([secret, *column] for block in blocks for column in block.values()), least=2)
+    if not all(blocks):
+        raise InvalidValue("a block needs at least one column: leave out empty blocks")
     heads = [max(len(name.splitlines()) for name in block) for block in blocks]
     lines = [head + max(map(len, block.values())) + 1 for head, block in zip(heads, blocks, strict=True)]
     names = [text_width(text, _SIZE, "bold") for block in blocks for name in block for text in name.splitlines()]
@@ -35,7 +42,7 @@ def words(secret: str, blocks: Sequence[Mapping[str, Sequence[str]]]) -> Figure:
     note_widths = [text_width(note.text, _SIZE) + _GAP for note in _NOTES]
     width = max(column_width * max(map(len, blocks)), sum(note_widths) + 6 * _LETTER)
     height = _LINE * (sum(lines) + 1.5)
-    figure = Figure(figsize=(width / 72, height / 72))
+    figure = new_figure((width / 72, height / 72))
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
     axes.set_axis_off()
     style: dict[str, Any] = {"fontsize": _SIZE, "va": "center_baseline", "parse_math": False}
@@ -51,18 +58,20 @@ def words(secret: str, blocks: Sequence[Mapping[str, Sequence[str]]]) -> Figure:
     return figure
 
 
-def distances(panels: Mapping[str, Mapping[str, Sequence[float]]]) -> Figure:
-    """Named panels, each with named distributions of the distance."""
-    from matplotlib.figure import Figure
+@matplotlib_as_it_comes()
+def distances(laws: Mapping[str, Mapping[str, Sequence[float]]]) -> Figure:
+    """Named panels with named distributions of the distance, as returned by `distance_distribution()`.
 
-    figure = Figure(figsize=(2.6 * len(panels) + 0.6, 3.2), layout="constrained")
-    axes = figure.subplots(1, len(panels), squeeze=False)[0]
-    styles = looks(dict.fromkeys(name for panel in panels.values() for name in panel))
-    for panel, (title, laws) in zip(axes, panels.items(), strict=True):
-        for name, law in laws.items():
-            look = styles[name]
-            panel.plot(range(len(law)), law, look.marker, color=look.colour, linestyle=look.line, label=name)
-            panel.lines[-1].set(markersize=3, linewidth=1)
+    >>> figure = distances({"ε = 1": {"fair": [0.5, 0.5], "certain": [1.0, 0.0]}})
+    """
+    if not laws or not all(laws.values()):
+        raise InvalidValue("a figure of distances needs at least one panel, and each panel at least one distribution")
+    figure = new_figure((2.6 * len(laws) + 0.6, 3.2), layout="constrained")
+    axes = figure.subplots(1, len(laws), squeeze=False)[0]
+    styles = looks(dict.fromkeys(name for panel in laws.values() for name in panel))
+    for panel, (title, named) in zip(axes, laws.items(), strict=True):
+        for name, law in named.items():
+            _curve(panel, range(len(law)), law, name, styles[name], markersize=3, linewidth=1)
         panel.set_title(drawable(title), parse_math=False)
         panel.set(xlabel="distance", ylim=(0, None))
         panel.spines[["top", "right"]].set_visible(False)
@@ -71,58 +80,86 @@ def distances(panels: Mapping[str, Mapping[str, Sequence[float]]]) -> Figure:
     return figure
 
 
+@matplotlib_as_it_comes()
 def panels(
     epsilons: Sequence[float],
     named: Mapping[str, Mapping[str, Sequence[float]]],
     label: str,
-    titles: Mapping[str, str] | None,
+    titles: Mapping[str, str] | None = None,
 ) -> Figure:
-    """Named panels, each with named curves against ε, on one scale."""
-    from matplotlib.figure import Figure
+    """Named panels side by side, each with named curves against ε; NaN leaves a gap. `label` says what is compared.
 
-    figure = Figure(figsize=(3.6 * len(named) + 0.6, 4), layout="constrained")
+    A curve that is named after a mechanism has its colour; `titles` has the mechanisms of curves with longer names.
+
+    >>> figure = panels([1, 2], {"expected": {"tight": [0.5, 0.2]}, "observed": {"tight": [0.4, 0.3]}}, "distance")
+    """
+    if not named or not all(named.values()):
+        raise InvalidValue("there is nothing to draw: give at least one panel, and each at least one curve")
+    figure = new_figure((3.6 * len(named) + 0.6, 4), layout="constrained")
     axes = figure.subplots(1, len(named), squeeze=False, sharex=True, sharey=True)[0]
     styles = looks(dict.fromkeys(name for curves in named.values() for name in curves), titles)
-    order = sorted(range(len(epsilons)), key=lambda at: epsilons[at])
     for panel, (title, curves) in zip(axes, named.items(), strict=True):
-        for name, values in curves.items():
-            look = styles[name]
-            points = [(epsilons[at], values[at]) for at in order]
-            panel.plot(*zip(*points, strict=True), look.marker, color=look.colour, linestyle=look.line, label=name)
-            panel.lines[-1].set(markersize=5, linewidth=1.2)
-        panel.set_title(drawable(title), fontsize=10, parse_math=False)
-        panel.set(xlabel="ε", ylim=(0, None))
-        panel.spines[["top", "right"]].set_visible(False)
-    axes[0].set_ylabel(drawable(label), parse_math=False)
+        _against_epsilon(panel, epsilons, curves, styles, title)
+    axes[0].set_ylabel(drawable(one_line(label)), parse_math=False)
     _legend_below(figure, axes, columns=len(named))
     return figure
+
+
+@matplotlib_as_it_comes()
+def curves(epsilons: Sequence[float], series: Mapping[str, Sequence[float]], title: str = "") -> Figure:
+    """Named curves of expected distance against ε.
+
+    >>> figure = curves([1, 2, 4], {"tight": [3.0, 1.0, 0.2]})
+    """
+    figure = new_figure((6, 4), layout="constrained")
+    axes = figure.subplots()
+    _against_epsilon(axes, epsilons, series, looks(series), one_line(title))
+    axes.set_ylabel("expected distance")
+    axes.legend(axes.lines, [*map(legend_text, series)], frameon=False)
+    return figure
+
+
+def check_rows(rows: Iterable[Sequence[Word]], least: int = 1, alike: bool = True) -> None:
+    """Refuse to draw rows or columns without words, and words of different lengths if they have to be alike."""
+    seen = list(rows)
+    if not seen or min(map(len, seen)) < least:
+        raise InvalidValue("there is nothing to draw: give at least one word in each row or column")
+    lengths = [{len(symbols_of(word)) for word in words} for words in seen]
+    if alike and max(map(len, lengths)) > 1:
+        raise InvalidValue("words that are compared must have the same length: leave out those of another length")
+
+
+def _against_epsilon(
+    panel: Axes,
+    epsilons: Sequence[float],
+    curves: Mapping[str, Sequence[float]],
+    styles: Mapping[str, Look],
+    title: str,
+) -> None:
+    if not epsilons or not curves or any(len(values) != len(epsilons) for values in curves.values()):
+        raise InvalidValue("a curve must have one value for each ε: pass at least one ε and one curve")
+    order = sorted(range(len(epsilons)), key=lambda at: epsilons[at])
+    for name, values in curves.items():
+        ordered = [epsilons[at] for at in order], [values[at] for at in order]
+        _curve(panel, *ordered, name, styles[name], markersize=5, linewidth=1.2)
+    panel.set_title(drawable(title), fontsize=10, parse_math=False)
+    panel.set(xlabel="ε", ylim=(0, None))
+    panel.spines[["top", "right"]].set_visible(False)
+
+
+def _curve(
+    panel: Axes, x: Sequence[float], y: Sequence[float], name: str, look: Look, markersize: float, linewidth: float
+) -> None:
+    panel.plot(x, y, look.marker, color=look.colour, linestyle=look.line, label=name)
+    panel.lines[-1].set(markersize=markersize, linewidth=linewidth)
 
 
 def _legend_below(figure: Figure, axes: Sequence[Axes], columns: int) -> None:
     """One legend for all panels, with each name once."""
     handles = {str(line.get_label()): line for panel in axes for line in panel.lines}
-    shown = [drawable(name).replace("$", r"\$") for name in handles]
-    figure.legend(list(handles.values()), shown, loc="outside lower center", ncols=columns, frameon=False)
-
-
-def curves(epsilons: Sequence[float], series: Mapping[str, Sequence[float]], title: str) -> Figure:
-    """Named curves of expected distance against ε."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6, 4), layout="constrained")
-    axes = figure.subplots()
-    styles = looks(series)
-    for name, values in series.items():
-        look = styles[name]
-        order = sorted(range(len(epsilons)), key=lambda at: epsilons[at])
-        points = [(epsilons[at], values[at]) for at in order]
-        axes.plot(*zip(*points, strict=True), look.marker, color=look.colour, linestyle=look.line)
-        axes.lines[-1].set(markersize=5, linewidth=1.2, label=drawable(name).replace("$", r"\$"))
-    axes.set_title(drawable(title), fontsize=10, parse_math=False)
-    axes.set(xlabel="ε", ylabel="expected distance", ylim=(0, None))
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False)
-    return figure
+    figure.legend(
+        list(handles.values()), [*map(legend_text, handles)], loc="outside lower center", ncols=columns, frameon=False
+    )
 
 
 def _word(axes: Axes, secret: str, word: str, left: float, y: float) -> None:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
+from dpwords.errors import InvalidValue
 from dpwords.languages.language import Language
 from dpwords.languages.systems import TransitionSystem, written
 from dpwords.plots.drawing import draw
+from dpwords.plots.figures import drawable, legend_text, matplotlib_as_it_comes, new_figure, one_line
 from dpwords.plots.grounds import Grid, Ground, ground_of
-from dpwords.plots.measure import drawable
+from dpwords.plots.palette import looks
 from dpwords.plots.places import MOST_ON_A_CIRCLE, cells_of, on_a_circle, spread
-from dpwords.plots.series import looks
 from dpwords.plots.structure import Arrow, Diagram, Node, visible
 from dpwords.plots.style import INK, PALE, RELEASED, WALL
 
@@ -53,13 +54,40 @@ class EstimatedShares(Protocol):
     def __len__(self) -> int: ...
 
 
-def by_place(tables: Sequence[EstimatedShares], title: str, names: Sequence[str]) -> Figure:
-    """The shares of the most frequent symbols at each place, as lines with their intervals."""
-    from matplotlib.figure import Figure
+@matplotlib_as_it_comes()
+def estimates(
+    found: EstimatedShares | Sequence[EstimatedShares],
+    language: Language | None = None,
+    title: str = "",
+    *,
+    names: Sequence[str] = (),
+) -> Figure:
+    """Estimated shares with their intervals, as a function of `dw.estimate` has returned them.
 
+    With the language of the mechanism, visits on a grid become a heat map, and steps on it wedges between cells; on a
+    map with coordinates, visits are discs. Other pairs become a graph with wide and narrow arrows, and other shares
+    bars. A list with a table for each place becomes lines. Where there are too many shares, the largest are drawn, and
+    the title says so. `names` are those of the places, such as months, or of patterns. Cost: the shares that are drawn.
+
+    >>> import dpwords as dw
+    >>> mechanism = dw.Exponential(dw.Words("abc"), epsilon=3)
+    >>> found = dw.estimate.frequencies(mechanism.seeded(1).release_all(["abca"] * 200), mechanism)
+    >>> figure = estimates(found)
+    """
+    several = isinstance(found, (list, tuple))
+    tables: list[EstimatedShares] = list(found) if several else [cast("EstimatedShares", found)]
+    if not tables or not all(len(one) and hasattr(one, "counted") for one in tables):
+        raise InvalidValue("there is nothing to draw: pass what a function of dw.estimate returned")
+    if several:
+        return _by_place(tables, one_line(title), names)
+    return _shares(tables[0], language, one_line(title), names)
+
+
+def _by_place(tables: Sequence[EstimatedShares], title: str, names: Sequence[str]) -> Figure:
+    """The shares of the most frequent symbols at each place, as lines with their intervals."""
     mean = {label: sum(one[label][0] for one in tables) / len(tables) for label in tables[0]}
     kept = sorted(mean, key=lambda label: -mean[label])[:MOST_LINES]
-    figure = Figure(figsize=(max(6.0, min(12.0, 2 + 0.14 * len(tables))), 4.2), layout="constrained")
+    figure = new_figure((max(6.0, min(12.0, 2 + 0.14 * len(tables))), 4.2), layout="constrained")
     axes = figure.subplots()
     places = np.arange(1, len(tables) + 1)
     styles = looks(_name(label) for label in kept)
@@ -68,7 +96,7 @@ def by_place(tables: Sequence[EstimatedShares], title: str, names: Sequence[str]
         value, low, high = np.array([one[label] for one in tables]).T
         axes.fill_between(places, low, high, color=look.colour, alpha=0.15, linewidth=0, gid="interval")
         axes.plot(places, value, color=look.colour, linestyle=look.line, linewidth=1.4, gid="share")
-        axes.lines[-1].set_label(_plain(_name(label)))
+        axes.lines[-1].set_label(legend_text(_name(label)))
     rest = len(mean) - len(kept)
     shown = f"the {len(kept)} largest of {len(mean)} symbols" if rest else ""
     figure.suptitle(_titled(title, tables[0], shown), fontsize=10, parse_math=False)
@@ -83,7 +111,7 @@ def by_place(tables: Sequence[EstimatedShares], title: str, names: Sequence[str]
     return figure
 
 
-def shares(found: EstimatedShares, language: Language | None, title: str, names: Sequence[str]) -> Figure:
+def _shares(found: EstimatedShares, language: Language | None, title: str, names: Sequence[str]) -> Figure:
     """One table of shares, in the picture that fits its labels."""
     system = None if language is None else language.system
     pairs = found.question in _PAIRS
@@ -99,11 +127,10 @@ def _on_ground(found: EstimatedShares, ground: Ground, pairs: bool, title: str) 
     """The estimates on the grid or map and, beside them in the same scale, what the releases give."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import Normalize
-    from matplotlib.figure import Figure
 
     values = {label: found[label][0] for label in found}
     most = max(*values.values(), *found.counted.values(), 1e-9)
-    figure = Figure(figsize=(2 * _PANEL + (0.2 if pairs else 1.2), _PANEL * ground.aspect + 1.0), layout="constrained")
+    figure = new_figure((2 * _PANEL + (0.2 if pairs else 1.2), _PANEL * ground.aspect + 1.0), layout="constrained")
     panels = figure.subplots(1, 2)
     for axes, shown, said in zip(panels, (values, found.counted), ("estimated", "counted as released"), strict=True):
         axes.set(xlim=ground.x, ylim=ground.y, aspect="equal")
@@ -194,13 +221,11 @@ def _graph(found: EstimatedShares, system: TransitionSystem | None, title: str) 
 
 def _bars(found: EstimatedShares, title: str, names: Sequence[str]) -> Figure:
     """Bars with their intervals, and what the releases give as a mark beside each."""
-    from matplotlib.figure import Figure
-
     texts = dict(zip(found, names, strict=True)) if names else {label: _name(label) for label in found}
     kept = sorted(found, key=lambda label: -found[label][0])[:MOST_BARS]
     if found.question == "lengths":
         kept = sorted(label for label in kept if found[label][0] > 0 or found.counted[label] > 0)
-    figure = Figure(figsize=(6.4, 1.3 + 0.24 * len(kept)), layout="constrained")
+    figure = new_figure((6.4, 1.3 + 0.24 * len(kept)), layout="constrained")
     axes = figure.subplots()
     value, low, high = np.array([found[label] for label in kept]).T
     rows = np.arange(len(kept))
@@ -247,10 +272,6 @@ def _name(label: Any) -> str:
     if isinstance(label, int):
         return str(label)
     return visible(label).replace("␣", " ") if written(label).strip() else visible(label)
-
-
-def _plain(text: str) -> str:
-    return drawable(text).replace("$", r"\$")
 
 
 def _lines(end: Any) -> tuple[str, ...]:

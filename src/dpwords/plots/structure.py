@@ -108,10 +108,7 @@ def _of_automaton(drawn: Automaton) -> Diagram:
     return Diagram(
         nodes,
         _arrows(
-            drawn.states,
-            drawn.alphabet.symbols,
-            ((edge, _kind(edge, by_sets)) for edge in drawn.edges),
-            completions,
+            drawn.states, drawn.alphabet.symbols, ((edge, _kind(edge, by_sets)) for edge in drawn.edges), completions
         ),
         arranged="layers",
         in_product=_in_product(drawn.start),
@@ -256,10 +253,7 @@ def _kind(edge: Edge, by_sets: bool) -> Kind:
 
 
 def _arrows(
-    states: Sequence[Any],
-    symbols: Sequence[Symbol],
-    edges: Iterable[tuple[Edge, Kind]],
-    completions: Mapping[Any, int],
+    states: Sequence[Any], symbols: Sequence[Symbol], edges: Iterable[tuple[Edge, Kind]], completions: Mapping[Any, int]
 ) -> tuple[Arrow, ...]:
     """The arrows of a diagram; edges of the same kind between the same two states become one arrow."""
     numbers = {state: number for number, state in enumerate(states)}

@@ -215,6 +215,16 @@ class NotPrivate:
 Guarantee = PureDP | NotPrivate
 
 
+def steps_of(distance: float, k: int) -> float:
+    """ceil(distance/k), the number of times that ε may be lost between two words; the distance itself, if k = 1."""
+    return distance if k == 1 else math.ceil(distance / k)
+
+
+def keeps(measured: float, claimed: float) -> bool:
+    """Whether what is measured is within the claim; floating-point errors of the measurement itself are allowed for."""
+    return measured <= claimed * (1 + 1e-9) + 1e-12
+
+
 def distance_between(one: Word, other: Word, distance: PromisedDistance) -> int:
     """The distance of two words in the form that users pass; raises `InvalidValue` where they have none."""
     words = symbols_of(one), symbols_of(other)

@@ -10,7 +10,9 @@ from dpwords.bridges.system_files import SYSTEM_FILES
 from dpwords.core.files import FileContent
 from dpwords.errors import InvalidValue
 from dpwords.languages.lexicon import Lexicon
+from dpwords.mechanisms.choice import NAMED
 from dpwords.recipes.building import name_of
+from dpwords.recipes.fields import WHERE
 from dpwords.recipes.kinds import NamedFile
 from dpwords.recipes.rule_notation import cells, rule_parts
 from dpwords.recipes.table_formats import form_of, output_name
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from dpwords.recipes.description import Description
 
 _OPENED = {"gz": "gzip", "bz2": "bz2", "xz": "lzma"}  # modules of Python with an open function
-_PLACES = ("column", "columns", "case", "symbol", "order", "separator")
 _LONGEST_WRITTEN = 4_000  # characters of a system that is written into the code; others are read from their files
 
 
@@ -50,7 +51,7 @@ def whole(imports: list[str], lines: list[str]) -> str:
 
 def places_code(recipe: Description) -> list[str]:
     """The arguments that say where the words of a table are."""
-    found = {name: getattr(recipe, name) for name in _PLACES}
+    found = {name: getattr(recipe, name) for name in WHERE}
     return [f"{name}={value!r}" for name, value in found.items() if value is not None]
 
 
@@ -65,7 +66,7 @@ def language_code(recipe: Description) -> list[str]:
         ]
     elif recipe.lexicon is not None:
         assert isinstance(plain, Lexicon)
-        lines = [f"language = dw.Lexicon({list(map(''.join, plain))!r})"]
+        lines = [f"language = dw.Lexicon({[''.join(map(str, word)) for word in plain]!r})"]
     else:
         lines = [f"language = {_system(recipe)}"]
     for text in recipe.rules:
@@ -119,14 +120,12 @@ def mechanism_code(recipe: Description, imports: list[str]) -> str:
             return f"dw.Recipe.from_json({json.dumps(recipe.told().document())!r}).mechanism()"
         imports.append("from dpwords.core.limits import Limits")
         promise += f", limits=Limits(certificate_time={_number(recipe.certificate_time)})"
-    if name == "channel":
-        onto = "" if recipe.language().every_word else ", onto=language"
-        return f"dw.EditChannel(language.alphabet.symbols, {promise}{onto})"
+    if name in NAMED:
+        onto = ", onto=language" if NAMED[name].projects and not recipe.language().every_word else ""
+        return NAMED[name].code.format(promise + onto)
     distance = ['distance="levenshtein"'] if recipe.edits == "all" else []
     if name == "best":
         return f"dw.best({', '.join(['language', promise, 'length=None', *distance])})"
-    if name == "online":
-        return f"dw.Online(language, {promise})"
     given = ["language", promise]
     if recipe.utility != "best":
         alpha = f"alpha={_number(recipe.alpha)}" if recipe.utility == "inverse" else ""

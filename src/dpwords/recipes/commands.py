@@ -8,13 +8,13 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from dpwords.core.files import FileContent
-from dpwords.recipes.fields import FIELDS, Section, as_option
+from dpwords.recipes.fields import FIELDS, WHERE, Section, as_option
 from dpwords.recipes.kinds import NamedFile
 
 if TYPE_CHECKING:
     from dpwords.recipes.description import Description
 
-_FIRST, _LAST = ("input", "format", "output_format"), ("output",)  # the others follow in between
+_FIRST, _LAST = ("input", "format", "output_format"), ("output",)
 _LISTS = {"alphabet": "symbols.txt", "lexicon": "words.txt"}  # the files that a command writes before it reads them
 _LONGEST_WRITTEN = 4_000  # characters of a system that is written to a file; others have to be there
 
@@ -52,10 +52,10 @@ def _written(recipe: Description) -> tuple[dict[str, list[str]], dict[str, Any]]
 
 
 def _place(key: str) -> tuple[int, int]:
-    group = 0 if key in _FIRST else 2 if key in _LAST else 1
-    known = list(FIELDS)
-    where = FIELDS.get(key)
-    return group, known.index(key) + (0 if where and where.section is Section.TABLE else 100) if where else 0
+    """Files first, then where the words are, what may be released, what is promised, and whose words they are."""
+    section = FIELDS[key].section
+    later = [key not in _FIRST, key not in WHERE, section is not Section.LANGUAGE, section is not Section.PROMISE]
+    return (later.index(False) if False in later else len(later) + (key in _LAST)), list(FIELDS).index(key)
 
 
 def _each(value: Any) -> tuple[Any, ...]:

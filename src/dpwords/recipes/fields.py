@@ -6,6 +6,7 @@ Nothing heavy is imported here: the help of the command line reads this table, t
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from shlex import quote
@@ -28,6 +29,7 @@ from dpwords.recipes.kinds import (
 from dpwords.recipes.table_formats import FORMATS
 
 SPLITS = ("equal", "first")
+WHERE = ("column", "columns", "case", "symbol", "order", "separator")  # the fields that say where words are in a table
 
 
 class Section(StrEnum):
@@ -69,13 +71,13 @@ def _table(kind: FieldKind, help: str, default: Any = None, **more: Any) -> Any:
 class RecipeFields:
     """The fields of a `Recipe`, in the order of help texts."""
 
-    alphabet: str | tuple[str, ...] | NamedFile | None = _language(  # noqa: RUF009
+    alphabet: str | Sequence[str] | NamedFile | None = _language(  # noqa: RUF009
         ListField("symbol"),
         "The symbols: a literal with ranges ('a-z0-9 '), a name (name:dna, name:protein, name:lower, name:digits, …), "
         "or @file with a symbol on each line; a backslash makes the next character literal. Public; never read it off "
         "the data.",
     )
-    system: str | FileContent | NamedFile | None = _language(  # noqa: RUF009
+    system: str | Mapping[str, Any] | FileContent | NamedFile | None = _language(  # noqa: RUF009
         SystemField(),
         "A system whose runs are the words: grid:15x15, grid:15x15@1,2 (start), grid:15x15@any, or a file: .json, .csv "
         "(edge list), .dot, .graphml, or .txt (a map with # for walls, S for the start, G for goals). Public.",
@@ -84,7 +86,7 @@ class RecipeFields:
         ChoiceField(("moves", "states")),
         "What the symbols of a run are.  [default: moves; for CSV, and GraphML without an action, states]",
     )
-    lexicon: str | tuple[str, ...] | NamedFile | None = _language(  # noqa: RUF009
+    lexicon: str | Sequence[str] | NamedFile | None = _language(  # noqa: RUF009
         ListField("word"), "The words: a file with a word on each line. Public."
     )
     start: str | None = _language(
@@ -102,7 +104,7 @@ class RecipeFields:
     )
     walls: str | None = _language(TextField(), "Cells of a grid that no run enters: '2,3;4,5'.")
     goal: str | None = _language(TextField(), "Where runs on a grid end: a cell '5,5', or several with ; between them.")
-    rules: tuple[str, ...] = _language(
+    rules: Sequence[str] = _language(
         TextsField(),
         "Only words that satisfy a rule: contains:a, contains:a;b (one directly after the other), before:a;b, never:a, "
         "at_most:2;a, at_least:2;a, starts_in:a, ends_in:a, or re:PATTERN. It can be given several times. On words of "

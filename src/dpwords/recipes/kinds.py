@@ -12,6 +12,7 @@ from typing import Any
 
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.files import FileContent
+from dpwords.core.limits import DEFAULTS as LIMITS
 from dpwords.errors import InvalidValue, named
 
 _LONGEST_TEXT = 10_000  # characters of a name, a path, a rule or an alphabet that is written as a literal
@@ -31,6 +32,7 @@ class NamedFile:
 class FieldKind:
     """A kind of values."""
 
+    longest = _LONGEST_TEXT
     choices: tuple[str, ...] = ()
     is_flag = False
     is_several = False
@@ -40,12 +42,12 @@ class FieldKind:
     @property
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of its values."""
-        return {"type": "string", "maxLength": _LONGEST_TEXT}
+        return {"type": "string", "maxLength": self.longest}
 
     def checked(self, name: str, value: Any) -> Any:
         """The value of a parameter of this name, which may come from anywhere, as a recipe has it."""
-        if not isinstance(value, str) or len(value) > _LONGEST_TEXT or "\0" in value:
-            raise InvalidValue(f"{named(name)} must be a text of at most {_LONGEST_TEXT:,} characters")
+        if not isinstance(value, str) or len(value) > self.longest or "\0" in value:
+            raise InvalidValue(f"{named(name)} must be a text of at most {self.longest:,} characters: correct it")
         return value
 
     def document(self, value: Any) -> Any:
@@ -71,7 +73,7 @@ class ChoiceField(FieldKind):
     def checked(self, name: str, value: Any) -> str:
         """The name itself."""
         if not isinstance(value, str) or value not in self.choices:
-            raise InvalidValue(f"{named(name)} must be one of {', '.join(self.choices)}")
+            raise InvalidValue(f"{named(name)} must be one of {', '.join(self.choices)}: correct it")
         return str(value)
 
 
@@ -88,7 +90,7 @@ class FlagField(FieldKind):
     def checked(self, name: str, value: Any) -> bool:
         """The truth value itself."""
         if not isinstance(value, bool):
-            raise InvalidValue(f"{named(name)} must be true or false")
+            raise InvalidValue(f"{named(name)} must be true or false: correct it")
         return value
 
 
@@ -142,7 +144,7 @@ class TextsField(FieldKind):
     def checked(self, name: str, value: Any) -> tuple[str, ...]:
         """The texts as a tuple."""
         if isinstance(value, str) or not isinstance(value, Sequence) or len(value) > _MOST_TEXTS:
-            raise InvalidValue(f"{named(name)} must be a list of at most {_MOST_TEXTS:,} texts")
+            raise InvalidValue(f"{named(name)} must be a list of at most {_MOST_TEXTS:,} texts: correct it")
         return tuple(super(TextsField, self).checked(name, each) for each in value)
 
     def document(self, value: Any) -> list[str]:
@@ -155,6 +157,7 @@ class ListField(FieldKind):
     """An alphabet or a lexicon: a text that describes it or names its file, or all of its symbols or words."""
 
     content: str  # "symbol" or "word"
+    longest = LIMITS.alphabet
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -169,7 +172,9 @@ class ListField(FieldKind):
         if isinstance(value, Mapping):
             return _named_file(name, value)
         if not isinstance(value, Sequence) or not value or not all(map(_is_line, value)):
-            raise InvalidValue(f"{named(name)} must be a text, or a list of {self.content}s, which are lines of text")
+            raise InvalidValue(
+                f"{named(name)} must be a text, or a list of {self.content}s, which are lines of text: correct it"
+            )
         return tuple(value)
 
     def document(self, value: Any) -> Any:
@@ -216,7 +221,9 @@ class SystemField(FieldKind):
             return super().checked(name, value)
         if "content" in value:
             if set(value) != {"name", "content"} or not isinstance(value["content"], str):
-                raise InvalidValue(f"{named(name)} has a name and its content, both of them texts, and nothing else")
+                raise InvalidValue(
+                    f"{named(name)} has a name and its content, both texts, and nothing else: correct it"
+                )
             return FileContent(_file_name(name, value["name"]), value["content"].encode("utf-8", "replace"))
         if "transitions" not in value:
             return _named_file(name, value)
@@ -261,7 +268,9 @@ def _document_of(value: Any) -> Any:
 def _named_file(name: str, value: Mapping[str, Any]) -> NamedFile:
     known = value.get("sha256")
     if set(value) != {"name", "sha256"} or not isinstance(known, str) or len(known) != 64 or not known.isalnum():
-        raise InvalidValue(f"{named(name)} is an object only with a name and a sha256 of 64 hexadecimal digits")
+        raise InvalidValue(
+            f"{named(name)} is an object only with a name and a sha256 of 64 hexadecimal digits: correct it"
+        )
     return NamedFile(_file_name(name, value["name"]), known)
 
 

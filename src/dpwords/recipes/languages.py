@@ -17,7 +17,7 @@ from dpwords.languages.lexicon import Lexicon
 from dpwords.languages.systems import GridWorld, TransitionSystem, written
 from dpwords.recipes.fields import RecipeFields
 from dpwords.recipes.kinds import NamedFile, hash_of
-from dpwords.recipes.notation import alphabet, grid, lines_of
+from dpwords.recipes.notation import alphabet_symbols, grid, lines_of
 from dpwords.recipes.rule_notation import rule
 
 _OF_GRIDS = (
@@ -48,7 +48,7 @@ def system_of(recipe: RecipeFields) -> TransitionSystem | None:
     file: AnyFile = value if isinstance(value, FileContent) else _path("system", value)
     found = read_system(file, recipe.words, recipe.start, recipe.action, recipe.dot_symbols)
     if isinstance(value, NamedFile):
-        _known("system", value, json.loads(found.to_json()))
+        _check_hash("system", value, json.loads(found.to_json()))
     return found
 
 
@@ -69,7 +69,14 @@ def unrestricted(recipe: RecipeFields, system: TransitionSystem | None) -> Langu
             f"{named('words')}, {named('start')}, {named('action')} and {named('dot_symbols')} belong to "
             f"{named('system')}: leave them out, or give a {named('system')}"
         )
-    return Words(_symbols(recipe.alphabet)) if recipe.lexicon is None else Lexicon(_words(recipe.lexicon))
+    if recipe.lexicon is not None:
+        return Lexicon(_listed("lexicon", recipe.lexicon, "word"))
+    literal = isinstance(recipe.alphabet, str) and not recipe.alphabet.startswith("@")
+    return Words(alphabet_symbols(str(recipe.alphabet)) if literal else _listed("alphabet", _file(recipe), "symbol"))
+
+
+def _file(recipe: RecipeFields) -> Any:
+    return recipe.alphabet.removeprefix("@") if isinstance(recipe.alphabet, str) else recipe.alphabet
 
 
 def public_content(key: str, language: Language, system: TransitionSystem | None) -> dict[str, Any]:
@@ -77,7 +84,7 @@ def public_content(key: str, language: Language, system: TransitionSystem | None
     if key == "alphabet":
         return {key: list(map(written, language.alphabet.symbols))}
     if isinstance(language, Lexicon):
-        return {key: list(map("".join, language))}
+        return {key: ["".join(map(str, word)) for word in language]}
     assert system is not None
     states = {"words": "states"} if language.symbols_are == "states" else {}
     if isinstance(system, GridWorld):
@@ -88,28 +95,27 @@ def public_content(key: str, language: Language, system: TransitionSystem | None
     return {key: json.loads(system.to_json()), **states}
 
 
-def _symbols(value: str | tuple[str, ...] | NamedFile | None) -> Sequence[str]:
-    if isinstance(value, NamedFile):
-        return _known("alphabet", value, lines_of(_path("alphabet", value), "symbol"))
-    return alphabet(value or "") if isinstance(value, str | None) else value
-
-
-def _words(value: str | tuple[str, ...] | NamedFile) -> Sequence[str]:
-    if isinstance(value, NamedFile):
-        return _known("lexicon", value, sorted(set(lines_of(_path("lexicon", value), "word"))))
-    return lines_of(Path(value), "word") if isinstance(value, str) else value
+def _listed(key: str, value: Any, content: str) -> Sequence[str]:
+    """The symbols or words that a field has, or that the file has which it names."""
+    if isinstance(value, (str, NamedFile)):
+        found = lines_of(_path(key, value), content)
+        found = sorted(set(found)) if content == "word" else found
+        _check_hash(key, value, found)
+        return found
+    return list(value)
 
 
 def _path(key: str, value: Any) -> Path:
-    if isinstance(value, NamedFile) and value.path is None:
+    if not isinstance(value, NamedFile):
+        return Path(value)
+    if value.path is None:
         raise InvalidValue(f"the file {value.name} is only named: say where it is, with {named(key)}")
-    return Path(value.path if isinstance(value, NamedFile) else value)
+    return Path(value.path)
 
 
-def _known(key: str, value: NamedFile, content: Any) -> Any:
-    """The content of a named file, if it is the one that was named."""
-    if value.sha256 is not None and hash_of(content) != value.sha256:
+def _check_hash(key: str, value: Any, content: Any) -> None:
+    """Raise `InvalidValue` if a named file is not the one that was named."""
+    if isinstance(value, NamedFile) and value.sha256 is not None and hash_of(content) != value.sha256:
         raise InvalidValue(
             f"{value.name} is not the file of the release (its hash differs): give the right one with {named(key)}"
         )
-    return content

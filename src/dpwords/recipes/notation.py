@@ -31,24 +31,13 @@ NAMED_ALPHABETS = {
 }
 
 
-def alphabet(text: str) -> list[str]:
-    r"""The symbols of an alphabet, written as a literal with ranges, `name:dna`, or `@file` with a symbol on each line.
+def alphabet_symbols(text: str) -> list[str]:
+    r"""The symbols of an alphabet that is written as a literal with ranges, or as a name such as `name:dna`.
 
     A backslash makes the next character literal. A hyphen at the beginning or at the end is literal, too.
 
-    >>> "".join(alphabet("a-e_"))
+    >>> "".join(alphabet_symbols("a-e_"))
     'abcde_'
-    """
-    if text.startswith("@"):
-        return lines_of(Path(text[1:]), "symbol")
-    return alphabet_symbols(text)
-
-
-def alphabet_symbols(text: str) -> list[str]:
-    """The symbols of an alphabet that is written as a literal or a name. No file is looked at.
-
-    >>> "".join(alphabet_symbols("name:dna"))
-    'ACGT'
     """
     if text.startswith("name:"):
         name = text.removeprefix("name:")

@@ -24,9 +24,9 @@ class Recipe(Description):
 
     >>> recipe = Recipe(alphabet="acgt", epsilon=3)
     >>> recipe.mechanism()
-    Exponential(<Words: 4 symbols>, epsilon=3, k=1)
-    >>> print(recipe.command())
-    dpwords release --alphabet acgt --epsilon 3
+    Exponential(<Words: 4 symbols>, epsilon=3, k=1, Linear(), tight, hamming)
+    >>> print(recipe.python().splitlines()[-1])
+    mechanism = dw.Exponential(language, epsilon=3)
     >>> Recipe.from_json(recipe.to_json()) == recipe
     True
     """

@@ -6,7 +6,6 @@ All results are statistics of the true words. They are for the owner of the data
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from dpwords.core.encoding import Ragged
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.errors import DPWordsError, InvalidValue, TooLarge
 from dpwords.languages.language import Language
-from dpwords.mechanisms.choice import Edits, Maker, offers
+from dpwords.mechanisms.choice import Edits, Maker, offers, quietly
 from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.private import Private
@@ -74,7 +73,7 @@ def data(
     found: list[Measured] = []
     for name, epsilon in progress([(name, epsilon) for name in makers for epsilon in epsilons], "simulating releases"):
         try:
-            mechanism = _quietly(makers[name], epsilon)
+            mechanism = quietly(makers[name], epsilon)
         except (InvalidValue, TooLarge) as error:
             missing.append(unavailable(error, name, epsilon))
             continue
@@ -149,12 +148,6 @@ def _makers(
         else:
             found[REPORT] = lambda epsilon: Report(language, epsilon, about, limits=limits)
     return found
-
-
-def _quietly(make: Maker, epsilon: float) -> Private:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # how little survives is what the study shows
-        return make(epsilon)
 
 
 def _notes(found: Sequence[Measured]) -> list[str]:

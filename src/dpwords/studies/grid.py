@@ -16,24 +16,7 @@ from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.paper_literal import PaperLiteral
 from dpwords.privacy.utilities import Inverse, Linear
-from dpwords.studies.study import (
-    ALPHA,
-    LITERAL,
-    TEXTBOOK,
-    TIGHT,
-    Block,
-    Column,
-    Loss,
-    ProgressBar,
-    Seed,
-    Study,
-    Table,
-    closing_notes,
-    column,
-    seeded,
-    timed,
-    without_progress,
-)
+from dpwords.studies import study
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,7 +27,7 @@ _ZIGZAG = "ES" * 8 + "E"
 _TURNED = ["SE" * pairs + "ES" * (8 - pairs) + "E" for pairs in range(1, 9)] + ["SE" * 8 + "S"]
 EPSILON = 5.0  # as in the paper's last figure
 LINEAR = Title.TEXTBOOK_LINEAR
-NAMES = (LITERAL, TEXTBOOK, LINEAR, TIGHT)
+NAMES = (study.LITERAL, study.TEXTBOOK, LINEAR, study.TIGHT)
 TIMED_EPSILON, TIMED_RUNS = 0.01, 100
 
 PAPER_CELLS = 225
@@ -64,7 +47,7 @@ class _Labelling:
     letters: Callable[[Any], str]  # from a word to its moves, one letter each
 
 
-def grid(k: int = 1, seed: Seed = None, progress: ProgressBar = without_progress) -> Study:
+def grid(k: int = 1, seed: study.Seed = None, progress: study.ProgressBar = study.without_progress) -> study.Study:
     """Run the study; runs that differ in up to k places are neighbours. Cost: a few seconds."""
     world = GridWorld(15, 15, start=START)
     labellings = (
@@ -83,7 +66,7 @@ def grid(k: int = 1, seed: Seed = None, progress: ProgressBar = without_progress
         (labelling.name, name): _column(labelling, name, k, seed) for labelling, name in progress(tasks, "drawing runs")
     }
     blocks = tuple(
-        Block(
+        study.Block(
             f"words of {labelling.name}, claimed ε = {EPSILON:g}, k = {k}",
             tuple(drawn for (name, _), drawn in columns.items() if name == labelling.name),
         )
@@ -93,9 +76,9 @@ def grid(k: int = 1, seed: Seed = None, progress: ProgressBar = without_progress
         f"runs_{labelling.name}": partial(_figure, labelling, block)
         for labelling, block in zip(labellings, blocks, strict=True)
     }
-    return Study(
+    return study.Study(
         "grid",
-        f"Case study 2: the path {PATH} from cell (1, 2) of a 15×15 grid (α = {ALPHA:g})",
+        f"Case study 2: the path {PATH} from cell (1, 2) of a 15×15 grid (α = {study.ALPHA:g})",
         {
             "path": PATH,
             "start": START,
@@ -103,7 +86,7 @@ def grid(k: int = 1, seed: Seed = None, progress: ProgressBar = without_progress
             "columns": world.columns,
             "cells": labellings[1].secret,
             "k": k,
-            "alpha": ALPHA,
+            "alpha": study.ALPHA,
             "seed": seed,
             "timed_runs": TIMED_RUNS,
             "timed_epsilon": TIMED_EPSILON,
@@ -117,62 +100,52 @@ def grid(k: int = 1, seed: Seed = None, progress: ProgressBar = without_progress
             "marked, and the number after a run says how many they are.",
             "The true ε of the literal formula is bounded from below by how well an output distinguishes a zigzag run "
             "from other runs within k places of it.",
-            *closing_notes(seed),
+            *study.closing_notes(seed),
         ),
         figures,
     )
 
 
 def _mechanism(language: TransitionSystem, name: str, epsilon: float, k: int) -> Mechanism:
-    if name == LITERAL:
-        return PaperLiteral(language, epsilon, k, ALPHA)
-    utility = Inverse(ALPHA) if name == TEXTBOOK else Linear()
-    return Exponential(language, epsilon, k, utility, "tight" if name == TIGHT else "textbook")
+    if name == study.LITERAL:
+        return PaperLiteral(language, epsilon, k, study.ALPHA)
+    utility = Inverse(study.ALPHA) if name == study.TEXTBOOK else Linear()
+    return Exponential(language, epsilon, k, utility, "tight" if name == study.TIGHT else "textbook")
 
 
-def _column(labelling: _Labelling, name: str, k: int, seed: Seed) -> Column:
+def _column(labelling: _Labelling, name: str, k: int, seed: study.Seed) -> study.Column:
     mechanism = _mechanism(labelling.language, name, EPSILON, k)
-    loss = Loss("≥", _least_loss(mechanism, labelling)) if name == LITERAL else Loss("≤", EPSILON)
-    source = seeded(mechanism, seed, labelling.name, name)
-    return column(name, EPSILON, source, loss, labelling.secret, labelling.letters)
+    loss = study.Loss("≥", _least_loss(mechanism, labelling)) if name == study.LITERAL else study.Loss("≤", EPSILON)
+    source = study.seeded(mechanism, seed, labelling.name, name)
+    return study.column(name, EPSILON, source, loss, labelling.secret, labelling.letters)
 
 
-def _sizes_and_times(world: GridWorld, k: int, seed: Seed, progress: ProgressBar) -> Table:
+def _sizes_and_times(world: GridWorld, k: int, seed: study.Seed, progress: study.ProgressBar) -> study.Table:
     def product() -> Automaton:
         near = LevenshteinAutomaton(PATH, len(PATH), world.alphabet.symbols, edits="substitutions")
         return near.product(world)
 
     def runs(name: str) -> list[str]:
-        return seeded(_mechanism(world, name, TIMED_EPSILON, k), seed).simulate(PATH, TIMED_RUNS)
+        return study.seeded(_mechanism(world, name, TIMED_EPSILON, k), seed).simulate(PATH, TIMED_RUNS)
 
-    built, build = timed(product)
-    seconds = [timed(partial(runs, name))[1] for name in progress(NAMES, "timing")]
-    return Table(
-        ("size or time", "paper", "here"),
-        (
-            ("cells of the grid", PAPER_CELLS, len(world.states)),
-            ("states of the product", PAPER_STATES, len(built.states)),
-            ("edges of the product", PAPER_EDGES, len(built.edges)),
-            ("seconds to build it", PAPER_BUILD, build),
-            *(
-                (
-                    f"seconds for {TIMED_RUNS} runs at ε = {TIMED_EPSILON:g}, {name}",
-                    PAPER_DRAW if name == LITERAL else None,
-                    spent,
-                )
-                for name, spent in zip(NAMES, seconds, strict=True)
-            ),
-        ),
-    )
+    built, build = study.timed(product)
+    sizes = [
+        ("cells of the grid", PAPER_CELLS, len(world.states)),
+        ("states of the product", PAPER_STATES, len(built.states)),
+        ("edges of the product", PAPER_EDGES, len(built.edges)),
+        ("seconds to build it", PAPER_BUILD, build),
+    ]
+    drawn = f"{TIMED_RUNS} runs at ε = {TIMED_EPSILON:g}"
+    return study.sizes_and_times(sizes, drawn, PAPER_DRAW, {name: partial(runs, name) for name in NAMES}, progress)
 
 
-def _losses(labellings: tuple[_Labelling, ...], k: int) -> Table:
-    return Table(
+def _losses(labellings: tuple[_Labelling, ...], k: int) -> study.Table:
+    return study.Table(
         ("true ε of the literal formula, at least", *(f"words of {labelling.name}" for labelling in labellings)),
         tuple(
             (
                 f"claimed ε = {epsilon:g}",
-                *(_least_loss(PaperLiteral(each.language, epsilon, k, ALPHA), each) for each in labellings),
+                *(_least_loss(PaperLiteral(each.language, epsilon, k, study.ALPHA), each) for each in labellings),
             )
             for epsilon in (TIMED_EPSILON, EPSILON)
         ),
@@ -203,7 +176,7 @@ def _neighbours(language: TransitionSystem, word: list[Any]) -> Iterator[list[An
                 yield other
 
 
-def _figure(labelling: _Labelling, block: Block) -> Figure:
+def _figure(labelling: _Labelling, block: study.Block) -> Figure:
     rows = {
         f"{column.mechanism}: true ε {column.loss.bound} {column.loss.epsilon:.3g}, "
         f"expected distance {column.expected_distance:.3g}": [labelling.secret, *(s.word for s in column.samples)]

@@ -17,24 +17,7 @@ from dpwords.mechanisms.paper_literal import PaperLiteral
 from dpwords.mechanisms.uniform import Uniform
 from dpwords.privacy.guarantees import loss_by_distance
 from dpwords.privacy.utilities import Inverse, Linear
-from dpwords.studies.study import (
-    ALPHA,
-    LITERAL,
-    TEXTBOOK,
-    TIGHT,
-    Block,
-    Column,
-    Loss,
-    ProgressBar,
-    Seed,
-    Study,
-    Table,
-    closing_notes,
-    column,
-    seeded,
-    timed,
-    without_progress,
-)
+from dpwords.studies import study
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,7 +38,7 @@ PAPER_DISTANCES = {  # of the samples in the paper; one at ε = 1 is printed wit
 }
 
 
-def strings(k: int = 1, seed: Seed = None, progress: ProgressBar = without_progress) -> Study:
+def strings(k: int = 1, seed: study.Seed = None, progress: study.ProgressBar = study.without_progress) -> study.Study:
     """Run the study; words that differ in up to k places are neighbours. Cost: about a second.
 
     >>> len(strings(seed=1).blocks)
@@ -63,17 +46,17 @@ def strings(k: int = 1, seed: Seed = None, progress: ProgressBar = without_progr
     """
     words = Words(ALPHABET)
     blocks = tuple(
-        Block(f"claimed ε = {epsilon:g}, k = {k}", tuple(_columns(words, epsilon, k, seed)))
+        study.Block(f"claimed ε = {epsilon:g}, k = {k}", tuple(_columns(words, epsilon, k, seed)))
         for epsilon in progress(EPSILONS, "drawing words")
     )
-    return Study(
+    return study.Study(
         "strings",
-        f"Case study 1: the string '{WORD}', {len(WORD)} letters over {len(ALPHABET)} symbols (α = {ALPHA:g})",
+        f"Case study 1: the string '{WORD}', {len(WORD)} letters over {len(ALPHABET)} symbols (α = {study.ALPHA:g})",
         {
             "word": WORD,
             "alphabet": ALPHABET,
             "k": k,
-            "alpha": ALPHA,
+            "alpha": study.ALPHA,
             "seed": seed,
             "timed_words": _TIMED_WORDS,
             "distances_of_the_papers_samples": {str(epsilon): list(each) for epsilon, each in PAPER_DISTANCES.items()},
@@ -87,7 +70,7 @@ def strings(k: int = 1, seed: Seed = None, progress: ProgressBar = without_progr
             "On free words the textbook mechanism uses only half of the ε that it claims; the other half is wasted.",
             "The alphabet is the paper's: the symbols that occur in the string. Never read an alphabet off a "
             "private word: that reveals which symbols occur in it, whatever ε is. Declare one, such as 'a-z0-9 '.",
-            *closing_notes(seed),
+            *study.closing_notes(seed),
         ),
         {"samples": lambda: _figure_of_samples(blocks, k), "distances": lambda: _figure_of_distances(blocks)},
     )
@@ -95,19 +78,19 @@ def strings(k: int = 1, seed: Seed = None, progress: ProgressBar = without_progr
 
 def _mechanisms(words: Words, epsilon: float, k: int) -> dict[str, Mechanism]:
     """The paper's literal formula and the correct mechanisms; at ε = 0 only a uniform word is correct."""
-    literal = {LITERAL: PaperLiteral(words, epsilon, k, ALPHA)}
+    literal = {study.LITERAL: PaperLiteral(words, epsilon, k, study.ALPHA)}
     if epsilon == 0:
         return literal | {UNIFORM: Uniform(words, k)}
     return literal | {
-        TEXTBOOK: Exponential(words, epsilon, k, Inverse(ALPHA), "textbook"),
-        TIGHT: Exponential(words, epsilon, k, Linear(), "tight"),
+        study.TEXTBOOK: Exponential(words, epsilon, k, Inverse(study.ALPHA), "textbook"),
+        study.TIGHT: Exponential(words, epsilon, k, Linear(), "tight"),
     }
 
 
-def _columns(words: Words, epsilon: float, k: int, seed: Seed) -> Iterator[Column]:
+def _columns(words: Words, epsilon: float, k: int, seed: study.Seed) -> Iterator[study.Column]:
     for name, mechanism in _mechanisms(words, epsilon, k).items():
-        loss = Loss("=", _true_epsilon(mechanism))
-        yield column(name, epsilon, seeded(mechanism, seed, name, epsilon), loss, WORD)
+        loss = study.Loss("=", _true_epsilon(mechanism))
+        yield study.column(name, epsilon, study.seeded(mechanism, seed, name, epsilon), loss, WORD)
 
 
 def _true_epsilon(mechanism: Mechanism) -> float:
@@ -119,32 +102,25 @@ def _true_epsilon(mechanism: Mechanism) -> float:
     return loss_by_distance(np.array(logs), mechanism.k)
 
 
-def _sizes_and_times(words: Words, k: int, seed: Seed, progress: ProgressBar) -> Table:
-    near, build = timed(lambda: LevenshteinAutomaton(WORD, len(WORD), ALPHABET, edits="substitutions"))
-    mechanisms = _mechanisms(words, 1, k)
-    draws = [
-        timed(partial(seeded(mechanism, seed).simulate, WORD, _TIMED_WORDS))[1]
-        for mechanism in progress(list(mechanisms.values()), "timing")
+def _sizes_and_times(words: Words, k: int, seed: study.Seed, progress: study.ProgressBar) -> study.Table:
+    near, build = study.timed(lambda: LevenshteinAutomaton(WORD, len(WORD), ALPHABET, edits="substitutions"))
+    sizes = [
+        ("states of the automaton", PAPER_STATES, len(near.states)),
+        ("edges of the automaton", PAPER_EDGES, len(near.edges)),
+        ("seconds to build it", PAPER_BUILD, build),
     ]
-    return Table(
-        ("size or time", "paper", "here"),
-        (
-            ("states of the automaton", PAPER_STATES, len(near.states)),
-            ("edges of the automaton", PAPER_EDGES, len(near.edges)),
-            ("seconds to build it", PAPER_BUILD, build),
-            *(
-                (f"seconds for {_TIMED_WORDS} words, {name}", PAPER_DRAW if name == LITERAL else None, seconds)
-                for name, seconds in zip(mechanisms, draws, strict=True)
-            ),
-        ),
-    )
+    draws = {
+        name: partial(study.seeded(mechanism, seed).simulate, WORD, _TIMED_WORDS)
+        for name, mechanism in _mechanisms(words, 1, k).items()
+    }
+    return study.sizes_and_times(sizes, f"{_TIMED_WORDS} words", PAPER_DRAW, draws, progress)
 
 
-def _distances(words: Words, blocks: tuple[Block, ...], k: int) -> Table:
+def _distances(words: Words, blocks: tuple[study.Block, ...], k: int) -> study.Table:
     """Mean distances; those of the paper's samples fit the literal formula with k = 32 but no private mechanism."""
     paper = {epsilon: sum(distances) / len(distances) for epsilon, distances in PAPER_DISTANCES.items()}
     whole = len(WORD)
-    return Table(
+    return study.Table(
         (
             "mean distance",
             "paper's samples",
@@ -155,7 +131,7 @@ def _distances(words: Words, blocks: tuple[Block, ...], k: int) -> Table:
             (
                 f"claimed ε = {epsilon:g}",
                 paper[epsilon],
-                PaperLiteral(words, epsilon, whole, ALPHA).expected_distance(WORD),
+                PaperLiteral(words, epsilon, whole, study.ALPHA).expected_distance(WORD),
                 block.columns[0].expected_distance,
                 block.columns[1].expected_distance,
                 block.columns[-1].expected_distance,  # at ε = 0, both of these columns are the uniform word
@@ -165,21 +141,24 @@ def _distances(words: Words, blocks: tuple[Block, ...], k: int) -> Table:
     )
 
 
-def _true_epsilons(words: Words) -> Table:
-    return Table(
+def _true_epsilons(words: Words) -> study.Table:
+    return study.Table(
         ("true ε of the literal formula", "k = 1", f"k = {len(WORD)}"),
         tuple(
             (
                 f"claimed ε = {epsilon:g}",
-                *(PaperLiteral(words, epsilon, k, ALPHA).guarantee.true_epsilon(len(WORD)) for k in (1, len(WORD))),
+                *(
+                    PaperLiteral(words, epsilon, k, study.ALPHA).guarantee.true_epsilon(len(WORD))
+                    for k in (1, len(WORD))
+                ),
             )
             for epsilon in EPSILONS
         ),
     )
 
 
-def _figure_of_samples(blocks: tuple[Block, ...], k: int) -> Figure:
-    def title(column: Column) -> str:
+def _figure_of_samples(blocks: tuple[study.Block, ...], k: int) -> Figure:
+    def title(column: study.Column) -> str:
         return f"{column.mechanism}\nclaims ε = {column.claimed:g}, true ε {column.loss.epsilon:.4g} (k = {k})"
 
     return plots.words(
@@ -187,7 +166,7 @@ def _figure_of_samples(blocks: tuple[Block, ...], k: int) -> Figure:
     )
 
 
-def _figure_of_distances(blocks: tuple[Block, ...]) -> Figure:
+def _figure_of_distances(blocks: tuple[study.Block, ...]) -> Figure:
     return plots.distances(
         {block.title: {c.mechanism: c.distance_distribution for c in block.columns} for block in blocks}
     )

@@ -129,12 +129,7 @@ def seeded(mechanism: AnyMechanism, seed: Seed, *purpose: object) -> AnyMechanis
 
 
 def column(
-    name: str,
-    claimed: float,
-    mechanism: Mechanism,
-    loss: Loss,
-    secret: Any,
-    letters: Callable[[Any], str] = "".join,
+    name: str, claimed: float, mechanism: Mechanism, loss: Loss, secret: Any, letters: Callable[[Any], str] = "".join
 ) -> Column:
     """Samples of a mechanism at the secret word, with the distribution of their distances."""
     at = mechanism.given(secret)
@@ -153,6 +148,19 @@ def timed(work: Callable[[], Made]) -> tuple[Made, float]:
         made = work()
         seconds.append(time.perf_counter() - begin)
     return made, statistics.median(seconds)
+
+
+def sizes_and_times(
+    sizes: Sequence[tuple[str, float, float]],
+    drawn: str,
+    paper: float,
+    draws: Mapping[str, Callable[[], object]],
+    progress: ProgressBar,
+) -> Table:
+    """Sizes in the paper and here, and the seconds that each mechanism takes to draw; the paper has the literal one."""
+    times = {name: timed(draws[name])[1] for name in progress(list(draws), "timing")}
+    rows = ((f"seconds for {drawn}, {name}", paper if name == LITERAL else None, took) for name, took in times.items())
+    return Table(("size or time", "paper", "here"), (*sizes, *rows))
 
 
 def closing_notes(seed: Seed) -> tuple[str, ...]:

@@ -1,21 +1,66 @@
-"""Two words to try an audit on, found from public facts alone."""
+"""What to audit, found from public facts alone: small instances of a language, and two words of it."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from dpwords.core.checks import whole_number
 from dpwords.core.encoding import Encoder
 from dpwords.core.randomness import SeededSource
-from dpwords.core.symbols import PromisedDistance, hamming, levenshtein
+from dpwords.core.symbols import Distance, PromisedDistance, hamming, levenshtein
 from dpwords.errors import InvalidValue
+from dpwords.languages.free_words import Words
 from dpwords.languages.language import Language
 from dpwords.mechanisms.exponential import Exponential
 from dpwords.privacy.utilities import Linear
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.exhaustive import Symbols
 
+_PLACES = 3  # places of free words, before larger alphabets are preferred to longer words
 _UNIFORM = 64  # words of which the first is taken
 _NEAR = 32  # draws around it, at each rate
 _RATES = (2.0, 4.0, 8.0, 16.0)
+
+
+class SmallInstance(NamedTuple):
+    """A language with few words of one length. Free words have the first `symbols` symbols of the alphabet."""
+
+    language: Language
+    length: int
+    symbols: int
+
+
+def small_instance(
+    language: Language, length: int, k: int = 1, distance: Distance = "hamming", most: int = 256
+) -> SmallInstance:
+    """An instance with at most `most` words of one length, which is at least k and at most `length`.
+
+    Of free words, it has as many symbols as possible at three places (or k, if that is more), and then as many places
+    as possible. Other languages stay as they are, and only the length is smaller. Cost: counting their words.
+
+    >>> small_instance(Words("acgt"), length=20)[1:]
+    (4, 4)
+    """
+    needed = k if distance == "hamming" else 1
+    if needed > length:
+        raise InvalidValue(f"k is at most the words' length, and k = {k} is beyond it: take a smaller k")
+    chosen, symbols = language, len(language.alphabet)
+    if language.every_word:
+        places = min(length, max(needed, _PLACES))
+        symbols = max(m for m in range(1, min(symbols, most) + 1) if m == 1 or m**places <= most)
+        chosen = Words(language.alphabet.symbols[:symbols])
+    found = None
+    for places in range(needed, length + 1):
+        count = chosen.count(places)
+        if count > most:
+            break
+        found = places if count > 1 else found
+    if found is None:
+        raise InvalidValue(
+            f"no length from {needed} to {length} has between 2 and {most} words, which are what can be compared here: "
+            "choose a smaller k, or another language"
+        )
+    return SmallInstance(chosen, found, symbols)
 
 
 def public_pair(
