@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -159,12 +160,10 @@ def test_studies_do_not_lose_the_first_word(tmp_path: Path) -> None:
     assert "2 words with 14 symbols" in run(*arguments, "--no-header").stdout.replace("\n", " ")
 
 
-LANGUAGE = {"kind": "alphabet", "alphabet": "abc"}
-
-
-def asked(content: bytes, column: str, named: str | None = None) -> Message:
-    values = {"name": "in.csv", "language": LANGUAGE, "promise": {"epsilon": 200.0}, "people": {}}
-    return Message({**values, "format": named, "where": {"shape": "column", "column": column}}, content)
+def asked(content: bytes, column: str, **told: Any) -> Message:
+    return Message(
+        {"recipe": {"input": "in.csv", "alphabet": "abc", "epsilon": 200.0, "column": column, **told}}, content
+    )
 
 
 def nothing(_share: float) -> None:
@@ -177,16 +176,16 @@ def test_the_page_guesses_columns_and_so_asks_whether_there_is_a_header() -> Non
         with pytest.raises(dw.InvalidValue) as caught:
             question(asked(b"abcabca\nabcbbbb\n", "abcabca"), nothing)
         assert "or use “Format: with a header” if it is a header, or use “Format: without a" in on_page(caught.value)
-    look = Message({"name": "in.csv", "format": "csv-rows"}, b"7,abcabca\n8,abcbbbb\n")
+    look = Message({"recipe": {"input": "in.csv", "format": "csv", "no_header": True}}, b"7,abcabca\n8,abcbbbb\n")
     assert data.look(look, nothing).values["columns"] == [["1", "text"], ["2", "text"]]
     assert data.look(look, nothing).values["guess"]["column"] == "2"
     rows = b"7,abcabca\n8,abcbbbb\n"
-    released = data.release(asked(rows, "2", "csv-rows"), nothing)
+    released = data.release(asked(rows, "2", format="csv", no_header=True), nothing)
     assert released.content == rows
-    assert data.release(asked(b"cab\nabc\n", "cab", "csv"), nothing).content == b"cab\nabc\n"
+    assert data.release(asked(b"cab\nabc\n", "cab", format="csv", header=True), nothing).content == b"cab\nabc\n"
     assert data.release(asked(b"word\nabc\n", "word"), nothing).content == b"word\nabc\n"
-    checked = data.check(asked(rows, "2", "csv-rows"), nothing).values
+    checked = data.check(asked(rows, "2", format="csv", no_header=True), nothing).values
     assert "--no-header" in checked["command"]
     assert "header=None" in checked["python"]
-    seen = {"name": "in.csv", "receipt": released.values["receipt"]}
+    seen = {"recipe": {"input": "in.csv"}, "receipt": released.values["receipt"]}
     assert estimate.look(Message(seen, released.content), nothing).values["columns"] == [["1", "text"], ["2", "text"]]

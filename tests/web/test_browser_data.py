@@ -169,7 +169,7 @@ def test_epsilon_as_a_number_and_the_changes_of_each_word(data: Any) -> None:
     last = data.locator("#data-examples tr").nth(7).locator("td").last
     assert last.inner_text() == "0 of 5"  # FEDCB; e^40 to 1
     control(data, "ε as a number").fill("0")
-    data.locator("#data-error", has_text="epsilon").wait_for()
+    data.locator("#data-error", has_text="“ε of each word” must be a finite number").wait_for()
 
 
 def test_ids_with_spaces_between_are_names_and_a_grid_needs_a_start(data: Any) -> None:
@@ -246,7 +246,7 @@ def test_the_address_brings_the_public_settings_back(page: Any, address: str) ->
     figure(page, "a person spends").get_by_text("at most 4").wait_for()
     assert control(page, "Column of the words").input_value() == "ward"
     command = page.locator("#data-command").inner_text().replace("\\\n    ", "")
-    assert "--column ward --alphabet a-z --epsilon 2 -k 2 --by patient" in command
+    assert "--column ward --by patient --alphabet a-z --epsilon 2 -k 2" in command
 
 
 def test_the_command_can_be_copied(data: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -30,15 +31,14 @@ def view(page: Any, address: str) -> Any:
 
 def released(name: str, content: bytes, language: dict[str, Any], epsilon: float) -> tuple[str, bytes, str]:
     """The name and the bytes of a released file, and its receipt, as the view of data gives them."""
-    where = {"shape": "column", "column": "course"}
-    values = {"name": name, "where": where, "language": language, "promise": {"epsilon": epsilon}, "people": {}}
-    answer = data.release(Message(values, content), lambda share: None)
+    recipe = {"input": name, "column": "course", "epsilon": epsilon, **language}
+    answer = data.release(Message({"recipe": recipe}, content), lambda share: None)
     return answer.values["name"], answer.content, answer.values["receipt"]
 
 
 def csv_release(epsilon: float = 5) -> tuple[str, bytes, str]:
     content = "\n".join(["course", *COURSES]).encode()
-    return released("courses.csv", content, {"kind": "alphabet", "alphabet": "AB"}, epsilon)
+    return released("courses.csv", content, {"alphabet": "AB"}, epsilon)
 
 
 def choose(page: Any, *files: tuple[str, bytes], control: str = "#estimate-file") -> None:
@@ -137,8 +137,7 @@ def test_a_receipt_that_is_dropped_with_the_file_fills_in_the_form(view: Any) ->
 def test_a_receipt_inside_has_the_list_of_symbols(view: Any) -> None:
     file = io.BytesIO()
     pq.write_table(pa.table({"course": [["pay", "ship"], ["ship", "pay", "pay"]] * 40}), file)
-    names = {"kind": "symbols", "symbols": "pay\nship"}
-    name, content, _ = released("traces.parquet", file.getvalue(), names, 6)
+    name, content, _ = released("traces.parquet", file.getvalue(), {"alphabet": ["pay", "ship"]}, 6)
     choose(view, (name, content))
     view.locator("#estimate-shares th", has_text="ship").wait_for()
     assert view.locator("#estimate-symbols-hint").inner_text() == "Read as 2 names: pay · ship"
@@ -146,7 +145,13 @@ def test_a_receipt_inside_has_the_list_of_symbols(view: Any) -> None:
     view.locator("#estimate-error", has_text="a release in another language").wait_for()
     choose(view, ("symbols.txt", b"pay\nship\n"), control="#estimate-symbols-file")
     view.locator("#estimate-shares th", has_text="ship").wait_for()
-    assert view.locator("#estimate-symbols-hint").inner_text() == "Read as 2 names: pay · ship"
+
+
+def test_a_receipt_of_an_earlier_version_names_the_list_that_is_missing(view: Any) -> None:
+    receipt = json.dumps({"receipt": 1, "epsilon": 6.0, "options": {"alphabet": "@symbols.txt", "column": "course"}})
+    drop(view, ("traces.csv.receipt.json", receipt), ("traces.csv", "course\npay ship\n"))
+    told = "list the symbols, one on each line. The release took symbols.txt."
+    view.locator("#estimate-hint", has_text=told).wait_for()
 
 
 def test_what_cannot_be_used_is_refused_in_one_line(view: Any) -> None:

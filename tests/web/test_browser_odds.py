@@ -81,7 +81,7 @@ def test_what_an_adversary_guesses(odds: Any) -> None:
     shown(odds, "guess-short", "such words, at most 1 is guessed as a whole")
     assert odds.locator("#odds-guess-hits").inner_text() == "5.98 of 27"
     assert odds.locator("#odds-guess-hits-without").inner_text() == "1 of 27"
-    assert odds.locator("#odds-guess-places > svg circle").count() == 2 * 27
+    assert odds.locator("#odds-guess-positions > svg circle").count() == 2 * 27
     expect(odds.locator("#odds-guess-curve > svg circle")).to_have_count(44)  # 11 ε, 4 curves
     field(odds, "ε as a number").fill("7")
     shown(odds, "guess-short", "Of 100 such words, at most 54 are guessed as a whole")  # (e^7/(e^7 + 26))^27 = 0.53113

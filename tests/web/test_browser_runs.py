@@ -65,11 +65,11 @@ def test_the_view_opens_with_releases_and_keeps_the_run_out_of_the_address(page:
     assert page.locator("#runs-board .run-same, #runs-board .run-changed").count() >= 12
     assert page.locator("#runs-mechanisms .badge").count() == 1
     assert "of two runs that differ in up to 2 places" in page.locator("#runs-promise").inner_text()
-    view(page).get_by_label("k, places that one secret may touch").fill("1")
+    view(page).get_by_label("k, positions that one secret may touch").fill("1")
     page.locator("#runs-promise", has_text="k = 1 is about no two runs").wait_for()
-    view(page).get_by_label("k, places that one secret may touch").fill("0")
-    page.locator("#runs-error", has_text="k must be").wait_for()
-    view(page).get_by_label("k, places that one secret may touch").fill("2")
+    view(page).get_by_label("k, positions that one secret may touch").fill("0")
+    page.locator("#runs-error", has_text="“k” must be").wait_for()
+    view(page).get_by_label("k, positions that one secret may touch").fill("2")
     view(page).get_by_label("ε, the privacy budget").fill("6")
     page.locator("#runs-board figcaption", has_text="ε = 6").wait_for()
     assert setting(page, "epsilon") == "6"

@@ -110,6 +110,28 @@ def test_insertions_and_deletions(words: Any) -> None:
     assert words.locator("#words-unchanged-name").inner_text() == "No edit"
 
 
+@pytest.mark.parametrize(
+    ("function", "text", "names"),
+    [
+        *(
+            ("spaced", text, ["order", "pay", "ship"])
+            for text in ("order, pay, ship", "order,pay,ship", "order pay,\nship")
+        ),
+        ("spaced", "0,1 0,2", ["0,1", "0,2"]),
+        *(
+            ("listed", text, ["go on", "stop"])
+            for text in ("go on\nstop", "go on, stop", "go on\r\nstop\r\n", "go on,stop,")
+        ),
+        ("listed", "pay ship", ["pay", "ship"]),
+        ("characters", "@AB", r"\@AB"),
+    ],
+)
+def test_how_lists_are_read(page: Any, address: str, function: str, text: str, names: Any) -> None:
+    page.goto(address)
+    call = "async ([name, text]) => (await import('/static/lists.js'))[name](text)"
+    assert page.evaluate(call, [function, text]) == names
+
+
 def test_alphabets_and_words_outside_of_them(words: Any) -> None:
     field(words, "Alphabet").select_option("name:dna")
     short(words, "in a word of 14 symbols")
@@ -132,7 +154,7 @@ def test_alphabets_and_words_outside_of_them(words: Any) -> None:
 
 
 def test_the_link_has_the_settings_and_the_word_only_if_asked(words: Any, address: str) -> None:
-    field(words, "Neighbours differ in up to k places").fill("2")
+    field(words, "Neighbours differ in up to k positions").fill("2")
     field(words, "ε as a number").fill("7.5")
     short(words, "At ε = 7.5,")
     link = words.evaluate("location.href")
@@ -149,7 +171,7 @@ def test_the_link_has_the_settings_and_the_word_only_if_asked(words: Any, addres
     words.goto(link)
     short(words, "At ε = 7.5,")
     assert field(words, "Private word").input_value() == "my own words"
-    assert field(words, "Neighbours differ in up to k places").input_value() == "2"
+    assert field(words, "Neighbours differ in up to k positions").input_value() == "2"
 
 
 def test_the_chart_can_be_saved(words: Any) -> None:

@@ -18,6 +18,7 @@ import pytest
 from pyarrow import feather
 
 import dpwords as dw
+from commands import run
 from dpwords.cli import cli
 from dpwords.frames.formats import FileForm
 from dpwords.frames.memory import memory_source
@@ -29,7 +30,6 @@ from dpwords.web.wording import on_page
 SURE = 200.0  # an ε at which words come out as they went in
 CSV = b'user,note,course\nann,007,AAB\nbob,NA,ABBA\nann,"x, y",BA\n'
 ROADS = "source,target\na,b\nb,c\nc,a\nb,a\n"
-ALPHABET = {"kind": "alphabet", "alphabet": "AB"}
 
 
 def nothing(_share: float) -> None:
@@ -38,14 +38,14 @@ def nothing(_share: float) -> None:
 
 def asked(content: bytes = CSV, name: str = "visits.csv", **changed: Any) -> Message:
     """A question about a file, as the page asks it."""
-    values = {
-        "name": name,
-        "where": {"shape": "column", "column": "course"},
-        "language": ALPHABET,
-        "promise": {"epsilon": SURE},
-        "people": {},
-    }
-    return Message({**values, **changed}, content)
+    values = {"input": name, "column": "course", "alphabet": "AB", "epsilon": SURE}
+    recipe = {key: value for key, value in {**values, **changed}.items() if value is not None}
+    return Message({"recipe": recipe}, content)
+
+
+def looked(name: str, content: bytes) -> Message:
+    """A first question about a file, before anything else is known."""
+    return Message({"recipe": {"input": name}}, content)
 
 
 def parquet_of(table: Any) -> bytes:
@@ -66,54 +66,70 @@ LOG = (
 )
 TRIPS = pa.table({"trip": [1, 2], "by car": ["x", "x"], "route": [["a", "b", "c"], ["b", "a"]]})
 CASES = {
-    "text in a column, with people": asked(people={"by": "user"}),
+    "text in a column, with people": asked(by="user"),
     "names with a separator, and a shared budget": asked(
         b"who\tpath\nann\tit's->$x->it's\nann\t$x\n",
         "o'brien.2026.tsv",
-        where={"shape": "column", "column": "path", "separator": "->"},
-        language={"kind": "symbols", "symbols": "it's\n$x\n\\"},
-        promise={"k": 2},
-        people={"by": "who", "spending": "equal", "budget": 2 * SURE},
+        column="path",
+        separator="->",
+        alphabet=["it's", "$x", "\\"],
+        epsilon=None,
+        k=2,
+        by="who",
+        budget=2 * SURE,
     ),
     "lists of cells on a grid": asked(
         b'{"id": 1, "cells": [[0, 1], [0, 2]], "x": {"y": 1.50}}\n{"cells": [[1, 0], [1, 1]], "id": 2, "y": "z"}\n',
         "runs.jsonl",
-        where={"shape": "column", "column": "cells"},
-        language={"kind": "grid", "rows": 3, "columns": 3, "words": "states", "walls": "2,2", "rules": ["never:2,0"]},
+        column="cells",
+        alphabet=None,
+        system="grid:3x3",
+        words="states",
+        walls="2,2",
+        rules=["never:2,0"],
     ),
     "lists of states of a system, the first words only": asked(
         parquet_of(TRIPS),
         "routes.parquet",
-        where={"shape": "column", "column": "route"},
-        language={"kind": "system", "name": "roads.csv", "system": ROADS},
-        people={"by": "by car", "spending": "first", "budget": SURE},
+        column="route",
+        alphabet=None,
+        system={"name": "roads.csv", "content": ROADS},
+        by="by car",
+        budget=SURE,
+        split="first",
     ),
     "an event log, all edits": asked(
         LOG,
         "log.csv",
-        where={"shape": "log", "case": "case:concept:name", "symbol": "concept:name", "order": "time:timestamp"},
-        language={"kind": "symbols", "symbols": "go on\nstop"},
-        promise={"epsilon": SURE, "edits": "all"},
+        column=None,
+        case="case:concept:name",
+        symbol="concept:name",
+        order="time:timestamp",
+        alphabet=["go on", "stop"],
+        edits="all",
     ),
     "columns for steps, and rows that are left out": asked(
         b"id,m1,m2,m3\n1,x,y,x\n2,y,y,\n3,x,q,x\n",
         "wide.data",
         format="csv",
-        where={"shape": "wide", "first": "m1", "last": "m3"},
-        language={"kind": "alphabet", "alphabet": "xy", "rules": ["re:(x|y)*", "at_most:2;x"]},
-        skip=True,
+        column=None,
+        columns="m1:m3",
+        alphabet="xy",
+        rules=["re:(x|y)*", "at_most:2;x"],
+        invalid="skip",
     ),
     "compressed text on a map": asked(
         gzip.compress(b"SE\nES\n", mtime=0),
         "plans.txt.gz",
-        where={"shape": "column", "column": "word"},
-        language={"kind": "system", "name": "map.txt", "system": "S.\n..\n"},
+        column="word",
+        alphabet=None,
+        system={"name": "map.txt", "content": "S.\n..\n"},
     ),
     "one column of a feather file": asked(
         feather_of(pa.table({"user": ["ann"], "course": ["@B@"], "note": ["n"]})),
         "few.feather",
-        language={"kind": "alphabet", "alphabet": "@AB"},
-        people={"by": "user"},
+        alphabet=r"\@AB",
+        by="user",
         drop_others=True,
     ),
 }
@@ -143,11 +159,11 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("name", CASES)
 def test_the_command_and_the_code_do_what_the_page_does(name: str, place: Path) -> None:
     question = CASES[name]
-    source, named = question.values["name"], question.values.get("format")
+    recipe = question.values["recipe"]
+    source, named = recipe["input"], recipe.get("format")
     Path(source).write_bytes(question.content)
-    language = question.values["language"]
-    if language["kind"] == "system":
-        Path(language["name"]).write_text(language["system"], encoding="utf-8")
+    if isinstance(recipe.get("system"), dict):
+        Path(recipe["system"]["name"]).write_text(recipe["system"]["content"], encoding="utf-8")
     shown = data.check(question, nothing)
     answer = data.release(question, nothing)
     assert [each.encoded()[:1] for each in (shown, answer)] == [b"{", b"{"]  # without NaN
@@ -185,29 +201,28 @@ def arguments(command: str, place: Path) -> list[str]:
 
 
 def test_what_people_spend_is_known_before_anything_is_drawn() -> None:
-    found = data.check(asked(people={"by": "user"}, promise={"epsilon": 1.5}), nothing).values
+    found = data.check(asked(by="user", epsilon=1.5), nothing).values
     assert (found["rows"], found["words"], found["skipped"], found["fault"]) == (3, 3, 0, None)
     assert found["lengths"] == [[2, 1], [3, 1], [4, 1]]
     people = found["people"]
     assert (people["people"], people["most"], people["typical"], people["typical_spent"]) == (2, 2, 1.5, 2.25)
     assert found["spent"] == 3.0
     assert found["typical"] == {"epsilon": 1.5, "k": 1, "edits": "substitutions"}
-    shared = {"by": "user", "spending": "equal", "budget": 4}
-    assert data.check(asked(people=shared, promise={}), nothing).values["spent"] == 4.0
-    first = {"by": "user", "spending": "first", "budget": 2}
-    cut = data.check(asked(people=first, promise={"epsilon": 2}), nothing).values
+    assert data.check(asked(by="user", budget=4, epsilon=None), nothing).values["spent"] == 4.0
+    cut = data.check(asked(by="user", budget=2, split="first", epsilon=2), nothing).values
     assert (cut["spent"], cut["people"]["left_out"], cut["words"]) == (2.0, 1, 2)
     assert data.check(asked(), nothing).values["people"] is None
 
 
 def test_the_summary_is_that_of_the_library() -> None:
-    lines = data.summary(Message({"length": 3, "language": ALPHABET, "promise": {"epsilon": 2, "k": 2}}), nothing)
+    lines = data.summary(Message({"length": 3, "recipe": {"alphabet": "AB", "epsilon": 2, "k": 2}}), nothing)
     expected = str(dw.Exponential(dw.Words("AB"), 2, k=2).summary(3))
     assert "\n".join(lines.values["lines"]) == expected.partition("\n")[2]
 
 
 def test_rows_without_a_word_are_counted_and_stop_the_release() -> None:
-    bad = asked(b"user,course\nann,AB\nbob,AxQ\ncat,zB\n")
+    content = b"user,course\nann,AB\nbob,AxQ\ncat,zB\n"
+    bad = asked(content)
     found = data.check(bad, nothing).values
     assert (found["skipped"], found["words"]) == (2, 1)
     assert found["fault"].startswith("row 2 has a word that is not in the language")
@@ -215,15 +230,15 @@ def test_rows_without_a_word_are_counted_and_stop_the_release() -> None:
     with pytest.raises(dw.NotInLanguage, match=r"row 2 ") as caught:
         data.release(bad, nothing)
     assert on_page(caught.value).endswith("skip such rows (“Leave out rows that have no word of the language”)")
-    skipped = data.release(Message({**bad.values, "skip": True}, bad.content), nothing)
+    skipped = data.release(asked(content, invalid="skip"), nothing)
     assert skipped.content == b"user,course\nann,AB\n"
     with pytest.raises(dw.InvalidValue, match="no word that could be released"):
-        data.release(asked(b"user,course\nann,q\n", skip=True), nothing)
+        data.release(asked(b"user,course\nann,q\n", invalid="skip"), nothing)
 
 
 def test_the_owner_sees_what_became_of_the_first_words() -> None:
     rows = b"".join(b"u%d,%s\n" % (number, b"ABBA" * 5) for number in range(20))
-    answer = data.release(asked(b"user,course\n" + rows, promise={"epsilon": 1}), nothing)
+    answer = data.release(asked(b"user,course\n" + rows, epsilon=1), nothing)
     written = [line.split(",")[1] for line in answer.content.decode().splitlines()[1:]]
     examples = answer.values["examples"]
     assert len(examples) == data.EXAMPLES
@@ -243,33 +258,36 @@ def test_progress_goes_up_to_the_end() -> None:
 
 
 def test_a_first_look() -> None:
-    found = data.look(Message({"name": "visits.csv"}, CSV), nothing).values
+    found = data.look(looked("visits.csv", CSV), nothing).values
     assert found["columns"] == [["user", "text"], ["note", "text"], ["course", "text"]]
     assert found["rows"] == [["ann", "007", "AAB"], ["bob", "NA", "ABBA"], ["ann", "x, y", "BA"]]
     assert (found["format"], found["guess"]["shape"], found["guess"]["column"]) == ("csv", "column", "course")
     assert found["guess"]["by"] == "user"
-    lists = data.look(Message({"name": "routes.parquet"}, parquet_of(TRIPS)), nothing).values
+    lists = data.look(looked("routes.parquet", parquet_of(TRIPS)), nothing).values
     assert lists["columns"] == [["trip", "numbers"], ["by car", "text"], ["route", "lists of text"]]
-    wide = data.look(Message({"name": "w.csv"}, b"id,m1,m2,m3\n1,x,y,x\n"), nothing).values["guess"]
+    wide = data.look(looked("w.csv", b"id,m1,m2,m3\n1,x,y,x\n"), nothing).values["guess"]
     assert (wide["shape"], wide["first"], wide["last"]) == ("wide", "m1", "m3")
-    log = data.look(Message({"name": "log.csv"}, LOG), nothing).values["guess"]
+    log = data.look(looked("log.csv", LOG), nothing).values["guess"]
     assert (log["shape"], log["case"], log["order"]) == ("log", "case:concept:name", "time:timestamp")
 
 
-@pytest.mark.parametrize("text", ["go on\nstop", "go on, stop", "go on\r\nstop\r\n", "go on,stop,"])
-def test_a_list_of_names_on_lines_or_with_commas(text: str) -> None:
-    question = asked(
-        b"case,event\n1,stop\n1,go on\n",
-        "log.csv",
-        language={"kind": "symbols", "symbols": text},
-        where={"shape": "log", "case": "case", "symbol": "event"},
+def test_a_list_of_symbols_is_in_the_receipt_and_an_estimate_needs_no_other(place: Path) -> None:
+    """The page offers the file and its receipt for download; nobody has a file with the symbols."""
+    rows = b"case,event\n" + b"".join(b"%d,stop\n%d,go on\n" % (case, case) for case in range(40))
+    answer = data.release(
+        asked(rows, "log.csv", column=None, case="case", symbol="event", alphabet=["go on", "stop"]), nothing
     )
-    found = data.check(question, nothing).values
-    assert (list(found["symbols"]), found["words"], found["skipped"]) == (["go on", "stop"], 1, 0)
+    receipt = json.loads(answer.values["receipt"])
+    assert receipt["recipe"]["alphabet"] == ["go on", "stop"]
+    Path(answer.values["name"]).write_bytes(answer.content)
+    Path(f"{answer.values['name']}.receipt.json").write_text(answer.values["receipt"], encoding="utf-8")
+    found = run("estimate", "--input", answer.values["name"], "--question", "starts").stdout
+    rows_of = dict(line.split("\t", 1) for line in found.splitlines())
+    assert (rows_of["stop"].split("\t")[0], rows_of["go on"].split("\t")[0]) == ("1", "0")
 
 
 def test_symbols_are_read_off_the_file_only_if_they_are_confirmed_to_be_public() -> None:
-    values = {"name": "visits.csv", "where": {"shape": "column", "column": "course"}}
+    values = {"recipe": {"input": "visits.csv", "column": "course"}}
     with pytest.raises(dw.InvalidValue, match="confirms"):
         data.symbols(Message(values, CSV), nothing)
     assert data.symbols(Message({**values, "confirmed": True}, CSV), nothing).values == {"symbols": ["A", "B"]}
@@ -278,27 +296,27 @@ def test_symbols_are_read_off_the_file_only_if_they_are_confirmed_to_be_public()
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"name": "-"}, "a file needs a name"),
-        ({"name": "visits.doc"}, "the suffix of visits.doc is not one of"),
-        ({"name": "visits.parquet"}, "cannot be read as Parquet"),
-        ({"where": {"shape": "column", "column": "x"}}, "there is no column x"),
-        ({"where": {"shape": "heap"}}, "shape must be one of"),
+        ({"input": "-"}, "a file needs a name"),
+        ({"input": "visits.doc"}, "the suffix of visits.doc is not one of"),
+        ({"input": "visits.parquet"}, "cannot be read as Parquet"),
+        ({"column": "x"}, "there is no column x"),
+        ({"format": "csv", "alphabet": r"\@/etcpaswd"}, "row 1 has a word that is not in the language"),
+        ({"alphabet": "@/etc/passwd"}, "the page must not name a path: “Alphabet”"),
+        ({"alphabet": None, "lexicon": "/etc/passwd"}, "the page must not name a path"),
+        ({"alphabet": None, "system": "roads.csv"}, "the page must not name a path: “File of the system”"),
+        ({"alphabet": None, "system": {"name": "passwd", "content": "x"}}, "a system must be a grid or a file"),
+        ({"alphabet": None, "system": {"name": "/etc/roads.csv", "content": ROADS}}, "a file without its folder"),
         (
-            {"format": "csv", "language": {"kind": "alphabet", "alphabet": "@/etc/passwd"}},
-            "row 1 has a word that is not in the language",
-        ),
-        ({"language": {"kind": "system", "name": "/etc/passwd", "system": "x"}}, "a system is in a file that ends in"),
-        (
-            {"language": {"kind": "system", "name": "roads.csv", "system": ROADS, "words": "moves"}},
+            {"alphabet": None, "system": {"name": "roads.csv", "content": ROADS}, "words": "moves"},
             "a .csv file has words of states only",
         ),
-        ({"language": {"kind": "grid", "rows": 3, "columns": 3, "walls": "x"}}, "“Walls” takes cells ROW,COLUMN"),
-        ({"language": {"kind": "grid", "rows": 3, "columns": 3, "start": "@"}}, "a grid is written"),
-        ({"language": {"kind": "symbols", "symbols": "a\n\nb"}}, "line 2 of the list of symbols is empty"),
-        ({"language": {**ALPHABET, "rules": ["sometimes:A"]}}, "a rule is written NAME:SYMBOL"),
-        ({"people": {"spending": "equal", "budget": 3}}, "a budget is for each person: choose the column"),
-        ({"people": {"by": "user", "spending": "first", "budget": 1}}, "the budget 1 is below"),
-        ({"promise": {"epsilon": "3"}}, "epsilon"),
+        ({"alphabet": None, "system": "grid:3x3", "walls": "x"}, "“Walls” takes cells ROW,COLUMN"),
+        ({"alphabet": None, "system": "grid:3x3@@"}, "a grid is written"),
+        ({"alphabet": ["a", "", "b"]}, "“Alphabet” must be a text, or a list of symbols"),
+        ({"rules": ["sometimes:A"]}, "a rule is written NAME:SYMBOL"),
+        ({"budget": 3}, "a budget is for each person: choose the column"),
+        ({"by": "user", "split": "first", "budget": 1}, "the budget 1 is below"),
+        ({"epsilon": "3"}, "“ε of each word” must be a finite number"),
         ({"ledger": "ledger.db"}, "has values that are not known here"),
     ],
 )

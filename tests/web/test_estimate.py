@@ -26,9 +26,9 @@ from web.test_server import Client
 
 EXAMPLE = (STATIC / "estimate_example.csv").read_bytes()
 WORDS = EXAMPLE.decode().splitlines()[1:]
-COLUMN = {"shape": "column", "column": "route"}
-LETTERS = {"kind": "alphabet", "alphabet": "A-F"}
-GRID = {"kind": "grid", "rows": 2, "columns": 2}
+LETTERS = {"alphabet": "A-F"}
+GRID = {"system": "grid:2x2"}
+BESIDE = ("receipt", "question", "confidence", "method")  # values of a question that are not of its recipe
 
 
 def nothing(_share: float) -> None:
@@ -37,21 +37,22 @@ def nothing(_share: float) -> None:
 
 def asked(content: bytes = EXAMPLE, name: str = "trips.private.csv", **changed: Any) -> Message:
     """A question about releases, as the page asks it."""
-    values = {
-        "name": name,
-        "where": COLUMN,
-        "language": LETTERS,
-        "promise": {"epsilon": 2},
-        "question": "frequencies",
-        "confidence": 0.95,
-    }
-    return Message({**values, **changed}, content)
+    values = {"question": "frequencies", "confidence": 0.95}
+    beside = {key: value for key, value in changed.items() if key in BESIDE}
+    recipe = {"input": name, "column": "route", "epsilon": 2} | {"alphabet": None if "system" in changed else "A-F"}
+    recipe |= {key: value for key, value in changed.items() if key not in BESIDE}
+    return Message({**values, **beside, "recipe": recipe}, content)
 
 
 def released(language: dict[str, Any], promise: dict[str, Any], words: list[str], **changed: Any) -> Message:
     """The answer of the view of data, which releases a file of words."""
-    values = {"name": "trips.csv", "where": COLUMN, "language": language, "promise": promise, "people": {}}
-    return data.release(Message({**values, **changed}, "\n".join(["route", *words]).encode()), nothing)
+    recipe = {"input": "trips.csv", "column": "route", **language, **promise, **changed}
+    return data.release(Message({"recipe": recipe}, "\n".join(["route", *words]).encode()), nothing)
+
+
+def looked(name: str, content: bytes, receipt: str | None = None) -> Message:
+    """A first question about a released file."""
+    return Message({"recipe": {"input": name}, "receipt": receipt}, content)
 
 
 def parquet_of(words: list[Any]) -> bytes:
@@ -106,8 +107,9 @@ def test_visits_on_a_grid_by_a_fit_with_progress() -> None:
     question = asked(
         parquet_of([list(word) for word in words]),
         "runs.parquet",
-        language=GRID,
-        promise={"epsilon": 30, "mechanism": "online"},
+        **GRID,
+        epsilon=30,
+        mechanism="online",
         question="visits",
     )
     found = estimate.answer(question, shares.append).values
@@ -122,79 +124,49 @@ def test_visits_on_a_grid_by_a_fit_with_progress() -> None:
 def test_a_receipt_beside_a_file_fills_in_the_form() -> None:
     answer = released({**LETTERS, "rules": ["at_most:3;A"]}, {"epsilon": 1.23456789, "k": 2}, ["ABC", "BBD"])
     receipt = answer.values["receipt"]
-    look = Message({"name": answer.values["name"], "receipt": receipt}, answer.content)
-    found = estimate.look(look, nothing).values["receipt"]
-    form = found["form"]
-    assert {name: form[name] for name in ("kind", "alphabet", "epsilon", "k", "edits", "rules", "shape", "column")} == {
-        **{"kind": "alphabet", "alphabet": "A-F", "epsilon": "1.23456789", "k": "2", "edits": "substitutions"},
-        **{"rules": "at_most:3;A", "shape": "column", "column": "route"},
+    found = estimate.look(looked(answer.values["name"], answer.content, receipt), nothing).values["receipt"]
+    assert {key: value for key, value in found["recipe"].items() if key != "recipe"} == {
+        **{"alphabet": "A-F", "rules": ["at_most:3;A"], "epsilon": 1.23456789, "k": 2, "column": "route"}
     }
-    assert (form["mechanism"], form["separator"], found["words"], found["needs"]) == ("", "", 2, None)
+    assert found["words"] == 2
 
 
 def test_a_receipt_inside_of_a_file_has_the_symbols() -> None:
-    names = {"kind": "symbols", "symbols": "pay\nship"}
-    answer = data.release(
-        Message(
-            {
-                **{"name": "traces.parquet", "where": COLUMN, "language": names, "promise": {"epsilon": 2}},
-                **{"people": {}},
-            },
-            parquet_of([["pay", "ship"], ["ship"]] * 50),
-        ),
-        nothing,
-    )
-    found = estimate.look(Message({"name": "traces.private.parquet"}, answer.content), nothing).values
-    form = found["receipt"]["form"]
-    assert (form["kind"], form["symbols"], found["receipt"]["needs"]) == ("symbols", "pay\nship", None)
-    assert estimate.look(Message({"name": "a.parquet"}, parquet_of(["AB"])), nothing).values["receipt"] is None
-    receipt, question = found["receipt"]["text"], {"language": names, "question": "lengths"}
+    recipe = {"input": "traces.parquet", "column": "route", "alphabet": ["pay", "ship"], "epsilon": 2}
+    answer = data.release(Message({"recipe": recipe}, parquet_of([["pay", "ship"], ["ship"]] * 50)), nothing)
+    found = estimate.look(looked("traces.private.parquet", answer.content), nothing).values
+    assert found["receipt"]["recipe"]["alphabet"] == ["pay", "ship"]
+    assert estimate.look(looked("a.parquet", parquet_of(["AB"])), nothing).values["receipt"] is None
+    receipt, question = found["receipt"]["text"], {"alphabet": ["pay", "ship"], "question": "lengths"}
     rows = estimate.answer(asked(answer.content, "a.parquet", receipt=receipt, **question), nothing).values["rows"]
     assert [row[4] for row in rows] == [0, 0.5, 0.5]
-    turned = {**question, "language": {"kind": "symbols", "symbols": "ship\npay"}}
+    turned = {**question, "alphabet": ["ship", "pay"]}
     with pytest.raises(dw.InvalidValue, match="a release in another language"):
         estimate.answer(asked(answer.content, "a.parquet", receipt=receipt, **turned), nothing)
 
 
 @pytest.mark.parametrize(
-    ("described", "form"),
+    ("described", "word"),
     [
-        (
-            {"kind": "grid", "rows": 3, "columns": 5, "start": "1,2", "words": "states", "walls": "0,0"},
-            {
-                "kind": "grid",
-                "rows": "3",
-                "columns": "5",
-                "start": "1,2",
-                "words": "states",
-                "walls": "0,0",
-                "goal": "",
-            },
-        ),
-        (
-            {"kind": "grid", "rows": 3, "columns": 5},
-            {"kind": "grid", "rows": "3", "columns": "5", "start": "0,0", "words": "moves", "walls": ""},
-        ),
-        (
-            {"kind": "system", "name": "roads.csv", "system": "source,target\na,b\nb,a\n", "start": "a"},
-            {"kind": "system", "symbols-are": "states", "start-state": ""},  # of the system that is in the receipt
-        ),
+        ({"system": "grid:3x5@1,2", "words": "states", "walls": "0,0"}, "1,3 1,4"),
+        ({"system": "grid:3x5"}, "ES"),
+        ({"system": {"name": "roads.csv", "content": "source,target\na,b\nb,a\n"}, "start": "a"}, "ba"),
     ],
 )
-def test_a_receipt_of_a_system(described: dict[str, Any], form: dict[str, str]) -> None:
-    word = {"grid": "1,3 1,4" if described.get("words") else "ES", "system": "ba"}[described["kind"]]
+def test_a_receipt_of_a_system(described: dict[str, Any], word: str) -> None:
     answer = released(described, {"epsilon": 3}, [f'"{word}"'] * 2)
-    look = Message({"name": "trips.private.csv", "receipt": answer.values["receipt"]}, answer.content)
-    receipt = estimate.look(look, nothing).values["receipt"]
-    found = receipt["form"]
-    assert {name: found[name] for name in form} == form
-    assert not set(form) - set(found)
-    if described["kind"] == "system":
-        whole = receipt["system"]
-        again = {"kind": "system", "name": whole["name"], "system": whole["text"], "words": "states"}
-        question = {"language": again, "promise": {"epsilon": 3}, "question": "lengths"}
-        asked_again = asked(answer.content, receipt=answer.values["receipt"], **question)
-        assert estimate.answer(asked_again, nothing).values["releases"] == 2
+    look = looked("trips.private.csv", answer.content, answer.values["receipt"])
+    found = estimate.look(look, nothing).values["receipt"]["recipe"]
+    told = {key: value for key, value in found.items() if key not in ("recipe", "epsilon", "column")}
+    if word == "ba":  # of the file, its content is in the receipt
+        system = told["system"]
+        assert (system["name"], system["start"], set(system["transitions"])) == ("roads.json", "a", {"a", "b"})
+        assert told["words"] == "states"
+    else:
+        assert told == described
+    question = {**told, "epsilon": 3, "question": "lengths"}
+    again = estimate.answer(asked(answer.content, receipt=answer.values["receipt"], **question), nothing)
+    assert again.values["releases"] == 2
 
 
 @pytest.mark.parametrize(
@@ -210,7 +182,7 @@ def test_a_receipt_of_a_system(described: dict[str, Any], form: dict[str, str]) 
 def test_settings_that_differ_from_the_receipt_are_refused(promise: dict[str, Any], message: str) -> None:
     answer = released(LETTERS, {"epsilon": 9}, ["ABC", "BBD"])
     with pytest.raises(dw.InvalidValue, match=message) as caught:
-        estimate.answer(asked(answer.content, promise=promise, receipt=answer.values["receipt"]), nothing)
+        estimate.answer(asked(answer.content, **promise, receipt=answer.values["receipt"]), nothing)
     assert "\n" not in str(caught.value)
 
 
@@ -225,7 +197,7 @@ def test_settings_that_differ_from_the_receipt_are_refused(promise: dict[str, An
 def test_receipts_that_the_page_cannot_use(changed: dict[str, Any], message: str) -> None:
     receipt = json.dumps({"receipt": 1, "epsilon": 2.0, "options": {"alphabet": "A-F", **changed}})
     with pytest.raises(dw.InvalidValue, match=message):
-        estimate.look(Message({"name": "trips.private.csv", "receipt": receipt}, EXAMPLE), nothing)
+        estimate.look(looked("trips.private.csv", EXAMPLE, receipt), nothing)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"receipt": 3}', '{"receipt": 1, "options": 3}', "[" * 10**5])
@@ -239,13 +211,13 @@ def test_damaged_receipts_are_refused(text: str) -> None:
     [
         (asked(b"route\n"), "there are no releases to estimate from"),
         (asked(b"route\nABX\n"), r"row 1 .*: check .*, where its words are, and which words could come out$"),
-        (asked(promise={"epsilon": 0.001}), "collect about .* times as many releases"),
+        (asked(epsilon=0.001), "collect about .* times as many releases"),
         (asked(question="visits"), "only runs of a system visit states"),
         (asked(question="patterns"), "question must be one of"),
         (asked(confidence=1), "confidence is a share between 0 and 1"),
-        (asked(where={"shape": "column", "column": "x"}), "there is no column x"),
-        (asked(promise={"epsilon": 2, "mechanism": "channel"}), "say “What is hidden” all"),
-        (asked(promise={"epsilon": 2, "utility": "inverse"}, question="dfg", method="em"), "values that are not known"),
+        (asked(column="x"), "there is no column x"),
+        (asked(mechanism="channel"), "say “What is hidden” all"),
+        (asked(utility="inverse", question="dfg", method="em"), "values that are not known"),
         (asked(name="trips.doc"), "the suffix of trips.doc"),
         (asked(b"\x00\x01", "trips.parquet"), "cannot be read as Parquet"),
     ],
@@ -265,29 +237,37 @@ CASES = {
     "names in a log": asked(
         b"case,event\n1,go on\n1,stop\n2,stop\n2,go on\n3,go on\n",
         "log.csv",
-        where={"shape": "log", "case": "case", "symbol": "event"},
-        language={"kind": "symbols", "symbols": "go on\nstop"},
-        promise={"epsilon": 9},
+        column=None,
+        case="case",
+        symbol="event",
+        alphabet=["go on", "stop"],
+        epsilon=9,
     ),
     "columns for steps, at the textbook rate": asked(
         b"m1,m2\nA,B\nB,B\nA,\n",
         "wide.data",
         format="csv",
-        where={"shape": "wide", "first": "m1", "last": "m2"},
-        language={"kind": "alphabet", "alphabet": "AB"},
-        promise={"epsilon": 12, "utility": "linear", "calibration": "textbook"},
+        column=None,
+        columns="m1:m2",
+        alphabet="AB",
+        epsilon=12,
+        utility="linear",
+        calibration="textbook",
     ),
     "lists of cells, released online": asked(
         parquet_of([[[0, 1], [1, 1]], [[1, 0], [1, 1]]] * 20),
         "runs.parquet",
-        language={**GRID, "words": "states"},
-        promise={"epsilon": 8, "mechanism": "online"},
+        **GRID,
+        words="states",
+        epsilon=8,
+        mechanism="online",
         question="transitions",
     ),
     "the edit channel": asked(
         b"route\n" + b"AB\nABA\nB\n" * 20,
-        language={"kind": "alphabet", "alphabet": "AB"},
-        promise={"epsilon": 9, "edits": "all"},
+        alphabet="AB",
+        epsilon=9,
+        edits="all",
         question="starts",
     ),
 }
@@ -297,7 +277,7 @@ CASES = {
 def test_the_code_estimates_what_the_page_estimates(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     question = CASES[name]
-    Path(question.values["name"]).write_bytes(question.content)
+    Path(question.values["recipe"]["input"]).write_bytes(question.content)
     shown = estimate.answer(question, nothing)
     shown.encoded()  # without NaN
     scope: dict[str, Any] = {}
@@ -318,7 +298,7 @@ def test_the_command_names_the_mechanism_unless_there_is_a_receipt() -> None:
         "--epsilon 12 --utility linear --calibration textbook"
     )
     answer = released(LETTERS, {"epsilon": 12}, ["ABC", "BBD"] * 20)
-    question = asked(answer.content, receipt=answer.values["receipt"], promise={"epsilon": 12}, confidence=0.9)
+    question = asked(answer.content, receipt=answer.values["receipt"], epsilon=12, confidence=0.9)
     assert estimate.answer(question, nothing).values["command"] == (
         "dpwords estimate --input trips.private.csv --question frequencies \\\n    --confidence 0.9"
     )
@@ -327,7 +307,7 @@ def test_the_command_names_the_mechanism_unless_there_is_a_receipt() -> None:
 def test_the_server_answers_both_questions() -> None:
     with browser.server() as address:
         client = Client(address)
-        look = client.ask(Message({"name": "trips.private.csv"}, EXAMPLE).encoded(), "estimate/look")
+        look = client.ask(looked("trips.private.csv", EXAMPLE).encoded(), "estimate/look")
         assert (look.status, look.values["columns"]) == (200, [["route", "text"]])
         lines = client.ask(asked(question="starts").encoded(), "estimate/answer").text.splitlines()
         assert json.loads(lines[0]) == {"progress": 0.1}

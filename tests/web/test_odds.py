@@ -10,23 +10,23 @@ import pytest
 
 import dpwords as dw
 from dpwords.core.symbols import hamming
-from dpwords.web import attack, odds
+from dpwords.web import odds
 from dpwords.web.messages import Message, decoded
 
-DNA = {"kind": "alphabet", "alphabet": "name:dna"}
-GRID = {"kind": "grid", "rows": 3, "columns": 3, "start": [0, 0]}
+DNA = {"alphabet": "name:dna"}
+GRID = {"system": "grid:3x3"}
 pytestmark = pytest.mark.filterwarnings("ignore:of each word")  # few symbols are kept at ε = 2
 CELLS = GRID | {"words": "states"}
 
 
-def explained(one: str, other: str, language: dict[str, Any] = DNA, **promise: Any) -> Any:
-    question = {"language": language, "promise": {"epsilon": 2} | promise, "one": one, "other": other}
+def explained(one: str, other: str, language: dict[str, Any] = DNA, title: str = "", **promise: Any) -> Any:
+    question = {"recipe": {"epsilon": 2} | language | promise, "title": title, "one": one, "other": other}
     return decoded(odds.explain(Message(question)).encoded()).values
 
 
-def asked(task: Any, language: dict[str, Any] = DNA, length: int = 3, **promise: Any) -> Any:
+def asked(task: Any, language: dict[str, Any] = DNA, length: int = 3, title: str = "", **promise: Any) -> Any:
     shares: list[float] = []
-    question = {"language": language, "promise": {"epsilon": 2} | promise, "length": length}
+    question = {"recipe": {"epsilon": 2} | language | promise, "title": title, "length": length}
     answer = decoded(task(Message(question), shares.append).encoded()).values
     assert shares
     assert all(0 <= share <= 1 for share in shares)
@@ -71,8 +71,8 @@ def test_equal_words() -> None:
 
 def test_the_papers_formula_promises_nothing_but_its_loss_is_known() -> None:
     """On two letters and two places: the largest log-ratio over all outputs and words one place apart."""
-    binary = {"kind": "alphabet", "alphabet": "01"}
-    answer = explained("00", "01", binary, mechanism=odds.LITERAL)
+    binary = {"alphabet": "01"}
+    answer = explained("00", "01", binary, title=odds.LITERAL)
     assert not answer["is_private"]
     assert "nothing is promised" in answer["text"]
     weights = [math.exp(2 / (1 + d)) / math.comb(2, d) for d in range(3)]
@@ -86,7 +86,7 @@ def test_the_papers_formula_promises_nothing_but_its_loss_is_known() -> None:
 
 
 def test_the_papers_formula_on_a_grid_has_no_bound() -> None:
-    answer = explained("EE", "ES", GRID, mechanism=odds.LITERAL)
+    answer = explained("EE", "ES", GRID, title=odds.LITERAL)
     assert (answer["loss"], answer["ratio"], answer["certainty"]) == (None, None, None)
 
 
@@ -107,7 +107,7 @@ def test_routes_by_moves_and_by_cells() -> None:
         ("EES", "", GRID, "the second is empty"),
         ("0,1", "0;1", CELLS, "the second is not in the language"),
         ("GAT", "GAX", DNA, "the second is not in the language .*: choose an alphabet"),
-        ("0,1", "0,1", {key: value for key, value in CELLS.items() if key != "start"}, "the start is missing"),
+        ("0,1", "0,1", CELLS | {"system": "grid:3x3@any"}, "the start is missing"),
     ],
 )
 def test_words_outside_of_the_language_are_refused(one: str, other: str, language: dict[str, Any], reason: str) -> None:
@@ -116,8 +116,8 @@ def test_words_outside_of_the_language_are_refused(one: str, other: str, languag
 
 
 def test_a_mechanism_that_does_not_apply_gives_way_to_the_default() -> None:
-    assert explained("GAT", "GAA", mechanism="online")["title"] == "tight (default)"
-    assert explained("EE", "ES", GRID, mechanism="online")["title"] == "online"
+    assert explained("GAT", "GAA", title="online")["title"] == "tight (default)"
+    assert explained("EE", "ES", GRID, title="online")["title"] == "online"
 
 
 def test_the_audit_of_free_words() -> None:
@@ -136,9 +136,9 @@ def test_the_audit_of_free_words() -> None:
 
 def test_the_audit_of_a_mechanism_of_ones_choice() -> None:
     """The textbook spends half of ε on the normaliser, which is the same for all free words."""
-    (textbook, _) = asked(odds.audit, mechanism="linear, textbook")["audits"]
+    (textbook, _) = asked(odds.audit, title="linear, textbook")["audits"]
     assert textbook["measured"] == pytest.approx(1)
-    (alone,) = asked(odds.audit, mechanism=odds.LITERAL)["audits"]
+    (alone,) = asked(odds.audit, title=odds.LITERAL)["audits"]
     assert not alone["holds"]
 
 
@@ -148,7 +148,7 @@ def test_the_audit_of_edits_and_of_routes() -> None:
     assert (edits["symbols"], edits["audits"][0]["words"]) == (3, 1 + 3 + 9 + 27)
     assert (edits["audits"][0]["holds"], edits["audits"][0]["longest"]) == (None, 5)  # outputs are without end
     assert 0 < edits["audits"][0]["delta"] < 1
-    routes = asked(odds.audit, GRID, length=9, mechanism="online")
+    routes = asked(odds.audit, GRID, length=9, title="online")
     assert (routes["length"], routes["audits"][0]["words"]) == (4, dw.GridWorld(3, 3).count(4))
     assert routes["audits"][0]["measured"] == pytest.approx(2, abs=1e-6)
 
@@ -190,24 +190,24 @@ def test_a_row_of_the_curves_for_edits() -> None:
 
 def test_what_is_guessed_of_free_words() -> None:
     """Each of 3 places is guessed with e²/(e² + 3), whatever the two words are."""
-    answer = asked(attack.guessed)
+    answer = asked(odds.guessed)
     place = math.exp(2) / (math.exp(2) + 3)
     found = answer["found"]
     assert (answer["title"], answer["length"], found["exact"]) == ("tight (default)", 3, True)
     assert found["hits"] == pytest.approx(3 * place)
     assert found["whole"] == pytest.approx(place**3)
-    assert found["places"] == pytest.approx([place] * 3)
+    assert found["positions"] == pytest.approx([place] * 3)
     assert found["of_100"] == "of 100 such words, at most 36 are guessed"  # 0.3596
-    assert found["places_without"] == [0.25] * 3
+    assert found["positions_without"] == [0.25] * 3
     assert found["without"] == {"hits": pytest.approx(0.75), "whole": pytest.approx(1 / 64)}
 
 
 def test_what_is_guessed_of_routes_and_of_what_is_too_large() -> None:
-    found = asked(attack.guessed, GRID, length=4, mechanism="online")["found"]
+    found = asked(odds.guessed, GRID, length=4, title="online")["found"]
     assert found["whole"] == pytest.approx(dw.attack.guess(dw.Online(dw.GridWorld(3, 3), 2), 4).whole)
-    large = GRID | {"rows": 60, "columns": 60}
-    assert asked(attack.guessed, large, length=300, mechanism="online")["found"] is None
-    assert asked(attack.guessed, large, length=30, mechanism="inverse (α=1), textbook")["found"] is None
+    large = {"system": "grid:60x60"}
+    assert asked(odds.guessed, large, length=300, title="online")["found"] is None
+    assert asked(odds.guessed, large, length=30, title="inverse (α=1), textbook")["found"] is None
 
 
 def test_the_curves_tell_what_is_guessed() -> None:

@@ -11,11 +11,12 @@ import pytest
 
 import dpwords as dw
 from dpwords.web import runs
+from dpwords.web.fields import Fields
 from dpwords.web.messages import Message
-from dpwords.web.settings import language
+from dpwords.web.settings import recipe_of
 
 STEPS = {"N": (-1, 0), "E": (0, 1), "S": (1, 0), "W": (0, -1)}
-SMALL = {"kind": "grid", "rows": 3, "columns": 3, "start": [0, 0], "walls": [[1, 1]], "words": "moves"}
+SMALL = {"system": "grid:3x3", "walls": "1,1", "words": "moves"}
 RUN = list("EESS")
 
 
@@ -34,8 +35,8 @@ EVERY = [word for word in itertools.product("NESW", repeat=4) if walked(word) is
 
 
 def asked(described: dict[str, Any] = SMALL, run: list[Any] = RUN, epsilon: float = 2.0, **more: Any) -> Message:
-    promise = {"epsilon": epsilon, "k": more.pop("k", 1)}
-    return Message({"language": described, "promise": promise, "run": run, **more})
+    recipe = {**described, "epsilon": epsilon, "k": more.pop("k", 1)}
+    return Message({"recipe": recipe, "run": run, **more})
 
 
 def answer(question: Message) -> dict[str, Any]:
@@ -104,7 +105,7 @@ def test_the_certified_mechanism_is_that_of_the_library() -> None:
 
 
 def test_releases_obey_the_rules_and_end_in_a_goal() -> None:
-    described = SMALL | {"goal": [[2, 2]], "rules": ["contains:0,2", "at_most:2;E"]}
+    described = SMALL | {"goal": "2,2", "rules": ["contains:0,2", "at_most:2;E"]}
     found = answer(asked(described, epsilon=0.1, many=50))
     for result in found.values():
         for word in result["releases"]:
@@ -122,21 +123,21 @@ def test_releases_obey_the_rules_and_end_in_a_goal() -> None:
         (asked(run=list("SE")), "step 2 of the run is not possible there"),
         (asked(run=["E", 5]), "step 2 of the run is not possible"),
         (asked(run=list("EQ")), "step 2 of the run is not possible"),
-        (asked(SMALL | {"goal": [[2, 0]]}), "does not end in a goal"),
+        (asked(SMALL | {"goal": "2,0"}), "does not end in a goal"),
         (
             asked(SMALL | {"rules": ["contains:2,0"]}),
             "breaks the rule contains:2,0: change the run, or remove the rule",
         ),
         (asked(SMALL | {"rules": ["contains:9,9"]}), "names 9,9, which is neither a symbol nor a state"),
-        (asked(SMALL | {"rules": [5]}), "a rule must be a text"),
+        (asked(SMALL | {"rules": [5]}), "rules= must be a text"),
         (asked(SMALL | {"rules": ["contains:2,2", "never:2,2"]}), "breaks the rule never:2,2"),
-        (asked(SMALL | {"rows": 1000}), "rows can be at most 60 here"),
+        (asked(SMALL | {"system": "grid:1000x9"}), "at most 3,600 states here"),
         (asked(k=9), "k is at most the word's length"),
-        (asked(epsilon=-1.0), "epsilon must be"),
+        (asked(epsilon=-1.0), "epsilon= must be"),
         (asked(run=["E", "W"] * 201), "run can have at most 400 entries here"),
         (asked(draws=25), "draws can be at most 24"),
         (asked(more=1), "values that are not known here"),
-        (asked({"kind": "alphabet", "alphabet": "NESW"}), "only systems have runs"),
+        (asked({"alphabet": "NESW"}), "only systems have runs"),
     ],
 )
 def test_what_is_refused(question: Message, message: str) -> None:
@@ -146,11 +147,11 @@ def test_what_is_refused(question: Message, message: str) -> None:
 
 
 def test_random_runs() -> None:
-    drawn = {tuple(runs.random_run(Message({"language": SMALL, "length": 4})).values["run"]) for _ in range(60)}
+    drawn = {tuple(runs.random_run(Message({"recipe": SMALL, "length": 4})).values["run"]) for _ in range(60)}
     assert drawn <= set(EVERY)
     assert len(drawn) > 5  # of 24; all but sure
     with pytest.raises(dw.DPWordsError, match="no word"):
-        runs.random_run(Message({"language": SMALL | {"goal": [[2, 2]]}, "length": 3}))
+        runs.random_run(Message({"recipe": SMALL | {"goal": "2,2"}, "length": 3}))
 
 
 def test_the_promise_in_words() -> None:
@@ -161,7 +162,7 @@ def test_the_promise_in_words() -> None:
 
 def test_the_promise_is_about_runs_that_there_are() -> None:
     """With a goal, runs of moves have the same number of each move but for pairs: no two differ in one place only."""
-    goal = SMALL | {"goal": [[2, 2]]}
+    goal = SMALL | {"goal": "2,2"}
     ends = [word for word in EVERY if (walked(word) or [])[-1] == (2, 2)]
     nearest = min(differing(one, other) for one, other in itertools.combinations(ends, 2))
     assert nearest == 4  # around the wall, on one side or the other
@@ -173,7 +174,7 @@ def test_the_promise_is_about_runs_that_there_are() -> None:
 
 
 def test_a_single_run_is_not_hidden_at_all() -> None:
-    corridor = {"kind": "grid", "rows": 1, "columns": 3, "start": [0, 0], "goal": [[0, 2]]}
+    corridor = {"system": "grid:1x3", "goal": "0,2"}
     assert "there is only one run of this length" in answer(asked(corridor, ["E", "E"]))["online"]["promise"]
 
 
@@ -192,10 +193,11 @@ def test_k_beyond_one() -> None:
 
 def test_a_loaded_system_is_described_by_its_json() -> None:
     system = dw.TransitionSystem({"s": {"a": "t", "b": "s"}, "t": {"a": "s"}}, start="s")
-    described = {"kind": "system", "system": system.to_json()}
-    assert language(described).count(5) == system.count(5)
-    assert language(described | {"words": "states"}).accepts(["t", "s", "s"])
+    described = {"system": {"name": "system.json", "content": system.to_json()}}
+    language = recipe_of(Fields({"recipe": described})).language()
+    assert language.count(5) == system.count(5)
+    assert recipe_of(Fields({"recipe": described | {"words": "states"}})).language().accepts(["t", "s", "s"])
     found = answer(asked(described, ["a", "a", "b"], epsilon=1.0))
     assert all(system.accepts(word) for result in found.values() for word in result["releases"])
-    with pytest.raises(dw.InvalidValue, match=r"system\.json is not valid JSON \(line 1, column 2\)"):
-        language({"kind": "system", "system": "{"})
+    with pytest.raises(dw.InvalidValue, match=r"system.json is not valid JSON \(line 1, column 2\)"):
+        recipe_of(Fields({"recipe": {"system": {"name": "system.json", "content": "{"}}}))

@@ -28,9 +28,7 @@ from dpwords.web.messages import Message
 from dpwords.web.workers import ShowProgress, Worker
 
 SECONDS = 240  # that an answer or a process may take on a busy machine
-QUESTION = Message(
-    {"word": "abba", "language": {"kind": "alphabet", "alphabet": "ab"}, "promise": {"epsilon": 2}}
-).encoded()
+QUESTION = Message({"word": "abba", "recipe": {"alphabet": "ab", "epsilon": 2}}).encoded()
 
 
 class Answer(NamedTuple):
@@ -149,14 +147,14 @@ def test_only_files_of_the_page_are_served(client: Client, path: str) -> None:
         (b"{\n", "could not be read"),
         (b"[" * 100_000, "could not be read"),
         (b"\xff\xfe\n", "could not be read"),
-        (b"{}\n", "language is missing"),
-        (QUESTION.replace(b'"ab"', b'"@/etc/passwd"'), "not in the language"),  # a literal here, never a file
-        (QUESTION.replace(b"2}", b"0}"), "epsilon must be a finite number above 0"),
-        (QUESTION.replace(b"2}", b"1e999}"), "epsilon must be a finite number above 0"),
-        (QUESTION.replace(b"2}", b"NaN}"), "epsilon must be a finite number above 0"),
-        (QUESTION.replace(b"2}", b'"2"}'), "epsilon must be a finite number above 0"),
+        (b"{}\n", "recipe is missing"),
+        (QUESTION.replace(b'"ab"', b'"@/etc/passwd"'), "must not name a path"),
+        (QUESTION.replace(b"2}", b"0}"), "“ε of each word” must be a finite number above 0"),
+        (QUESTION.replace(b"2}", b"1e999}"), "“ε of each word” must be a finite number above 0"),
+        (QUESTION.replace(b"2}", b"NaN}"), "“ε of each word” must be a finite number above 0"),
+        (QUESTION.replace(b"2}", b'"2"}'), "“ε of each word” must be a finite number above 0"),
         (QUESTION.replace(b"2}", b'2, "seed": 1}'), "not known here"),
-        (QUESTION.replace(b'"ab"', b"3"), "alphabet must be a text"),
+        (QUESTION.replace(b'"ab"', b"3"), "“Alphabet” must be a text"),
         (QUESTION.replace(b"abba", b"a" * 100_000), "at most"),
         (QUESTION.replace(b"abba", b"a" * 300_000), "takes at most 256 kB"),
         (QUESTION.replace(b"abba", b""), "the word is empty"),

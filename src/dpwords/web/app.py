@@ -26,7 +26,7 @@ from dpwords.web.workers import Event, Worker
 
 STATIC = Path(__file__).parent / "static"
 VIEWS = ("words", "runs", "odds", "data", "estimate")
-PARTS = ("fields_format", "fields_where", "fields_symbols", "fields_systems")  # of forms in several views
+PARTS = ("fields_format", "fields_where", "fields_symbols", "fields_systems", "fields_recipes")  # in several views
 _BODY_TIME = 60  # seconds in which the body of a request has to arrive
 Answering = Generator[tuple[Event, Any] | None]
 

@@ -13,30 +13,29 @@ from dpwords.errors import InvalidValue
 from dpwords.languages.systems import written
 from dpwords.plots.marks import marks
 from dpwords.recipes.table_formats import output_name
-from dpwords.web.data_settings import DataSettings, file_of, mechanism_of, where_of
 from dpwords.web.fields import Fields
 from dpwords.web.messages import Message
+from dpwords.web.settings import mechanism_of, recipe_of, source_of
 from dpwords.web.wording import on_page
 from dpwords.web.workers import ShowProgress
 
 if TYPE_CHECKING:
     from dpwords.frames.memory import MemoryRun
     from dpwords.frames.survey import Plan
+    from dpwords.recipes.recipe import Recipe
 
 ROWS, CELL = 5, 60  # rows of a file that are shown, and characters of each value
 EXAMPLES = 8  # released words that are shown
-_CHECKED, _PREPARED = 0.2, 0.5  # shares of the progress when everything is checked, and when it can be drawn
+_CHECKED, _PREPARED = 0.2, 0.5  # proportions of the progress when everything is checked, and when it can be drawn
 
 
 def look(question: Message, _progress: ShowProgress) -> Message:
     """The columns and first rows of a file, and a guess at where the words are, for the owner of the file."""
-    from dpwords.frames.memory import memory_source
     from dpwords.frames.samples import guessed, sample_of
 
     fields = Fields(question.values)
-    name, named, header = file_of(fields)
+    source = source_of(recipe_of(fields), question.content)
     fields.done()
-    source = memory_source(name, question.content, named, header is not False)
     sample = sample_of(source)
     guess = guessed(sample, source.form.header)
     first, *_, last = guess.columns or (None, None)
@@ -54,27 +53,23 @@ def look(question: Message, _progress: ShowProgress) -> Message:
 
 def symbols(question: Message, _progress: ShowProgress) -> Message:
     """The symbols that occur in a file. They are as private as the file is, unless its owner knows better."""
-    from dpwords.frames.memory import memory_source
+    from dpwords.frames.requests import Request
     from dpwords.frames.samples import occurring
 
     fields = Fields(question.values)
-    (name, named, header), where = file_of(fields), where_of(fields)
-    confirmed = fields.flag("confirmed")
+    recipe, confirmed = recipe_of(fields), fields.flag("confirmed")
     fields.done()
     if not confirmed:
         raise InvalidValue("symbols are read off a file only where its owner confirms that they are public knowledge")
-    source = memory_source(name, question.content, named, header is not False)
-    return Message({"symbols": occurring(source, where)})
+    return Message({"symbols": occurring(source_of(recipe, question.content), Request.of(recipe))})
 
 
 def check(question: Message, _progress: ShowProgress) -> Message:
     """What a release of a file promises, and what people spend. Everything is read and checked, nothing is drawn."""
-    settings = DataSettings.of(Fields(question.values))
-    run = _run(replace(settings, request=replace(settings.request, invalid="skip")), question.content)
-    plan = run.survey()
+    recipe = _recipe(question)
+    plan = _run(recipe.changed({"invalid": "skip"}), question.content).survey()
     length = plan.commonest_length
     mechanism = plan.release.like(plan.typical_epsilon, length)
-    recipe = settings.recipe
     whole = recipe.changed({"output": output_name(str(recipe.input)), "output_format": recipe.format})
     return Message(
         {
@@ -82,12 +77,11 @@ def check(question: Message, _progress: ShowProgress) -> Message:
             "row": plan.release.row,
             "words": plan.words,
             "skipped": plan.skipped,
-            "fault": _first_fault(settings, question.content) if plan.skipped else None,
-            "symbols": settings.symbols,
+            "fault": _first_fault(recipe, question.content) if plan.skipped else None,
             "lengths": [[length, number] for length, number in plan.lengths.items()],
             "length": length,
             "promise": str(mechanism.guarantee),
-            "typical": {"epsilon": mechanism.epsilon, "k": mechanism.k, "edits": settings.recipe.edits},
+            "typical": {"epsilon": mechanism.epsilon, "k": mechanism.k, "edits": recipe.edits},
             "people": _people(plan),
             "spent": _spent(plan),
             "command": whole.command(),
@@ -99,17 +93,17 @@ def check(question: Message, _progress: ShowProgress) -> Message:
 def summary(question: Message, _progress: ShowProgress) -> Message:
     """The public summary of a mechanism for words of one length, line by line. Certificates may take a while."""
     fields = Fields(question.values)
-    length, mechanism = fields.whole("length", 1, 10**9), mechanism_of(fields)
+    length, recipe = fields.whole("length", 1, 10**9), recipe_of(fields)
     fields.done()
-    return Message({"lines": str(mechanism.summary(length)).splitlines()[1:]})
+    return Message({"lines": str(mechanism_of(recipe).summary(length)).splitlines()[1:]})
 
 
 def release(question: Message, progress: ShowProgress) -> Message:
     """The released file, its receipt, and for the owner some words before and after. Each call spends ε."""
     from dpwords.frames.receipts import encoded
 
-    settings = DataSettings.of(Fields(question.values))
-    run = _run(settings, question.content)
+    recipe = _recipe(question)
+    run = _run(recipe, question.content)
     plan = run.survey()
     if not plan.words:
         raise InvalidValue("the file has no word that could be released: check where the words are")
@@ -122,7 +116,7 @@ def release(question: Message, progress: ShowProgress) -> Message:
     distance, by_character = plan.release.mechanism.distance, plan.release.mechanism.language.alphabet.of_characters
     return Message(
         {
-            "name": output_name(str(settings.recipe.input)),
+            "name": output_name(str(recipe.input)),
             "words": plan.words,
             "spent": _spent(plan),
             "receipt": encoded(run.receipt(plan)).decode(),
@@ -138,18 +132,28 @@ def release(question: Message, progress: ShowProgress) -> Message:
     )
 
 
-def _run(settings: DataSettings, content: bytes) -> MemoryRun:
-    from dpwords.frames.memory import MemoryRun, memory_source
+def _recipe(question: Message) -> Recipe:
+    fields = Fields(question.values)
+    recipe = recipe_of(fields)
+    fields.done()
+    if recipe.budget is not None and recipe.by is None:
+        raise InvalidValue("a budget is for each person: choose the column that says whose word it is")
+    return recipe
 
-    recipe = settings.recipe
-    source = memory_source(str(recipe.input), content, recipe.format, not recipe.no_header)
-    return MemoryRun(settings.mechanism, source, settings.request, recipe.told())
+
+def _run(recipe: Recipe, content: bytes) -> MemoryRun:
+    from dpwords.frames.memory import MemoryRun
+    from dpwords.frames.requests import Request
+
+    mechanism = mechanism_of(recipe)
+    request = replace(Request.of(recipe, recipe.inside(mechanism)), header=recipe.header)  # the page chose the columns
+    return MemoryRun(mechanism, source_of(recipe, content), request, recipe.told())
 
 
-def _first_fault(settings: DataSettings, content: bytes) -> str | None:
+def _first_fault(recipe: Recipe, content: bytes) -> str | None:
     """What is wrong with the first row that has no word of the language."""
     try:
-        _run(replace(settings, request=replace(settings.request, invalid="fail")), content).survey()
+        _run(recipe.changed({"invalid": "fail"}), content).survey()
     except InvalidValue as error:
         return on_page(error)
     return None

@@ -7,97 +7,161 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from dpwords.errors import InvalidValue
+from dpwords.frames import receipts
 from dpwords.frames.formats import FileForm
+from dpwords.frames.requests import Request
 from dpwords.languages.systems import written
+from dpwords.recipes import code, commands
+from dpwords.recipes.questions import QUESTIONS
+from dpwords.recipes.recipe import Recipe
+from dpwords.recipes.table_formats import DELIMITED
 from dpwords.web import data
-from dpwords.web.data_settings import ROWS_ONLY, file_of, listed_symbols
-from dpwords.web.estimate_recipes import command, python
-from dpwords.web.estimate_settings import (
-    EstimateSettings,
-    Receipt,
-    checked_receipt,
-    form_of,
-    needed_file,
-    whole_system,
-    without_header,
-)
 from dpwords.web.fields import Fields
 from dpwords.web.messages import Message, finite
+from dpwords.web.settings import mechanism_of, recipe_of, source_of
 from dpwords.web.workers import ShowProgress
 
 if TYPE_CHECKING:
     from dpwords.core.encoding import Ragged
     from dpwords.estimate import Estimates
+    from dpwords.mechanisms.private import Private
 
-_READ = 0.1  # share of the progress when the file is read
+_READ = 0.1  # proportion of the progress when the file is read
 _TYPICAL = 30  # rounds of a fit: after so many, half of the progress is shown
 _PAIRS = ("transitions", "dfg")
+_ASKED = tuple(each for each in QUESTIONS if each != "patterns")
+_LONGEST_RECEIPT = 2**20  # characters
+_USUAL = 0.95  # the confidence that the command line and Python assume
+_CHOICES = ("utility", "alpha", "calibration")  # of an exponential mechanism
+_NOT_HERE = {"lexicon": "a lexicon", "action": "an edge attribute", "dot_symbols": "a choice of symbols in a DOT file"}
+Receipt = tuple[dict[str, Any], Recipe]  # what it says, and the recipe in it
 
 
 def look(question: Message, progress: ShowProgress) -> Message:
     """The columns and first rows of a released file, where its words seem to be, and what its receipt says."""
-    from dpwords.frames.memory import memory_source
-    from dpwords.frames.receipts import METADATA
-
-    values = dict(question.values)
-    given = values.pop("receipt", None)
-    name, named, header = file_of(Fields(values))
-    metadata = memory_source(name, question.content, named, header is not False).reader.schema.metadata or {}
-    text = given or metadata.get(METADATA, b"").decode("utf-8", "replace") or None
-    receipt = None if text is None else checked_receipt(Fields({"receipt": text}).text("receipt", 2**20), name)
-    if receipt is not None and without_header(receipt, name, named):
-        values["format"] = f"{FileForm.of(name, named).kind}{ROWS_ONLY}"
-    found = data.look(Message(values, question.content), progress).values
-    about = None if receipt is None else {"text": text, "form": form_of(receipt), **_said(receipt)}
-    return Message({**found, "receipt": about})
+    fields = Fields(question.values)
+    recipe, text = recipe_of(fields), _receipt_text(fields)
+    fields.done()
+    inside = source_of(recipe, question.content).reader.schema.metadata or {}
+    text = text or inside.get(receipts.METADATA, b"").decode("utf-8", "replace") or None
+    receipt = _receipt(text, recipe)
+    seen = {"recipe": _as_written(recipe, receipt).document()}
+    found = data.look(Message(seen, question.content), progress).values
+    if receipt is None:
+        return Message({**found, "receipt": None})
+    told, released = receipt
+    facts = {"text": text, "guarantee": str(told.get("guarantee")), "words": told.get("words")}
+    return Message({**found, "receipt": {**facts, "recipe": released.document()}})
 
 
 def answer(question: Message, progress: ShowProgress) -> Message:
-    """The estimated shares with their intervals, beside those that the releases would give if they were counted."""
-    settings = EstimateSettings.of(Fields(question.values))
-    words = _words(settings, question.content)
+    """The estimated proportions with their intervals, beside the plain counts of the releases."""
+    fields = Fields(question.values)
+    recipe, receipt = recipe_of(fields), _receipt_text(fields)
+    asked, confidence = fields.choice("question", _ASKED), fields.number("confidence", _USUAL)
+    fields.done()
+    known = _receipt(receipt, recipe)
+    recipe = _as_written(recipe, known)
+    mechanism = mechanism_of(recipe)
+    if known is not None:
+        _check(known, mechanism, recipe)
+    words = _words(recipe, mechanism, question.content, None if known is None else known[0].get("words"))
     progress(_READ)
-    found = _estimated(settings, words, progress)
+    found = _estimated(asked, mechanism, confidence, words, progress)
     rows = [
         [
-            [written(each) for each in label] if settings.question in _PAIRS else [written(label)],
-            *map(finite, (*share, found.counted[label])),
+            [written(each) for each in label] if asked in _PAIRS else [written(label)],
+            *map(finite, (*proportion, found.counted[label])),
         ]
-        for label, share in found.items()
+        for label, proportion in found.items()
     ]
     return Message(
         {
-            "question": settings.question,
+            "question": asked,
             "rows": rows,
             "releases": found.releases,
             "confidence": found.confidence,
             "method": found.method,
             "notes": list(found.notes),
             "total_error": finite(found.total_error),
-            "moved": sum(abs(share.value - found.counted[label]) for label, share in found.items()),
-            "symbols": listed_symbols(settings.recipe),
-            "command": command(settings),
-            "python": python(settings),
+            "moved": sum(abs(proportion.value - found.counted[label]) for label, proportion in found.items()),
+            "command": _command(recipe, asked, confidence, known is not None),
+            "python": _python(recipe, asked, confidence),
         }
     )
 
 
-def _words(settings: EstimateSettings, content: bytes) -> Ragged:
-    from dpwords.frames.memory import memory_source
+def _receipt_text(fields: Fields) -> str | None:
+    return fields.text("receipt", _LONGEST_RECEIPT) if fields.has("receipt") else None
+
+
+def _receipt(text: str | None, recipe: Recipe) -> Receipt | None:
+    """The receipt of the file of a recipe; raises `InvalidValue` if no estimate can be made by it."""
+    if text is None:
+        return None
+    name = str(recipe.input)
+    document = receipts.decoded(text, name)
+    released = receipts.recipe_of(document, name)
+    if released.shares_budget:
+        raise InvalidValue(
+            f"the words of {name} were released with an ε for each person, since they share a budget, and estimates "
+            "need one ε for all words: release with one ε, or with the first words of each person"
+        )
+    if released.report is not None:
+        raise InvalidValue(f"{name} has answers of a report, not words: use the command line, dpwords estimate")
+    for field, called in _NOT_HERE.items():
+        if getattr(released, field) is not None:
+            raise InvalidValue(
+                f"{name} was released with {called}, which the page does not have: use the command line, dpwords "
+                "estimate"
+            )
+    return document, released
+
+
+def _as_written(recipe: Recipe, receipt: Receipt | None) -> Recipe:
+    """A recipe with what only a receipt tells: that the file has no header, and how long proofs could take."""
+    if receipt is None:
+        return recipe
+    bare = receipt[1].no_header and FileForm.of(str(recipe.input), recipe.format).kind in DELIMITED
+    told = {"no_header": bare or None, "certificate_time": receipt[1].certificate_time}
+    return (recipe.without("header") if bare else recipe).changed(told)
+
+
+def _check(receipt: Receipt, mechanism: Private, recipe: Recipe) -> None:
+    """Raise if the receipt is of another mechanism than the form describes."""
+    document, released = receipt
+    facts = {
+        "ε =": (document.get("epsilon"), mechanism.epsilon),
+        "k =": (document.get("k"), mechanism.k),
+        "the distance": (document.get("distance"), mechanism.distance),
+        "the mechanism": (document.get("mechanism"), type(mechanism).__name__),
+    }
+    facts |= {f"the {name}": (getattr(released, name), getattr(recipe, name)) for name in _CHOICES}
+    for called, (said, given) in facts.items():
+        if said != given:
+            raise InvalidValue(f"the receipt says {called} {said}, and the settings say {given}: correct the settings")
+    if document.get("language") != receipts.language_hash(mechanism):
+        raise InvalidValue(
+            "the receipt is of a release in another language, with other words, symbols, or another order of them: "
+            "correct what could come out"
+        )
+
+
+def _words(recipe: Recipe, mechanism: Private, content: bytes, number: int | None) -> Ragged:
     from dpwords.frames.released import released
 
-    recipe = settings.recipe
-    source = memory_source(str(recipe.input), content, recipe.format, not recipe.no_header)
-    number = None if settings.receipt is None else settings.receipt.document.get("words")
-    found = released(source, settings.mechanism, settings.request, number)
+    found = released(source_of(recipe, content), mechanism, Request.of(recipe), number)
     return cast("Ragged", found.codes)  # the page has no reports, whose answers are no words
 
 
-def _estimated(settings: EstimateSettings, words: Ragged, progress: ShowProgress) -> Estimates:
+def _estimated(
+    question: str, mechanism: Private, confidence: float, words: Ragged, progress: ShowProgress
+) -> Estimates:
     from dpwords import estimate
 
-    if settings.question == "lengths":
-        return estimate.lengths(words, settings.mechanism, confidence=settings.confidence)
+    if question == "lengths":
+        return estimate.lengths(words, mechanism, confidence=confidence)
     rounds = 0
 
     def fitted(_line: str) -> None:
@@ -105,17 +169,32 @@ def _estimated(settings: EstimateSettings, words: Ragged, progress: ShowProgress
         rounds += 1
         progress(_READ + (1 - _READ) * rounds / (rounds + _TYPICAL))
 
-    ask: Any = getattr(estimate, settings.question)
-    found: Estimates = ask(words, settings.mechanism, confidence=settings.confidence, progress=fitted)
+    ask: Any = getattr(estimate, question)
+    found: Estimates = ask(words, mechanism, confidence=confidence, progress=fitted)
     return found
 
 
-def _said(receipt: Receipt) -> dict[str, Any]:
-    """What the page tells of a receipt, and the file of symbols or of a system that has to be chosen for it."""
-    told = receipt.document
-    return {
-        "guarantee": str(told.get("guarantee")),
-        "words": told.get("words"),
-        "needs": needed_file(receipt.recipe),
-        "system": whole_system(receipt.recipe),
-    }
+def _command(recipe: Recipe, question: str, confidence: float, has_receipt: bool) -> str:
+    """The command that estimates the same. A receipt says which mechanism it was; else the options do."""
+    more: dict[str, Any] = {"input": recipe.input, "question": question}
+    more |= {} if recipe.format is None else {"format": recipe.format}
+    more |= {} if confidence == _USUAL else {"confidence": confidence}
+    return commands.command(Recipe() if has_receipt else recipe.without("input", "format", "header"), "estimate", more)
+
+
+def _python(recipe: Recipe, question: str, confidence: float) -> str:
+    """Python code that estimates the same, and prints it."""
+    imports, reading, _ = code.files_code(recipe)
+    sure = "" if confidence == _USUAL else f", confidence={confidence!r}"
+    return code.whole(
+        imports,
+        [
+            *code.language_code(recipe),
+            f"mechanism = {code.mechanism_code(recipe, imports)}",
+            *reading,
+            f"words = dw.frames.words(mechanism, table, {', '.join(code.places_code(recipe))})",
+            f"found = dw.estimate.{question}(words, mechanism{sure})",
+            "for label, proportion in found.items():",
+            '    print(label, proportion, f"counted: {found.counted[label]:.4g}")',
+        ],
+    )

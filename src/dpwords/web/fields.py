@@ -62,17 +62,6 @@ class Fields:
             raise InvalidValue(f"{name} can have at most {most:,} entries here: use the command line for more")
         return value
 
-    def cells(self, name: str, most: int) -> str:
-        """Cells of a grid as a text 2,3;4,5, which they may be already: [row, column], or a list of such."""
-        if isinstance(self._values.get(name), str):
-            return self.text(name)
-        value = self.items(name, most)
-        cells = [value] if value and not isinstance(value[0], list) else value
-        for cell in cells:
-            if not isinstance(cell, list) or len(cell) != 2 or not all(type(each) is int for each in cell):
-                raise InvalidValue("a cell is written as [row, column]")
-        return ";".join(f"{row},{column}" for row, column in cells)
-
     def mapping(self, name: str) -> dict[str, Any]:
         """An object with named values, which its reader checks."""
         value = self._take(name, None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from functools import lru_cache
@@ -12,10 +11,11 @@ from dpwords.core.limits import Limits
 from dpwords.core.randomness import SystemSource
 from dpwords.errors import InvalidValue, NotInLanguage, TooLarge
 from dpwords.languages.systems import written
+from dpwords.recipes.languages import restricted
 from dpwords.spaces.choice import space_of
 from dpwords.web.fields import Fields
 from dpwords.web.messages import Message
-from dpwords.web.settings import QUICK, language, mechanism
+from dpwords.web.settings import QUICK, drawn_recipe_of, mechanism_of
 from dpwords.web.workers import ShowProgress
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dpwords.spaces.least_distance import LeastDistance
 
 LONGEST = 400  # steps of a run on the page
-_KEPT = 64  # distances of the nearest two runs
+_CACHED = 64  # distances of the nearest two runs
 _LITTLE = 0.1  # changes for each of the nearest distance: at least 90% of releases are then unchanged, on average
 CERTIFYING = Limits(certificate_time=20.0)
 IN_USE = {  # by the names that the page has for them
@@ -52,7 +52,7 @@ def certified(question: Message, progress: ShowProgress) -> Message:
 def random_run(question: Message) -> Message:
     """A run that is drawn uniformly from all of one length."""
     fields = Fields(question.values)
-    public, length = language(fields.mapping("language")), fields.whole("length", 1, LONGEST)
+    public, length = drawn_recipe_of(fields).language(), fields.whole("length", 1, LONGEST)
     fields.done()
     (codes,) = space_of(public).uniform(length, 1, SystemSource().open())
     return Message({"run": [written(public.alphabet.symbols[code]) for code in codes.tolist()]})
@@ -63,18 +63,18 @@ class _Asked:
 
     def __init__(self, question: Message) -> None:
         fields = Fields(question.values)
-        self._described, self._promise = fields.mapping("language"), fields.mapping("promise")
+        self._recipe = drawn_recipe_of(fields)
         names = fields.items("run", LONGEST)
         self._draws, self._many = fields.whole("draws", 1, 24, default=12), fields.whole("many", 0, 2_000, default=500)
         fields.done()
-        self._language = language(self._described)
+        self._language = self._recipe.language()
         if self._language.system is None:
             raise InvalidValue("only systems have runs: choose a grid, or load a system")
         self.word = self._checked(names)
-        self._least = _least_distance(json.dumps(self._described, sort_keys=True), len(self.word))
+        self._least = _least_distance(self._language, len(self.word))
 
     def mechanism(self, name: str, limits: Limits) -> Any:
-        return mechanism(self._described, self._promise | IN_USE[name], limits)
+        return mechanism_of(self._recipe.changed(IN_USE[name]), limits)
 
     def drawn(self, chosen: Private) -> dict[str, Any]:
         """Some releases, how many of many releases visit each state, and the figures of a mechanism."""
@@ -108,8 +108,8 @@ class _Asked:
                 raise NotInLanguage(f"step {number} of the run is not possible there: take another way")
         if not system.is_accepting(at):
             raise NotInLanguage("the run does not end in a goal: draw it further, or remove the goals")
-        for text in self._described.get("rules", []):
-            if not _alone(self._described, text).accepts(word):
+        for text in self._recipe.rules:
+            if not restricted(self._recipe.without_rules(), [text]).accepts(word):
                 raise NotInLanguage(f"the run breaks the rule {text}: change the run, or remove the rule")
         return word
 
@@ -122,15 +122,10 @@ class _Asked:
         return seen
 
 
-def _alone(described: dict[str, Any], text: str) -> Language:
-    """The system with one of its rules."""
-    return language(described | {"rules": [text]})
-
-
-@lru_cache(_KEPT)
-def _least_distance(described: str, length: int) -> LeastDistance:
+@lru_cache(_CACHED)
+def _least_distance(public: Language, length: int) -> LeastDistance:
     """How near two runs of this length can be to each other; it is public."""
-    return space_of(language(json.loads(described))).least_distance(length)
+    return space_of(public).least_distance(length)
 
 
 def _promised(chosen: Private, least: LeastDistance) -> str:

@@ -33,7 +33,7 @@ TASKS = {
     "words/release": Task("words", "release"),
     "odds/explain": Task("odds", "explain"),
     "odds/audit": Task("odds", "audit", "long", seconds=120.0),
-    "odds/guess": Task("attack", "guessed", "long", seconds=120.0),
+    "odds/guess": Task("odds", "guessed", "long", seconds=120.0),
     "odds/curve": Task("odds", "curve", "long", seconds=120.0),
     "runs/release": Task("runs", "release", bytes=2**21),
     "runs/random": Task("runs", "random_run", bytes=2**21),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dpwords.errors import DPWordsError, as_argument, rendered
 
 _LABELS = {  # of the fields of the page, by the names of parameters
+    "alpha": "α of the inverse utility",
     "alphabet": "Alphabet",
     "by": "Whose word it is",
     "budget": "Budget of each person, ε",
@@ -18,7 +19,9 @@ _LABELS = {  # of the fields of the page, by the names of parameters
     "format": "Format",
     "goal": "Goal",
     "header": "Format: with a header",
+    "input": "File",
     "invalid": "Leave out rows that have no word of the language",
+    "k": "k",
     "mechanism": "Mechanism",
     "no_header": "Format: without a header",
     "order": "Ordered by",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Container
 from typing import TYPE_CHECKING, Any
 
 from dpwords import accuracy
@@ -11,15 +12,16 @@ from dpwords.errors import InvalidValue, NotInLanguage
 from dpwords.languages.systems import written
 from dpwords.mechanisms.paper_literal import PaperLiteral
 from dpwords.plots.marks import marks
+from dpwords.recipes.notation import Notation
 from dpwords.web.fields import Fields
 from dpwords.web.messages import Message
-from dpwords.web.names import known
-from dpwords.web.settings import language, mechanism, notation
+from dpwords.web.settings import QUICK, mechanism_of, recipe_of
 
 if TYPE_CHECKING:
     from dpwords.core.symbols import Word
     from dpwords.mechanisms.mechanism import Mechanism
     from dpwords.mechanisms.private import Private
+    from dpwords.recipes.recipe import Recipe
 
 LONGEST = 400  # symbols of a word on the page
 _MOST_CHARACTERS = 8_000  # of its text
@@ -36,30 +38,30 @@ def release(question: Message) -> Message:
     that reaches it.
     """
     fields = Fields(question.values)
-    described, promise = fields.mapping("language"), fields.mapping("promise")
+    recipe = recipe_of(fields)
     text, draws = fields.text("word", _MOST_CHARACTERS), fields.whole("draws", 1, 24, default=12)
     target = _target(Fields(fields.mapping("target"), "the target")) if fields.has("target") else None
     fields.done()
-    word = read_word(described, text, "the word")
+    word = read_word(recipe, text, "the word")
     if target is not None:
-        promise = promise | {"epsilon": _solved(described, promise, target, len(word))}
-    chosen = mechanism(described, promise)
+        recipe = recipe.changed({"epsilon": _solved(recipe, target, len(word))})
+    chosen = mechanism_of(recipe, QUICK)
     figures = _figures(chosen, len(word))
     return Message(
         figures
         | {
-            "names": names_of(described),
             "between": "" if isinstance(word, str) else " ",
             "releases": [_marked(chosen, word, each) for each in chosen.release_all([word] * draws)],
-            "literal": _literal(described, chosen, word) if chosen.distance == "hamming" else None,
+            "literal": _literal(chosen, word) if chosen.distance == "hamming" else None,
         }
     )
 
 
-def read_word(described: dict[str, Any], text: str, name: str) -> str | list[Any]:
+def read_word(recipe: Recipe, text: str, name: str) -> str | list[Any]:
     """The word of the language that a text stands for. Messages call it by `name` and show nothing of it."""
-    manner, public = notation(described), language(described)
-    word = manner.read(text if manner.separator is None else " ".join(known(text, public.alphabet.symbols)))
+    public = recipe.language()
+    notation = Notation(public, recipe.separator)
+    word = notation.read(text if recipe.separator is None else recipe.separator.join(_names(text, public.alphabet)))
     if not word:
         raise InvalidValue(f"{name} is empty: type at least one symbol")
     if len(word) > LONGEST:
@@ -71,9 +73,14 @@ def read_word(described: dict[str, Any], text: str, name: str) -> str | list[Any
     return word
 
 
-def names_of(described: dict[str, Any]) -> list[str] | None:
-    """The symbols of an alphabet of names, to show how the list was read; None for other languages."""
-    return list(map(written, language(described).alphabet.symbols)) if described.get("names") is True else None
+def _names(text: str, known: Container[object]) -> list[str]:
+    """The names in a text, with white space between them, or commas; what is not a name is divided at commas.
+
+    >>> _names("0,1 0,2", ["0,1", "0,2"]), _names("order, pay,ship", ["order", "pay", "ship"])
+    (['0,1', '0,2'], ['order', 'pay', 'ship'])
+    """
+    divided = ([part] if part in known else [name for name in part.split(",") if name] for part in text.split())
+    return [name for names in divided for name in names]
 
 
 def _target(fields: Fields) -> Target:
@@ -85,12 +92,10 @@ def _target(fields: Fields) -> Target:
     return found
 
 
-def _solved(described: dict[str, Any], promise: dict[str, Any], target: Target, length: int) -> float:
+def _solved(recipe: Recipe, target: Target, length: int) -> float:
     """The least ε that reaches the target, rounded up."""
-    fields = Fields(promise, "the promise")
-    k, edits = fields.whole("k", 1, 10**6, default=1), fields.choice("edits", ("substitutions", "all"), "substitutions")
-    lowest = accuracy.lowest_epsilon(k, "all" if edits == "all" else "substitutions")
-    some = mechanism(described, promise | {"epsilon": max(1.0, lowest)})
+    lowest = accuracy.lowest_epsilon(recipe.k, "all" if recipe.edits == "all" else "substitutions")
+    some = mechanism_of(recipe.changed({"epsilon": max(1.0, lowest)}), QUICK)
     found = accuracy.least_epsilon(lambda epsilon: some.like(epsilon=epsilon), target, length, lowest)
     if math.isnan(found):
         raise InvalidValue("no ε reaches that: allow more changes, or a lower probability")
@@ -104,8 +109,8 @@ def _reached_anyway(least: Private, target: Target, length: int) -> str:
     found = f"any ε reaches that: even at ε = {least.epsilon:.2g}"
     if target.distance is not None:
         return f"{found}, {least.expected_distance(length=length):.3g} changes are made on average; ask for fewer"
-    share = math.fsum(least.distance_distribution(length=length, at_most=target.at_most))
-    return f"{found}, the probability of at most {target.at_most} is {min(share, 1.0):.0%}; ask for a higher one"
+    probability = math.fsum(least.distance_distribution(length=length, at_most=target.at_most))
+    return f"{found}, the probability of at most {target.at_most} is {min(probability, 1.0):.0%}; ask for a higher one"
 
 
 def _marked(chosen: Mechanism, word: Word, released: Word) -> list[list[str]]:
@@ -130,13 +135,13 @@ def _figures(chosen: Private, length: int) -> dict[str, Any]:
 
 def _trimmed(distribution: list[float]) -> list[float]:
     """A distribution without its tail, where there is next to nothing."""
-    last = max(place for place, share in enumerate(distribution) if share > _NOTHING)
+    last = max(number for number, probability in enumerate(distribution) if probability > _NOTHING)
     return distribution[: last + 1]
 
 
-def _literal(described: dict[str, Any], chosen: Private, word: Any) -> dict[str, Any]:
+def _literal(chosen: Private, word: Any) -> dict[str, Any]:
     """The same for the paper's formula, with the ε that it claims and the one that it really has."""
-    literal = PaperLiteral(language(described), chosen.epsilon, chosen.k)
+    literal = PaperLiteral(chosen.language, chosen.epsilon, chosen.k)
     return {
         "expected": literal.expected_distance(length=len(word)),
         "distribution": literal.distance_distribution(length=len(word)),

@@ -53,3 +53,17 @@ export function onChange(changed) {
     if (location.hash !== "#main") changed();
   });
 }
+
+/** Let the button `${view}-copy` copy the address, which `keep()` brings up to date; `words` is what can be in it. */
+export function copyButton(view, keep, words) {
+  const at = (name) => document.getElementById(`${view}-${name}`);
+  at("copy").addEventListener("click", async () => {
+    keep();
+    try {
+      await navigator.clipboard.writeText(location.href);
+      at("copied").textContent = `Copied, ${at("share").checked ? "with" : "without"} ${words}.`;
+    } catch {
+      at("copied").textContent = "Copy it from the address bar.";
+    }
+  });
+}

@@ -1,5 +1,6 @@
 // The choice of an alphabet: named ones, characters of one's own, or names.
 import { element } from "./elements.js";
+import { characters, spaced } from "./lists.js";
 
 const NAMED = [
   { alphabet: "a-z ", label: "a to z and space", examples: ["american control conference", "american central conference"] },
@@ -40,7 +41,7 @@ export function alphabetChoice(view, words) {
     hint.textContent = select.value === EVENTS ? "All names that may occur, with spaces, commas or new lines between them; inside of a name, write pay_now."
       : "All characters that may occur; ranges are written a-z.";
   };
-  text.addEventListener("input", arrange); // until the server has read the list
+  text.addEventListener("input", arrange); // until the list is in use
   select.addEventListener("input", () => {
     if (own()) text.value = chosen().text;
     words.forEach((word, place) => {
@@ -50,12 +51,12 @@ export function alphabetChoice(view, words) {
     arrange();
   });
   return {
-    /** The language, as questions describe it. */
-    language: () => ({ kind: "alphabet", alphabet: own() ? typed() : select.value, names: select.value === EVENTS }),
+    /** The language, as fields of a recipe. */
+    language: () => (select.value === EVENTS ? { alphabet: spaced(text.value), separator: " " } : { alphabet: own() ? characters(typed()) : select.value }),
     /** The public settings for the address. */
     settings: () => ({ alphabet: own() ? typed() : select.value, names: select.value === EVENTS ? "1" : "" }),
-    /** Say how the server read a list of names; null if there is none. */
-    found: (names) => { if (names !== null && select.value === EVENTS) hint.textContent = readAs(names); },
+    /** Say how a list of names was read. */
+    found: () => { if (select.value === EVENTS) hint.textContent = readAs(spaced(text.value)); },
     /** Take the settings of the address; words that the address does not have are examples. */
     read(settings) {
       const value = settings.get("alphabet"), named = NAMED.some(({ alphabet }) => alphabet === value);

@@ -2,7 +2,7 @@
 import { write } from "./address.js";
 import { ask, latest, Refusal } from "./ask.js";
 import { showChecked, showCount, showReleased, showSummary } from "./data_answers.js";
-import { arrange, at, fill, forAddress, hasNames, language, missing, offer, onChange, settings, where, WHERE, wordColumns } from "./data_form.js";
+import { arrange, at, fill, forAddress, hasNames, file as fileFields, language, missing, offer, onChange, recipe, showSymbols, where, WHERE, wordColumns } from "./data_form.js";
 import { copyButtons, onFiles, rowsTable, tooLarge, written } from "./files.js";
 
 const EXAMPLE = {
@@ -56,7 +56,7 @@ async function open(chosen, own = true) {
 async function look(opened) {
   summing?.abort();
   await attempt(async () => {
-    const { values } = await ask("data/look", { name: opened.name, format: at("format").value || null }, { file: opened.content });
+    const { values } = await ask("data/look", { recipe: fileFields(opened.name) }, { file: opened.content });
     if (file !== opened) return;
     Object.assign(opened, { columns: values.columns, rows: values.rows });
     offer(values.columns, values.guess);
@@ -92,7 +92,7 @@ function question() {
   const about = file;
   checked.about = about;
   checking = new AbortController();
-  return ["data/check", { name: about.name, ...settings() }, { file: about.content, signal: checking.signal }];
+  return ["data/check", { recipe: recipe(about.name) }, { file: about.content, signal: checking.signal }];
 }
 
 function checked(found) {
@@ -104,6 +104,7 @@ function checked(found) {
   const others = file.columns.map(([name]) => name).filter((name) => !words.includes(name)
     && (!at("drop-others").checked || name === at("by").value)); // whose word it is stays in the file
   showChecked(found, others);
+  showSymbols();
   showCount(count(), found.people !== null);
   at("release").disabled = found.words === 0 || (found.skipped > 0 && !at("skip").checked);
   summarise(found);
@@ -112,7 +113,7 @@ function checked(found) {
 /** Ask for the public summary, unless it is there already; on systems this can take a while. */
 async function summarise({ length, typical, promise }) {
   if (length === 0) { showSummary([promise]); return; }
-  const values = { length, language: language(), promise: typical };
+  const values = { length, recipe: { ...language(), ...typical } };
   const about = JSON.stringify(values);
   if (about === summed) return;
   summed = "";
@@ -138,7 +139,7 @@ async function release() {
   at("cancel").addEventListener("click", cancel, { once: true });
   running(true);
   await attempt(async () => {
-    const answer = await ask("data/release", { name: about.name, ...settings() }, {
+    const answer = await ask("data/release", { recipe: recipe(about.name) }, {
       file: about.content, signal: stop.signal, progress: (share) => { at("progress").value = share; } });
     const { times, spent } = counts.get(about.digest) ?? { times: 0, spent: 0 };
     counts.set(about.digest, { times: times + 1, spent: spent + answer.values.spent });
@@ -166,7 +167,7 @@ function hint(text) {
 async function readSymbols() {
   summing?.abort();
   await attempt(async () => {
-    const { values } = await ask("data/symbols", { name: file.name, format: at("format").value || null, where: where(),
+    const { values } = await ask("data/symbols", { recipe: { ...fileFields(file.name), ...where() },
       confirmed: at("confirmed").checked }, { file: file.content });
     at("kind").value = "symbols";
     at("symbols").value = values.symbols.join("\n");

@@ -1,5 +1,4 @@
 // What the view of data shows: what is promised and spent, and what was released.
-import { readAs } from "./alphabets.js";
 import { bars } from "./charts.js";
 import { at } from "./data_form.js";
 import { element, markedWord, rounded } from "./elements.js";
@@ -20,7 +19,6 @@ export function showChecked(found, others) {
   }
   at("figures").replaceChildren(...figures.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
   at("notes").replaceChildren(...notes(found, others).map(([text, bad]) => element("p", { class: bad ? "bad" : null }, text)));
-  if (found.symbols.length > 0) at("symbols-hint").textContent = readAs(found.symbols);
   showLengths(lengths);
   at("command").textContent = found.command;
   at("python").textContent = found.python;

@@ -1,4 +1,4 @@
-// The settings of the view of data: what stands in the form, as the server takes it and as it goes into the address.
+// The settings of the view of data: what stands in the form, as a recipe and as it goes into the address.
 import { fileForm, WHERE as OF_WORDS } from "./file_form.js";
 
 const form = fileForm("data", ["epsilon", "k", "edits", "spending", "budget", "skip", "drop-others"], ["by"], () => {
@@ -6,7 +6,7 @@ const form = fileForm("data", ["epsilon", "k", "edits", "spending", "budget", "s
   return [spending === "equal" ? "epsilon" : "", spending === "word" ? "budget" : ""];
 });
 
-export const { at, fill, forAddress, hasNames, language, offer, onChange, where, wordColumns } = form;
+export const { at, file, fill, forAddress, hasNames, language, offer, onChange, showSymbols, where, wordColumns } = form;
 
 /** The settings about columns. */
 export const WHERE = [...OF_WORDS, "by"];
@@ -17,17 +17,19 @@ export function arrange() {
   at("read-symbols").disabled = !at("confirmed").checked;
 }
 
-/** What is asked of the server about a file, but for the file's own name. */
-export function settings() {
+/** The recipe of a release of the file of this name. */
+export function recipe(name) {
   const spending = at("spending").value;
   return {
-    format: at("format").value || null,
-    where: where(),
-    language: language(),
-    promise: { epsilon: spending === "equal" ? null : Number(at("epsilon").value), k: Number(at("k").value), edits: at("edits").value },
-    people: { by: at("by").value || null, spending, budget: spending === "word" ? null : Number(at("budget").value) },
-    skip: at("skip").checked,
-    drop_others: at("drop-others").checked,
+    ...file(name), ...where(), ...language(),
+    epsilon: spending === "equal" ? null : Number(at("epsilon").value),
+    k: Number(at("k").value),
+    edits: at("edits").value,
+    by: at("by").value || null,
+    budget: spending === "word" ? null : Number(at("budget").value),
+    split: spending === "first" ? "first" : null,
+    invalid: at("skip").checked ? "skip" : null,
+    drop_others: at("drop-others").checked || null,
   };
 }
 

@@ -1,8 +1,8 @@
-// The view of estimates: a released file goes in, shares with intervals come out, beside the plain count.
+// The view of estimates: a released file goes in, proportions with intervals come out, beside the plain count.
 import { write } from "./address.js";
 import { ask, Refusal } from "./ask.js";
 import { showAnswer } from "./estimate_answers.js";
-import { fileForm, WHERE } from "./file_form.js";
+import { fileForm, neededFile, WHERE } from "./file_form.js";
 import { copyButtons, onFiles, rowsTable, tooLarge, written } from "./files.js";
 
 const REST = 400; // milliseconds without a change after which an estimate is asked for
@@ -61,7 +61,7 @@ async function open(chosen, own = true) {
 
 async function look(opened) {
   try {
-    const values = { name: opened.name, format: at("format").value || null, receipt: opened.given };
+    const values = { recipe: form.file(opened.name), receipt: opened.given };
     const { values: found } = await ask("estimate/look", values, { file: opened.content });
     if (file !== opened) return;
     const { columns, rows, receipt } = found;
@@ -69,12 +69,7 @@ async function look(opened) {
     form.offer(columns, found.guess);
     if (opened.own && at("alphabet").value === "" && at("kind").value === "alphabet" && form.hasNames(opened)) at("kind").value = "symbols";
     form.fill(wanted, columns);
-    if (receipt !== null) {
-      const said = new URLSearchParams(receipt.form);
-      form.fill(said);
-      form.fill(said, columns);
-      if (receipt.system !== null) form.take(receipt.system);
-    }
+    if (receipt !== null) form.take(receipt.recipe, columns);
     if (opened.own) wanted = new URLSearchParams();
     at("receipt").textContent = receipt === null ? "" : `Its receipt says: ${receipt.guarantee}.`;
     refuse("");
@@ -109,7 +104,7 @@ function changed() {
 
 /** What is still missing; a receipt can name the file that has it. */
 function missing() {
-  const lacking = form.missing(), needs = file.receipt?.needs ?? null;
+  const lacking = form.missing(), needs = file.receipt === null ? null : neededFile(file.receipt.recipe);
   return lacking === null || needs === null ? lacking : `${lacking} The release took ${needs}.`;
 }
 
@@ -126,6 +121,7 @@ async function estimate() {
       file: about.content, signal: own.signal, progress: (share) => { at("progress").value = share; } });
     refuse("");
     showAnswer(at, values);
+    form.showSymbols();
   } catch (error) {
     if (error instanceof Refusal) { refuse(error.message); at("ask").hidden = false; }
     else if (error.name !== "AbortError") throw error;
@@ -135,14 +131,11 @@ async function estimate() {
 }
 
 function question() {
-  const number = (name) => Number(at(name).value);
-  return {
-    name: file.name, format: at("format").value || null, receipt: file.receipt?.text ?? null,
-    where: form.where(), language: form.language(),
-    promise: { epsilon: number("epsilon"), k: number("k"), edits: at("edits").value, mechanism: at("mechanism").value || null,
-      utility: at("utility").value, alpha: number("alpha"), calibration: at("calibration").value },
-    question: at("question").value, confidence: number("confidence"),
-  };
+  const number = (name) => Number(at(name).value), unless = (usual, value) => (value === usual ? null : value);
+  const recipe = { ...form.file(file.name), ...form.where(), ...form.language(), epsilon: number("epsilon"), k: number("k"),
+    edits: at("edits").value, mechanism: unless("", at("mechanism").value), utility: unless("best", at("utility").value),
+    alpha: unless(1, number("alpha")), calibration: unless("tight", at("calibration").value) };
+  return { recipe, receipt: file.receipt?.text ?? null, question: at("question").value, confidence: number("confidence") };
 }
 
 function stop() {

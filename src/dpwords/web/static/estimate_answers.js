@@ -1,5 +1,4 @@
-// What the view of estimates shows: shares with intervals beside the plain count, as a chart and as a table.
-import { readAs } from "./alphabets.js";
+// What the view of estimates shows: proportions with intervals beside the plain count, as a chart and as a table.
 import { canvas, chart, steps } from "./charts.js";
 import { drawn, element, rounded } from "./elements.js";
 
@@ -19,7 +18,7 @@ export function showAnswer(at, answer) {
   if (question !== "lengths") rows.sort(([, one], [, other]) => other - one);
   at("answer-title").textContent = TITLES[question];
   const figures = [["releases", releases.toLocaleString("en")], ["method", METHODS[method] ?? method],
-    ["error to expect, all shares together", points(answer.total_error)], ["the plain count differs by", points(answer.moved)]];
+    ["error to expect, all proportions together", points(answer.total_error)], ["the plain count differs by", points(answer.moved)]];
   at("figures").replaceChildren(...figures.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
   at("notes").replaceChildren(...notes.map((note) => element("li", {}, `${note[0].toUpperCase()}${note.slice(1)}.`)));
   at("of").textContent = OF[question];
@@ -28,15 +27,14 @@ export function showAnswer(at, answer) {
     element("th", { scope: "row" }, label), element("td", {}, percentOf(value)), element("td", {}, `${percentOf(low)} to ${percentOf(high)}`),
     element("td", {}, percentOf(counted)))));
   at("more").textContent = rows.length > MOST_ROWS ? `${(rows.length - MOST_ROWS).toLocaleString("en")} more, with smaller estimates, are in the CSV file.` : "";
-  if (answer.symbols.length > 0) at("symbols-hint").textContent = readAs(answer.symbols);
-  shares(at("chart"), TITLES[question], rows, answer.rows, OF[question], sure);
+  proportions(at("chart"), TITLES[question], rows, answer.rows, OF[question], sure);
   at("command").textContent = answer.command;
   at("python").textContent = answer.python;
   at("answer").hidden = at("recipes").hidden = false;
 }
 
 /** Bars of estimates with their intervals, and a ring at each plain count. `all` are the rows as the server sent them. */
-function shares(figure, title, rows, all, of, sure) {
+function proportions(figure, title, rows, all, of, sure) {
   const shown = rows.slice(0, MOST_BARS), height = shown.length * ROW;
   const top = Math.max(...shown.flatMap(([, value, , high, counted]) => [value, high ?? 0, counted]), 1e-9);
   const left = 16 + LETTER * Math.max(...shown.map(([label]) => short(label).length));
@@ -70,7 +68,7 @@ function whisker(from, to, y) { return `M${from} ${y - 5}V${y + 5}M${from} ${y}H
 
 function short(label) { return label.length > LONGEST ? `${label.slice(0, LONGEST - 1)}…` : label; }
 
-/** A sum of differences between shares, in percentage points. */
+/** A sum of differences between proportions, in percentage points. */
 function points(sum) { return sum === null ? "not known" : `${rounded(100 * sum)} points`; }
 
 function percentOf(share) { return share === null ? "not known" : share > 0 && share < LEAST ? "<0.001%" : `${rounded(100 * share)}%`; }

@@ -1,5 +1,7 @@
 // The part of a form that says where the words of a file are and of which public language, for the views with files.
+import { readAs } from "./alphabets.js";
 import { element } from "./elements.js";
+import { characters, listed } from "./lists.js";
 
 /** The settings about columns. */
 export const WHERE = ["shape", "column", "separator", "first", "last", "case", "symbol", "order"];
@@ -8,7 +10,7 @@ const LONGEST = 500; // characters of a value in the address
 const OF_SHAPE = { column: ["column", "separator"], wide: ["first", "last"], log: ["case", "symbol", "order"] };
 const OF_KIND = { alphabet: ["alphabet"], symbols: ["symbols"], grid: ["rows", "columns", "words", "start", "walls", "goal"],
   system: ["symbols-are", "start-state"] };
-const NUMBERS = new Set(["rows", "columns"]);
+const PROMISE = { epsilon: "", k: 1, edits: "substitutions", mechanism: "", utility: "best", alpha: 1, calibration: "tight" }; // and usual values
 const MAY_BE_NONE = new Set(["separator", "order", "by"]);
 
 /**
@@ -18,7 +20,7 @@ const MAY_BE_NONE = new Set(["separator", "order", "by"]);
 export function fileForm(view, own, people = [], unused = () => []) {
   const at = (name) => document.getElementById(`${view}-${name}`);
   const ofColumns = [...WHERE, ...people], ofLanguage = [...LANGUAGE, ...own];
-  let system = null; // { name, text }: the file of a system
+  let system = null; // { name, content }: the file of a system, or a system in JSON
 
   /** Put settings into the form; those about columns only where `columns` has them. */
   function fill(settings, columns = null) {
@@ -77,25 +79,36 @@ export function fileForm(view, own, people = [], unused = () => []) {
     at("epsilon-slider").value = at("epsilon").value;
   }
 
-  /** Where the words are, for the server. */
-  function where() {
-    const shape = at("shape").value;
-    return { shape, ...taken(OF_SHAPE[shape]) };
+  const value = (name) => at(name).value || null;
+
+  /** The fields of a recipe about the file of this name. */
+  function file(name) {
+    const [format, rows] = at("format").value.split("-"), header = ["csv", "tsv"].includes(format);
+    return { input: name, format: format || null, header: (header && rows === undefined) || null, no_header: rows === "rows" || null };
   }
 
-  /** The public language, for the server. */
+  /** Where the words are, as fields of a recipe. */
+  function where() {
+    const shape = at("shape").value;
+    if (shape === "wide") return { columns: `${at("first").value}:${at("last").value}` };
+    return Object.fromEntries(OF_SHAPE[shape].map((name) => [name, value(name)]));
+  }
+
+  /** The public language, as fields of a recipe. */
   function language() {
     const kind = at("kind").value;
     const rules = at("rules").value.split("\n").filter((line) => line !== "");
-    if (kind === "system") {
-      return { kind, name: system?.name, system: system?.text, words: at("symbols-are").value || null, start: at("start-state").value || null, rules };
-    }
-    return { kind, ...taken(OF_KIND[kind]), rules };
+    if (kind === "alphabet") return { alphabet: characters(at("alphabet").value), rules };
+    if (kind === "symbols") return { alphabet: listed(at("symbols").value), rules };
+    if (kind === "system") return { system, words: value("symbols-are"), start: value("start-state"), rules };
+    const start = at("start").value === "0,0" ? "" : `@${at("start").value}`;
+    return { system: `grid:${at("rows").value}x${at("columns").value}${start}`, walls: value("walls"), goal: value("goal"),
+      words: at("words").value === "states" ? "states" : null, rules };
   }
 
-  function taken(names) {
-    const value = (name) => (NUMBERS.has(name) ? Number(at(name).value) : at(name).value || null);
-    return Object.fromEntries(names.map((name) => [name, value(name)]));
+  /** Say how a list of symbols was read. */
+  function showSymbols() {
+    if (at("kind").value === "symbols") at("symbols-hint").textContent = readAs(listed(at("symbols").value));
   }
 
   /** The names of the columns that hold the words, of all columns. */
@@ -112,6 +125,8 @@ export function fileForm(view, own, people = [], unused = () => []) {
     const kind = at("kind").value;
     if (kind === "alphabet" && at("alphabet").value === "") return "Say what may come out: type the alphabet of the words.";
     if (kind === "symbols" && at("symbols").value.trim() === "") return "Say what may come out: list the symbols, one on each line.";
+    const empty = kind === "symbols" ? listed(at("symbols").value).indexOf("") : -1;
+    if (empty >= 0) return `Line ${empty + 1} of the list of symbols is empty: write one on each line.`;
     if (kind === "grid" && at("start").value.trim() === "") return "Say where runs start: type a cell such as 0,0, or any for words of cells.";
     if (kind === "system" && system === null) return "Say what may come out: choose the file of the system.";
     return null;
@@ -132,20 +147,55 @@ export function fileForm(view, own, people = [], unused = () => []) {
     });
     at("system-file").addEventListener("change", async () => {
       if (at("system-file").files.length === 0) return;
-      const [file] = at("system-file").files;
-      system = { name: file.name, text: await file.text() };
-      at("system-name").textContent = file.name;
+      const [chosen] = at("system-file").files;
+      takeSystem({ name: chosen.name, content: await chosen.text() });
       changed(at("system-file"));
     });
   }
 
-  /** Take a system that came with a receipt, as if its file had been chosen. */
-  function take(given) {
+  /** Let the form say the same as the recipe in a receipt, as far as a file with these columns allows. */
+  function take(recipe, columns) {
+    const said = new URLSearchParams(saying(recipe));
+    fill(said);
+    fill(said, columns);
+    if (typeof recipe.system === "object" && neededFile(recipe) === null) takeSystem(recipe.system);
+  }
+
+  function takeSystem(given) {
     system = given;
     at("system-name").textContent = given.name;
   }
 
-  return { at, fill, take, forAddress, offer, hasNames, arrange, where, language, wordColumns, missing, onChange };
+  return { at, file, fill, take, forAddress, showSymbols, offer, hasNames, arrange, where, language, wordColumns, missing, onChange };
+}
+
+/** The name of a file that has to be chosen again, since a recipe only names it; null if there is none. */
+export function neededFile({ alphabet, system }) {
+  const file = alphabet ?? system;
+  return file?.name === undefined || "transitions" in file || "content" in file ? null : file.name;
+}
+
+/** The values of controls with which a form says the same as a recipe. */
+function saying(recipe) {
+  const promise = Object.entries(PROMISE).map(([name, usual]) => [name, recipe[name] ?? usual]);
+  return { ...Object.fromEntries(promise), rules: (recipe.rules ?? []).join("\n"), ...sayingLanguage(recipe), ...sayingWhere(recipe) };
+}
+
+function sayingLanguage({ alphabet, system, words, start, walls, goal }) {
+  if (Array.isArray(alphabet)) return { kind: "symbols", symbols: alphabet.join("\n") };
+  if (alphabet !== undefined) return typeof alphabet === "string" ? { kind: "alphabet", alphabet } : { kind: "symbols" };
+  if (typeof system !== "string") return { kind: "system", "symbols-are": words ?? "", "start-state": start ?? "" };
+  const [size, from] = system.replace("grid:", "").split("@"), [rows, columns] = size.split("x");
+  return { kind: "grid", rows, columns, start: from ?? "0,0", words: words ?? "moves", walls: walls ?? "", goal: goal ?? "" };
+}
+
+function sayingWhere({ column, separator, columns, case: of, symbol, order }) {
+  if (of !== undefined) return { shape: "log", case: of, symbol: symbol ?? "", order: order ?? "" };
+  if (columns?.includes(":")) {
+    const first = columns.slice(0, columns.indexOf(":"));
+    return { shape: "wide", first, last: columns.slice(first.length + 1) };
+  }
+  return column === undefined ? {} : { shape: "column", column, separator: separator ?? "" };
 }
 
 /** What a control has from the start; choices of columns have nothing. */

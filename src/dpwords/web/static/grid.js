@@ -47,11 +47,10 @@ export function setStart(grid, name) {
   grid.start = name;
 }
 
-/** The grid as the server reads it. */
-export function described(grid) {
-  const cells = (names) => [...names].map((name) => name.split(",").map(Number)).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-  return { kind: "grid", rows: grid.rows, columns: grid.columns, start: cells([grid.start])[0],
-    walls: cells(grid.walls), goal: cells(grid.goals) };
+/** The grid, as fields of a recipe. */
+export function described({ rows, columns, start, walls, goals }) {
+  const cells = (names) => [...names].sort().join(";") || null;
+  return { system: `grid:${rows}x${columns}@${start}`, walls: cells(walls), goal: cells(goals) };
 }
 
 /** The grid as settings of the address; walls are bits, row by row. */

@@ -1,5 +1,5 @@
-// The view of odds: what two words have to do with each other, whether the promise is kept, and what it costs.
-import { write } from "./address.js";
+// The view of odds: what two words have to do with each other, whether the promise holds, and what it costs.
+import { copyButton, write } from "./address.js";
 import { alphabetChoice } from "./alphabets.js";
 import { latest } from "./ask.js";
 import { lines } from "./charts.js";
@@ -40,15 +40,7 @@ at("form").addEventListener("input", (event) => {
   if (event.target === at("share")) { at("copied").textContent = ""; keep(); return; }
   changed();
 });
-at("copy").addEventListener("click", async () => {
-  keep();
-  try {
-    await navigator.clipboard.writeText(location.href);
-    at("copied").textContent = at("share").checked ? "Copied, with the words." : "Copied, without the words.";
-  } catch {
-    at("copied").textContent = "Copy it from the address bar.";
-  }
-});
+copyButton("odds", keep, "the words");
 
 function onGrid() { return at("kind").value === "grid"; }
 
@@ -79,8 +71,7 @@ function keep() {
 
 function language() {
   if (!onGrid()) return alphabet.language();
-  return { kind: "grid", rows: Number(at("rows").value), columns: Number(at("columns").value),
-    start: at("start").value.split(",").map(Number), words: at("symbols").value };
+  return { system: `grid:${at("rows").value}x${at("columns").value}@${at("start").value || "any"}`, words: at("symbols").value };
 }
 
 function promise() {
@@ -89,11 +80,11 @@ function promise() {
 
 function question() {
   const [one, other] = words().map((word) => word.value);
-  return ["odds/explain", { language: language(), promise: { ...promise(), mechanism }, one, other }];
+  return ["odds/explain", { recipe: { ...language(), ...promise() }, title: mechanism, one, other }];
 }
 
 /** What is asked about the length only, not about the two words. */
-function about() { return { language: language(), promise: { ...promise(), mechanism }, length }; }
+function about() { return { recipe: { ...language(), ...promise() }, title: mechanism, length }; }
 
 function refused(text) {
   at("error").textContent = text;
@@ -102,7 +93,7 @@ function refused(text) {
 
 function answered(answer) {
   length = answer.length;
-  alphabet.found(answer.names);
+  alphabet.found();
   offer(answer);
   at("short").textContent = answer.distance === 0 ? "The two words are the same: there is nothing to tell apart."
     : `${answer.is_private ? "Promised" : "Not promised, but computed"}: ${answer.of_100}.`;
@@ -131,24 +122,24 @@ function offer({ mechanisms, title }) {
 }
 
 /** What is guessed of words of this length, in words and as figures. */
-function guessed({ found, length: places, title }) {
+function guessed({ found, length: positions, title }) {
   at("guess-figures").hidden = found === null;
   if (found === null) {
     at("guess-short").textContent = `What is guessed through “${title}” is too large to compute here: use shorter words, or a smaller grid.`;
-    at("guess-places").replaceChildren();
+    at("guess-positions").replaceChildren();
     at("guess-how").textContent = "";
     return;
   }
   at("guess-short").textContent = `${found.of_100[0].toUpperCase()}${found.of_100.slice(1)} as a whole.`;
-  at("guess-hits-name").textContent = found.exact ? "Places guessed" : "Places guessed, at most";
-  at("guess-hits").textContent = `${rounded(found.hits)} of ${places}`;
-  at("guess-hits-without").textContent = `${rounded(found.without.hits)} of ${places}`;
+  at("guess-hits-name").textContent = found.exact ? "Positions guessed" : "Positions guessed, at most";
+  at("guess-hits").textContent = `${rounded(found.hits)} of ${positions}`;
+  at("guess-hits-without").textContent = `${rounded(found.without.hits)} of ${positions}`;
   at("guess-whole").textContent = percentAtMost(found.whole);
   at("guess-whole-without").textContent = percentAtMost(found.without.whole);
   at("guess-how").textContent = `${found.how[0].toUpperCase()}${found.how.slice(1)}.`;
-  lines(at("guess-places"), { title: "Chance of guessing each place", name: "places", across: "place", up: "chance",
-    series: [{ name: "with the release", colour: "changed", points: found.places.map((share, place) => [place + 1, share]) },
-      { name: "without it", colour: "inverse", dashed: true, points: found.places_without.map((share, place) => [place + 1, share]) }] });
+  lines(at("guess-positions"), { title: "Probability of guessing each position", name: "positions", across: "position", up: "probability",
+    series: [{ name: "with the release", colour: "changed", points: found.positions.map((probability, number) => [number + 1, probability]) },
+      { name: "without it", colour: "inverse", dashed: true, points: found.positions_without.map((probability, number) => [number + 1, probability]) }] });
 }
 
 function audited({ audits, length: places, symbols, shorter }) {

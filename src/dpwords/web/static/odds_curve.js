@@ -1,4 +1,4 @@
-// The privacy–accuracy curves of all mechanisms, computed ε by ε in the background and kept.
+// The privacy–accuracy curves of all mechanisms, computed ε by ε in the background and cached.
 import { Refusal, ask } from "./ask.js";
 import { lines } from "./charts.js";
 
@@ -18,7 +18,7 @@ export function curves(figure, { busy, progress, cancel, error, optimal, guessed
     const scaled = (steps) => steps.map((step) => Math.round(1000 * step * k) / 1000), usual = scaled(STEPS);
     const outside = epsilon < usual.at(-1) || epsilon > usual[0] ? [epsilon] : [];
     const between = [...scaled(BEYOND).filter((each) => each < epsilon), ...scaled(BELOW).filter((each) => each > epsilon)];
-    return [...usual, ...between, ...outside].map((each) => ({ language, length, promise: { epsilon: each, k, edits } }));
+    return [...usual, ...between, ...outside].map((each) => ({ recipe: { ...language, epsilon: each, k, edits }, length }));
   };
 
   const draw = (settings) => {
@@ -35,7 +35,7 @@ export function curves(figure, { busy, progress, cancel, error, optimal, guessed
       name: title, colour, points: known.map((row) => [row.epsilon, row.points[place].whole]) }));
     const formula = known.filter((row) => row.literal !== null).map((row) => [row.literal.epsilon, row.literal.whole]);
     if (formula.length > 0) whole.push({ name: "the paper's formula at its true ε", colour: "literal", dashed: true, points: formula });
-    lines(guessed, { title: "Share of whole words that are guessed, at most", name: "guessed", across: "ε", up: "share of words", series: whole,
+    lines(guessed, { title: "Proportion of whole words that are guessed, at most", name: "guessed", across: "ε", up: "proportion", series: whole,
       mark: settings.epsilon });
     const best = known[0].points.find((each) => each.optimal);
     optimal.textContent = best === undefined ? "" : `No mechanism with the same promise can be closer to the word on average than “${best.title}”: that is proven.`;

@@ -51,8 +51,8 @@ function choose(name, value) {
 }
 
 function question() {
-  const promise = { epsilon: Number(at("epsilon").value), k: Number(at("k").value) };
-  return { language: model.language(rules()), promise, run: model.symbols, draws: DRAWS, many: heat ? MANY : 0 };
+  const recipe = { ...model.language(rules()), epsilon: Number(at("epsilon").value), k: Number(at("k").value) };
+  return { recipe, run: model.symbols, draws: DRAWS, many: heat ? MANY : 0 };
 }
 
 /** After any change: show it, and ask for releases. `typing` leaves the text of the run as the user writes it. */
@@ -155,7 +155,7 @@ function object(text) {
 }
 
 async function randomRun(length) {
-  const { values } = await ask("runs/random", { language: model.language(rules()), length });
+  const { values } = await ask("runs/random", { recipe: model.language(rules()), length });
   model.symbols = values.run;
   changed();
 }

@@ -105,9 +105,9 @@ export class Model {
     return `${this.cursor}${kind}${state !== undefined && this.path.includes(state) ? ", on the run" : ""}`;
   }
 
-  /** The language as the server reads it. */
+  /** The language, as fields of a recipe. */
   language(rules) {
-    const told = this.system === null ? described(this.grid) : { kind: "system", system: this.system.system };
+    const told = this.system === null ? described(this.grid) : { system: { name: "system.json", content: this.system.system } };
     return { ...told, words: this.words, rules };
   }
 }

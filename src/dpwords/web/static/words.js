@@ -1,5 +1,5 @@
 // The view of words: releases of one word with their changes marked, what they cost, and what is promised.
-import { write } from "./address.js";
+import { copyButton, write } from "./address.js";
 import { alphabetChoice } from "./alphabets.js";
 import { latest } from "./ask.js";
 import { bars } from "./charts.js";
@@ -34,15 +34,7 @@ at("form").addEventListener("input", (event) => {
 });
 at("again").addEventListener("click", update);
 at("j").addEventListener("input", () => { showWithin(); keep(); });
-at("copy").addEventListener("click", async () => {
-  keep();
-  try {
-    await navigator.clipboard.writeText(location.href);
-    at("copied").textContent = at("share").checked ? "Copied, with the word." : "Copied, without the word.";
-  } catch {
-    at("copied").textContent = "Copy it from the address bar.";
-  }
-});
+copyButton("words", keep, "the word");
 
 function choose(by) { at(`by-${by}`).checked = true; }
 
@@ -71,9 +63,9 @@ function keep() {
 }
 
 function question() {
-  const values = { word: at("word").value, draws: at("word").value.length > LONG ? FEW : MANY, language: alphabet.language(),
-    promise: { k: Number(at("k").value), edits: at("edits").value } };
-  if (by() === "epsilon") values.promise.epsilon = Number(at("epsilon-number").value);
+  const values = { word: at("word").value, draws: at("word").value.length > LONG ? FEW : MANY,
+    recipe: { ...alphabet.language(), k: Number(at("k").value), edits: at("edits").value } };
+  if (by() === "epsilon") values.recipe.epsilon = Number(at("epsilon-number").value);
   else if (by() === "distance") values.target = { distance: Number(at("distance").value) };
   else values.target = { probability: Number(at("probability").value) / 100, at_most: Number(at("most").value) };
   return ["words/release", values];
@@ -86,7 +78,7 @@ function refused(text) {
 
 function answered(answer) {
   distribution = answer.distribution;
-  alphabet.found(answer.names);
+  alphabet.found();
   if (by() !== "epsilon") { at("epsilon-number").value = answer.epsilon; fitSlider(); keep(); }
   const changes = answer.edits_made ? "edits" : "changes";
   at("short").textContent = `At ε = ${rounded(answer.epsilon)}, ${rounded(answer.expected)} ${changes} are made on average in `
