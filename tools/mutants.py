@@ -42,7 +42,6 @@ TESTS = {  # the quickest tests of a module, those first that notice most: files
     ),
     "privacy/certificates/certificate.py": "test_forged_certificates test_small_languages test_certificates",
     "privacy/certificates/certifier.py": "test_certificates test_forged_certificates core/test_kept",
-    "privacy/certificates/kept.py": "core/test_kept",
     "privacy/certificates/levelled_blocks.py": "test_levelled_blocks_boxes test_levelled_blocks",
     "privacy/certificates/lists.py": "spaces/test_lists test_forged_certificates",
     "privacy/certificates/normaliser_range.py": "test_certificates test_outward_rounding",
