@@ -60,7 +60,7 @@ bench: $(VENV)/developer
 	$(BIN)/python benchmarks/bench_spark.py --output bench_spark.json
 
 kills: $(VENV)/developer
-	DPWORDS_KILLS=1000 $(BIN)/pytest tests/frames/test_runs_kills.py
+	DPWORDS_KILLS=1000 $(BIN)/pytest tests/frames/test_jobs_kills.py
 
 # At most so many mutants of each module; 0 for all of them, or name modules: make mutants MODULES=core/sampling.py
 MUTANTS ?= 60

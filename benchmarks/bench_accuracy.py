@@ -188,7 +188,8 @@ def small_table(language: Language, length: int, epsilons: Sequence[float], k: i
 def large_row(language: Language, secrets: Sequence[Symbols], epsilon: float, k: int) -> Row:
     """E[d] over some words of a language that is too large to list.
 
-    "c = ε/k" is e^(−c·d) with nothing spent on the normaliser: no mechanism with this promise, but a line to come near.
+    "c = ε/k" is e^(−c·d) with nothing spent on the normalising constant: no mechanism with this promise, but a line to
+    come near.
     """
     textbook = dw.Exponential(language, epsilon / k, calibration="textbook")
     places = np.arange(len(secrets[0]) + 1)

@@ -19,22 +19,22 @@ import numpy as np
 from bench_accuracy import Row, show
 
 import dpwords as dw
-from dpwords.privacy.certificates.levelled_blocks import LevelledBlocks
-from dpwords.privacy.certificates.levelled_system import Detail, LevelledSystem
+from dpwords.privacy.certificates.reweighted_blocks import ReweightedBlocks
+from dpwords.privacy.certificates.reweighted_system import Detail, ReweightedSystem
 from dpwords.spaces.graph import Graph
-from dpwords.spaces.levelling import Levelling
+from dpwords.spaces.reweighting import Reweighting
 
 EPSILON, RATE, DETAIL, LARGEST_LEAST = 4.0, 3.95, Detail(2, 1, 3), 12
 LENGTHS, SIZES, SIZE = (8, 16, 32, 64), (6, 9, 13, 19), 10
 
 
-def blocks_of(side: int) -> LevelledBlocks:
+def blocks_of(side: int) -> ReweightedBlocks:
     """The proofs for a square grid, for runs that start anywhere."""
     graph = Graph.of(dw.GridWorld(side, side, start=None).by_states())
-    levelling = Levelling.of(graph)
-    if levelling is None:
+    reweighting = Reweighting.of(graph)
+    if reweighting is None:
         raise ArithmeticError("the grid has no steps")
-    return LevelledBlocks(LevelledSystem(graph, levelling, DETAIL))
+    return ReweightedBlocks(ReweightedSystem(graph, reweighting, DETAIL))
 
 
 def timed(evaluate: Callable[[], float]) -> tuple[float, float]:
@@ -44,7 +44,7 @@ def timed(evaluate: Callable[[], float]) -> tuple[float, float]:
     return evaluate(), time.process_time() - begin
 
 
-def for_all(blocks: LevelledBlocks) -> float:
+def for_all(blocks: ReweightedBlocks) -> float:
     return blocks.excess_of_all(RATE, EPSILON - RATE, LARGEST_LEAST)[0]
 
 

@@ -3,7 +3,7 @@
 Errors are L1 distances, summed over all shares, from the shares of the very people whose words were released. "sample"
 is how far these people themselves are from the population that they were drawn from, "from the population" how far the
 estimate is from it, and "told" what its intervals say about that. The proof for words of states at ε = 3 takes about a
-minute the first time, and is kept in the user's cache; the rest takes some minutes.
+minute the first time, and is cached; the rest takes some minutes.
 
     python benchmarks/bench_estimates.py [--quick] [--output FILE]
 """

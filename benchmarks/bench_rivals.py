@@ -2,7 +2,7 @@
 
 Sequences: |ln p(w; x)/p(w; x′)| ≤ ε·d(x, x′) for all x, x′ and w. Populations: ≤ ε in all, however far x and x′ are
 apart. docs/rivals.md says how the ε of each paper is converted. Needs SciPy (extra `test`). The proof for words of
-states at ε = 2 takes about two minutes the first time, and is kept in the user's cache; the rest takes two minutes.
+states at ε = 2 takes about two minutes the first time, and is cached; the rest takes two minutes.
 
     python benchmarks/bench_rivals.py [--quick] [--certificate-time SECONDS] [--output FILE]
 """

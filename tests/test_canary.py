@@ -245,7 +245,8 @@ def test_a_failure_of_dpwords_itself_shows_no_word(place: Place, monkeypatch: py
 
 
 def test_an_interrupted_run_and_its_end(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither what lies beside the output of an unfinished run nor what is removed at its end has a private word."""
+    """Neither what lies beside the output of an unfinished release nor what is removed at its end has a private
+    word."""
 
     def interrupt(*_arguments: object) -> None:
         raise KeyboardInterrupt

@@ -18,9 +18,9 @@ import dpwords as dw
 from canaries import RUN, SECRET, chain, leaks, raised
 from dpwords.core.files import FileContent, read_text
 from dpwords.errors import unchained
-from dpwords.frames.memory import MemoryRun, memory_source
+from dpwords.frames.jobs import FileRelease, Job
+from dpwords.frames.memory import MemoryRelease, memory_source
 from dpwords.frames.requests import Request
-from dpwords.frames.runs import FileRun, Job
 from dpwords.frames.samples import occurring, sample_of
 
 LETTERS = dw.Exponential(dw.Words("abcdefghijklmnopqrstuvwxyz"), 0.01)
@@ -79,13 +79,13 @@ def look(name: str, content: bytes, _place: Path, request: Request) -> None:
 
 
 def in_memory(name: str, content: bytes, _place: Path, request: Request) -> None:
-    run = MemoryRun(LETTERS, memory_source(name, content), request)
+    run = MemoryRelease(LETTERS, memory_source(name, content), request)
     run.write(run.survey())
 
 
 def in_files(name: str, content: bytes, place: Path, request: Request) -> None:
     (place / name).write_bytes(content)
-    with FileRun(Job(LETTERS, str(place / name), str(place / f"out.{name}"), request=request)) as run:
+    with FileRelease(Job(LETTERS, str(place / name), str(place / f"out.{name}"), request=request)) as run:
         run.write(run.survey(lambda rows: None))
 
 

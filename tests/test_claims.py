@@ -106,7 +106,7 @@ def test_what_is_claimed_cannot_be_changed_afterwards(name: str) -> None:
     for owner, new in (
         (mechanism.language, "max_length"),
         (mechanism, "anything"),
-        (mechanism.certificate, "in_force"),
+        (mechanism.certificate, "certified"),
     ):
         with pytest.raises(AttributeError, match="read-only"):
             setattr(owner, new, 2)
@@ -176,7 +176,8 @@ def test_a_utility_that_the_proofs_do_not_cover_is_refused() -> None:
 
 
 def crowded_lexicon() -> dw.Lexicon:
-    """12,000 words that are alone, and one word with 300 others around it: the normaliser of that one is far larger."""
+    """12,000 words that are alone, and one word with 300 others around it: the normalising constant of that one is far
+    larger."""
     draw = random.Random(1)
     letters = "abcdefghijklmnopqrstuvwxyz"
     alone = ["".join(draw.choices(letters, k=30)) for _ in range(12_000)]
@@ -189,7 +190,7 @@ def test_a_forged_certificate_of_a_large_lexicon_is_refused(tmp_path: Path) -> N
     lexicon = crowded_lexicon()
     mechanism = dw.Exponential(lexicon, 2.0, distance="levenshtein")
     assert mechanism.guarantee.method == "textbook"  # type: ignore[union-attr]
-    textbook = mechanism.certificate.in_force(5).certificate
+    textbook = mechanism.certificate.certified(5).certificate
     forged = {
         "c": 0.9999 * textbook.epsilon,
         "bound": textbook.epsilon,

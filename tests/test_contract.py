@@ -82,13 +82,13 @@ BY_DISTANCE = (Fraction(0), Fraction(1, 3), Fraction(2), Fraction(2), Fraction(7
 
 @pytest.mark.parametrize("name", SPACES)
 @pytest.mark.parametrize("linear", [True, False])
-def test_every_space_equals_the_twin(name: str, linear: bool) -> None:
+def test_every_space_equals_the_reference(name: str, linear: bool) -> None:
     language, distance, length = SPACES[name]
-    space, twin = space_of(language, distance), EveryWord(language, distance, length)
+    space, reference = space_of(language, distance), EveryWord(language, distance, length)
     reach = space.reach(length)
     weights = Weights.linear(LINEAR, reach) if linear else Weights.by_distance(BY_DISTANCE[: reach + 1])
-    contract.check_space(space, twin, length, weights)
-    contract.check_many(space, twin, length, weights)
+    contract.check_space(space, reference, length, weights)
+    contract.check_many(space, reference, length, weights)
 
 
 @pytest.mark.parametrize("name", MECHANISMS)

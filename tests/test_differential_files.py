@@ -309,11 +309,11 @@ def test_nothing_but_these_keys_is_written(shape: str, tmp_path: Path) -> None:
     )
     for document in (json.loads(file.metadata.metadata[b"dpwords"]), json.loads(arrow.schema.metadata[b"dpwords"])):
         assert set(document) == RECEIPT
-        assert set(document["recipe"]) <= {"recipe", *(name for name, each in FIELDS.items() if each.told)}
+        assert set(document["recipe"]) <= {"recipe", *(name for name, each in FIELDS.items() if each.in_receipt)}
 
 
 def test_a_receipt_tells_no_option_that_is_not_listed() -> None:
     mechanism = dw.Exponential(dw.Words("ab"), 1.0)
     recipe = dw.Recipe(alphabet="ab", input=SECRET, output=SECRET, format="csv", output_format="csv", header=True)
-    told = receipts.receipt(mechanism, recipe.told(), 3)
+    told = receipts.receipt(mechanism, recipe.for_receipt(), 3)
     assert told["recipe"] == {"recipe": 1, "alphabet": "ab"}

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 import dpwords as dw
-import runs
+import jobs
 from commands import run
+from dpwords.core.cache import build, cached, store
 from dpwords.core.files import write_whole
-from dpwords.core.kept import build, keep, kept
 from dpwords.errors import NO_MEMORY, DPWordsError, InvalidValue
-from dpwords.privacy.certificates.certificate import keep_certificate
+from dpwords.privacy.certificates.certificate import store_certificate
 from failing import Failing
 
 ROWS = "id,who,w\n1,ann,gattaca\n2,bob,acgt\n3,ann,tt\n"
@@ -174,20 +174,20 @@ def test_what_has_to_survive_a_crash_is_on_the_disk_before_it_counts(tmp_path: P
     assert once[len(begun) : len(begun) + 6] == ["write", "fsync", "replace", "fsync", "replace", "fsync"]
 
 
-def test_faults_while_batches_are_kept(tmp_path: Path) -> None:
-    """Batches that took long are kept by the threads that drew them; without them the run is finished all the same."""
+def test_faults_while_batches_are_saved(tmp_path: Path) -> None:
+    """Batches that took long are saved by the threads that drew them; without them the run is finished all the same."""
     source = tmp_path / "in.csv"
     source.write_text("id,w\n1,gattaca\n2,acgt\n", encoding="utf-8")
-    runs.run(runs.job(source, tmp_path / "whole.csv", id="id"), runs.KEY)
+    jobs.run(jobs.job(source, tmp_path / "whole.csv", id="id"), jobs.KEY)
     whole = (tmp_path / "whole.csv").read_bytes()
     for fault in ("disk", "memory"):
         for moment in itertools.count(1):
-            some, block = runs.job(source, tmp_path / f"{fault}{moment}.csv", id="id"), FAULTS[fault](moment)
+            some, block = jobs.job(source, tmp_path / f"{fault}{moment}.csv", id="id"), FAULTS[fault](moment)
             try:
                 with block:
-                    runs.run(some, runs.KEY, keep_after=-1)
+                    jobs.run(some, jobs.KEY, save_after=-1)
             except (DPWordsError, OSError, MemoryError):
-                runs.run(some, runs.KEY, resume=True, keep_after=-1)
+                jobs.run(some, jobs.KEY, resume=True, save_after=-1)
             assert Path(some.target).read_bytes() == whole
             if not block.failed:
                 break
@@ -231,13 +231,13 @@ def test_faults_of_certificates(fault: str, tmp_path: Path, monkeypatch: pytest.
         try:
             with block:
                 found = mechanism.certificate(3)
-                keep_certificate("another question", found)
-                keep("a question", {"answer": 1})
+                store_certificate("another question", found)
+                store("a question", {"answer": 1})
                 mechanism.certificate.save(path)
         except (InvalidValue, MemoryError) as error:
             raised = error
         assert raised is None or isinstance(raised, MemoryError if fault == "memory" else InvalidValue)
-        assert kept("a question") in (None, ({"answer": 1}, True))
+        assert cached("a question") in (None, ({"answer": 1}, True))
         if path.exists():
             dw.Exponential(cells, 2.0).certificate.load(path)
         assert [each for each in tmp_path.iterdir() if each.name.startswith(".")] == []

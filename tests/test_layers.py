@@ -1,4 +1,4 @@
-"""The rooms of the house: a package imports only from rows below its own, inside a room there are no cycles."""
+"""The layers of packages: each imports only from rows below its own, and inside a package there are no cycles."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ROWS = [
     ["languages"],
     ["core", "_kernels", "errors"],
 ]
-ROW = {room: number for number, row in enumerate(ROWS) for room in row}
+ROW = {package: number for number, row in enumerate(ROWS) for package in row}
 LOADERS = {"kernel", "kernel_for", "interpreted"}  # of dpwords.core.compiled: they import a kernel by its name
 FILES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
@@ -82,7 +82,7 @@ def kernels_in(tree: ast.Module) -> set[str]:
     return found
 
 
-def room(name: str) -> str:
+def package_of(name: str) -> str:
     return name.split(".", maxsplit=1)[0]
 
 
@@ -111,20 +111,24 @@ def test_all_ways_to_import_are_seen(code: str, modules: str) -> None:
     assert modules_in(ast.parse(code)) == set(modules.split())
 
 
-def test_every_module_has_a_room() -> None:
-    assert {room(name) for name in FILES} <= set(ROW)
+def test_every_module_has_a_package() -> None:
+    assert {package_of(name) for name in FILES} <= set(ROW)
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_imports_go_down(name: str) -> None:
     for other in imported(name):
-        assert room(other) == room(name) or ROW[room(other)] >= ROW[room(name)], f"{name} imports {other}"
-        beside = ROW[room(other)] == ROW[room(name)] and room(other) != room(name)
-        allowed = room(name) in ("core", "__main__", "_kernels") or room(other) == "errors" or name == "cli.serve"
-        assert not beside or allowed, f"{name} imports {other}, a room of the same row"
+        assert package_of(other) == package_of(name) or ROW[package_of(other)] >= ROW[package_of(name)], (
+            f"{name} imports {other}"
+        )
+        beside = ROW[package_of(other)] == ROW[package_of(name)] and package_of(other) != package_of(name)
+        allowed = (
+            package_of(name) in ("core", "__main__", "_kernels") or package_of(other) == "errors" or name == "cli.serve"
+        )
+        assert not beside or allowed, f"{name} imports {other}, a package of the same row"
 
 
-def test_inside_a_room_there_are_no_cycles() -> None:
+def test_inside_a_package_there_are_no_cycles() -> None:
     graph = {name: {other for other in imported(name) if other in FILES} - {name} for name in FILES}
     assert list(TopologicalSorter(graph).static_order())
 
@@ -184,15 +188,15 @@ def test_mutants_are_tried_on_modules_and_by_tests_that_exist() -> None:
             assert not test or f"def {test}(" in path.read_text("utf-8"), name
 
 
-def test_the_contributing_guide_shows_every_room() -> None:
+def test_the_contributing_guide_shows_every_package() -> None:
     guide = (TESTS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    rooms = {room(name) for name in FILES} - {"__main__"}
-    assert [each for each in rooms if f"{each}.py" not in guide and f"{each}/" not in guide] == []
+    packages = {package_of(name) for name in FILES} - {"__main__"}
+    assert [each for each in packages if f"{each}.py" not in guide and f"{each}/" not in guide] == []
 
 
 def test_nothing_below_privacy_has_heard_of_epsilon() -> None:
     for name, tree in TREES.items():
-        if ROW[room(name)] > ROW["privacy"]:
+        if ROW[package_of(name)] > ROW["privacy"]:
             names = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
             names |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
             assert "epsilon" not in names, name
@@ -202,7 +206,7 @@ BASES = {"Mechanism", "Summarised", "Private", "Weighted"}
 MECHANISMS = {"Mechanism", "Summarised"} | {
     node.name
     for name, tree in TREES.items()
-    if room(name) == "mechanisms"
+    if package_of(name) == "mechanisms"
     for node in ast.walk(tree)
     if isinstance(node, ast.ClassDef) and {base.id for base in node.bases if isinstance(base, ast.Name)} & BASES
 }
@@ -237,7 +241,7 @@ def kinds_asked_for(tree: ast.AST) -> list[int]:
     return found
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if room(name) != "mechanisms"])
+@pytest.mark.parametrize("name", [name for name in FILES if package_of(name) != "mechanisms"])
 def test_a_mechanism_is_asked_and_not_its_class(name: str) -> None:
     """What a release tells is decided in `models/evidence.py`, and everything else is asked of the mechanism."""
     lines = kinds_asked_for(TREES[name])

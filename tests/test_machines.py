@@ -131,12 +131,12 @@ def test_a_machine_with_little_memory_does_not_choose_otherwise(monkeypatch: pyt
         raise MemoryError
 
     best_by_length(ALL["walls"][0], 2.0, limits=UNLISTED).at(6)
-    monkeypatch.setattr("dpwords.spaces.lattice.check_room", too_little)
+    monkeypatch.setattr("dpwords.spaces.lattice.check_memory", too_little)
     with pytest.raises(TooLarge, match="not enough memory"):
         best_by_length(ALL["walls"][0], 2.0, limits=UNLISTED).at(6)
 
 
-ROOMS = ("_kernels", "core", "languages", "mechanisms", "privacy", "spaces")
+PACKAGES = ("_kernels", "core", "languages", "mechanisms", "privacy", "spaces")
 TELLING = {  # no draw depends on them: they tell probabilities, estimate, report progress or write messages
     "_kernels/alignments.py": {"add_uses", "forward"},
     "_kernels/by_distance.py": {"forward", "log_totals"},
@@ -145,7 +145,7 @@ TELLING = {  # no draw depends on them: they tell probabilities, estimate, repor
     "_kernels/edited.py": {"backward", "guess_of", "guessed_each", "scaled"},
     "_kernels/hidden.py": {"expected", "log_likelihoods"},
     "core/scaled.py": {"logs"},
-    "privacy/certificates/levelled_search.py": {"progress_of", "tick"},
+    "privacy/certificates/reweighted_search.py": {"progress_of", "tick"},
     "privacy/guarantees.py": {"certainty", "ratio"},
     "spaces/edit_channel.py": {
         "_listed_edits", "_log_of_one_and", "distance_distribution", "log_insertions", "log_operations", "log_radius",
@@ -160,7 +160,7 @@ TELLING = {  # no draw depends on them: they tell probabilities, estimate, repor
 def calls() -> Iterator[tuple[str, str, str]]:
     """File, function and name of every call of a mathematical library that is not exact."""
     top = Path(dw.__file__).parent
-    for path in sorted(path for room in ROOMS for path in (top / room).rglob("*.py")):
+    for path in sorted(path for package in PACKAGES for path in (top / package).rglob("*.py")):
         for function in ast.walk(ast.parse(path.read_text("utf-8"))):
             for node in ast.walk(function) if isinstance(function, ast.FunctionDef) else ():
                 if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):

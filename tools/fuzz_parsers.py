@@ -116,7 +116,7 @@ def table(kind: str, **options: str) -> Callable[[bytes], object]:
     def parse(content: bytes) -> object:
         source = memory.memory_source(f"t.{kind}", content)
         guesses.guessed(samples.sample_of(source))
-        run = memory.MemoryRun(FREE, source, request)
+        run = memory.MemoryRelease(FREE, source, request)
         return run.write(run.survey())
 
     return parse

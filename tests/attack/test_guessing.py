@@ -20,7 +20,7 @@ FREE = dw.Words("ab")
 LISTED = dw.Lexicon(["aab", "aba", "bba", "bbb", "abb"])
 UNEVEN = dw.Lexicon(["aab", "ba", "bba", "bbbb", "abb"])
 FEW = Limits(attacked_words=1)  # so that words are simulated instead of listed
-ROOM = dw.GridWorld(2, 2) & dw.rules.contains((1, 1))
+VISIT = dw.GridWorld(2, 2) & dw.rules.contains((1, 1))
 FREE_CHAIN = {None: {"a": 0.9, "b": 0.1}, "a": {"a": 0.2, "b": 0.8}, "b": {"a": 0.5, "b": 0.5}}
 CELL_CHAIN = {
     (0, 0): {(0, 1): 0.7, (1, 0): 0.3},
@@ -81,14 +81,14 @@ MECHANISMS = {
     "moves": (lambda limits: dw.Exponential(MOVES, 2, limits=limits), 3),
     "moves, online": (lambda limits: dw.Online(MOVES, 2, limits=limits), 3),
     "best": (lambda limits: dw.best(MOVES, 2, length=None), 3),
-    "rule": (lambda limits: dw.Exponential(ROOM, 2, limits=limits), 4),
+    "rule": (lambda limits: dw.Exponential(VISIT, 2, limits=limits), 4),
     "cells, inverse": (lambda limits: dw.Exponential(CELLS, 8, utility=dw.Inverse(0.5), limits=limits), 3),
     "moves, inverse": (lambda limits: dw.Exponential(MOVES, 4, utility=dw.Inverse(1.0), limits=limits), 3),
     "cells, staircase": (
         lambda limits: dw.Exponential(CELLS, 5, 2, dw.Staircase(), calibration="textbook", limits=limits),
         4,
     ),
-    "rule, inverse": (lambda limits: dw.Exponential(ROOM, 8, utility=dw.Inverse(1.0), limits=limits), 4),
+    "rule, inverse": (lambda limits: dw.Exponential(VISIT, 8, utility=dw.Inverse(1.0), limits=limits), 4),
     "any start": (lambda limits: dw.Online(dw.GridWorld(2, 2, start=None).by_states(), 2, limits=limits), 3),
     "lexicon": (lambda limits: dw.Exponential(LISTED, 2, limits=limits), 3),
     "lexicon, edits": (lambda limits: dw.Exponential(UNEVEN, 2, distance="levenshtein", limits=limits), 3),
@@ -137,7 +137,8 @@ def test_a_chain_as_prior_against_the_definition(name: str, releases: int) -> No
 @pytest.mark.parametrize("releases", [1, 2, 3])
 @pytest.mark.parametrize("name", ["cells", "cells, textbook", "cells, online", "moves", "moves, online", "rule"])
 def test_simulated_intervals_hold_the_truth(name: str, releases: int) -> None:
-    """Words are not listed, so that forward and backward passes and the correction for normalisers are used."""
+    """Words are not listed, so that forward and backward passes and the correction for normalising constants are
+    used."""
     make, length = MECHANISMS[name]
     found = attack.guess(make(FEW), length, releases=releases, samples=1500)
     places, whole = by_definition(make(Limits()), length, releases)
@@ -254,7 +255,8 @@ def test_the_posterior_against_the_definition(name: str, releases: int) -> None:
 
 @pytest.mark.parametrize("name", ["cells", "cells, textbook", "cells, online", "moves", "moves, online", "rule"])
 def test_the_posterior_by_passes(name: str) -> None:
-    """Exact where there is no normaliser, and within five standard errors where it is averaged over drawn runs."""
+    """Exact where there is no normalising constant, and within five standard errors where it is averaged over drawn
+    runs."""
     make, length = MECHANISMS[name]
     mechanism, plain = make(FEW), make(Limits())
     word = exhaustive.words(mechanism.language, length)[2]

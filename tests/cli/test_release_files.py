@@ -169,7 +169,7 @@ def test_key_files(source: str, tmp_path: Path) -> None:
     key.write_text(secrets.token_hex(32) + "\n", encoding="utf-8")
     key.chmod(0o600)
     arguments = ["release", "--input", source, "--column", "w", "--alphabet", "acgt", "-e", "1", "--key-file", str(key)]
-    assert "a key that is kept needs ids" in refused(*arguments)
+    assert "a key that is reused needs ids" in refused(*arguments)
     arguments += ["--id", "id"]
     first, second = run(*arguments, "-q"), run(*arguments, "-q")
     assert first.stdout == second.stdout
@@ -262,7 +262,7 @@ def test_closed_pipes(source: str) -> None:
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".arrow", ".feather", ".jsonl.gz", ".tsv.zst"])
 def test_a_full_disk(tmp_path: Path, suffix: str) -> None:
-    """Files cannot grow beyond a limit, as on a full disk; with more room, the run goes on."""
+    """Files cannot grow beyond a limit, as on a full disk; with more space, the release goes on."""
     target = tmp_path / f"out{suffix}"
     arguments = ["release", "--input", large(tmp_path), "--alphabet", "acgt", "-e", "1", "--output", str(target)]
 

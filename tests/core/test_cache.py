@@ -1,4 +1,4 @@
-"""Public facts that are kept between runs: what is used, what is refused, and that all works without."""
+"""Public facts that are cached between commands: what is used, what is refused, and that all works without."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ import pytest
 
 import dpwords as dw
 from commands import refused, started
-from dpwords.core import kept
+from dpwords.core import cache as caching
 from dpwords.core.limits import Limits
 from dpwords.privacy.certificates import certifier, systems
-from dpwords.privacy.certificates.certificate import Certificate, keep_certificate
+from dpwords.privacy.certificates.certificate import Certificate, store_certificate
 from dpwords.privacy.certificates.small_languages import Listed
 
 CELLS = dw.GridWorld(3, 3).by_states()
 LENGTH = 9  # more words than are listed
 LATER = time.time() + 10**6  # for code that is written by a test
 ALL = Limits(worth_keeping=0.0)
-ROOMS = ("_kernels", "core", "languages", "mechanisms", "privacy", "spaces")  # that prove or compare
+PACKAGES = ("_kernels", "core", "languages", "mechanisms", "privacy", "spaces")  # that prove or compare
 
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache."""
-    monkeypatch.setenv(kept.VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv(caching.VARIABLE, str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
@@ -121,12 +121,12 @@ def test_tags_that_others_could_have_made_do_not_count(
     (cache / name).chmod(mode)
     assert certificate() == honest
     assert searches == ["_best_for_all", "_bound"]
-    original = certifier.kept_certificate
-    monkeypatch.setattr(certifier, "kept_certificate", lambda *given: (asked.append(given[0]), original(*given))[1])
+    original = certifier.cached_certificate
+    monkeypatch.setattr(certifier, "cached_certificate", lambda *given: (asked.append(given[0]), original(*given))[1])
     assert certificate() == honest
     (file,) = files(cache)
-    (question,) = (each for each in asked if kept._place(each) == file)
-    keep_certificate(question, replace(honest, c=3.9999))
+    (question,) = (each for each in asked if caching._place(each) == file)
+    store_certificate(question, replace(honest, c=3.9999))
     (cache / name).chmod(mode)
     with pytest.warns(UserWarning, match="does not hold"):
         assert certificate() == honest
@@ -158,7 +158,7 @@ def test_a_certificate_of_another_length_is_no_answer(cache: Path, searches: lis
 
 
 def test_listed_weights_that_come_out_otherwise_are_proven_anew(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on another machine: the rate that was kept is for weights that do not come out again."""
+    """As on another machine: the rate that was cached is for weights that do not come out again."""
     assert dw.Exponential(CELLS, 4.0, limits=ALL).certificate(4).method == "listed, balanced"
     monkeypatch.setattr(Listed, "balanced", lambda self, c: np.ones(len(self.rows)))
     mechanism = dw.Exponential(CELLS, 4.0, limits=ALL)
@@ -189,26 +189,26 @@ def test_a_damaged_key_is_replaced(cache: Path, searches: list[str]) -> None:
 
 
 def test_without_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path, searches: list[str]) -> None:
-    monkeypatch.setenv(kept.VARIABLE, "")
-    assert kept.directory() is None
+    monkeypatch.setenv(caching.VARIABLE, "")
+    assert caching.directory() is None
     honest = certificate()
     (tmp_path / "file").write_text("", encoding="utf-8")
-    monkeypatch.setenv(kept.VARIABLE, str(tmp_path / "file" / "cache"))  # cannot be made
+    monkeypatch.setenv(caching.VARIABLE, str(tmp_path / "file" / "cache"))  # cannot be made
     assert certificate() == honest
     assert searches == ["_best_for_all"] * 2
     assert not cache.exists()
-    monkeypatch.delenv(kept.VARIABLE)
-    place = kept.directory()
+    monkeypatch.delenv(caching.VARIABLE)
+    place = caching.directory()
     assert place is not None
     assert place.name == "dpwords"
 
 
-def test_the_choice_of_a_mechanism_is_kept_too(cache: Path) -> None:
+def test_the_choice_of_a_mechanism_is_cached_too(cache: Path) -> None:
     world = dw.GridWorld(4, 4)
     first = dw.best(world, 2.3, length=None)
-    kept.keep(first._question(6), {"tight": 2.0, "online": 1.0})  # type: ignore[attr-defined]
+    caching.store(first._question(6), {"tight": 2.0, "online": 1.0})  # type: ignore[attr-defined]
     assert dw.best(world, 2.3, length=None).chosen(6) == "online"  # type: ignore[attr-defined]
-    kept.keep(first._question(6), {"tight": 2.0, "faith": 1.0})  # type: ignore[attr-defined]
+    caching.store(first._question(6), {"tight": 2.0, "faith": 1.0})  # type: ignore[attr-defined]
     assert dw.best(world, 2.3, length=None).chosen(6) == "tight"  # type: ignore[attr-defined]
 
 
@@ -239,16 +239,16 @@ def test_a_certificate_of_a_faulty_build_is_not_used(cache: Path, tmp_path: Path
     assert len(files(cache)) == 2  # the honest one stands beside it
 
 
-def test_nothing_is_kept_by_code_that_is_replaced_with_older_files(cache: Path, tmp_path: Path) -> None:
+def test_nothing_is_cached_by_code_that_is_replaced_with_older_files(cache: Path, tmp_path: Path) -> None:
     """As `cp -p`, `rsync -t` and `tar` do, which keep the time of writing: what runs is not what is on the disk."""
     build = tmp_path / "build"
     shutil.copytree(Path(dw.__file__).parent, build / "dpwords", ignore=shutil.ignore_patterns("__pycache__", "web"))
     code = (
-        "import os, sys, dpwords as dw; from dpwords.core import kept; from pathlib import Path\n"
-        "if len(sys.argv) > 1: kept.keep('first', {'c': 1})\n"
+        "import os, sys, dpwords as dw; from dpwords.core import cache as caching; from pathlib import Path\n"
+        "if len(sys.argv) > 1: caching.store('first', {'c': 1})\n"
         "place = Path(dw.__file__).parent / 'privacy' / 'utilities.py'\n"
         "place.write_text('', encoding='utf-8'); os.utime(place, (0, 0))\n"
-        "kept.keep('second', {'c': 1})"
+        "caching.store('second', {'c': 1})"
     )
     environment = os.environ | {"PYTHONPATH": str(build)}
     for arguments, expected in (((), 0), (("first",), 1)):
@@ -260,8 +260,8 @@ def test_nothing_is_kept_by_code_that_is_replaced_with_older_files(cache: Path, 
 @pytest.fixture
 def code(tmp_path: Path) -> Path:
     """The files of an installation, older than this process."""
-    for room in ROOMS:
-        write_code(tmp_path / room / "code.py", "x = 1")
+    for package in PACKAGES:
+        write_code(tmp_path / package / "code.py", "x = 1")
     return tmp_path
 
 
@@ -269,37 +269,37 @@ def write_code(path: Path, text: str) -> None:
     path.parent.mkdir(exist_ok=True)
     path.write_text(text, encoding="utf-8")
     os.utime(path, (0, 0))
-    kept.build.cache_clear()
+    caching.build.cache_clear()
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_question_is_for_one_build(code: Path, room: str) -> None:
-    before = kept.build(code, LATER)
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_question_is_for_one_build(code: Path, package: str) -> None:
+    before = caching.build(code, LATER)
     assert before is not None
     assert {version("numpy"), version("numba"), dw.__version__} <= set(before.split())
-    write_code(code / room / "code.py", "x = 2")
-    assert kept.build(code, LATER) not in (None, before)
-    write_code(code / room / "code.py", "x = 1")
-    assert kept.build(code, LATER) == before
-    write_code(code / room / "more.py", "")
-    assert kept.build(code, LATER) not in (None, before)
+    write_code(code / package / "code.py", "x = 2")
+    assert caching.build(code, LATER) not in (None, before)
+    write_code(code / package / "code.py", "x = 1")
+    assert caching.build(code, LATER) == before
+    write_code(code / package / "more.py", "")
+    assert caching.build(code, LATER) not in (None, before)
 
 
-def test_nothing_is_kept_by_code_that_is_not_known(
+def test_nothing_is_cached_by_code_that_is_not_known(
     code: Path, cache: Path, searches: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was replaced while it runs, or there are no files of it to read."""
     os.utime(code / "core" / "code.py", (2 * LATER, 2 * LATER))
-    assert kept.build(code, LATER) is None
-    assert kept.build(code / "package.zip", LATER) is None
-    monkeypatch.setattr(kept, "build", lambda: None)
+    assert caching.build(code, LATER) is None
+    assert caching.build(code / "package.zip", LATER) is None
+    monkeypatch.setattr(caching, "build", lambda: None)
     assert certificate() == certificate()
     assert searches == ["_best_for_all"] * 2
     assert not cache.exists()
 
 
 def test_asking_the_cache_loads_nothing_heavy(cache: Path) -> None:
-    code = "import sys; from dpwords.core import kept; kept.kept('?'); print({'numba', 'numpy'} & set(sys.modules))"
+    code = "import sys; from dpwords.core import cache; cache.cached('?'); print({'numba', 'numpy'} & set(sys.modules))"
     assert in_python(code, dict(os.environ)) == "set()\n"
 
 
@@ -312,7 +312,7 @@ def test_a_forged_choice_of_a_mechanism_is_made_anew(cache: Path, tagged: bool) 
     forged = {"tight": honest["online"], "online": honest["tight"]}
     file.write_text(json.dumps(document | forged if tagged else forged), encoding="utf-8")
     assert dw.best(world, 2.3, length=None).compared(6) == honest  # type: ignore[attr-defined]
-    assert json.loads(file.read_text("utf-8")) == document  # and kept again
+    assert json.loads(file.read_text("utf-8")) == document  # and cached again
 
 
 def test_a_huge_file_is_not_read(cache: Path, searches: list[str]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dpwords.core.room import _of_containers, at_most, check_room, room
+from dpwords.core.memory import _of_containers, at_most, available, check_memory
 
 GIB = 2**30
 
@@ -47,27 +47,27 @@ def test_without_a_limit_there_is_no_bound(tmp_path: Path, lines: str) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limits are read on Linux")
-def test_the_room_of_this_process() -> None:
+def test_the_memory_of_this_process() -> None:
     """It has some, and not more than the machine has; with an address space of its own limit, not more than that."""
     total = next(line for line in Path("/proc/meminfo").read_text("ascii").splitlines() if line.startswith("MemTotal"))
     swap = next(line for line in Path("/proc/meminfo").read_text("ascii").splitlines() if line.startswith("SwapTotal"))
-    assert 0 < room() <= 1024 * (int(total.split()[1]) + int(swap.split()[1]))
+    assert 0 < available() <= 1024 * (int(total.split()[1]) + int(swap.split()[1]))
     code = """
 import resource
-from dpwords.core.room import address_space, room
+from dpwords.core.memory import address_space, available
 resource.setrlimit(resource.RLIMIT_AS, (2**29, 2**29))
-print(2**28 < address_space() < 2**29, room() <= address_space())
+print(2**28 < address_space() < 2**29, available() <= address_space())
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "True True\n"
 
 
-def test_what_is_more_than_the_room_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 1 GiB, a quarter is kept for all but tables; 64 MiB are always allowed."""
-    monkeypatch.setattr("dpwords.core.room.room", lambda: GIB)
+def test_what_is_more_than_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 1 GiB, a quarter is reserved for all but tables; 64 MiB are always allowed."""
+    monkeypatch.setattr("dpwords.core.memory.available", lambda: GIB)
     assert at_most(2 * GIB, GIB) == GIB - GIB // 4
     assert at_most(GIB // 2, GIB) == GIB // 2
     assert at_most(2 * GIB, 2**26) == 2 * GIB
-    check_room(3 * GIB // 4)
+    check_memory(3 * GIB // 4)
     with pytest.raises(MemoryError):
-        check_room(3 * GIB // 4 + 1)
+        check_memory(3 * GIB // 4 + 1)

@@ -72,12 +72,12 @@ def test_too_little_is_told_or_refused() -> None:
     assert any("estimated as 0" in note for note in two.notes)
 
 
-def test_normalisers_that_cannot_be_corrected_for_are_refused() -> None:
+def test_normalising_constants_that_cannot_be_corrected_for_are_refused() -> None:
     mechanism = dw.Exponential(dw.GridWorld(4, 4).by_states(), 1.0, utility=dw.Linear(), calibration="textbook")
     words = [word for word, _ in zip(listed(mechanism.language, 6)[0], range(300), strict=False)]
     releases = mechanism.seeded(1).release_all(words)
     for ask in (dw.estimate.transitions, dw.estimate.visits):
-        refuse("normaliser depends on the private word", partial(ask, releases, mechanism))
+        refuse("normalising constant depends on the private word", partial(ask, releases, mechanism))
 
 
 def test_models_of_other_releases_are_refused() -> None:

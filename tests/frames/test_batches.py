@@ -70,10 +70,12 @@ def test_a_keyed_release_is_that_of_the_mechanism() -> None:
         assert table["word"].to_pylist() == mechanism.release_all(WORDS, ids=list(map(str, ids.to_pylist())), key=KEY)
 
 
-def test_a_key_that_is_kept_needs_ids_of_its_own_for_each_row() -> None:
+def test_a_key_that_is_reused_needs_ids_of_its_own_for_each_row() -> None:
     """Without ids, rows would be known by their numbers, which are the same in the next table."""
     mechanism, log = dw.Exponential(FREE, 1.0), pa.table({"case": [1, 1, 2], "event": ["a", "b", "c"]})
-    with pytest.raises(dw.InvalidValue, match=r"a key that is kept needs ids that name the words, .*: name the column"):
+    with pytest.raises(
+        dw.InvalidValue, match=r"a key that is reused needs ids that name the words, .*: name the column"
+    ):
         dw.frames.release(mechanism, TABLE, "word", key=KEY)
     first, second = (dw.frames.release(mechanism, log, case="case", symbol="event", key=KEY) for _ in range(2))
     assert first == second  # the case is the id

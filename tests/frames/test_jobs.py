@@ -15,8 +15,8 @@ import pytest
 
 import dpwords as dw
 from dpwords.frames import receipts
-from dpwords.frames.runs import FileRun
-from runs import KEY, job, run, run_with_own_key
+from dpwords.frames.jobs import FileRelease
+from jobs import KEY, job, run, run_with_own_key
 
 ROWS = "id,user,w,note\n1,ann,gattaca,007\n2,bob,acgt,\n3,ann,tt,x\n"
 
@@ -159,7 +159,8 @@ def test_a_stopped_run_is_resumed_with_its_key_and_does_not_pay_twice(source: Pa
 
 
 def test_nothing_to_resume(source: Path, target: Path) -> None:
-    """Without an output it is a run of its own; what is complete is never drawn again, nor replaced by another run."""
+    """Without an output it is a release of its own; what is complete is never drawn again, nor replaced by another
+    release."""
     run(job(source, target), resume=True)
     once = target.read_bytes()
     assert run(job(source, target), resume=True) is None
@@ -202,7 +203,7 @@ def test_what_is_resumed_has_to_be_the_same(source: Path, target: Path) -> None:
     with pytest.raises(dw.InvalidValue, match="another input"):
         run(job(source, target), resume=True)
     source.write_text(ROWS, encoding="utf-8")
-    for damage, message in (("run.json", "damaged"), ("key", "key of the unfinished run is damaged")):
+    for damage, message in (("run.json", "damaged"), ("key", "key of the unfinished release is damaged")):
         kept = (state_of(target) / damage).read_bytes()
         (state_of(target) / damage).write_bytes(b"[]")
         with pytest.raises(dw.InvalidValue, match=message):
@@ -238,17 +239,17 @@ def test_nothing_of_an_older_run_is_taken_over(source: Path, target: Path) -> No
 
 
 def test_two_runs_with_one_output(source: Path, target: Path) -> None:
-    with FileRun(job(source, target)) as first:
-        with pytest.raises(dw.InvalidValue, match="another process is writing"), FileRun(job(source, target)):
+    with FileRelease(job(source, target)) as first:
+        with pytest.raises(dw.InvalidValue, match="another process is writing"), FileRelease(job(source, target)):
             pass
         first.write(first.survey(lambda rows: None))
     assert target.exists()
     assert not state_of(target).exists()
 
 
-def test_batches_that_took_long_are_kept_and_checked(source: Path, target: Path, tmp_path: Path) -> None:
+def test_batches_that_took_long_are_saved_and_checked(source: Path, target: Path, tmp_path: Path) -> None:
     with pytest.raises(Stopped):
-        run(job(source, target), keep_after=-1, progress=stop)
+        run(job(source, target), save_after=-1, progress=stop)
     kept = state_of(target) / "batch-0"
     content = kept.read_bytes()
     kept.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
@@ -258,13 +259,13 @@ def test_batches_that_took_long_are_kept_and_checked(source: Path, target: Path,
     assert target.read_bytes() == (tmp_path / "same.csv").read_bytes()
 
 
-def test_a_kept_batch_is_used(source: Path, target: Path, tmp_path: Path) -> None:
-    """What took long is not drawn again: a batch that was kept under the same key comes out as it was kept."""
+def test_a_saved_batch_is_used(source: Path, target: Path, tmp_path: Path) -> None:
+    """What took long is not drawn again: a batch that was saved under the same key comes out as it was saved."""
     other = tmp_path / "other.csv"
     other.write_text(ROWS.replace("gattaca", "gggggga"), encoding="utf-8")
     for one in (job(source, target, id="id"), job(other, tmp_path / "of_other.csv", id="id")):
         with pytest.raises(Stopped):
-            run(one, KEY, keep_after=-1, progress=stop)
+            run(one, KEY, save_after=-1, progress=stop)
     (state_of(tmp_path / "of_other.csv") / "batch-0").replace(state_of(target) / "batch-0")
     run(job(source, target, id="id"), KEY, resume=True)
     run(job(other, tmp_path / "of_other.csv", id="id"), KEY, resume=True)
@@ -272,7 +273,7 @@ def test_a_kept_batch_is_used(source: Path, target: Path, tmp_path: Path) -> Non
 
 
 def test_an_input_that_changes_meanwhile(source: Path, target: Path) -> None:
-    with FileRun(job(source, target)) as found:
+    with FileRelease(job(source, target)) as found:
         plan = found.survey(lambda rows: None)
         source.write_text(ROWS.replace("tt", "ta") + "4,eve,ccc,\n", encoding="utf-8")
         with pytest.raises(dw.InvalidValue, match="changed while it was read"):

@@ -21,8 +21,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import runs
-from runs import KEY, job
+import jobs
+from jobs import KEY, job
 
 KILLS = int(os.environ.get("DPWORDS_KILLS", "40"))
 
@@ -31,7 +31,7 @@ KILLS = int(os.environ.get("DPWORDS_KILLS", "40"))
 def processes() -> ForkServerContext:
     """Processes that begin with everything imported, so that a kill hits the run and not its imports."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["runs", "numba", "pyarrow.parquet", "dpwords.mechanisms.exponential"])
+    context.set_forkserver_preload(["jobs", "numba", "pyarrow.parquet", "dpwords.mechanisms.exponential"])
     with (
         pytest.MonkeyPatch.context() as patch
     ):  # the server that imports them is not told where this process finds them
@@ -58,7 +58,7 @@ def is_begun(target: Path) -> bool:
 
 
 def secret_of(target: Path) -> bytes | None:
-    """The key of an unfinished run, once it is bound to it; None if it is the user's own."""
+    """The key of an unfinished release, once it is bound to it; None if it is the user's own."""
     key = state_of(target) / "key"
     return key.read_bytes() if is_begun(target) and key.exists() else None
 
@@ -71,7 +71,7 @@ def test_kills_at_random_moments(processes: ForkServerContext, words: Path, tmp_
         secret: bytes | None = key
         while not target.exists() or is_begun(target):
             process = processes.Process(
-                target=runs.run, args=(job(words, target, id=id), key, True), kwargs={"keep_after": -1}
+                target=jobs.run, args=(job(words, target, id=id), key, True), kwargs={"save_after": -1}
             )
             process.start()
             process.join(chance.uniform(0, longest))  # seconds; adapted so that most runs are killed, but not all
@@ -82,7 +82,7 @@ def test_kills_at_random_moments(processes: ForkServerContext, words: Path, tmp_
             longest *= 0.8 if process.exitcode == 0 else 1.05
             secret = secret_of(target) or secret
         if secret is not None:
-            runs.run_with_own_key(job(words, tmp_path / "whole.parquet", id=id), secret)
+            jobs.run_with_own_key(job(words, tmp_path / "whole.parquet", id=id), secret)
             assert target.read_bytes() == (tmp_path / "whole.parquet").read_bytes()
         assert pq.ParquetFile(target).metadata.num_rows == 100_000
         target.unlink()
@@ -95,7 +95,7 @@ def test_kills_at_every_operation(processes: ForkServerContext, tmp_path: Path) 
     source.write_text("id,w\n1,gattaca\n2,acgt\n3,tt\n", encoding="utf-8")
 
     def ended(moment: int, *arguments: Any) -> int | None:
-        process = processes.Process(target=runs.killed_at, args=(moment, *arguments), kwargs={"keep_after": -1})
+        process = processes.Process(target=jobs.killed_at, args=(moment, *arguments), kwargs={"save_after": -1})
         process.start()
         process.join()
         return process.exitcode
@@ -111,10 +111,10 @@ def test_kills_at_every_operation(processes: ForkServerContext, tmp_path: Path) 
         if chance.random() < 0.5:
             ended(chance.randrange(1, moment + 1), job(source, target), None, True)
         assert secret is None or secret_of(target) in (secret, None)
-        runs.run(job(source, target), resume=True)
+        jobs.run(job(source, target), resume=True)
         if secret is not None:
             bound += 1
-            runs.run_with_own_key(job(source, tmp_path / "whole.csv"), secret)
+            jobs.run_with_own_key(job(source, tmp_path / "whole.csv"), secret)
             assert target.read_bytes() == (tmp_path / "whole.csv").read_bytes()
         assert once in (None, target.read_bytes())  # what was in place stays as it is
         assert len(target.read_text("utf-8").splitlines()) == 4

@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpwords as dw
-from dpwords.frames.memory import MemoryRun, memory_source
+from dpwords.frames.memory import MemoryRelease, memory_source
 from dpwords.frames.requests import Request
 from dpwords.frames.samples import MOST_SYMBOLS, guessed, occurring, sample_of
-from runs import job, run
+from jobs import job, run
 
 ROWS = "id,user,w,note\n1,ann,gattaca,007\n2,bob,acgt,\n3,ann,tt,x\n"
 DNA = dw.Words("acgt")
@@ -31,7 +31,7 @@ def test_the_same_bytes_as_from_file_to_file(tmp_path: Path) -> None:
     some = job(tmp_path / "in.csv", tmp_path / "out.csv", epsilon=200)
     (tmp_path / "in.csv").write_text(ROWS, encoding="utf-8")
     run(some)
-    memory = MemoryRun(some.mechanism, memory_source("in.csv", ROWS.encode()), some.request, some.recipe)
+    memory = MemoryRelease(some.mechanism, memory_source("in.csv", ROWS.encode()), some.request, some.recipe)
     plan = memory.survey()
     assert memory.write(plan) == (tmp_path / "out.csv").read_bytes() == ROWS.encode()
     assert plan.lengths == {2: 1, 4: 1, 7: 1}
@@ -40,7 +40,7 @@ def test_the_same_bytes_as_from_file_to_file(tmp_path: Path) -> None:
 
 def test_types_of_other_columns_stay() -> None:
     table = pa.table({"n": pa.array([1, 2], pa.int16()), "w": pa.array([["a", "c"], ["t"]])})
-    memory = MemoryRun(dw.Exponential(DNA, 200), memory_source("x.parquet", parquet(table)), Request(column="w"))
+    memory = MemoryRelease(dw.Exponential(DNA, 200), memory_source("x.parquet", parquet(table)), Request(column="w"))
     content = memory.write(memory.survey())
     found = pq.ParquetFile(io.BytesIO(content))
     assert found.schema_arrow.remove_metadata() == table.schema
@@ -51,14 +51,14 @@ def test_types_of_other_columns_stay() -> None:
 
 def test_compressed_text_comes_out_compressed() -> None:
     source = memory_source("w.txt.bz2", bz2.compress(b"acgt\nca\n"))
-    memory = MemoryRun(dw.Exponential(DNA, 200), source, Request())
+    memory = MemoryRelease(dw.Exponential(DNA, 200), source, Request())
     assert bz2.decompress(memory.write(memory.survey())) == b"acgt\nca\n"
 
 
 def test_examples_are_what_is_written_without_the_rows_that_are_left_out() -> None:
     rows = "\n".join(f"u{number % 3},{'acgt' * 3 if number % 2 else 'no word'}" for number in range(40))
     request = Request(column="w", by="u", budget=3.0, split="first", invalid="skip")
-    memory = MemoryRun(dw.Exponential(DNA, 1), memory_source("x.csv", f"u,w\n{rows}\n".encode()), request)
+    memory = MemoryRelease(dw.Exponential(DNA, 1), memory_source("x.csv", f"u,w\n{rows}\n".encode()), request)
     plan = memory.survey()
     written = [line.split(",")[1] for line in memory.write(plan).decode().splitlines()[1:]]
     assert len(written) == plan.words == 9  # three words of each of three people

@@ -197,7 +197,7 @@ def test_a_run_has_one_name() -> None:
 
 
 def test_the_id_can_be_the_person() -> None:
-    """With a budget or a ledger it is; rows are then told apart by their numbers, which a kept key does not allow."""
+    """With a budget or a ledger it is; rows are then told apart by their numbers, which a reused key does not allow."""
     mechanism, ledger = dw.Exponential(FREE, 1.0), Recorder()
     dw.frames.release(mechanism, TABLE, "word", id="user", ledger=ledger)
     assert ledger.charges[0][0] == {"ann": 4.0, "bob": 2.0, "cid": 1.0}

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 import dpwords as dw
 from dpwords.frames.formats import FileForm
+from dpwords.frames.jobs import FileRelease, Job
 from dpwords.frames.readers import ArrowRows
 from dpwords.frames.requests import Request
-from dpwords.frames.runs import FileRun, Job
 from dpwords.frames.streams import MemoryInput
 from dpwords.frames.word_table import WordTable
 
@@ -74,13 +74,13 @@ def test_a_survey_reads_what_words_need_and_a_failed_run_leaves_nothing(tmp_path
     source, target = damaged(tmp_path / "in.parquet"), tmp_path / "out.parquet"
     request = Request(column="w", by="n")
     job = Job(dw.Exponential(dw.Words("ab"), 1.0), str(source), str(target), request=request)
-    with FileRun(job) as run:
+    with FileRelease(job) as run:
         plan = run.survey()
         assert plan.lengths == {1: 1, 2: 2}
         with pytest.raises(dw.InvalidValue, match=r"in\.parquet cannot be read as Parquet"):
             run.write(plan)
     assert [path.name for path in tmp_path.iterdir()] == ["in.parquet"]
-    with FileRun(job) as run, pytest.raises(dw.InvalidValue, match=r"in\.parquet cannot be read as Parquet"):
+    with FileRelease(job) as run, pytest.raises(dw.InvalidValue, match=r"in\.parquet cannot be read as Parquet"):
         run.write(run.survey(charged=True), Refusing())  # what is charged cannot be taken back, so all is read first
     assert [path.name for path in tmp_path.iterdir()] == ["in.parquet"]
 
@@ -102,7 +102,7 @@ def test_membership_is_checked_once_for_each_word_and_pass(monkeypatch: pytest.M
     checked.clear()
     pq.write_table(table, tmp_path / "in.parquet")
     job = Job(mechanism, str(tmp_path / "in.parquet"), str(tmp_path / "out.parquet"), request=Request(column="word"))
-    with FileRun(job) as run:
+    with FileRelease(job) as run:
         plan = run.survey()
         assert sum(checked) == 4
         run.write(plan)

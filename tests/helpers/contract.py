@@ -1,4 +1,4 @@
-"""The laws that every mechanism has to pass, with numbers from the brute-force twin."""
+"""The laws that every mechanism has to pass, with numbers from the brute-force reference."""
 
 from __future__ import annotations
 
@@ -68,19 +68,19 @@ def edits(one: Symbols, other: Symbols) -> int:
 
 
 def check_probabilities(mechanism: Mechanism, length: int, weight: Weight, by_shell: bool = False) -> None:
-    """Every probability equals the twin's to 1e-12, they sum to 1, and no word of the language has none."""
+    """Every probability equals the reference's to 1e-12, they sum to 1, and no word of the language has none."""
     words = words_of(mechanism, length)
     base = {word: float(share) for word, share in base_measure(mechanism, words).items()}
     for word in words:
-        twin = shell_law(mechanism, word, weight) if by_shell else twin_law(mechanism, word, words, weight)
-        total = math.fsum(base[w] * twin[w] for w in words)
-        twin = {w: base[w] * twin[w] / total for w in words}
+        reference = shell_law(mechanism, word, weight) if by_shell else reference_law(mechanism, word, words, weight)
+        total = math.fsum(base[w] * reference[w] for w in words)
+        reference = {w: base[w] * reference[w] / total for w in words}
         given = mechanism.given(word)
         found = {output: math.exp(given.log_prob(output)) for output in words}
-        assert found == pytest.approx(twin, rel=1e-12, abs=0)
+        assert found == pytest.approx(reference, rel=1e-12, abs=0)
         assert math.fsum(found.values()) == pytest.approx(1, abs=1e-12)
         by_distance = [0.0] * (length + 1)
-        for output, probability in twin.items():
+        for output, probability in reference.items():
             by_distance[apart(mechanism, word, output)] += probability
         assert given.distance_distribution() == pytest.approx(by_distance, abs=1e-12)
         mean = math.fsum(d * p for d, p in enumerate(by_distance))
@@ -93,7 +93,8 @@ def check_probabilities(mechanism: Mechanism, length: int, weight: Weight, by_sh
 
 
 def base_measure(mechanism: Mechanism, words: list[Symbols]) -> dict[Symbols, Fraction]:
-    """The public weight of each word: 1, or where words are listed the stored number (any is allowed), or levelled."""
+    """The public weight of each word: 1, or where words are listed the stored number (any is allowed), or
+    reweighted."""
     found, length = dict.fromkeys(words, Fraction(1)), len(words[0])
     listed = isinstance(mechanism.language, dw.Lexicon) or mechanism.distance != "hamming"
     linear = isinstance(mechanism, dw.Exponential) and isinstance(mechanism.utility, (dw.Linear, LinearOrStaircase))
@@ -105,10 +106,10 @@ def base_measure(mechanism: Mechanism, words: list[Symbols]) -> dict[Symbols, Fr
     if listed or not linear or "levelled" not in mechanism.certificate(length).method:
         return found
     z = Fraction(HIGH.exp(-Decimal(mechanism.certificate(length).c)))
-    return levelled_weights(mechanism.language, words, z)
+    return reweighted_weights(mechanism.language, words, z)
 
 
-def levelled_weights(language: Any, words: list[Symbols], z: Fraction) -> dict[Symbols, Fraction]:
+def reweighted_weights(language: Any, words: list[Symbols], z: Fraction) -> dict[Symbols, Fraction]:
     """The product over the places of 1/(1 + a·z + κ·z²), where a counts the words that differ at this place only.
 
     κ is 0.3·a² at the last place, and at the first one where runs start anywhere or never return to the start; at all
@@ -126,7 +127,7 @@ def levelled_weights(language: Any, words: list[Symbols], z: Fraction) -> dict[S
     return found
 
 
-def twin_law(mechanism: Mechanism, word: Symbols, outputs: list[Symbols], weight: Weight) -> dict[Symbols, float]:
+def reference_law(mechanism: Mechanism, word: Symbols, outputs: list[Symbols], weight: Weight) -> dict[Symbols, float]:
     """Each output in proportion to the weight of its distance."""
     weights = {output: weight(apart(mechanism, word, output)) for output in outputs}
     total = math.fsum(weights.values())
@@ -134,7 +135,7 @@ def twin_law(mechanism: Mechanism, word: Symbols, outputs: list[Symbols], weight
 
 
 def shell_law(mechanism: Mechanism, word: Symbols, weight: Weight) -> dict[Symbols, float]:
-    """The twin of a law that draws the distance first, and then one of the words there."""
+    """The reference of a law that draws the distance first, and then one of the words there."""
     counts = exhaustive.distance_counts(mechanism.language, word)
     total = math.fsum(weight(d) for d, number in enumerate(counts) if number)
     outputs = exhaustive.words(mechanism.language, len(word))
@@ -208,16 +209,16 @@ def log(value: Fraction) -> Decimal:
     return HIGH.subtract(HIGH.ln(Decimal(value.numerator)), HIGH.ln(Decimal(value.denominator)))
 
 
-# --- every space against the twin -----------------------------------------------------------------------------------
+# --- every space against the reference -------------------------------------------------------------------------------
 
 
-def check_space(space: Space, twin: Space, length: int, weights: Weights) -> None:
-    """The laws of all words of a length equal the twin's; the stored ones are within half the slack of them."""
-    every = twin.every(length, 10**4)
+def check_space(space: Space, reference: Space, length: int, weights: Weights) -> None:
+    """The laws of all words of a length equal the reference's; the stored ones are within half the slack of them."""
+    every = reference.every(length, 10**4)
     assert every is not None
-    assert space.reach(length) == twin.reach(length)
+    assert space.reach(length) == reference.reach(length)
     for codes in every[:: max(len(every) // 12, 1)]:
-        law, ideal = space.law(codes, weights), twin.law(codes, weights)
+        law, ideal = space.law(codes, weights), reference.law(codes, weights)
         outputs = ideal.probabilities  # type: ignore[attr-defined]
         found = {output: law.log_prob(np.array(output, dtype=np.int64)) for output in outputs}
         assert found == pytest.approx({o: ideal.log_prob(np.array(o, dtype=np.int64)) for o in outputs}, abs=1e-11)
@@ -227,7 +228,7 @@ def check_space(space: Space, twin: Space, length: int, weights: Weights) -> Non
         assert sum(stored.values()) == 1
         reserve = Decimal(space.slack) * max(space.reach(length), 1) / 2
         assert all(abs(log(stored[o]) - log(outputs[o])) <= reserve for o in outputs)
-        around, other = space.around(codes), twin.around(codes)
+        around, other = space.around(codes), reference.around(codes)
         assert around.sizes.exact() == other.sizes.exact()
         assert {o: around.share(np.array(o, dtype=np.int64)) for o in outputs} == {
             o: pytest.approx(other.share(np.array(o, dtype=np.int64)), rel=1e-12) for o in outputs
@@ -235,15 +236,15 @@ def check_space(space: Space, twin: Space, length: int, weights: Weights) -> Non
     assert space.accepts(every).all()
 
 
-def check_many(space: Space, twin: Space, length: int, weights: Weights, draws: int = 3000) -> None:
+def check_many(space: Space, reference: Space, length: int, weights: Weights, draws: int = 3000) -> None:
     """Many words at once are drawn as each of them alone (chi-square; seeds are fixed, so the verdict is too)."""
-    every = twin.every(length, 10**4)
+    every = reference.every(length, 10**4)
     assert every is not None
     rows = np.tile(every[[0, len(every) // 2]], (draws, 1))
     drawn = [tuple(row.tolist()) for row in space.draw_each(rows, weights, SeededSource("many").open())]
     assert len(drawn) == len(rows)
     for which in (0, 1):
-        probabilities = twin.law(rows[which], weights).probabilities  # type: ignore[attr-defined]
+        probabilities = reference.law(rows[which], weights).probabilities  # type: ignore[attr-defined]
         check_counts(Counter(drawn[which::2]), {o: float(p) for o, p in probabilities.items()})
 
 

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from dpwords.frames.memory import memory_source
 
-ROOM = 768 * 2**20  # bytes
+MEMORY = 768 * 2**20  # bytes
 ROWS = 2**16
 LONG = "a" * 2**20
 SHOWN = 3  # batches
@@ -128,5 +128,5 @@ if __name__ == "__main__":
     outcome("t.parquet", parquet(pa.array(["a"]))), outcome("t.arrow", arrow(pa.array(["a"])))  # import what is needed
     files = {title: (name, make()) for title, (name, make) in FILES.items()}
     taken = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (taken + ROOM, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY, resource.RLIM_INFINITY))
     print(json.dumps({title: (len(content), outcome(name, content)) for title, (name, content) in files.items()}))

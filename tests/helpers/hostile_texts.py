@@ -15,7 +15,7 @@ from dpwords.bridges import channel_files, system_files
 from dpwords.core.files import FileContent
 from dpwords.recipes import notation, rule_notation
 
-ROOM = 512 * 2**20  # bytes
+MEMORY = 512 * 2**20  # bytes
 WORDS = dw.Words("ab")
 
 
@@ -67,5 +67,5 @@ def outcome(parse: Callable[[], object]) -> str:
 if __name__ == "__main__":
     system(".dot", "digraph{a->b;b->a}"), outcome(lambda: system(".graphml", "<graphml/>"))  # import what is needed
     taken = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (taken + ROOM, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY, resource.RLIM_INFINITY))
     print(json.dumps({name: outcome(parse) for name, parse in CASES.items()}))

@@ -11,8 +11,8 @@ from typing import Any
 from unittest import mock
 
 import dpwords as dw
+from dpwords.frames.jobs import FileRelease, Job
 from dpwords.frames.requests import Request
-from dpwords.frames.runs import FileRun, Job
 from dpwords.frames.survey import Plan
 
 KEY = bytes(range(32))
@@ -31,7 +31,7 @@ def job(source: Path, target: Path, epsilon: float = 1.0, **request: Any) -> Job
 def run(some: Job, key: bytes | None = None, resume: bool = False, ledger: Any = None, **more: Any) -> Plan | None:
     """Both steps of a run; None if it was complete."""
     progress = more.pop("progress", lambda rows: None)
-    with FileRun(some, key, resume, **more) as found:
+    with FileRelease(some, key, resume, **more) as found:
         if found.is_complete:
             return None
         plan = found.survey(lambda rows: None, charged=ledger is not None)

@@ -1,4 +1,4 @@
-"""Small systems of every kind, and all their words: what levelled certificates are compared with.
+"""Small systems of every kind, and all their words: what reweighted certificates are compared with.
 
 The listing uses the edges of a graph and the definition of the weights, and nothing of the code that it checks.
 """
@@ -13,10 +13,10 @@ import numpy as np
 
 import dpwords as dw
 from dpwords.languages.systems import TransitionSystem
-from dpwords.privacy.certificates.levelled_blocks import LevelledBlocks
-from dpwords.privacy.certificates.levelled_system import Detail, LevelledSystem
+from dpwords.privacy.certificates.reweighted_blocks import ReweightedBlocks
+from dpwords.privacy.certificates.reweighted_system import Detail, ReweightedSystem
 from dpwords.spaces.graph import Graph
-from dpwords.spaces.levelling import Levelling
+from dpwords.spaces.reweighting import Reweighting
 
 Word = tuple[int, ...]
 
@@ -111,9 +111,9 @@ def odd_system(rng: np.random.Generator, kind: str) -> TransitionSystem:
     return TransitionSystem(rows, None if rng.random() < 0.4 else 0, accepting=accepting)
 
 
-def blocks_of(graph: Graph, *detail: int) -> LevelledBlocks | None:
-    levelling = Levelling.of(graph) if graph.state_named is not None and len(graph.target) else None
-    return None if levelling is None else LevelledBlocks(LevelledSystem(graph, levelling, Detail(*detail)))
+def blocks_of(graph: Graph, *detail: int) -> ReweightedBlocks | None:
+    reweighting = Reweighting.of(graph) if graph.state_named is not None and len(graph.target) else None
+    return None if reweighting is None else ReweightedBlocks(ReweightedSystem(graph, reweighting, Detail(*detail)))
 
 
 def random_cases(seed: int, count: int) -> Any:

@@ -86,7 +86,7 @@ def test_averages_equal_those_of_single_words(name: str, epsilon: float, batch: 
         assert beyond == pytest.approx([*shares, 0.0, 0.0, 0.0], abs=1e-12)
 
 
-def test_levelled_words_are_averaged_with_their_public_weights() -> None:
+def test_reweighted_words_are_averaged_with_their_public_weights() -> None:
     """A run that is averaged with equal weights instead would be farther off than rounding explains."""
     mechanism = dw.Exponential(dw.GridWorld(4, 4).by_states(), 3.0)
     assert "levelled" in mechanism.certificate(12).method

@@ -37,7 +37,7 @@ def fractions_of(channel: Channel) -> tuple[list[Fraction], list[Fraction]]:
     return operations, growth
 
 
-def twin(channel: Channel, word: str, output: str) -> float:
+def reference(channel: Channel, word: str, output: str) -> float:
     """p(output | word) by plain recursion over what becomes of the word, gap by gap; shares nothing with the kernel."""
     (deleted, kept, replaced), (empty, double, around) = fractions_of(channel)
     m = channel.symbols
@@ -75,7 +75,7 @@ def test_probabilities_are_those_of_all_alignments(alphabet: str, epsilon: float
     mechanism = dw.EditChannel(alphabet, epsilon)
     words = ["".join(word) for n in range(4) for word in itertools.product(alphabet, repeat=n)][:30]
     for word, output in itertools.product(words, words):
-        expected = twin(mechanism._channel, word, output)
+        expected = reference(mechanism._channel, word, output)
         assert math.exp(mechanism.log_prob(output, given=word)) == pytest.approx(expected, rel=1e-12)
 
 

@@ -1,4 +1,4 @@
-"""The exponential mechanism against the brute-force twin, the notes' figures, and its own promise."""
+"""The exponential mechanism against the brute-force reference, the notes' figures, and its own promise."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ UTILITIES: list[tuple[Any, Any]] = [
 @pytest.mark.parametrize(("utility", "formula"), UTILITIES)
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize(("epsilon", "k"), [(0.3, 1), (4.0, 2)])
-def test_textbook_equals_the_twin(name: str, utility: Any, formula: Any, epsilon: float, k: int) -> None:
+def test_textbook_equals_the_reference(name: str, utility: Any, formula: Any, epsilon: float, k: int) -> None:
     language, length = ALL[name]
     mechanism = dw.Exponential(language, epsilon, k, utility, "textbook")
     contract.check_probabilities(mechanism, length, formula(epsilon, k, 0.5))
@@ -50,7 +50,9 @@ def test_textbook_equals_the_twin(name: str, utility: Any, formula: Any, epsilon
 @pytest.mark.parametrize(("utility", "formula"), UTILITIES)
 @pytest.mark.parametrize("name", FREE)
 @pytest.mark.parametrize(("epsilon", "k"), [(0.3, 1), (4.0, 2)])
-def test_tight_on_free_words_equals_the_twin(name: str, utility: Any, formula: Any, epsilon: float, k: int) -> None:
+def test_tight_on_free_words_equals_the_reference(
+    name: str, utility: Any, formula: Any, epsilon: float, k: int
+) -> None:
     language, length = FREE[name]
     mechanism = dw.Exponential(language, epsilon, k, utility)
     assert mechanism.calibration == "tight"
@@ -85,7 +87,7 @@ def test_random_systems_keep_the_promise_with_a_certified_rate(case: tuple[Any, 
 
 @given(random_systems(), st.floats(0.05, 12), st.integers(1, 3), st.sampled_from(UTILITIES))
 @settings(max_examples=90, deadline=None)
-def test_random_systems_equal_the_twin(
+def test_random_systems_equal_the_reference(
     case: tuple[Any, int], epsilon: float, k: int, utility_and_formula: tuple[Any, Any]
 ) -> None:
     (language, length), (utility, formula) = case, utility_and_formula

@@ -20,7 +20,7 @@ NAMES = ("cells, inverse", "moves, inverse", "cells, staircase", "rule, inverse"
 
 @pytest.mark.parametrize("name", NAMES)
 def test_simulated_intervals_for_other_weights_hold_the_truth(name: str) -> None:
-    """Runs are counted by their distance from the release, and corrected for normalisers."""
+    """Runs are counted by their distance from the release, and corrected for normalising constants."""
     make, length = MECHANISMS[name]
     found = attack.guess(make(FEW), length, samples=1000)
     places, whole = by_definition(make(Limits()), length, 1)

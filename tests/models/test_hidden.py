@@ -14,8 +14,8 @@ from dpwords.core.limits import Limits
 from dpwords.core.randomness import SeededSource
 from dpwords.models.chains import hidden_runs
 from dpwords.models.fitting import fit, normalised
-from dpwords.models.normalisers import Normalisers
-from dpwords.models.run_evidence import RunEvidence, uneven_normalisers
+from dpwords.models.normalising_constants import NormalisingConstants
+from dpwords.models.run_evidence import RunEvidence, varying_constants
 from populations import CELLS, LANGUAGES, channel, listed, prior, random_chances
 
 MAKERS = {
@@ -99,19 +99,19 @@ def test_runs_are_drawn_from_their_distribution(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in LANGUAGES if name != "free words"])
 @pytest.mark.parametrize("calibration", ["tight", "textbook"])
-def test_normalisers_are_those_of_the_mechanism(name: str, calibration: Any) -> None:
+def test_normalising_constants_are_those_of_the_mechanism(name: str, calibration: Any) -> None:
     language, length = LANGUAGES[name]
     mechanism = dw.Exponential(language, 3.0, utility=dw.Linear(), calibration=calibration)
     words, codes = listed(language, length)
     weights = mechanism.weights(length)
-    normalisers = Normalisers(mechanism._space.graph, weights, mechanism.limits)
+    constants = NormalisingConstants(mechanism._space.graph, weights, mechanism.limits)
     seen, distance = np.log(channel(mechanism, words)), (codes[:, None, :] != codes[None]).sum(axis=2)
-    # ln p(w|x) + rate·d = ln π(w) − ln Z(x): differences along a column are those of the normalisers
+    # ln p(w|x) + rate·d = ln π(w) − ln Z(x): differences along a column are those of the normalising constants
     along = -(seen + float(weights.rate) * distance)[:, 0]
-    found = normalisers.logs(codes)
+    found = constants.logs(codes)
     assert found - found[0] == pytest.approx(along - along[0], abs=1e-9)
-    assert normalisers.spread(mechanism._space, length) == pytest.approx(found.std(), abs=1e-9)
-    uneven = uneven_normalisers(mechanism, [length])
+    assert constants.spread(mechanism._space, length) == pytest.approx(found.std(), abs=1e-9)
+    uneven = varying_constants(mechanism, [length])
     assert (uneven is not None) == (found.std() > 0.03)
 
 
@@ -149,7 +149,8 @@ def test_steps_of_the_fit_never_lower_the_likelihood_and_reach_the_top() -> None
 
 
 def test_the_correction_brings_the_fit_to_that_of_the_exact_likelihood() -> None:
-    """At the textbook rate normalisers differ: against EM on all listed words with the mechanism's own law."""
+    """At the textbook rate normalising constants differ: against EM on all listed words with the mechanism's own
+    law."""
     language, length = dw.GridWorld(3, 4).by_states(), 6
     mechanism = dw.Exponential(language, 3.0, utility=dw.Linear(), calibration="textbook")
     hidden, (words, codes) = hidden_runs(mechanism.language), listed(language, length)

@@ -30,8 +30,8 @@ def contrast(one: str, other: str) -> float:
 
 
 def test_only_the_palette_has_colours() -> None:
-    for room in ("plots", "studies", "cli"):
-        for file in (SOURCE / room).rglob("*.py"):
+    for package in ("plots", "studies", "cli"):
+        for file in (SOURCE / package).rglob("*.py"):
             found = re.findall(r"#[0-9a-fA-F]{6}\b", file.read_text("utf-8"))
             assert bool(found) == (file.name == "palette.py"), file.name
 

@@ -163,7 +163,7 @@ def test_code_makes_an_equal_mechanism(values: dict[str, Any], tmp_path: Path, m
 @pytest.mark.parametrize("values", EVERY, ids=str)
 def test_what_a_receipt_tells_makes_an_equal_mechanism(values: dict[str, Any]) -> None:
     recipe = Recipe.of(values | {"epsilon": 4, "input": "secret/in.csv", "output": "secret/out.csv", "column": "w"})
-    told = Recipe.from_json(recipe.told().to_json()).closed("the receipt")
+    told = Recipe.from_json(recipe.for_receipt().to_json()).closed("the receipt")
     assert "secret" not in told.to_json()
     assert told.column == "w"
     same_mechanism(recipe.mechanism(), told.mechanism())
@@ -180,9 +180,9 @@ def same_mechanism(one: Any, other: Any) -> None:
 def test_files_stand_in_a_receipt_in_full_if_they_are_small(tmp_path: Path) -> None:
     symbols, roads = tmp_path / "acts.txt", tmp_path / "roads.csv"
     symbols.write_text("pay\nship it\n", encoding="utf-8")
-    assert dw.Recipe(alphabet=f"@{symbols}").told().document() == {"recipe": 1, "alphabet": ["pay", "ship it"]}
+    assert dw.Recipe(alphabet=f"@{symbols}").for_receipt().document() == {"recipe": 1, "alphabet": ["pay", "ship it"]}
     roads.write_text("source,target,owner\na,b,SECRET\nb,a,SECRET\n", encoding="utf-8")
-    told = dw.Recipe(system=str(roads), start="a").told()
+    told = dw.Recipe(system=str(roads), start="a").for_receipt()
     assert told.document() == {
         "recipe": 1,
         "system": {"name": "roads.json", "start": "a", "transitions": {"a": {"b": "b"}, "b": {"a": "a"}}},
@@ -195,7 +195,7 @@ def test_large_files_stand_in_a_receipt_by_name_and_hash(tmp_path: Path, monkeyp
     file = tmp_path / "many.txt"
     file.write_text("".join(f"s{each}\n" for each in range(number)), encoding="utf-8")
     recipe = dw.Recipe(alphabet=f"@{file}", epsilon=3)
-    told = recipe.told()
+    told = recipe.for_receipt()
     assert isinstance(told.alphabet, NamedFile)
     assert told.alphabet.name == "many.txt"
     assert len(told.to_json()) < 300

@@ -36,7 +36,7 @@ def test_long_words_and_dead_prefixes_cost_nothing() -> None:
 
 def test_law_and_counts_by_hand() -> None:
     words = exhaustive.words(dw.Words("ab"), 2)
-    law = contract.twin_law(dw.Exponential(dw.Words("ab"), 1.0), ("a", "a"), words, lambda d: [4.0, 2.0, 1.0][d])
+    law = contract.reference_law(dw.Exponential(dw.Words("ab"), 1.0), ("a", "a"), words, lambda d: [4.0, 2.0, 1.0][d])
     assert law == {("a", "a"): 4 / 9, ("a", "b"): 2 / 9, ("b", "a"): 2 / 9, ("b", "b"): 1 / 9}
     assert exhaustive.distance_counts(dw.Words("abc"), ("a", "b", "c")) == [1, 6, 12, 8]
 

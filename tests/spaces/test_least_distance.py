@@ -41,17 +41,17 @@ def test_random_systems_equal_brute_force(system: tuple[Language, int]) -> None:
 
 
 @pytest.mark.parametrize("name", FINITE)
-def test_finite_languages_equal_the_twin_under_levenshtein_distance(name: str) -> None:
+def test_finite_languages_equal_the_reference_under_levenshtein_distance(name: str) -> None:
     language, longest = FINITE[name]
-    twin = EveryWord(language, "levenshtein", longest)
-    assert space_of(language, "levenshtein").least_distance(longest) == twin.least_distance(longest)
+    reference = EveryWord(language, "levenshtein", longest)
+    assert space_of(language, "levenshtein").least_distance(longest) == reference.least_distance(longest)
 
 
 @given(random_lexicons())
-def test_random_lexicons_equal_the_twin(drawn: tuple[dw.Lexicon, int]) -> None:
+def test_random_lexicons_equal_the_reference(drawn: tuple[dw.Lexicon, int]) -> None:
     lexicon, longest = drawn
-    twin = EveryWord(lexicon, "levenshtein", longest)
-    assert space_of(lexicon, "levenshtein").least_distance(longest) == twin.least_distance(longest)
+    reference = EveryWord(lexicon, "levenshtein", longest)
+    assert space_of(lexicon, "levenshtein").least_distance(longest) == reference.least_distance(longest)
     for length in set(lexicon.lengths) - {0}:
         assert space_of(lexicon).least_distance(length) == (brute_force(lexicon, length), True)
 

@@ -42,7 +42,7 @@ def brute_rate(apart: Any, epsilon: float) -> float:
 @pytest.mark.parametrize(("utility", "formula"), UTILITIES)
 @pytest.mark.parametrize("name", FINITE)
 @pytest.mark.parametrize(("epsilon", "k"), [(0.3, 1), (4.0, 2)])
-def test_textbook_equals_the_twin(name: str, utility: Any, formula: Any, epsilon: float, k: int) -> None:
+def test_textbook_equals_the_reference(name: str, utility: Any, formula: Any, epsilon: float, k: int) -> None:
     language, longest = FINITE[name]
     mechanism = dw.Exponential(language, epsilon, k, utility, "textbook", "levenshtein")
     assert mechanism.calibration == "textbook"
@@ -101,7 +101,7 @@ def test_the_excess_is_exact_or_an_upper_bound(
     case: tuple[dw.Lexicon, int], c: float, kept: int, compared: int
 ) -> None:
     """However few pairs are kept, and compared when they can matter."""
-    limits = Limits(kept_pairs=kept, compared_pairs=compared, distances=20)
+    limits = Limits(stored_pairs=kept, compared_pairs=compared, distances=20)
     truth = brute_excess(distances(case[0]), c)
     found = PairCounts(ListedWords(case[0], "levenshtein", limits).listing(case[1])).excess(c)
     assert found >= truth
@@ -172,7 +172,7 @@ def test_large_lists_are_textbook_until_a_certificate_is_asked_for(distance: Any
     mechanism = dw.Exponential(SQUARES, 2.0, distance=distance, limits=FEW)
     assert (mechanism.calibration, method(mechanism)) == ("textbook", "textbook")
     contract.check_probabilities(mechanism, 4, lambda d: math.exp(-1.0 * d))
-    assert mechanism.certificate.in_force(4).certificate.method == "textbook"
+    assert mechanism.certificate.certified(4).certificate.method == "textbook"
     assert "textbook" in repr(mechanism)
     shares: list[float] = []
     rate = mechanism.certificate(length, progress=shares.append).c

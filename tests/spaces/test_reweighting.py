@@ -11,22 +11,22 @@ import pytest
 from hypothesis import given, settings
 
 import dpwords as dw
-from contract import levelled_weights
+from contract import reweighted_weights
 from dpwords.core.limits import Limits
 from dpwords.spaces import exhaustive
 from dpwords.spaces.graph import Graph
-from dpwords.spaces.levelling import Levelling
+from dpwords.spaces.reweighting import Reweighting
 from privacy.certificates.test_certificates import systems_by_states
 
 
 def check_weights(language: Any, length: int, rate: float) -> None:
     """At each place 1/(1 + a·z + κ·z²), where a counts the words that differ there only."""
-    found = Levelling.of(Graph.of(language))
+    found = Reweighting.of(Graph.of(language))
     if found is None:
         return
     graph = found.weighted(Fraction(rate))
     words = exhaustive.words(language, length)
-    expected = levelled_weights(language, words, Fraction(math.exp(-rate)))
+    expected = reweighted_weights(language, words, Fraction(math.exp(-rate)))
     for word in words:
         codes = np.array([language.alphabet.codes[symbol] for symbol in word])
         assert graph.log_weight(codes) == pytest.approx(math.log(expected[word]), abs=1e-12)
@@ -50,5 +50,5 @@ def test_weights_at_the_first_place() -> None:
 
 
 def test_systems_with_too_many_steps_are_left_alone() -> None:
-    mechanism = dw.Exponential(dw.GridWorld(3, 3).by_states(), 6, limits=Limits(levelled_edges=10))
+    mechanism = dw.Exponential(dw.GridWorld(3, 3).by_states(), 6, limits=Limits(reweighted_edges=10))
     assert mechanism.certificate(8).method == "range"

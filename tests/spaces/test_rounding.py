@@ -78,7 +78,7 @@ def word_weight(graph: Graph, codes: Any) -> Decimal:
 
 LONG: dict[str, Callable[[], dw.Exponential]] = {
     "cells, textbook": lambda: dw.Exponential(CELLS, 3.0, calibration="textbook", utility=dw.Linear()),
-    "cells, levelled": lambda: dw.Exponential(CELLS, 4.0),
+    "cells, reweighted": lambda: dw.Exponential(CELLS, 4.0),
     "moves": lambda: dw.Exponential(dw.GridWorld(3, 3), 0.01, calibration="textbook", utility=dw.Linear()),
     "large ε": lambda: dw.Exponential(CELLS, 40.0, calibration="textbook", utility=dw.Linear()),
 }
@@ -97,11 +97,11 @@ def test_the_stored_law_of_long_runs(name: str) -> None:
     outputs = [word, *mechanism.seeded(2).simulate(word, 1), uniform.release(start)]
     given: Any = mechanism.given(word)
     codes = contract.codes_of(mechanism.language, tuple(word))
-    normaliser = HIGH.ln(total(graph, codes, z))
+    constant = HIGH.ln(total(graph, codes, z))
     for output in outputs:
         ends = contract.codes_of(mechanism.language, tuple(output))
         apart = int(np.count_nonzero(codes != ends))
-        ideal = HIGH.subtract(HIGH.add(word_weight(graph, ends), HIGH.multiply(HIGH.ln(z), Decimal(apart))), normaliser)
+        ideal = HIGH.subtract(HIGH.add(word_weight(graph, ends), HIGH.multiply(HIGH.ln(z), Decimal(apart))), constant)
         stored = contract.log(given.law.exact(ends))
         assert abs(HIGH.subtract(stored, ideal)) <= Decimal(mechanism.guarantee.slack) * LENGTH / 2  # type: ignore[union-attr]
 

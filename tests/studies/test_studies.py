@@ -189,7 +189,7 @@ def test_the_literal_formula_breaks_its_claim_on_the_grid(runs: Study) -> None:
         by_hand = 5 / 2 + math.log(neighbours)
         loss = columns(block)["literal formula"].loss
         assert loss.bound == "≥"
-        assert loss.epsilon >= by_hand - 0.01  # the normalisers of the two words differ a little
+        assert loss.epsilon >= by_hand - 0.01  # the normalising constants of the two words differ a little
         assert loss.epsilon > 5
     claims = rows(runs.tables[1])
     assert min(claims["claimed ε = 0.01"]) > 3
@@ -207,7 +207,7 @@ def test_the_papers_adjacency_of_the_grid() -> None:
         utility = 5 / (2 * 17 / 18)
         by_hand = utility * (1 - 1 / (apart + 1)) + math.log(sizes_on_grid(other, by_states)[apart])
         loss = columns(block)["literal formula"].loss
-        assert loss.epsilon >= by_hand - 0.1  # the normalisers of the two words differ a little
+        assert loss.epsilon >= by_hand - 0.1  # the normalising constants of the two words differ a little
         assert loss.epsilon > 15
 
 

@@ -135,7 +135,7 @@ def test_the_audit_of_free_words() -> None:
 
 
 def test_the_audit_of_a_mechanism_of_ones_choice() -> None:
-    """The textbook spends half of ε on the normaliser, which is the same for all free words."""
+    """The textbook spends half of ε on the normalising constant, which is the same for all free words."""
     (textbook, _) = asked(odds.audit, title="linear, textbook")["audits"]
     assert textbook["measured"] == pytest.approx(1)
     (alone,) = asked(odds.audit, title=odds.LITERAL)["audits"]

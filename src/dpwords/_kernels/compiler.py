@@ -13,11 +13,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
-from dpwords.core.room import address_space
+from dpwords.core.memory import address_space
 
 Loop = TypeVar("Loop", bound=Callable[..., Any])
 INTERPRETED = "dpwords._interpreted."  # prefix of the names of modules whose loops stay plain Python
-_ROOM = 2**28  # bytes; more than the compiler takes for any loop of this package
+_MEMORY = 2**28  # bytes; more than the compiler takes for any loop of this package
 
 
 def compiled(*, inner: bool = False, **options: Any) -> Callable[[Loop], Loop]:
@@ -34,7 +34,7 @@ def compiled(*, inner: bool = False, **options: Any) -> Callable[[Loop], Loop]:
     def decorate(function: Loop) -> Loop:
         if function.__module__.startswith(INTERPRETED):
             return function
-        _check_room()
+        _check_memory()
         from numba import njit
 
         loop: Any
@@ -88,9 +88,9 @@ def after_compiling(call: Callable[[], None]) -> None:
     event.register("numba:compile", Compiled())  # type: ignore[no-untyped-call]
 
 
-def _check_room() -> None:
+def _check_memory() -> None:
     """Raise `MemoryError` where allocations of the compiler could fail: it then ends the process or never returns."""
-    if address_space() < _ROOM:
+    if address_space() < _MEMORY:
         raise MemoryError
 
 
@@ -101,11 +101,11 @@ def _stamp_cache(cache: Any) -> None:
 
 
 @cache
-def _announce(kept: bool) -> None:
+def _announce(cached: bool) -> None:
     """Log, once in a process, that loops are compiled; without a configuration of logging, on standard error."""
     from logging import getLogger
 
-    when = "once after an installation" if kept else "in each process, unless NUMBA_CACHE_DIR can be written to"
+    when = "once after an installation" if cached else "in each process, unless NUMBA_CACHE_DIR can be written to"
     getLogger("dpwords").warning("compiling loops for this processor: a few seconds to half a minute, %s", when)
 
 
@@ -128,7 +128,7 @@ class _ForgivingCache:
         self._cache = cache
 
     def load_overload(self, *arguments: Any) -> Any:
-        _check_room()
+        _check_memory()
         found = None
         try:
             found = self._cache.load_overload(*arguments)

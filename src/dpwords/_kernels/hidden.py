@@ -3,7 +3,7 @@
 Hidden runs are those of a graph with edges k from source[k] to target[k], each with a factor. A pass over words of n
 symbols has n layers. The edges that can be taken in layer t are order[begin[t]], …, order[begin[t + 1] − 1], and the
 states that they lead to are reached[since[t]], …, reached[since[t + 1] − 1]; numbers of other states are never read. A
-released symbol has a *row* of favoured states: its row r multiplies the weight of state state[j] by times[j], for j
+released symbol has a *row* of likelihood ratios: its row r multiplies the weight of state state[j] by times[j], for j
 from first[r] to first[r + 1] − 1. All other states have weight 1.
 
 Words are treated LANES at a time: arrays have one column for each of them, so that the innermost loops run over
@@ -23,17 +23,17 @@ LANES = 32
 
 
 @compiled(inner=True, nogil=True)
-def _favour(favoured: Any, rows: Array, begin: int, number: int, place: int, weights: Array) -> None:
-    """Multiply the weights of the states that are favoured by the released symbols at a place."""
+def _multiply(ratios: Any, rows: Array, begin: int, number: int, place: int, weights: Array) -> None:
+    """Multiply the weights of states by the likelihood ratios of the released symbols at a place."""
     for lane in range(number):
         row = rows[begin + lane, place]
-        for j in range(favoured.first[row], favoured.first[row + 1]):
-            weights[favoured.state[j], lane] *= favoured.times[j]
+        for j in range(ratios.first[row], ratios.first[row + 1]):
+            weights[ratios.state[j], lane] *= ratios.times[j]
 
 
 @compiled(inner=True, nogil=True)
 def _forward(
-    edges: Any, layers: Any, factor: Array, favoured: Any, rows: Array, begin: int, number: int, ahead: Array
+    edges: Any, layers: Any, factor: Array, ratios: Any, rows: Array, begin: int, number: int, ahead: Array
 ) -> Array:
     """Fill ahead[t, s]: the probability of state s after t symbols given the released ones up to there.
 
@@ -52,7 +52,7 @@ def _forward(
             before, after, f = here[edges.source[k]], there[edges.target[k]], factor[k]
             for lane in range(LANES):
                 after[lane] += before[lane] * f
-        _favour(favoured, rows, begin, number, place, there)
+        _multiply(ratios, rows, begin, number, place, there)
         total = scale[place + 1]
         total[:] = 0.0
         for s in live:
@@ -80,14 +80,14 @@ def _ended(layers: Any, ending: Array, ahead: Array) -> Array:
 
 @compiled(nogil=True)
 def log_likelihoods(
-    edges: Any, layers: Any, factor: Array, ending: Array, favoured: Any, rows: Array, found: Array
+    edges: Any, layers: Any, factor: Array, ending: Array, ratios: Any, rows: Array, found: Array
 ) -> None:
     """found[i]: ln of the sum of the weights of all runs, for the released word in row i. Cost: words · edges of all
     layers."""
     ahead = np.zeros((rows.shape[1] + 1, len(ending), LANES))
     for begin in range(0, len(rows), LANES):
         number = min(LANES, len(rows) - begin)
-        scale = _forward(edges, layers, factor, favoured, rows, begin, number, ahead)
+        scale = _forward(edges, layers, factor, ratios, rows, begin, number, ahead)
         last = _ended(layers, ending, ahead)
         for lane in range(number):
             whole = np.log(last[lane]) if last[lane] > 0.0 else -np.inf
@@ -100,7 +100,7 @@ def expected(
     layers: Any,
     factor: Array,
     ending: Array,
-    favoured: Any,
+    ratios: Any,
     rows: Array,
     log_likelihood: Array,
     uses: Array,
@@ -118,7 +118,7 @@ def expected(
     used = np.zeros((len(edges.source), LANES))
     for begin in range(0, len(rows), LANES):
         number = min(LANES, len(rows) - begin)
-        scale = _forward(edges, layers, factor, favoured, rows, begin, number, ahead)
+        scale = _forward(edges, layers, factor, ratios, rows, begin, number, ahead)
         used[:] = 0.0
         live, last = layers.reached[layers.since[places - 1] :], _ended(layers, ending, ahead)
         for lane in range(LANES):
@@ -139,7 +139,7 @@ def expected(
             for s in live:
                 for lane in range(LANES):
                     onward[s, lane] = back[s, lane] / scale[place + 1, lane]
-            _favour(favoured, rows, begin, number, place, onward)
+            _multiply(ratios, rows, begin, number, place, onward)
             if place > 0:
                 for s in layers.reached[layers.since[place - 1] : layers.since[place]]:
                     back[s] = 0.0
@@ -164,7 +164,7 @@ def sampled(
     incoming: Any,
     factor: Array,
     ending: Array,
-    favoured: Any,
+    ratios: Any,
     rows: Array,
     uniform: Array,
     taken: Array,
@@ -180,7 +180,7 @@ def sampled(
     final = layers.reached[layers.since[places - 1] :]
     for begin in range(0, len(rows), LANES):
         number = min(LANES, len(rows) - begin)
-        _forward(edges, layers, factor, favoured, rows, begin, number, ahead)
+        _forward(edges, layers, factor, ratios, rows, begin, number, ahead)
         last = _ended(layers, ending, ahead)
         for lane in range(number):
             for run in range(taken.shape[1]):

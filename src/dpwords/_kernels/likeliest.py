@@ -1,4 +1,4 @@
-"""The most likely hidden run of each released word. Edges, layers and favours are as in `_kernels/hidden.py`."""
+"""The most likely hidden run of each released word. Edges, layers and ratios are as in `_kernels/hidden.py`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Array = Any
 
 @compiled(nogil=True)
 def likeliest(
-    edges: Any, layers: Any, factor: Array, ending: Array, favoured: Any, rows: Array, states: Array, logs: Array
+    edges: Any, layers: Any, factor: Array, ending: Array, ratios: Any, rows: Array, states: Array, logs: Array
 ) -> None:
     """states[i]: the states of the run with the largest weight for the released word in row i; logs[i]: ln of it.
 
-    `factor` and `ending` are logarithms, and so are favoured.times. Cost: words · edges of all layers.
+    `factor` and `ending` are logarithms, and so are ratios.times. Cost: words · edges of all layers.
     """
     places, size = rows.shape[1], len(ending)
     best, came = np.zeros((places + 1, size)), np.zeros((places + 1, size), dtype=np.int64)
@@ -33,8 +33,8 @@ def likeliest(
                     there[edges.target[k]] = value
                     came[place + 1, edges.target[k]] = edges.source[k]
             row = rows[i, place]
-            for j in range(favoured.first[row], favoured.first[row + 1]):
-                there[favoured.state[j]] += favoured.times[j]
+            for j in range(ratios.first[row], ratios.first[row + 1]):
+                there[ratios.state[j]] += ratios.times[j]
         state, reached = 0, -np.inf
         for s in range(size):
             if best[places, s] + ending[s] > reached:

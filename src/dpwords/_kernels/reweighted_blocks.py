@@ -1,9 +1,9 @@
-"""How much the normaliser of levelled words of states can change with the word (docs/theory.md, section 9).
+"""How much the normalising constant of reweighted words of states can change with the word (docs/theory.md, section 9).
 
-Nodes, prefixes, boxes and what is near are given as in `levelled_blocks_boxes`. A *closing* is the whole mass of a word
-relative to that of its own state x, where the own run goes over a prefix to x and on to y, q, r, s. A word changes in
-one place between ways with the same prefix, in two between ways whose prefixes agree but for the last node. Bounds are
-rounded outward; logarithms of them and sums of these are not, which the margin of a certificate covers.
+Nodes, prefixes, boxes and what is near are given as in `reweighted_blocks_boxes`. A *closing* is the whole mass of a
+word relative to that of its own state x, where the own run goes over a prefix to x and on to y, q, r, s. A word changes
+in one place between paths with the same prefix, in two between paths whose prefixes agree but for the last node. Bounds
+are rounded outward; logarithms of them and sums of these are not, which the margin of a certificate covers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from dpwords._kernels.compiler import compiled
 from dpwords._kernels.elementary import log
-from dpwords._kernels.levelled_blocks_boxes import (
+from dpwords._kernels.reweighted_blocks_boxes import (
     Degrees,
     Labels,
     Near,
@@ -28,9 +28,9 @@ from dpwords._kernels.levelled_blocks_boxes import (
     leave,
     on_the_rim,
 )
-from dpwords._kernels.levelled_blocks_ways import (
-    ReachedByWays,
-    WayMasses,
+from dpwords._kernels.reweighted_blocks_paths import (
+    PathMasses,
+    ReachedByPaths,
     advance_with,
     discount_with,
     largest_quotients,
@@ -54,15 +54,15 @@ class Layer(NamedTuple):
     shares: Shares
 
 
-class LastWays(NamedTuple):
-    """The ways from a prefix to y at the end of a word, ordered by what is before the last node of the prefix."""
+class LastPaths(NamedTuple):
+    """The paths from a prefix to y at the end of a word, ordered by what is before the last node of the prefix."""
 
     prefix: Array  # its number
     first: Array  # the node from x to y
 
 
-class Ways(NamedTuple):
-    """The ways from a prefix over y to q are wf[q], …, wf[q+1] − 1, ordered as the last ways."""
+class Paths(NamedTuple):
+    """The paths from a prefix over y to q are wf[q], …, wf[q+1] − 1, ordered as the last paths."""
 
     wf: Array
     prefix: Array  # its number
@@ -109,7 +109,7 @@ def _step(
     z: float, layer: Layer, reached: Reached, own: int, lo: Array, hi: Array, single: float, outside: float,
     pivot: int, new: int, new_lo: Array, new_hi: Array,
 ) -> tuple[float, float]:  # fmt: skip
-    """WayMasses after a step to the own state `new`; and what is outside its box."""
+    """PathMasses after a step to the own state `new`; and what is outside its box."""
     nodes, near = layer.nodes, layer.near
     advance(nodes, near, own, lo, hi, single, pivot, new, new_lo, new_hi)
     one, rest = leave(nodes, near, layer.degrees, reached, own, hi, single, outside, new)
@@ -122,7 +122,7 @@ def _step(
 def _first_step(
     z: float, layer: Layer, reached: Reached, k: int, x: int, y: int, new_lo: Array, new_hi: Array
 ) -> tuple[float, float]:  # fmt: skip
-    """WayMasses after a step from prefix k, which ends in x, to y, relative to that of x."""
+    """PathMasses after a step from prefix k, which ends in x, to y, relative to that of x."""
     nodes, near = layer.nodes, layer.near
     lf, of, out, tgt = nodes.lf, nodes.of, nodes.out, nodes.tgt
     size = near.size
@@ -184,20 +184,20 @@ def _compare(
 
 
 @compiled(error_model="numpy", inner=True)
-def _room(ways: int, rows: int) -> WayMasses:
-    return WayMasses(np.zeros((rows, ways)), np.zeros((rows, ways)), np.zeros(ways), np.zeros(ways))
+def _scratch(paths: int, rows: int) -> PathMasses:
+    return PathMasses(np.zeros((rows, paths)), np.zeros((rows, paths)), np.zeros(paths), np.zeros(paths))
 
 
 @compiled(error_model="numpy")
 def last_closings(
-    z: float, layer: Layer, live: Array, ways: LastWays, opening: TurnGrowth, most: Array
+    z: float, layer: Layer, live: Array, paths: LastPaths, opening: TurnGrowth, most: Array
 ) -> None:  # fmt: skip
     """Closings at the last place of a word, all of them compared; live[e] is of nodes one step after the prefix."""
     nodes, near, known = layer.nodes, layer.near, layer.known
     src, tgt = nodes.src, nodes.tgt
     size = near.size
-    prefix, first = ways
-    alone = _room(1, largest(size))
+    prefix, first = paths
+    alone = _scratch(1, largest(size))
     lo, hi = alone.lo.reshape(-1), alone.hi.reshape(-1)
     reached = Reached(np.zeros(len(size)), np.zeros(len(size)))
     low, high = np.empty(len(prefix)), np.empty(len(prefix))
@@ -215,12 +215,12 @@ def last_closings(
 
 
 @compiled(error_model="numpy", inner=True, inline="always")
-def _ways_to(
-    z: float, layer: Layer, live: Array, ways: Ways, q: int, masses: WayMasses, some: Array, ahead: Array
+def _paths_to(
+    z: float, layer: Layer, live: Array, paths: Paths, q: int, masses: PathMasses, some: Array, ahead: Array
 ) -> int:  # fmt: skip
-    """The masses of all ways from a known prefix over y to q, their prefixes and nodes from x to y; and how many."""
+    """The masses of all paths from a known prefix over y to q, their prefixes and nodes from x to y; and how many."""
     nodes, size = layer.nodes, layer.near.size
-    wf, prefix, first, second = ways
+    wf, prefix, first, second = paths
     reached = Reached(np.zeros(len(size)), np.zeros(len(size)))
     one_lo, one_hi, two_lo, two_hi = (
         np.empty(largest(size)),
@@ -247,7 +247,7 @@ def _ways_to(
 
 @compiled(error_model="numpy")
 def closings(
-    z: float, steps: int, layer: Layer, live: Array, ways: Ways, after: Completions, opening: TurnGrowth, most: Array
+    z: float, steps: int, layer: Layer, live: Array, paths: Paths, after: Completions, opening: TurnGrowth, most: Array
 ) -> None:  # fmt: skip
     """Closings at an earlier place, where `steps` of y, q, r, s come before the word ends.
 
@@ -257,18 +257,18 @@ def closings(
     nodes, near, degrees = layer.nodes, layer.near, layer.degrees
     of, out, tgt = nodes.of, nodes.out, nodes.tgt
     size = near.size
-    wf = ways.wf
+    wf = paths.wf
     n, widest = largest(size), 0
     for q in range(len(size)):
         widest = max(widest, wf[q + 1] - wf[q])
-    by_ways = ReachedByWays(np.zeros((len(size), widest)), np.zeros(len(size)))
-    at_q, at_r, beyond = _room(widest, n), _room(widest, n), _room(widest, n + 1)
-    logs, room = np.empty((2, widest)), np.empty((6, widest))
+    by_paths = ReachedByPaths(np.zeros((len(size), widest)), np.zeros(len(size)))
+    at_q, at_r, beyond = _scratch(widest, n), _scratch(widest, n), _scratch(widest, n + 1)
+    logs, scratch = np.empty((2, widest)), np.empty((6, widest))
     low, high = logs[0], logs[1]
     mixture, t_lo, t_hi, place = np.zeros(n + 1), np.zeros(n + 1), np.zeros(n + 1), np.empty(n + 1, np.int64)
     some, ahead = np.empty(widest, np.int64), np.empty(widest, np.int64)
     for q in range(len(size)):
-        count = _ways_to(z, layer, live, ways, q, at_q, some, ahead)
+        count = _paths_to(z, layer, live, paths, q, at_q, some, ahead)
         if count == 0:
             continue
         if steps == 2:
@@ -280,14 +280,14 @@ def closings(
                 continue
             r = tgt[out[j]]
             advance_with(nodes, near, q, count, at_q, r, at_r)
-            leave_with(nodes, near, degrees, by_ways, q, count, at_q, r, at_r)
+            leave_with(nodes, near, degrees, by_paths, q, count, at_q, r, at_r)
             discount_with(z, nodes, near, r, count, at_r)
             if steps == 3:
                 log_ends(nodes, near, r, count, at_r, low, high)
                 _compare(layer, opening, count, some, ahead, low, high, most)
                 continue
             advance_with(nodes, near, r, count, at_r, r, beyond)
-            leave_with(nodes, near, degrees, by_ways, r, count, at_r, r, beyond)
+            leave_with(nodes, near, degrees, by_paths, r, count, at_r, r, beyond)
             kept = mixed(beyond, count, size[r], mixture, place)
             for h in range(of[r], of[r + 1]):
                 if not live[3, out[h]]:
@@ -298,7 +298,7 @@ def closings(
                     _completed(z, nodes, near, r, tgt[out[h]], after, label, place, t_lo, t_hi)
                     for up in range(2):
                         masses = beyond.hi if up else beyond.lo
-                        largest_quotients(masses, mixture, up, t_lo, t_hi, kept, count, room, logs[up])
+                        largest_quotients(masses, mixture, up, t_lo, t_hi, kept, count, scratch, logs[up])
                     for c in range(count):
                         high[c], low[c] = log(high[c]), -log(low[c])
                     _compare(layer, opening, count, some, ahead, low, high, most)

@@ -1,4 +1,4 @@
-"""Boxes around the own run where words have the weights of `levelling` (docs/theory.md, section 9).
+"""Boxes around the own run where words have the weights of `reweighting` (docs/theory.md, section 9).
 
 A *node* is an edge of the system, a *box* holds bounds for all nodes that enter a state near an own one. A *prefix* is
 what is known of an own run before a place: its last H nodes, or all of them if there are fewer. A *label* is what is
@@ -82,10 +82,10 @@ class Shares(NamedTuple):
 
 
 class Reached(NamedTuple):
-    """Room for `leave`: two numbers for each state, which are zeros before and after it."""
+    """Scratch arrays for `leave`: two numbers for each state, which are zeros before and after it."""
 
     mass: Array
-    ways: Array
+    paths: Array
 
 
 @compiled(inner=True)
@@ -155,7 +155,7 @@ def leave(
     """What is outside the box of `new` one step later: into one state at most, and all together."""
     lf, of, out, tgt, pf, pw = nodes.lf, nodes.of, nodes.out, nodes.tgt, nodes.pf, nodes.pw
     nf, ns, rim = near.nf, near.ns, near.rim
-    mass, ways = reached
+    mass, paths = reached
     most, total, terms = degrees.entering * single, degrees.leaving * outside, 2 * degrees.entering + 4
     for again in range(2):
         for k in range(nf[own], nf[own + 1]):
@@ -168,16 +168,16 @@ def leave(
                 if begin_of(near, new, t) >= 0:
                     continue
                 if again:
-                    mass[t], ways[t] = 0.0, 0.0
+                    mass[t], paths[t] = 0.0, 0.0
                     continue
                 into = 0.0
                 for i in range(lf[s + 1] - lf[s]):
                     into += pw[pf[out[j]] + i] * hi[begin + i]
                 mass[t] += into
-                ways[t] += 1.0
+                paths[t] += 1.0
                 total += into
                 terms += 1
-                most = max(most, mass[t] + (lf[t + 1] - lf[t] - ways[t]) * single)
+                most = max(most, mass[t] + (lf[t + 1] - lf[t] - paths[t]) * single)
     _, up = factors(terms)
     return raised(min(most, total), up), raised(total, up)
 

@@ -1,4 +1,4 @@
-"""The steps of `levelled_blocks_boxes` for many ways at once that are at the same own state: columns are ways.
+"""The steps of `reweighted_blocks_boxes` for many paths at once that are at the same own state: columns are paths.
 
 The loops over the columns are the innermost ones. They have no order that matters, so the compiler can take several
 columns at a time, and each column gets the same result as if it were alone.
@@ -12,14 +12,14 @@ import numpy as np
 
 from dpwords._kernels.compiler import compiled
 from dpwords._kernels.elementary import log
-from dpwords._kernels.levelled_blocks_boxes import Degrees, Near, Nodes, begin_of
+from dpwords._kernels.reweighted_blocks_boxes import Degrees, Near, Nodes, begin_of
 from dpwords._kernels.rounding import UNIT, as_factor, factors, lowered, raised
 
 Array = Any
 
 
-class WayMasses(NamedTuple):
-    """Bounds on the masses of ways at one own state: rows are nodes of its box, columns are ways."""
+class PathMasses(NamedTuple):
+    """Bounds on the masses of paths at one own state: rows are nodes of its box, columns are paths."""
 
     lo: Array
     hi: Array
@@ -27,15 +27,17 @@ class WayMasses(NamedTuple):
     outside: Array  # and all of them together
 
 
-class ReachedByWays(NamedTuple):
-    """Room for `leave_with`: rows are states, which are zeros before and after it."""
+class ReachedByPaths(NamedTuple):
+    """Scratch arrays for `leave_with`: rows are states, which are zeros before and after it."""
 
     mass: Array
-    ways: Array  # the same for all columns
+    paths: Array  # the same for all columns
 
 
 @compiled(error_model="numpy", inner=True)
-def advance_with(nodes: Nodes, near: Near, own: int, count: int, masses: WayMasses, new: int, step: WayMasses) -> None:
+def advance_with(
+    nodes: Nodes, near: Near, own: int, count: int, masses: PathMasses, new: int, step: PathMasses
+) -> None:
     """Masses one step later, in the box of `new`, from those in the box of `own`; no symbol is compared."""
     lf, src, pf, pw = nodes.lf, nodes.src, nodes.pf, nodes.pw
     nf, ns = near.nf, near.ns
@@ -67,8 +69,8 @@ def advance_with(nodes: Nodes, near: Near, own: int, count: int, masses: WayMass
 
 @compiled(error_model="numpy", inner=True)
 def leave_with(
-    nodes: Nodes, near: Near, degrees: Degrees, reached: ReachedByWays, own: int, count: int, masses: WayMasses,
-    new: int, step: WayMasses,
+    nodes: Nodes, near: Near, degrees: Degrees, reached: ReachedByPaths, own: int, count: int, masses: PathMasses,
+    new: int, step: PathMasses,
 ) -> None:  # fmt: skip
     """What is outside the box of `new` one step later: into one state at most, and all together."""
     lf, of, out, tgt, pf, pw = nodes.lf, nodes.of, nodes.out, nodes.tgt, nodes.pf, nodes.pw
@@ -89,7 +91,7 @@ def leave_with(
                     continue
                 mass = reached.mass[t]
                 if again:
-                    reached.ways[t] = 0.0
+                    reached.paths[t] = 0.0
                     for c in range(count):
                         mass[c] = 0.0
                     continue
@@ -99,9 +101,9 @@ def leave_with(
                     for c in range(count):
                         mass[c] += weight * above[c]
                         total[c] += weight * above[c]
-                reached.ways[t] += 1.0
+                reached.paths[t] += 1.0
                 terms += lf[s + 1] - lf[s]
-                others = lf[t + 1] - lf[t] - reached.ways[t]
+                others = lf[t + 1] - lf[t] - reached.paths[t]
                 for c in range(count):
                     most[c] = max(most[c], mass[c] + others * single[c])
     _, up = factors(terms)
@@ -111,7 +113,7 @@ def leave_with(
 
 
 @compiled(error_model="numpy", inner=True)
-def discount_with(z: float, nodes: Nodes, near: Near, own: int, count: int, masses: WayMasses) -> None:
+def discount_with(z: float, nodes: Nodes, near: Near, own: int, count: int, masses: PathMasses) -> None:
     """Multiply by z what does not enter the own state."""
     lf = nodes.lf
     z_lo, z_hi = as_factor(z)
@@ -128,7 +130,7 @@ def discount_with(z: float, nodes: Nodes, near: Near, own: int, count: int, mass
 
 
 @compiled(error_model="numpy", inner=True)
-def log_ends(nodes: Nodes, near: Near, own: int, count: int, masses: WayMasses, low: Array, high: Array) -> None:
+def log_ends(nodes: Nodes, near: Near, own: int, count: int, masses: PathMasses, low: Array, high: Array) -> None:
     """Bounds on the logarithm of the whole mass where the word ends."""
     lf, fw = nodes.lf, nodes.fw
     nf, ns = near.nf, near.ns
@@ -148,8 +150,8 @@ def log_ends(nodes: Nodes, near: Near, own: int, count: int, masses: WayMasses, 
 
 
 @compiled(error_model="numpy", inner=True)
-def mixed(masses: WayMasses, count: int, size: int, mixture: Array, place: Array) -> int:
-    """Between the largest and the least mass of all ways, for each node of a box, and for all outside of it.
+def mixed(masses: PathMasses, count: int, size: int, mixture: Array, place: Array) -> int:
+    """Between the largest and the least mass of all paths, for each node of a box, and for all outside of it.
 
     Rows without any mass are dropped, and the others moved up; `place` tells where they are then.
     """
@@ -175,10 +177,10 @@ def mixed(masses: WayMasses, count: int, size: int, mixture: Array, place: Array
 
 @compiled(error_model="numpy", inner=True)
 def largest_quotients(
-    one: Array, other: Array, up: int, lo: Array, hi: Array, rows: int, count: int, room: Array, result: Array
+    one: Array, other: Array, up: int, lo: Array, hi: Array, rows: int, count: int, scratch: Array, result: Array
 ) -> None:  # fmt: skip
     """For each column of `one` what `largest_quotient` is for it over `other`; if up is 0, for `other` over it."""
-    guess, below, least, size = room[0], room[1], room[2], room[3]
+    guess, below, least, size = scratch[0], scratch[1], scratch[2], scratch[3]
     down, raising = factors(rows + 4)
     upward = up == 1
     for c in range(count):
@@ -199,7 +201,7 @@ def largest_quotients(
         size[c] = guess[c]
         guess[c] = guess[c] / below[c]
         least[c] = lowered(least[c], down)
-    above, under = room[4], room[5]
+    above, under = scratch[4], scratch[5]
     for c in range(count):
         above[c], under[c] = 0.0, 0.0
     for i in range(rows):

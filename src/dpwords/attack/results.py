@@ -91,10 +91,10 @@ class Posterior:
 
     `places` has {symbol: probability} for each place; `word` is the most likely word of all, with its `probability`,
     and `best_by_place` the most likely symbol of each place, which need not be a word of the language. If not `exact`,
-    the normaliser of the mechanism differs between words and was averaged over runs that were drawn: the standard error
-    of every probability is then at most `error`, and `word` is the most likely one of those that were drawn. If words
-    that go through the edit channel are too many to be listed, `word` is found symbol by symbol: its probability is
-    exact, but another word may have a larger one.
+    the normalising constant of the mechanism differs between words and was averaged over runs that were drawn: the
+    standard error of every probability is then at most `error`, and `word` is the most likely one of those that were
+    drawn. If words that go through the edit channel are too many to be listed, `word` is found symbol by symbol: its
+    probability is exact, but another word may have a larger one.
     """
 
     places: tuple[dict[Any, float], ...]

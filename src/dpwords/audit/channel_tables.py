@@ -28,15 +28,19 @@ def table_of(channel: Any, inputs: Sequence[Any] | None, outputs: Sequence[Any] 
     """The table of a channel in any of its forms."""
     if callable(channel):
         if inputs is None:
-            raise InvalidValue("a callable lists the law at an input: pass inputs=[…] to say which inputs there are")
-        laws = {_label(each): _law(channel, each) for each in inputs}
-        if len(laws) < len(inputs):
+            raise InvalidValue(
+                "a callable lists the output distribution at an input: pass inputs=[…] to say which inputs there are"
+            )
+        distributions = {_label(each): _distribution(channel, each) for each in inputs}
+        if len(distributions) < len(inputs):
             raise InvalidValue("an input is named twice: name each once")
-        return _from_rows(((x, w, p) for x, law in laws.items() for w, p in law), inputs, outputs)
+        return _from_rows(
+            ((x, w, p) for x, distribution in distributions.items() for w, p in distribution), inputs, outputs
+        )
     if isinstance(channel, Mapping):
-        if not all(isinstance(law, Mapping) for law in channel.values()):
+        if not all(isinstance(distribution, Mapping) for distribution in channel.values()):
             raise InvalidValue("a channel as a dict is {input: {output: probability}}: give each input a dict")
-        rows = ((x, w, p) for x, law in channel.items() for w, p in law.items())
+        rows = ((x, w, p) for x, distribution in channel.items() for w, p in distribution.items())
         return _from_rows(rows, inputs or list(channel), outputs)
     if hasattr(channel, "column_names") or hasattr(channel, "columns"):
         return _from_rows(_rows_of_table(channel), inputs, outputs)
@@ -117,9 +121,13 @@ def _rows_of_table(table: Any) -> Iterable[tuple[Any, ...]]:
     return zip(*(each.to_pylist() if hasattr(each, "to_pylist") else each.to_list() for each in columns), strict=True)
 
 
-def _law(channel: Callable[[Any], Any], given: Any) -> list[tuple[Any, Any]]:
-    law = channel(given)
-    pairs = list(law.items() if isinstance(law, Mapping) else law) if isinstance(law, Iterable) else [law]
+def _distribution(channel: Callable[[Any], Any], given: Any) -> list[tuple[Any, Any]]:
+    distribution = channel(given)
+    pairs = (
+        list(distribution.items() if isinstance(distribution, Mapping) else distribution)
+        if isinstance(distribution, Iterable)
+        else [distribution]
+    )
     if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in pairs):
         raise InvalidValue("the callable of a channel returns {output: probability} or pairs (output, probability)")
     return [(output, share) for output, share in pairs]

@@ -22,8 +22,8 @@ from dpwords.spaces.exhaustive import SUM_ERROR, Symbols
 
 FALSE_ALARM = 1e-9  # the probability with which an honest mechanism is refused, at most
 _ONE_BY_ONE = 256  # draws by `release`, of a mechanism that can also release many words at a time
-_POWERS = (0.0, 0.5, 0.8, 1.25, 2.0, 4.0)  # laws that are flatter and sharper than the stated one
-_PUBLISHED = (0.002, 0.005, 0.01, 0.02, 0.05, 0.2, 0.5)  # laws by which the word itself comes out so often
+_POWERS = (0.0, 0.5, 0.8, 1.25, 2.0, 4.0)  # distributions that are flatter and sharper than the stated one
+_PUBLISHED = (0.002, 0.005, 0.01, 0.02, 0.05, 0.2, 0.5)  # distributions by which the word itself comes out so often
 _URNS = (1.0, 10.0, 100.0, 1000.0)  # how many draws a stated probability weighs against those that were seen
 
 
@@ -184,7 +184,7 @@ def contradiction() -> InvalidValue:
 def _evidence(table: Floats, seen: Sequence[Mapping[int, int]], own: Integers, totals: Sequence[Floats]) -> float:
     """ln of a number whose mean is at most 1 if the draws follow the table.
 
-    It is the average of ratios between the probability of the draws under other laws and that under the table.
+    It is the average of ratios between the probability of the draws under other distributions and that under the table.
     """
     rows = np.array([row for row, counts in enumerate(seen) for _ in counts], dtype=np.int64)
     places = np.array(list(chain.from_iterable(seen)), dtype=np.int64)

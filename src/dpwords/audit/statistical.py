@@ -94,7 +94,7 @@ def statistical(
 ) -> StatisticalAudit:
     """A lower bound on the ε of anything that releases words, from `draws` outputs for each of two words.
 
-    `release` takes a word, or a word and a number of draws; which of them is told by the parameters that it needs, or
+    `release` takes a word, or a word and a number of draws; which of them is seen from the parameters that it needs, or
     by `batch`. Outputs may be anything. It can also be a mechanism or one of its methods: claim, k and distance are
     then its own. Otherwise they are what you pass, by default no claim, k = 1 and Hamming distance; a callable measures
     any other distance. `model` may be anything with `log_prob(output, given=word)`, and adds events by its

@@ -43,8 +43,8 @@ def read_system(
             f"a system must be a grid or a file: write grid:15x15, or name a file that ends in {_listed(SYSTEM_FILES)}"
         )
     load, options = SYSTEM_FILES[suffix]
-    told = {"start": start, "action": action, "symbols": symbols}
-    given = {name: value for name, value in told.items() if value is not None}
+    values = {"start": start, "action": action, "symbols": symbols}
+    given = {name: value for name, value in values.items() if value is not None}
     for name in given:
         if name not in options:
             raise InvalidValue(f"{named(name)} has no effect on a {suffix} file: leave it out")

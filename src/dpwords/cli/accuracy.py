@@ -134,8 +134,8 @@ def accuracy(
         lowest = measured.lowest_epsilon(k, edits)
         for name, make in makers.items():
             with status(f"searching for the least ε: {name}") as say:
-                told = _told(make, name, say)
-                found_least = measured.least_epsilon(told, target, length, lowest)
+                announced = _announced(make, name, say)
+                found_least = measured.least_epsilon(announced, target, length, lowest)
                 least[name] = 0.0 if found_least == lowest and edits == "substitutions" else found_least
         waiting += [_aim(target, changes), *table.epsilons(least)]
         if 0.0 in least.values():
@@ -174,7 +174,7 @@ def _check_plot(path: Path, epsilon: list[float]) -> None:
     plots.need_matplotlib()
 
 
-def _told(make: Maker, name: str, say: Callable[[str], None]) -> Maker:
+def _announced(make: Maker, name: str, say: Callable[[str], None]) -> Maker:
     """The same, but it says for which ε a mechanism is made: on words of states that can take a while."""
 
     def made(epsilon: float) -> Private:

@@ -147,7 +147,7 @@ def estimate(
     names = _named(read, patterns) if per_place or asked == "patterns" else ()
     rows = EstimateRows(found, per_place, names, top)
     _write(rows, read, output)
-    _tell(rows, read)
+    _report(rows, read)
 
 
 def _read(path: str, format: str | None) -> ReleasedFile:
@@ -200,9 +200,9 @@ def _answered(
             found = asked.frequencies(codes, mechanism, per_place=True, **options)
         else:
             found = [getattr(asked, question)(codes, mechanism, **options)]
-    told = {text for one in found for text in one.notes}
+    said = {text for one in found for text in one.notes}
     for text in dict.fromkeys(str(each.message) for each in caught):
-        if text not in told:
+        if text not in said:
             note(f"note: {text}")
     return found
 
@@ -281,7 +281,7 @@ def _content(rows: EstimateRows, path: Path, read: ReleasedFile, about: dict[str
     return plots.content_for(plots.estimates(found, read.mechanism.language, names=rows.names), path)
 
 
-def _tell(rows: EstimateRows, read: ReleasedFile) -> None:
+def _report(rows: EstimateRows, read: ReleasedFile) -> None:
     """How the estimates were made, and what to beware of."""
     first = rows.tables[0]
     how = {"inverse": "inversion", "counted": "counting"}.get(first.method, "expectation–maximisation")

@@ -10,8 +10,8 @@ import click
 from click.core import ParameterSource
 
 from dpwords.cli import completing
+from dpwords.core.cache import VARIABLE
 from dpwords.core.checks import positive_number, whole_number
-from dpwords.core.kept import VARIABLE
 from dpwords.errors import InvalidValue
 from dpwords.recipes.fields import DEFAULTS, FIELDS, Section, as_option
 from dpwords.recipes.recipe import Recipe
@@ -125,7 +125,7 @@ _NO_CACHE = click.option(
     is_flag=True,
     expose_value=False,
     callback=_forget,
-    help="Neither use nor keep the proofs of earlier runs. They are public facts, kept in the user's cache "
+    help="Neither use nor store the proofs of earlier commands. They are public facts, stored in the user's cache "
     "directory, or in the directory that the environment variable DPWORDS_CACHE names.",
 )
 language_options = field_options(*LANGUAGE)

@@ -61,7 +61,7 @@ def _silence(_context: click.Context, _parameter: click.Parameter, chosen: bool)
 @click.option(
     "--certificates",
     type=click.Path(path_type=Path),
-    help="A file that keeps the certificates of a system or lexicon for the next run; each is proved again when it is "
+    help="A file that keeps the certificates of a system or lexicon for later use; each is proved again when it is "
     "read. Those of a large lexicon, which take minutes, are made only with this option.",
 )
 @field_options("any_word")
@@ -79,7 +79,8 @@ def release(
 
     With --input the words are in a file: lists or text in a --column, one of the --columns for each step, or one row
     for each event of a --case. They may have any lengths; k is at most the length of each. Other columns are copied as
-    they are, and are not protected. The output appears when it is complete. With --resume an interrupted run goes on.
+    they are, and are not protected. The output appears when it is complete. With --resume an interrupted release goes
+    on.
 
     For words and lines, the output has one line for each word, or is empty if there is an error. Blank lines at the end
     of the input are ignored; where --edits all takes the empty word, each blank line is one. Words keep their length,
@@ -170,10 +171,10 @@ def release(
         write = partial(mechanism.answers.written, separator=recipe.separator or " ")
     emit([write(each) for each in released])
     if not quiet and words:
-        _tell(mechanism, sorted({len(word) for word in words if word}))
+        _report(mechanism, sorted({len(word) for word in words if word}))
 
 
-def _tell(mechanism: Private, lengths: list[int]) -> None:
+def _report(mechanism: Private, lengths: list[int]) -> None:
     """How words of these lengths were released, and what is to be said about the promise."""
     for line in mechanism.notes(lengths):
         note(line)

@@ -22,7 +22,7 @@ from dpwords.recipes.recipe import Recipe
 from dpwords.recipes.table_formats import STANDARD
 
 if TYPE_CHECKING:
-    from dpwords.frames.runs import FileRun, Job
+    from dpwords.frames.jobs import FileRelease, Job
     from dpwords.frames.survey import Plan
     from dpwords.languages.language import Language
     from dpwords.mechanisms.private import Private
@@ -40,13 +40,13 @@ _RUNS = (
         shell_complete=files,
         help="A file that records the ε spent for each person, before anything is drawn.",
     ),
-    click.option("--resume", is_flag=True, help="Finish a run that was interrupted; it is not paid for twice."),
+    click.option("--resume", is_flag=True, help="Finish a release that was interrupted; it is not paid for twice."),
 )
 _KEY = click.option(
     "--key-file",
     shell_complete=files,
     help="A file with 64 hexadecimal digits, a secret key: the same key, --id and word give the same draw.  "
-    "[default: a fresh key, destroyed when the run is finished]",
+    "[default: a fresh key, destroyed when the release is finished]",
 )
 _NEED_INPUT = (*_FILES[1:], "ledger", "resume", "invalid", "drop_others", "key_file")
 
@@ -70,7 +70,8 @@ def refuse_file_options() -> None:
 def release_file(
     recipe: Recipe, mechanism: Private, inside: Language | None, certificates: Path | None, options: Mapping[str, Any]
 ) -> None:
-    """Release the words of a file, as the recipe says; `options` are about the run, and may change at the next one.
+    """Release the words of a file, as the recipe says; `options` are about this command, and may change at the next
+    one.
 
     `inside` is the language that words have to be in, if it is not that of the mechanism.
     """
@@ -78,63 +79,63 @@ def release_file(
 
     _refuse_what_has_no_effect(recipe)
     need_pyarrow()
-    from dpwords.frames.runs import FileRun
+    from dpwords.frames.jobs import FileRelease
 
     quiet, key_file, charged = options["quiet"], options["key_file"], options["ledger"] is not None
     job = _job(recipe, mechanism, inside)
     if charged and Path(options["ledger"]).exists():
         _ledger(options)  # refuses what is not a ledger before any work; a new one is only made when all is checked
-    run: FileRun | None = None
+    release: FileRelease | None = None
     begin, written = time.monotonic(), False
     try:
-        with FileRun(job, None if key_file is None else _key(key_file, quiet), options["resume"]) as run:
-            if run.is_complete:
-                _tell(not quiet, f"{Path(job.target).name} is complete: there is nothing to resume")
+        with FileRelease(job, None if key_file is None else _key(key_file, quiet), options["resume"]) as release:
+            if release.is_complete:
+                _say(not quiet, f"{Path(job.target).name} is complete: there is nothing to resume")
                 return
             if job.target == STANDARD:
-                check_standard_output(run.target_is_text)
+                check_standard_output(release.target_is_text)
             with rows_bar("checking", quiet=quiet) as progress:
-                plan = run.survey(progress, charged)
+                plan = release.survey(progress, charged)
             if not quiet:
-                _tell_contents(run, plan, recipe)
+                _report_contents(release, plan, recipe)
             _prepare_all(mechanism, plan, certificates, quiet)
             if not quiet:
-                _tell_promise(run, plan)
+                _report_promise(release, plan)
             ledger = _ledger(options) if charged else None
             with rows_bar("releasing", plan.rows, quiet) as progress:
-                output = run.write(plan, ledger, progress)
+                output = release.write(plan, ledger, progress)
             written = True
             if output is not None:
                 copy_out(output)
             if not quiet:
-                _tell_after(run, plan, time.monotonic() - begin)
+                _report_after(release, plan, time.monotonic() - begin)
     except KeyboardInterrupt:
         if written:
             raise KeyboardInterrupt("all was released before") from None
-        if run is not None and run.is_begun:
+        if release is not None and release.is_begun:
             raise KeyboardInterrupt(
                 "the output is not complete, and not in its place: finish it with --resume"
             ) from None
         raise
     except TooLarge as error:
-        unfinished = run is not None and run.is_begun and not written
-        remedy = "; where there is more memory, finish this run with --resume" if unfinished else ""
+        unfinished = release is not None and release.is_begun and not written
+        remedy = "; where there is more memory, finish this release with --resume" if unfinished else ""
         raise TooLarge(f"{error.message}{remedy}") from None
     if certificates is not None and mechanism.certificates is not None:
         mechanism.certificates.save(certificates)
 
 
 def _job(recipe: Recipe, mechanism: Private, inside: Language | None) -> Job:
+    from dpwords.frames.jobs import Job
     from dpwords.frames.receipts import place_of
     from dpwords.frames.requests import Request
-    from dpwords.frames.runs import Job
 
     target = recipe.output or STANDARD
     for written in () if target == STANDARD else (Path(target), place_of(Path(target))):
         refuse_overwriting(written, recipe=recipe)
     formats, header = (recipe.format, recipe.output_format), not recipe.no_header
     request = Request.of(recipe, inside)
-    return Job(mechanism, recipe.input or STANDARD, target, *formats, request, recipe.told(), header)
+    return Job(mechanism, recipe.input or STANDARD, target, *formats, request, recipe.for_receipt(), header)
 
 
 def _refuse_what_has_no_effect(recipe: Recipe) -> None:
@@ -165,31 +166,31 @@ def _key(path: str, quiet: bool) -> bytes:
 
 def _prepare_all(mechanism: Private, plan: Plan, certificates: Path | None, quiet: bool) -> None:
     """Make everything that the draws need from calibration, where it can be seen."""
-    begin, told = time.monotonic(), quiet
+    begin, said = time.monotonic(), quiet
     for number, (each, length) in enumerate(plan.kinds, start=1):
         if length:
             about = f" ({number} of {len(plan.kinds)})" if len(plan.kinds) > 1 and not _hides_lengths(plan) else ""
             prepare(each, [length], certificates if each is mechanism else None, quiet, about)
-        if not told and number < len(plan.kinds) and time.monotonic() - begin > _PATIENCE:
+        if not said and number < len(plan.kinds) and time.monotonic() - begin > _PATIENCE:
             note(
                 f"proofs for {number} of {len(plan.kinds)} lengths took {time.monotonic() - begin:.0f} s: "
                 "--certificate-time 2 or --mechanism online is faster, and can be less accurate"
             )
-            told = True
+            said = True
 
 
-def _tell_contents(run: FileRun, plan: Plan, recipe: Recipe) -> None:
+def _report_contents(release: FileRelease, plan: Plan, recipe: Recipe) -> None:
     """What is in the file, what happens to its columns, and what people spend, for the owner of the data."""
     skipped = f", of which {plan.skipped:,} are not in the language and left out" if plan.skipped else ""
     note(f"{plan.rows:,} {plan.release.row}s{skipped}")
     if recipe.columns is not None:
-        first, *others = run.word_columns
+        first, *others = release.word_columns
         where = f"{len(others) + 1} columns, from {first} to {others[-1]}" if others else f"one column, {first}"
         note(f"each word is in {where}")
-    if run.copied_columns:
-        needless = plan.release.row == "row" and set(run.copied_columns) - {recipe.id, recipe.by}
+    if release.copied_columns:
+        needless = plan.release.row == "row" and set(release.copied_columns) - {recipe.id, recipe.by}
         remedy = " (--drop-others leaves out those that no option names)" if needless else ""
-        note(f"copied as they are, and not protected: {_listed(run.copied_columns)}{remedy}")
+        note(f"copied as they are, and not protected: {_listed(release.copied_columns)}{remedy}")
     if plan.facts is not None:
         note(str(plan.facts))
         if plan.facts.most_spent > _MUCH:
@@ -199,11 +200,11 @@ def _tell_contents(run: FileRun, plan: Plan, recipe: Recipe) -> None:
             )
     elif recipe.id is None:
         note("each word spends its ε, also if one person has several: --by tells what they add up to")
-    if run.job.target != STANDARD and Path(run.job.target).exists():
-        note(f"{Path(run.job.target).name} is replaced: if it was published, its words have spent ε before")
+    if release.job.target != STANDARD and Path(release.job.target).exists():
+        note(f"{Path(release.job.target).name} is replaced: if it was published, its words have spent ε before")
 
 
-def _tell_promise(run: FileRun, plan: Plan) -> None:
+def _report_promise(release: FileRelease, plan: Plan) -> None:
     """The public summary for the ε of a typical word of the commonest length, and warnings for other lengths.
 
     Where lengths are hidden as well, it is for a length that has nothing to do with the words.
@@ -232,7 +233,7 @@ def _some_length(language: Language) -> int:
     return next((each for each in (*range(_EXAMPLE, 0, -1), *range(_EXAMPLE, 64)) if language.count(each)), 0)
 
 
-def _tell(wanted: bool, text: str) -> None:
+def _say(wanted: bool, text: str) -> None:
     if wanted:
         note(text)
 
@@ -242,12 +243,12 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= _SHOWN else f"{', '.join(names[:_SHOWN])} and {len(names) - _SHOWN} more"
 
 
-def _tell_after(run: FileRun, plan: Plan, seconds: float) -> None:
+def _report_after(release: FileRelease, plan: Plan, seconds: float) -> None:
     rows, rate = f"{plan.release.row}s", plan.rows / max(seconds, 1e-9)
     note(f"{plan.rows:,} {rows} in {seconds:.1f} s" + (f", {rate:,.0f} {rows}/s" if rate >= _WORTH_TELLING else ""))
-    if run.receipt is not None:
-        note(f"the receipt is in {run.receipt.name}")
-    elif not run.target_is_text:
+    if release.receipt is not None:
+        note(f"the receipt is in {release.receipt.name}")
+    elif not release.target_is_text:
         note("the receipt is in the output's metadata")
     if plan.facts is not None:
         note(f"spent: ε = {plan.facts.typical_spent:.4g} for a typical person, {plan.facts.most_spent:.4g} at most")

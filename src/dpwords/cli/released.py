@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dpwords.mechanisms.private import Private
 
 
-_DESCRIBING = tuple(key for key, each in FIELDS.items() if each.told)
+_DESCRIBING = tuple(key for key, each in FIELDS.items() if each.in_receipt)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,18 +73,18 @@ def _receipt(path: str, form: FileForm, source: Input) -> Mapping[str, Any]:
     from dpwords.frames import receipts
 
     place = receipts.place_of(Path(path))
-    told = was_given("epsilon")
+    given = was_given("epsilon")
     remedy = "say how the words were released, with --epsilon and --alphabet or --system"
     if not form.is_text:
         try:
             return receipts.inside(form.reader(source).schema, Path(path).name)
         except receipts.NoReceipt as error:
-            if told:
+            if given:
                 return {}
             raise InvalidValue(f"{error.message}; without it, {remedy}") from None
     if path != STANDARD and place.exists():
         return receipts.read(path, form.kind)
-    if told:
+    if given:
         return {}
     if path == STANDARD:
         raise InvalidValue(f"standard input comes without a receipt: {remedy}")

@@ -168,10 +168,10 @@ def data(
     _show("data", study, output, (*skipped, NOT_PRIVATE))
 
 
-def _show(name: str, run: Callable[..., Study], output: Path | None, told: tuple[str, ...] = ()) -> None:
+def _show(name: str, run: Callable[..., Study], output: Path | None, remarks: tuple[str, ...] = ()) -> None:
     """Run a study, print it and write its files; after an error, no files are written.
 
-    `told` are lines for standard error that go with the results.
+    `remarks` are lines for standard error that go with the results.
     """
     from dpwords import plots
     from dpwords.cli.targets import check_target
@@ -195,6 +195,6 @@ def _show(name: str, run: Callable[..., Study], output: Path | None, told: tuple
             contents |= {output / f"{title}.{form}": plots.encode(figure, form) for form in ("svg", "png")}
         lines += textwrap.wrap("Written: " + ", ".join(path.name for path in contents), width)
     with staged(contents):
-        for text in told:
+        for text in remarks:
             note(text)
         emit(lines)

@@ -93,7 +93,7 @@ def _flushed(stream: TextIO) -> bool:
 
 def note(text: str) -> None:
     """Write one line to standard error, if there is one."""
-    _tell(text, dim=True)
+    _write(text, dim=True)
 
 
 class LoggedNotes(logging.Handler):
@@ -105,10 +105,10 @@ class LoggedNotes(logging.Handler):
 
 def error(text: str) -> None:
     """Write one line that says what is wrong to standard error, in red where that is a terminal with colours."""
-    _tell(text, fg="red", bold=True)
+    _write(text, fg="red", bold=True)
 
 
-def _tell(text: str, **style: Any) -> None:
+def _write(text: str, **style: Any) -> None:
     if sys.stderr is None:
         return
     name = click.style("dpwords:", **style) if shows_colours(sys.stderr) else "dpwords:"

@@ -1,1 +1,1 @@
-"""What every room stands on: symbols and words, numbers with exponents, random bits, exact draws, files, threads."""
+"""What every package stands on: symbols and words, numbers with exponents, random bits, exact draws, files, threads."""

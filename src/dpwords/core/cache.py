@@ -1,13 +1,14 @@
-"""Public facts that take long to compute, kept between runs in a directory of the user's cache.
+"""Public facts that take long to compute, cached between commands in a directory of the user.
 
 Each is the answer to a question: a JSON document in a file that is named after a hash of the question. The question
 includes the version of this package, a hash of the code that finds answers, and the versions of NumPy and Numba: what
-another build has kept is not an answer. With each answer a tag is kept that only this user's installation can compute,
-from a secret key in the same directory. A valid tag says: this code, run by this user, has found the answer. Whoever
-can read the key as this user can change the program itself. In a directory that others can write to, no tag is valid.
+another build has cached is not an answer. With each answer a tag is stored that only this user's installation can
+compute, from a secret key in the same directory. A valid tag says: this code, run by this user, has found the answer.
+Whoever can read the key as this user can change the program itself. In a directory that others can write to, no tag is
+valid.
 
 The directory tells which public languages (by a hash), ε and lengths were used. Nothing in it depends on private words
-beyond their lengths. `DPWORDS_CACHE` names another directory; if it is empty, nothing is kept. Where nothing can be
+beyond their lengths. `DPWORDS_CACHE` names another directory; if it is empty, nothing is cached. Where nothing can be
 read or written, or where the code does not consist of readable files (in a zip archive, or without its source),
 everything works without.
 """
@@ -30,20 +31,20 @@ from dpwords.core.limits import DEFAULTS
 from dpwords.errors import DPWordsError
 
 VARIABLE = "DPWORDS_CACHE"
-_ROOMS = ("_kernels", "core", "languages", "mechanisms", "privacy", "spaces")  # whose code finds answers
+_PACKAGES = ("_kernels", "core", "languages", "mechanisms", "privacy", "spaces")  # whose code finds answers
 _TOP = Path(dpwords.__path__[0])
 _KEY = 32  # bytes
 
 
-class Kept(NamedTuple):
-    """An answer that was kept; it is *ours* if its tag is valid, otherwise it is only a claim."""
+class Cached(NamedTuple):
+    """A cached answer; it is *ours* if its tag is valid, otherwise it is only a claim."""
 
     answer: dict[str, Any]
     ours: bool
 
 
 def directory() -> Path | None:
-    """Where answers are kept; None if they are not."""
+    """Where answers are cached; None if they are not."""
     named = os.environ.get(VARIABLE)
     if named is None:
         from platformdirs import user_cache_path
@@ -52,11 +53,11 @@ def directory() -> Path | None:
     return Path(named) if named else None
 
 
-def kept(question: str) -> Kept | None:
-    """What was kept as the answer to a question; None if there is nothing, or if it cannot be read or is too large."""
+def cached(question: str) -> Cached | None:
+    """The cached answer to a question; None if there is nothing, or if it cannot be read or is too large."""
     place = _place(question)
     try:
-        found = None if place is None else json.loads(_content(place, DEFAULTS.kept))
+        found = None if place is None else json.loads(_content(place, DEFAULTS.cached_file))
     except (OSError, ValueError, RecursionError):
         return None
     if not isinstance(found, dict):
@@ -64,11 +65,11 @@ def kept(question: str) -> Kept | None:
     tag, ours = found.pop("tag", None), False
     with suppress(OSError):
         ours = hmac.compare_digest(str(tag).encode(), _tag(question, found).encode()) and _only_ours()
-    return Kept(found, ours)
+    return Cached(found, ours)
 
 
-def keep(question: str, answer: dict[str, Any]) -> None:
-    """Keep an answer with its tag, completely or not at all; none if the code was replaced while it was found."""
+def store(question: str, answer: dict[str, Any]) -> None:
+    """Store an answer with its tag, completely or not at all; none if the code was replaced while it was found."""
     place = _place(question)
     if place is not None and not _is_replaced(_code(_TOP), dpwords._STARTED):
         with suppress(OSError, DPWordsError):
@@ -99,7 +100,7 @@ def build(top: Path = _TOP, since: float = dpwords._STARTED) -> str | None:
 
 
 def _code(top: Path) -> list[Path]:
-    return sorted(path for room in _ROOMS for path in (top / room).rglob("*.py"))
+    return sorted(path for package in _PACKAGES for path in (top / package).rglob("*.py"))
 
 
 def _is_replaced(files: list[Path], since: float) -> bool:
@@ -118,7 +119,7 @@ def _asked(question: str) -> str:
 
 
 def _place(question: str) -> Path | None:
-    """The file of a question; None if nothing is kept."""
+    """The file of a question; None if nothing is cached."""
     folder = directory()
     if folder is None or build() is None:
         return None
@@ -152,7 +153,7 @@ def _key() -> bytes:
     """The secret key of the directory, readable by its owner only; it is made when it is first needed."""
     folder = directory()
     if folder is None:
-        raise OSError("nothing is kept")
+        raise OSError("nothing is cached")
     place, part = folder / "key", folder / f".{secrets.token_hex(8)}"
     if place.exists() and place.stat().st_size != _KEY:  # damaged: what it has signed is only a claim
         place.unlink()

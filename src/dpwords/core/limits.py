@@ -23,7 +23,7 @@ class Limits:
     read_edges: int = 2**20  # nodes, and edges, of a DOT file, in which a short text can stand for many
     alphabet: int = 2**21  # characters that an alphabet's ranges stand for; Unicode has about half of that
     answers: int = 10**6  # possible answers to the question of a report
-    kept: int = 2**16  # size of a file in the cache; larger ones are not read
+    cached_file: int = 2**16  # size of a file in the cache; larger ones are not read
 
     # Languages: automata that grow with the product or the power of what they are made from
     combined_states: int = 4 * 10**6  # states of a combination, of which those from which no word can end are dropped
@@ -61,16 +61,16 @@ class Limits:
     pair_steps: int = 2**23  # pairs of edges in the search for the nearest two words; about a second
 
     # Time of certificates: beyond these, a proof that takes less time is used, which may allow less of ε
-    certificate_time: float = 200.0  # seconds of one search for a levelled certificate, as estimated beforehand
+    certificate_time: float = 200.0  # seconds of one search for a reweighted certificate, as estimated beforehand
     certificate_size: int = 2**31  # states · symbols
     good_enough: float = 0.995  # fraction of ε; once a method reaches it, no slower one is tried
-    worth_keeping: float = 0.1  # seconds; certificates that took longer to make are kept for later runs
-    levelled_edges: int = 2**22  # pairs of consecutive edges in a system whose words are levelled
+    worth_keeping: float = 0.1  # seconds; certificates that took longer to make are cached for later commands
+    reweighted_edges: int = 2**22  # pairs of consecutive edges in a system whose words are reweighted
     range_steps: int = 2 * 10**8  # edges · symbols · k for one evaluation of a staircase's range; some seconds
     compared_words: int = 1024  # words of one length that are compared pair by pair, at every output
     automatic_words: int = 2_000  # words of a list that is certified without a request, in about a second
     pair_counts: int = 2**28  # words · distances of a list
-    kept_pairs: int = 2**24  # nearest pairs of a list that are kept
+    stored_pairs: int = 2**24  # nearest pairs of a list that are stored
     compared_pairs: int = 2**29  # pairs farther apart that are compared because they can matter
 
     # Time of estimates from released words

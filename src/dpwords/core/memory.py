@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-_LITTLE, _KEPT = 2**26, 2**28  # bytes
+_LITTLE, _RESERVED = 2**26, 2**28  # bytes
 _LIBRARIES = 2**30  # bytes of address space, most of it no memory, that imports and compiled code take
 _GROUPS = Path("/sys/fs/cgroup")
 _OF_A_GROUP = {  # the files with the limit and the use of a group of processes, in both versions of cgroups
@@ -16,7 +16,7 @@ _OF_A_GROUP = {  # the files with the limit and the use of a group of processes,
 }
 
 
-def room() -> float:
+def available() -> float:
     """The number of bytes that this process may still take; infinity where nothing is known.
 
     It is the least of what three limits leave: that of the address space (`ulimit -v`), those of the containers that
@@ -30,12 +30,12 @@ def room() -> float:
 def at_most(limit: int, wanted: int) -> int:
     """The limit of memory for tables, or what is left for them where that is less.
 
-    Up to 64 MiB, the limit holds as it is. Of what is left, 256 MiB are kept for the compiler and all else.
+    Up to 64 MiB, the limit holds as it is. Of what is left, 256 MiB are reserved for the compiler and all else.
     """
-    return limit if wanted <= _LITTLE else int(min(limit, max(room() - _KEPT, 0)))
+    return limit if wanted <= _LITTLE else int(min(limit, max(available() - _RESERVED, 0)))
 
 
-def check_room(needed: int) -> None:
+def check_memory(needed: int) -> None:
     """Raise `MemoryError` if there is less memory left than the needed number of bytes.
 
     A container or a machine that runs out of memory ends the process; this makes it an error before that happens.
@@ -55,7 +55,8 @@ def address_space() -> float:
 
 
 def limit_address_space(more: int) -> None:
-    """Let this process take at most so many bytes of address space more, or half of the room and 1 GiB if that is less.
+    """Let this process take at most so many bytes of address space more, or half of what is left and 1 GiB if that is
+    less.
 
     What is beyond it fails with `MemoryError`, before the machine or the container runs out of memory. A stricter limit
     stays. On other systems than Linux nothing happens.
@@ -65,7 +66,7 @@ def limit_address_space(more: int) -> None:
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    most = _taken() + int(min(more, room() / 2 + _LIBRARIES))
+    most = _taken() + int(min(more, available() / 2 + _LIBRARIES))
     if soft == resource.RLIM_INFINITY or most < soft:
         resource.setrlimit(resource.RLIMIT_AS, (most, hard))
 

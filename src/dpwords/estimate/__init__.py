@@ -181,8 +181,8 @@ def model(releases: Any, mechanism: Private, *, progress: ProgressLine | None = 
     """A Markov chain on the language, fitted to the releases by expectation–maximisation.
 
     Cost: some tens of passes over the releases, each releases · length · edges within reach on all cores, or for the
-    edit channel (n²·m + n·m²) for a release of n symbols out of m. Where the normaliser of the mechanism depends on the
-    private word, as at the textbook rate, some hundred passes over pairs of edges.
+    edit channel (n²·m + n·m²) for a release of n symbols out of m. Where the normalising constant of the mechanism
+    depends on the private word, as at the textbook rate, some hundred passes over pairs of edges.
 
     >>> import dpwords as dw
     >>> mechanism = dw.Exponential(dw.Words("ab"), epsilon=4)

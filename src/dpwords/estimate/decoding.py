@@ -20,7 +20,7 @@ from dpwords.models.evidence import evidence_of
 from dpwords.models.hidden import Hidden, symbol_shares
 from dpwords.models.population import Model
 from dpwords.models.releases import Releases
-from dpwords.models.run_evidence import RunEvidence, SameLength, uneven_normalisers
+from dpwords.models.run_evidence import RunEvidence, SameLength, varying_constants
 from dpwords.spaces.choice import space_of
 
 
@@ -90,7 +90,7 @@ def _evidence(mechanism: Private, words: dict[int, Codes], prior: MarkovChain | 
         raise InvalidValue(
             "the prior is a chain on the language: pass what estimate.model or estimate.chain returns, or leave it out"
         )
-    uneven = uneven_normalisers(mechanism, words)
+    uneven = varying_constants(mechanism, words)
     population = hidden_runs(mechanism.language, mechanism.limits)
     hidden = population if uneven is None else population.paired(mechanism.limits)
     evidence = RunEvidence.of(mechanism, words, hidden, distinct=False)
@@ -98,15 +98,15 @@ def _evidence(mechanism: Private, words: dict[int, Codes], prior: MarkovChain | 
         space = space_of(mechanism.language, "hamming", mechanism.limits)
         known = {each.length: each for each in prior.evidence.lengths} if isinstance(prior, Model) else {}
         lengths = []
-        for each, normaliser in zip(evidence.lengths, uneven, strict=True):
+        for each, constant in zip(evidence.lengths, uneven, strict=True):
             like = known.get(each.length)
             usable = like is not None and len(like.factor) == len(each.factor)
-            if normaliser is None:
+            if constant is None:
                 lengths.append(each)
             elif usable and like is not None:
                 lengths.append(replace(each, factor=like.factor, ending=like.ending))
             else:
-                lengths.append(Windows(each, normaliser, space).weighted(each))
+                lengths.append(Windows(each, constant, space).weighted(each))
         evidence = RunEvidence(hidden, tuple(lengths))
     if prior is None:
         return evidence, np.ones(len(hidden.groups))

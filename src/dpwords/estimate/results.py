@@ -112,8 +112,9 @@ def estimates(
         raise hopeless(expected, releases)
     if expected > UNRELIABLE and method is EstimateMethod.CORRECTED:
         raise InvalidValue(
-            f"nothing reliable can be estimated from {releases} releases at this ε: the mechanism's normaliser depends "
-            "on the private word, and the releases tell too little to correct for it; release with a larger ε, or with "
+            f"nothing reliable can be estimated from {releases} releases at this ε: the mechanism's "
+            "normalising constant depends on the private word, and the releases tell too little to correct for it; "
+            "release with a larger ε, or with "
             "Online"
         )
     if expected > ROUGH:

@@ -7,7 +7,7 @@ How often intervals cover with them is measured by `benchmarks/bench_estimates.p
 from __future__ import annotations
 
 # What is said about errors, by the sum of the absolute errors that all shares together are expected to have, of at most
-# 2: rough from a quarter of that on, refused from all of it on, and from an eighth on where normalisers had to be
+# 2: rough from a quarter of that on, refused from all of it on, and from an eighth on where constants had to be
 # corrected for, because intervals leave out the error of the correction (15 c).
 ROUGH, UNRELIABLE, HOPELESS = 0.5, 0.25, 2.0
 OUT_OF_REACH = 1e6  # times as many releases: nobody would collect them, so a larger ε is advised alone

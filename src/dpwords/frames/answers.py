@@ -14,7 +14,7 @@ import pyarrow as pa
 from dpwords.core.encoding import Ragged
 from dpwords.core.symbols import Alphabet
 from dpwords.errors import InvalidValue
-from dpwords.frames.coders import is_list, is_text, own_kind, plain_kind, told_kind
+from dpwords.frames.coders import is_list, is_text, kind_name, own_kind, plain_kind
 from dpwords.frames.columns import checked_column
 from dpwords.frames.shapes import ListWords, Shape, TextWords, WideWords
 from dpwords.mechanisms.mechanism import NamedItems
@@ -55,7 +55,7 @@ def released_answers(schema: Any, answers: NamedItems, column: str, separator: s
         return ListWords(column, kind, kind, Alphabet(answers.items))
     if not is_text(plain_kind(kind)):
         raise InvalidValue(
-            f"answers are lists or text, and column {column} has type {told_kind(kind)}: name another column"
+            f"answers are lists or text, and column {column} has type {kind_name(kind)}: name another column"
         )
     return _text(column, kind, separator, answers)
 

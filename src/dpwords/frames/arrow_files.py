@@ -70,8 +70,8 @@ class ParquetWriter(GroupWriter):
     most_rows, most_bytes = GROUP_ROWS, GROUP_BYTES
 
     def __init__(self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str]) -> None:
-        told = [name for name in schema.names if name not in changed]  # nobody looks for released words by their order
-        self._out = pq.ParquetWriter(shared(file), schema, compression="snappy", write_statistics=told)
+        rest = [name for name in schema.names if name not in changed]  # nobody looks for released words by their order
+        self._out = pq.ParquetWriter(shared(file), schema, compression="snappy", write_statistics=rest)
 
     def write(self, batch: pa.RecordBatch) -> None:
         self._out.write_batch(batch, row_group_size=self.most_rows)

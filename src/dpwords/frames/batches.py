@@ -40,7 +40,7 @@ class BatchRelease:
     id: str | None = None
     invalid: Invalid = "fail"
     rule: WordRule | None = None  # which words may go in; by default, those of the mechanism's language
-    kept: tuple[str, ...] | None = None  # the columns that come out, changed or not; if it is None, all of them
+    output: tuple[str, ...] | None = None  # columns that come out, changed or not; all if it is None
     events: Events | None = None  # writes released words as rows of an event log, if they came from one
     named: bool = False  # whether messages know a row by its id, because rows have no numbers
     _kin: dict[tuple[float, int], Private] = field(default_factory=dict, init=False, repr=False)
@@ -55,7 +55,7 @@ class BatchRelease:
 
     def written(self, batch: Any, rows: Integers, words: Ragged) -> Any:
         """What comes out of a batch if these words are released for these rows."""
-        names = released_names(batch.schema.names if self.kept is None else self.kept, self.shape)
+        names = released_names(batch.schema.names if self.output is None else self.output, self.shape)
         columns = dict(zip(self.shape.released, self.shape.write(words), strict=True))
         some = None if len(rows) == len(batch) else rows
         arrays = {name: columns[name] if name in columns else copied(batch.column(name), name, some) for name in names}

@@ -59,12 +59,12 @@ def plain_kind(kind: Any) -> Any:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def told_kind(kind: Any) -> str:
+def kind_name(kind: Any) -> str:
     """An Arrow type in a message. The names in objects are not shown: they can be symbols."""
     if pa.types.is_dictionary(kind):
-        return told_kind(kind.value_type)
+        return kind_name(kind.value_type)
     if is_list(kind):
-        return f"lists of {told_kind(kind.value_type)}"
+        return f"lists of {kind_name(kind.value_type)}"
     return "objects" if pa.types.is_nested(kind) else str(kind)
 
 
@@ -292,6 +292,6 @@ class TupleCoder:
 
 def _unfit(kind: Any) -> InvalidValue:
     return InvalidValue(
-        f"the column has values of type {told_kind(kind)}, and not every symbol of the language is one: change the "
+        f"the column has values of type {kind_name(kind)}, and not every symbol of the language is one: change the "
         "column's type, or the symbols"
     )

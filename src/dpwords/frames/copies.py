@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from dpwords.core.scaled import Integers
 from dpwords.errors import InvalidValue, named
-from dpwords.frames.coders import is_list, told_kind
+from dpwords.frames.coders import is_list, kind_name
 
 
 def schema_of(kinds: Mapping[str, Any]) -> Any:
@@ -74,7 +74,7 @@ def copied(column: Any, name: str, rows: Integers | None = None) -> Any:
         return _encoded(found, plain) if encoded else found
     except (pa.ArrowException, TypeError):
         raise InvalidValue(
-            f"values of type {told_kind(column.type)} cannot be copied: convert column {name}, or leave out what is "
+            f"values of type {kind_name(column.type)} cannot be copied: convert column {name}, or leave out what is "
             f"not named ({named('drop_others', True)})"
         ) from None
 

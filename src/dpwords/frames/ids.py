@@ -14,7 +14,7 @@ import pyarrow as pa
 from dpwords.core.encoding import Ragged
 from dpwords.core.keyed import Ids
 from dpwords.errors import InvalidValue
-from dpwords.frames.coders import contents_of, is_text, plain_kind, told_kind
+from dpwords.frames.coders import contents_of, is_text, kind_name, plain_kind
 
 
 def checked_ids(column: Any, name: str, first_row: int) -> Any:
@@ -26,7 +26,7 @@ def checked_ids(column: Any, name: str, first_row: int) -> Any:
     kind = plain_kind(column.type)
     if not (is_text(kind) or pa.types.is_integer(kind)):
         raise InvalidValue(
-            f"ids are text or whole numbers, and column {name} has type {told_kind(kind)}: convert it to text"
+            f"ids are text or whole numbers, and column {name} has type {kind_name(kind)}: convert it to text"
         )
     plain = column
     if pa.types.is_dictionary(column.type):  # which can have nulls of its own

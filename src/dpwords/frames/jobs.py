@@ -1,6 +1,6 @@
 """A release from file to file: survey the whole input, then draw, then put the output in place.
 
-Nothing is drawn, charged or written before all of the input has been read and checked. Every draw is keyed, so a run
+Nothing is drawn, charged or written before all of the input has been read and checked. Every draw is keyed, so one
 that was killed draws the same again when it is resumed; see `unfinished`.
 """
 
@@ -48,19 +48,19 @@ class Job:
     header: bool = True  # of the source
 
 
-class FileRun(Passes):
+class FileRelease(Passes):
     """One job, in two steps: `survey` reads and checks everything, `write` draws and puts the output in place.
 
-    With `resume`, an unfinished run with the same output goes on with its key, and gives the output that it would have
-    given. If it was killed just after its end, `is_complete` says so, and nothing is left to do. Memory: that of
+    With `resume`, an unfinished release with the same output goes on with its key, and gives the output that it would
+    have given. If it was killed just after its end, `is_complete` says so, and nothing is left to do. Memory: that of
     `Passes`. Use it in a `with` block.
     """
 
     @within_memory()
     def __init__(
-        self, job: Job, key: bytes | None = None, resume: bool = False, keep_after: float = WORTH_KEEPING
+        self, job: Job, key: bytes | None = None, resume: bool = False, save_after: float = WORTH_KEEPING
     ) -> None:
-        self.job, self._keep_after = job, keep_after
+        self.job, self._save_after = job, save_after
         self._unfinished = None if job.target == STANDARD else Unfinished(_checked_output(job))
         form = FileForm.of(job.source, job.source_format, job.header)
         same = form.kind if job.target == STANDARD else None
@@ -71,13 +71,13 @@ class FileRun(Passes):
             self._key = Key(self._claimed(key, resume))
             self._own_key = key is None
             self.is_complete = resume and self._was_finished()
-            request = replace(job.request, kept_key=key is not None)
+            request = replace(job.request, reused_key=key is not None)
             super().__init__(job.mechanism, request, source, self._target, self._key.secret)
         except BaseException:
             self.__exit__()
             raise
 
-    def __enter__(self) -> FileRun:
+    def __enter__(self) -> FileRelease:
         return self
 
     def __exit__(self, *_error: object) -> None:
@@ -115,7 +115,7 @@ class FileRun(Passes):
                 raise
             if plan.may_be_charged(ledger):  # it pays nothing more when it is resumed
                 raise type(error)(
-                    f"{error.message}; finish this run with {named('resume', True)}, since its ε may be recorded"
+                    f"{error.message}; finish this release with {named('resume', True)}, since its ε may be recorded"
                 ) from None
             self._unfinished.forget()
             raise
@@ -124,7 +124,7 @@ class FileRun(Passes):
                 with self._unfinished.part.open("wb") as file:
                     self.draw(plan, file, document, progress, self._one)
             except DPWordsError:  # such as a column that is copied, and which cannot be read
-                if ledger is None and not resumed and not self._unfinished.has_kept:  # to start again costs no more
+                if ledger is None and not resumed and not self._unfinished.has_saved:  # to start again costs no more
                     self._unfinished.forget()
                 raise
             if self.receipt is not None:
@@ -167,38 +167,38 @@ class FileRun(Passes):
             if receipts.is_of(receipts.read(str(output), self._target.kind), self.job.mechanism, self.job.recipe):
                 return True
         raise InvalidValue(
-            f"there is nothing to resume, and {output.name} is not what this run would write: leave out "
+            f"there is nothing to resume, and {output.name} is not what this release would write: leave out "
             f"{named('resume')} to replace it"
         )
 
     def _claimed(self, key: bytes | None, resume: bool) -> bytes:
-        """The key of this run, once the output is ours."""
+        """The key of this release, once the output is ours."""
         if self._unfinished is None:
             return key or Key.fresh().secret
         with _errors_of_writing("check the path, and who may write there"):
             self._unfinished.claim(resume)
         if not self._unfinished.is_begun:
             return key or Key.fresh().secret
-        kept = self._unfinished.key()
-        if (kept is None) != (key is not None):
-            remedy = f"{'give the same' if kept is None else 'leave out'} {named('key_file')}"
+        saved = self._unfinished.key()
+        if (saved is None) != (key is not None):
+            remedy = f"{'give the same' if saved is None else 'leave out'} {named('key_file')}"
             raise InvalidValue(
-                f"the unfinished run had another key: {remedy}, or delete {self._unfinished.folder.name}"
+                f"the unfinished release had another key: {remedy}, or delete {self._unfinished.folder.name}"
             )
-        return kept or key or b""
+        return saved or key or b""
 
     def _one(self, number: int, draw: Callable[[], pa.RecordBatch]) -> pa.RecordBatch:
-        """A batch of the output: one that was kept, or a new one, which is kept if it took long."""
+        """A batch of the output: one that was saved, or a new one, which is saved if it took long."""
         if self._unfinished is None:
             return draw()
         secret = self._key.derived("kept batches")
-        kept = self._unfinished.kept(number, secret)
-        if kept is not None:
-            return kept
+        saved = self._unfinished.saved(number, secret)
+        if saved is not None:
+            return saved
         begin = time.monotonic()
         drawn = draw()
-        if time.monotonic() - begin > self._keep_after:
-            self._unfinished.keep(number, drawn, secret)
+        if time.monotonic() - begin > self._save_after:
+            self._unfinished.save(number, drawn, secret)
         return drawn
 
 

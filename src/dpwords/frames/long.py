@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from dpwords.core.scaled import Integers
 from dpwords.errors import InvalidValue, named
-from dpwords.frames.coders import is_text, told_kind
+from dpwords.frames.coders import is_text, kind_name
 from dpwords.frames.columns import checked_column
 from dpwords.frames.copies import copied, one_array, schema_of
 from dpwords.frames.ids import checked_ids
@@ -68,7 +68,7 @@ class LongWords:
             symbols = symbols.take(pa.array(order.places(numbers)))
         except pa.ArrowNotImplementedError:
             raise InvalidValue(
-                f"symbols cannot be values of type {told_kind(symbols.type)}: convert column {self.symbol}"
+                f"symbols cannot be values of type {kind_name(symbols.type)}: convert column {self.symbol}"
             ) from None
         ends = np.cumsum(np.bincount(numbers, minlength=len(encoded.dictionary)))
         first = pa.array(np.unique(numbers, return_index=True)[1])
@@ -169,7 +169,7 @@ class Order:
             order = pc.sort_indices(keys, sort_keys=[("case", "ascending"), ("order", "ascending")])
         except pa.ArrowException:
             raise InvalidValue(
-                f"rows cannot be sorted by values of type {told_kind(self.keys.type)}: order them by numbers or times"
+                f"rows cannot be sorted by values of type {kind_name(self.keys.type)}: order them by numbers or times"
             ) from None
         return np.asarray(order.to_numpy(zero_copy_only=False)).astype(np.int64)
 

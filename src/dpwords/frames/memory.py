@@ -25,8 +25,8 @@ def memory_source(name: str, content: bytes, named: str | None = None, header: b
     return TableSource(source, form, form.reader(source))
 
 
-class MemoryRun(Passes):
-    """A release of the words of a table in memory, in two steps like those of `FileRun`. The key is fresh.
+class MemoryRelease(Passes):
+    """A release of the words of a table in memory, in two steps like those of `FileRelease`. The key is fresh.
 
     The output has the format of the input. `recipe` is what the receipt tells. Memory: the input,
     the output, and that of `Passes`.

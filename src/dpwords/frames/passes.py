@@ -1,6 +1,6 @@
 """The passes over a table in a file: a survey that checks everything, and a draw that writes the released table.
 
-Where the bytes come from and go to is up to the caller: `runs` has files, `memory` has neither.
+Where the bytes come from and go to is up to the caller: `jobs` has files, `memory` has neither.
 """
 
 from __future__ import annotations
@@ -110,14 +110,14 @@ class Passes:
     def __init__(self, mechanism: Private, request: Request, source: TableSource, target: FileForm, key: bytes) -> None:
         self._source, self._target = source, target
         self._table = table = source.words(request, mechanism, key)
-        reader, kept, shape = table.reader, table.needed, table.release.shape
+        reader, used, shape = table.reader, table.needed, table.release.shape
         self._complete = not request.drop_others
         if self._complete and reader.line is not None and target.kind == "jsonl" and shape.released == shape.columns:
-            kept, self._complete = [*kept, reader.line], False  # other keys are copied with the line
+            used, self._complete = [*used, reader.line], False  # other keys are copied with the line
         elif self._complete:
-            kept = reader.schema.names
-        self._columns = kept
-        self._schema = table.release(empty_batch(reader.selected(kept))).schema
+            used = reader.schema.names
+        self._columns = used
+        self._schema = table.release(empty_batch(reader.selected(used))).schema
         with self._errors_of_copies():
             self._writer(io.BytesIO(), self._schema).close()  # raises if the format cannot hold what will come
 
@@ -133,8 +133,8 @@ class Passes:
         if table.log is not None:
             return (table.log.case,)
         others = table.reader.guessed and not self._table.request.drop_others
-        kept = (*table.needed, "all other keys") if others else self._columns  # names can be of rows that are left out
-        return tuple(name for name in kept if name not in self.word_columns)
+        used = (*table.needed, "all other keys") if others else self._columns  # names can be of rows that are left out
+        return tuple(name for name in used if name not in self.word_columns)
 
     @within_memory()
     def survey(self, progress: RowsDone = lambda rows: None, charged: bool = False) -> Plan:

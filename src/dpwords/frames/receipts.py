@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 METADATA = b"dpwords"
 _FORMAT = 2  # 1 had options in place of a recipe, and alphabets and systems of files by their names only
-_WORDS = 10**15  # at most so many words are told; more would be no table
+_WORDS = 10**15  # at most so many words are stated; more would be no table
 
 
 def receipt(mechanism: Private, recipe: Recipe, words: int) -> dict[str, Any]:
-    """The receipt of so many words that a mechanism has released; `recipe` is what `Recipe.told` returns."""
+    """The receipt of so many words that a mechanism has released; `recipe` is what `Recipe.for_receipt` returns."""
     return _public_facts(mechanism, recipe) | {"words": words}
 
 
@@ -148,8 +148,8 @@ def _named_file(key: str, value: Any) -> Any:
 
 def check_mechanism(document: Mapping[str, Any], mechanism: Private, recipe: Recipe) -> None:
     """Raise `InvalidValue` if a receipt is of releases by another mechanism, or by mechanisms with several ε."""
-    told = {"mechanism": type(mechanism).__name__, "epsilon": mechanism.epsilon, "k": mechanism.k}
-    for name, value in told.items():
+    expected = {"mechanism": type(mechanism).__name__, "epsilon": mechanism.epsilon, "k": mechanism.k}
+    for name, value in expected.items():
         if document.get(name) != value:
             raise InvalidValue(
                 f"the receipt says that {_NAMES[name]} was {document.get(name)}, and the options say {value}: leave "

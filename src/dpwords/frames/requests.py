@@ -35,7 +35,7 @@ class Request:
     split: str | None = None
     invalid: str = "fail"
     drop_others: bool = False
-    kept_key: bool = False  # whether the user keeps the key, so that rows need ids
+    reused_key: bool = False  # whether the user gives the key, which may be used again, so that rows need ids
     header: bool | None = None  # whether a header is confirmed to be one; None and False: see `confirms_header`
     inside: Language | None = None  # a language in which words have to be beyond that of the mechanism
     row: str = "row"  # what messages call a row
@@ -76,9 +76,9 @@ class Request:
         if self.header is False and (len(names) == 1 or self.columns is not None or any(map(str.isdigit, names))):
             return False
         ranges = [self.columns or ""] if isinstance(self.columns, str | None) else self.columns
-        told = [end for text in ranges for end in ([text] if text in names else text.partition(":")[::2])]
-        told += [name or "" for name in (self.column, self.case, self.symbol, self.order, self.id, self.by)]
-        return any(name and name in names and not name.isdigit() for name in told)
+        given = [end for text in ranges for end in ([text] if text in names else text.partition(":")[::2])]
+        given += [name or "" for name in (self.column, self.case, self.symbol, self.order, self.id, self.by)]
+        return any(name and name in names and not name.isdigit() for name in given)
 
     def needed(self, names: Sequence[str]) -> list[str]:
         """The columns that are read, of those with these names, in their order; all of them if that is not clear."""
@@ -106,9 +106,9 @@ class Request:
             )
         if self.invalid not in ("fail", "skip"):
             raise InvalidValue("invalid is 'fail', to stop at rows that are no words, or 'skip', to leave them out")
-        if self.kept_key and self.id is None:
+        if self.reused_key and self.id is None:
             raise InvalidValue(
-                "a key that is kept needs ids that name the words, because equal words with equal ids, such as row "
+                "a key that is reused needs ids that name the words, because equal words with equal ids, such as row "
                 f"numbers, come out alike in all tables: name the column with {named('id')}, or leave out the key"
             )
         Division.of(mechanism.epsilon, self.budget, self.split)  # raises
@@ -117,17 +117,17 @@ class Request:
         shape = shape_of(schema, mechanism.language, *where, same_length=fixed, declared=declared)
         if mechanism.answers is not None:
             shape = answer_column(shape, mechanism.answers, mechanism.language.alphabet)
-        told = [checked_column(schema.names, name) for name in (self.id, self.by) if name is not None]
-        if set(told) & set(shape.columns):
+        given = [checked_column(schema.names, name) for name in (self.id, self.by) if name is not None]
+        if set(given) & set(shape.columns):
             raise InvalidValue("a column of words cannot be the id or the person as well: name another column")
-        kept = [name for name in schema.names if name in {*shape.columns, *told}] if self.drop_others else None
+        output = [name for name in schema.names if name in {*shape.columns, *given}] if self.drop_others else None
         return BatchRelease(
             mechanism,
             shape,
             key,
             id=self.id,
             invalid="skip" if self.invalid == "skip" else "fail",
-            kept=None if kept is None else tuple(kept),
+            output=None if output is None else tuple(output),
             rule=WordRule(mechanism, self.inside, self.row),
             named=self.named,
         )

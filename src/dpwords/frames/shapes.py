@@ -27,10 +27,10 @@ from dpwords.frames.coders import (
     has_nothing,
     is_list,
     is_text,
+    kind_name,
     names_of,
     plain_kind,
     symbols_as,
-    told_kind,
     written_kind,
 )
 from dpwords.frames.columns import NoColumn, checked_column, named_columns
@@ -313,10 +313,10 @@ def shape_of(
         return ListWords(name, kind, written(name), alphabet)
     if not is_text(plain_kind(kind)):
         raise InvalidValue(
-            f"words are in a column of lists or of text, and this one has type {told_kind(kind)}: name another "
+            f"words are in a column of lists or of text, and this one has type {kind_name(kind)}: name another "
             f"{named('column')}, or pass {named('columns')} if each step has a column"
         )
-    _ = Notation(language, separator)  # raises if the symbols cannot be told apart in a text
+    _ = Notation(language, separator)  # raises if the symbols cannot be distinguished in a text
     by_character = separator is None and alphabet.of_characters
     return TextWords(name, written(name), alphabet, "" if by_character else separator)
 

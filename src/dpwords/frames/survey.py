@@ -73,8 +73,8 @@ class Survey:
 
     `by` is the column that says which person a word belongs to. With `charged`, the plan has amounts for a ledger.
     A budget or a ledger needs to know who is one person: if `by` is not given, it is the id. Ids have to differ between
-    rows, except if the id is the person: then rows are told apart by their numbers, unless the key is kept. Cost: that
-    of reading. Memory: about 150 bytes for each row with ids and people, and nothing otherwise.
+    rows, except if the id is the person: then rows are distinguished by their numbers, unless the key is reused. Cost:
+    that of reading. Memory: about 150 bytes for each row with ids and people, and nothing otherwise.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Survey:
         by: str | None = None,
         division: Division | None = None,
         charged: bool = False,
-        kept_key: bool = False,
+        reused_key: bool = False,
     ) -> None:
         self.division = division or Division(release.mechanism.epsilon)
         limited = self.division.budget is not None
@@ -92,7 +92,7 @@ class Survey:
                 what = "a budget is" if limited else "a ledger is kept"
                 raise InvalidValue(f"{what} for each person: name the column that says who it is, with {named('by')}")
             by = release.id
-        self.release, self.by, self.charged, self.kept_key = release, by, charged, kept_key
+        self.release, self.by, self.charged, self.reused_key = release, by, charged, reused_key
         self.rows, self.skipped = 0, 0
         self._key = Key.fresh() if release.key is None else Key(release.key)
         self._lengths: Counter[int] = Counter()
@@ -132,8 +132,8 @@ class Survey:
         release = self.release
         own = release.id is not None and self.by == release.id
         if not _distinct(self._people if own else self._ids):
-            if not own or self.kept_key:
-                remedy = "" if self.kept_key else ", or leave the id out"
+            if not own or self.reused_key:
+                remedy = "" if self.reused_key else ", or leave the id out"
                 raise InvalidValue(
                     f"two rows have the same id in column {release.id}, and ids tell draws apart: name a column that "
                     f"differs in every row{remedy}; {named('by')} names the person"

@@ -22,7 +22,7 @@ GROUP_ROWS, GROUP_BYTES = 2**20, 2**26  # of a row group of Parquet; readers adv
 LONGEST_LINE = 2**24  # bytes; a word of 16 million letters, while a file without line ends must not fill the memory
 
 # Runs
-WORTH_KEEPING = 1.0  # seconds; a batch that took longer to draw is kept until the run ends. Most take milliseconds
+WORTH_KEEPING = 1.0  # seconds; a batch that took longer to draw is saved until the end. Most take milliseconds
 
 # What is guessed for the owner of a table, who sees the guess and corrects it
 SAMPLE = 200  # rows that are looked at

@@ -1,7 +1,7 @@
-"""What lies beside the output of a run until the run is finished: its key, its options, and batches that took long.
+"""What lies beside the output of a release until it is finished: its key, its options, and batches that took long.
 
 The directory `.NAME.dpwords` can be read by its owner only. Everything in it can be made again from the key and the
-input, so a run that was killed gives the same output when it is resumed. When the output is in place, the key is
+input, so a release that was killed gives the same output when it is resumed. When the output is in place, the key is
 overwritten and the directory is removed.
 """
 
@@ -28,7 +28,7 @@ _TAG = 32  # bytes
 
 
 class Unfinished:
-    """The directory of one run. It counts as begun when it has its file `run.json`, which is written last."""
+    """The directory of one release. It counts as begun when it has its file `run.json`, which is written last."""
 
     def __init__(self, output: Path) -> None:
         self.output = output
@@ -42,10 +42,10 @@ class Unfinished:
         return (self.folder / "run.json").exists()
 
     def claim(self, resume: bool) -> None:
-        """Make sure that no other run has this output, and that nothing begun is forgotten without a word."""
+        """Make sure that no other release has this output, and that nothing begun is forgotten without a word."""
         if self.is_begun and not resume:
             raise InvalidValue(
-                f"an unfinished run wrote to {self.output.name}: finish it with {named('resume', True)}, or delete "
+                f"an unfinished release wrote to {self.output.name}: finish it with {named('resume', True)}, or delete "
                 f"{self.folder.name} beside it, and what a ledger has recorded for it stays spent"
             )
         self.folder.mkdir(mode=0o700, exist_ok=True)
@@ -53,7 +53,7 @@ class Unfinished:
         foreign = hasattr(os, "getuid") and found.st_uid != os.getuid()
         if not stat.S_ISDIR(found.st_mode) or foreign or (os.name == "posix" and found.st_mode & 0o077):
             raise InvalidValue(
-                f"{self.folder.name} can be read or written by others than its owner, and it has the key of a run: "
+                f"{self.folder.name} can be read or written by others than its owner, and it has the key of a release: "
                 "delete it, or write to another directory"
             )
         lock = (self.folder / "lock").open("wb")
@@ -62,10 +62,11 @@ class Unfinished:
             raise InvalidValue(f"another process is writing {self.output.name}: wait until it has ended")
         self._lock = lock
         if not self.is_begun:
-            self._clear()  # what is left of a run that was killed before it was begun, or after it was finished
+            self._clear()  # what is left of one that was killed before it was begun, or after it was finished
 
     def release(self) -> None:
-        """Let others have this output. If the run was not begun, or is finished, the key is destroyed with all else."""
+        """Let others have this output. If the release was not begun, or is finished, the key is destroyed with all
+        else."""
         if self._lock is not None:
             if not self.is_begun and self.folder.exists():
                 self._clear()
@@ -75,17 +76,17 @@ class Unfinished:
             self._lock = None
 
     def key(self) -> bytes | None:
-        """The key of the run that was begun; None if it is one of the user's."""
+        """The key of the release that was begun; None if it is one of the user's."""
         try:
             key = (self.folder / "key").read_bytes()
         except FileNotFoundError:
             return None
         except OSError as error:
             raise InvalidValue(
-                f"the key of the unfinished run cannot be read ({error.strerror}): {self._give_up}"
+                f"the key of the unfinished release cannot be read ({error.strerror}): {self._give_up}"
             ) from None
         if len(key) != KEY_BYTES:
-            raise InvalidValue(f"the key of the unfinished run is damaged: {self._give_up}")
+            raise InvalidValue(f"the key of the unfinished release is damaged: {self._give_up}")
         return key
 
     def begin(self, key: bytes | None, facts: Mapping[str, Any]) -> None:
@@ -107,30 +108,30 @@ class Unfinished:
         sync_directory(self.folder)
 
     def check_same(self, facts: Mapping[str, Any]) -> None:
-        """Raise `InvalidValue` unless these are the facts of the run that was begun."""
+        """Raise `InvalidValue` unless these are the facts of the release that was begun."""
         try:
             found = json.loads(read_text(self.folder / "run.json"))
             other = [name for name in facts if found.get(name) != facts[name]]
         except (ValueError, AttributeError, RecursionError):
-            raise InvalidValue(f"what is known of the unfinished run is damaged: {self._give_up}") from None
+            raise InvalidValue(f"what is known of the unfinished release is damaged: {self._give_up}") from None
         if other:
             raise InvalidValue(
-                f"the unfinished run had another {other[0].replace('_', ' ')}: resume it with the same input and "
+                f"the unfinished release had another {other[0].replace('_', ' ')}: resume it with the same input and "
                 f"options, or {self._give_up}"
             )
 
-    def keep(self, number: int, batch: pa.RecordBatch, secret: bytes) -> None:
+    def save(self, number: int, batch: pa.RecordBatch, secret: bytes) -> None:
         """Keep a batch of the output. Cost: its size."""
         content = io.BytesIO()
         with pa.ipc.new_stream(content, batch.schema) as stream:
             stream.write_batch(batch)
         written = content.getvalue()
-        self._kept(number).write_bytes(_tag(secret, number, written) + written)
+        self._saved(number).write_bytes(_tag(secret, number, written) + written)
 
-    def kept(self, number: int, secret: bytes) -> pa.RecordBatch | None:
-        """A batch that was kept; None if there is none, or if it was cut off."""
+    def saved(self, number: int, secret: bytes) -> pa.RecordBatch | None:
+        """A batch that was saved; None if there is none, or if it was cut off."""
         try:
-            content = self._kept(number).read_bytes()
+            content = self._saved(number).read_bytes()
         except FileNotFoundError:
             return None
         tag, written = content[:_TAG], content[_TAG:]
@@ -139,8 +140,8 @@ class Unfinished:
         return pa.ipc.open_stream(written).read_next_batch()
 
     @property
-    def has_kept(self) -> bool:
-        """Whether a batch was kept."""
+    def has_saved(self) -> bool:
+        """Whether a batch was saved."""
         return any(self.folder.glob("batch-*"))
 
     def finish(self, receipt: Path | None) -> None:
@@ -168,7 +169,7 @@ class Unfinished:
     def _give_up(self) -> str:
         return f"delete {self.folder.name} beside the output, and what a ledger has recorded for it stays spent"
 
-    def _kept(self, number: int) -> Path:
+    def _saved(self, number: int) -> Path:
         return self.folder / f"batch-{number}"
 
 

@@ -28,7 +28,7 @@ def release(mechanism: Private, table: Any, request: Request, key: bytes | None,
     source = opened(table)
     if (key is not None or ledger is not None) and source.bare:
         raise _bare()
-    words = _words(mechanism, source, replace(request, kept_key=key is not None), key)
+    words = _words(mechanism, source, replace(request, reused_key=key is not None), key)
     first = next(words.reader.batches(words.needed)).slice(0, 1)
     for number in range(1 + len(first)):  # a table that cannot be made is refused before it is paid for
         _made(source, words, [(first, 0, np.arange(number), _some_words(words.release.shape, number))])
@@ -81,7 +81,7 @@ def _made(source: TableAdapter, table: WordTable, drawn: list[DrawnBatch], every
     columns = [shape.write(words) for *_, words in drawn]
     new = {name: pa.chunked_array(parts) for name, *parts in zip(shape.released, *columns, strict=True)}
     rows = None if every else np.concatenate([first + rows for _, first, rows, _ in drawn])
-    return source.replaced(rows, released_names(source.names if release.kept is None else release.kept, shape), new)
+    return source.replaced(rows, released_names(source.names if release.output is None else release.output, shape), new)
 
 
 def _some_words(shape: Shape, number: int) -> Ragged:

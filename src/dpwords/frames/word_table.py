@@ -77,7 +77,7 @@ class WordTable:
         if log is not None and mechanism.releases is OutputKind.WORDS:
             release = replace(release, events=events)
         elif log is not None:  # the answers about a case stay one row
-            release = replace(release, kept=(log.case, log.symbol))
+            release = replace(release, output=(log.case, log.symbol))
         return cls(reader, request, release, log)
 
     @property
@@ -90,7 +90,7 @@ class WordTable:
         """What all batches are to be added to; `charged` says whether a ledger will be charged."""
         request = self.request
         division = Division.of(self.release.mechanism.epsilon, request.budget, request.split)
-        return Survey(self.release, request.by, division, charged, request.kept_key)
+        return Survey(self.release, request.by, division, charged, request.reused_key)
 
     def surveyed(
         self, survey: Survey, columns: Sequence[str] = (), complete: bool = False

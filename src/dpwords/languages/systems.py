@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from dpwords.core.checks import collection, whole_number
-from dpwords.core.room import check_room
+from dpwords.core.memory import check_memory
 from dpwords.core.symbols import Alphabet, Symbol, Word, is_hashable, symbols_of
 from dpwords.errors import InvalidValue, NotDeterministic, NotInLanguage, TooLarge, named
 from dpwords.languages.exploring import Explored, State
@@ -193,7 +193,7 @@ class GridWorld(TransitionSystem):
         self.rows, self.columns = whole_number(rows, "rows", 1), whole_number(columns, "columns", 1)
         if self.rows * self.columns > LARGEST_GRID:
             raise TooLarge(f"a grid can have at most {LARGEST_GRID} cells: use a smaller one")
-        check_room(_BYTES_OF_A_CELL * self.rows * self.columns)
+        check_memory(_BYTES_OF_A_CELL * self.rows * self.columns)
         every = dict.fromkeys((row, column) for row in range(rows) for column in range(columns))
         self.walls = frozenset(_known(_cell(wall), every, "walls") for wall in collection(walls, "walls"))
         cells = {cell: cell for cell in every if cell not in self.walls}  # one object for each cell, however it is met

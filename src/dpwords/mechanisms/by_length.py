@@ -8,9 +8,9 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
+from dpwords.core.cache import cached, store
 from dpwords.core.elementary import index_of_least
 from dpwords.core.encoding import Codes
-from dpwords.core.kept import keep, kept
 from dpwords.errors import NO_MEMORY, InvalidValue, TooLarge
 from dpwords.mechanisms.private import Drawing, Private, StepDone
 from dpwords.mechanisms.summary import Averages, InForce
@@ -69,7 +69,7 @@ class ByLength(Private):
         if not self._choice_is_known(length):
             found = {name: self._distance(each, length) for name, each in self.candidates.items()}
             if all(map(_is_number, found.values())):  # later runs then need not load the compiler
-                keep(self._question(length), found)
+                store(self._question(length), found)
             self._known[length] = found
         return dict(self._known[length])
 
@@ -87,7 +87,7 @@ class ByLength(Private):
         return next((each.certificates for each in self.candidates.values() if each.certificates is not None), None)
 
     def prepare(self, length: int, progress: StepDone | None = None, *, in_full: bool = False) -> None:
-        """Make what the candidates need, or the chosen one alone if an earlier run has kept the choice."""
+        """Make what the candidates need, or the chosen one alone if the choice is in the cache."""
         known = self._choice_is_known(length)
         for name, each in self.candidates.items():
             if in_full or not known or name == self.chosen(length):
@@ -133,12 +133,12 @@ class ByLength(Private):
         return Drawing(drawing.draw, lambda: (chosen._space.identity, *drawing.parameters()))
 
     def _choice_is_known(self, length: int) -> bool:
-        """Whether the expected distances have been computed, now or in an earlier run that kept them.
+        """Whether the expected distances have been computed, now or by an earlier command that kept them.
 
         What was kept counts if its tag is valid; a claim alone decides nothing.
         """
         if length not in self._known:
-            found = kept(self._question(length))
+            found = cached(self._question(length))
             complete = found is not None and found.ours and set(found.answer) == set(self.candidates)
             if found is not None and complete and all(map(_is_number, found.answer.values())):
                 self._known[length] = found.answer

@@ -25,7 +25,7 @@ class Exponential(Weighted):
     """Release each word of a language with probability π(word) · f(distance from the private word) / normaliser.
 
     f falls with the distance. π is a public weight of the word: 1, or, where that is proven to be better, a weight that
-    makes the normalisers equal, or nearly so (`certificate(length).method` says which).
+    makes the normalising constants equal, or nearly so (`certificate(length).method` says which).
 
     Two words that differ in at most `k` places are `epsilon`-indistinguishable; `guarantee` covers all pairs. `utility`
     is `Linear()`, `Inverse(alpha)`, `Staircase()` or, by default, the best one that is proven for the language.
@@ -84,7 +84,7 @@ class Exponential(Weighted):
         (of one length, under Hamming distance) it is "textbook" until all its certificates have been made or loaded;
         see `certificate`.
         """
-        return self._calibration.in_force
+        return self._calibration.applied
 
     @property
     def guarantee(self) -> Guarantee:
@@ -121,7 +121,7 @@ class Exponential(Weighted):
 
         Both have `c`, `bound` and `method`. Words of states have a certificate for all lengths from `least_length` on,
         and under Levenshtein distance one certificate covers all words. `save` and `load` move certificates between
-        machines; those that take long are also kept in the user's cache. Cost: seconds for words of states on a 15 × 15
+        machines; those that take long are also cached. Cost: seconds for words of states on a 15 × 15
         grid at ε ≥ 3, a few minutes at ε = 2, minutes for a lexicon of 100,000 words; see `Certifier`.
         """
         return self._calibration.certifier

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from dpwords import __version__
 from dpwords.core.encoding import Codes, Ragged, Rows, code_type
 from dpwords.core.keyed import Ids, Key, distinct
+from dpwords.core.memory import check_memory
 from dpwords.core.randomness import Stream
-from dpwords.core.room import check_room
 from dpwords.core.symbols import AnyWord, Word
 from dpwords.errors import DPWordsError, InvalidValue, NotInLanguage, within_memory
 from dpwords.mechanisms.mechanism import kind_of
@@ -184,7 +184,7 @@ class Private(Summarised):
             groups = [(numbers, self._checked_rows(rows.rows(numbers))) for numbers in rows.by_length()]
             return self._release_groups(groups, _Draws.of(self, ids, key, len(rows)))
         codes = self._checked_rows(rows)
-        check_room(_BYTES_A_CODE * codes.nbytes)
+        check_memory(_BYTES_A_CODE * codes.nbytes)
         draws = _Draws.of(self, ids, key, len(codes))
         if not len(codes):
             return codes if self.distance == "hamming" else []

@@ -39,8 +39,8 @@ class Report(Private):
 
     An answer is a frozenset of `size` of the `items`, all answers that are possible. The true one is among them with
     probability `share_if_true`, any other with `share_if_not`; `size` is the one with which estimated shares have the
-    least variance. Which place was chosen is not told. A word of one symbol has no transition where the first symbol is
-    not a step from a start: it is refused. Cost: the length of the word, and a random number for each item.
+    least variance. Which place was chosen is not released. A word of one symbol has no transition where the first
+    symbol is not a step from a start: it is refused. Cost: the length of the word, and a random number for each item.
 
     >>> from dpwords import GridWorld, Report
     >>> report = Report(GridWorld(15, 15).by_states(), epsilon=4, question="visits")

@@ -20,7 +20,7 @@ from dpwords.core import threads
 from dpwords.core.compiled import kernel
 from dpwords.core.encoding import Ragged
 from dpwords.core.limits import DEFAULTS, Limits
-from dpwords.core.room import check_room
+from dpwords.core.memory import check_memory
 from dpwords.core.scaled import Floats, Integers
 from dpwords.core.values import Value, read_only
 from dpwords.errors import InvalidValue, TooLarge
@@ -209,7 +209,7 @@ class Alignments(Value):
                     f"an estimate from {len(sizes)} words, the longest with {longest} symbols, over {self.states - 1} "
                     f"symbols would take {need:.0e} {unit}, and the limit is {limit:.0e}: use fewer or shorter words"
                 )
-        check_room(memory)
+        check_memory(memory)
 
 
 def _distinct(words: Ragged) -> tuple[Floats, Ragged]:

@@ -1,8 +1,8 @@
 """What is known of runs through weights that depend on the distance in any way, if all words are equally likely.
 
-Given one release w, the distribution q of the private word, without its normaliser, is that of the releases of w. Its
-probabilities of symbols are sums over runs that are counted by their distance from w. What the normalisers change is
-found by proposing runs from q (`posteriors.py`).
+Given one release w, the distribution q of the private word, without its normalising constant, is that of the releases
+of w. Its probabilities of symbols are sums over runs that are counted by their distance from w. What the normalising
+constants change is found by proposing runs from q (`posteriors.py`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue, named
 from dpwords.mechanisms.exponential import Exponential
 from dpwords.models.chains import PriorWords
-from dpwords.models.hidden import Seen, uniform_numbers
+from dpwords.models.hidden import Emissions, uniform_numbers
 from dpwords.models.listed import Evidence, weighted_logs
 from dpwords.models.posteriors import SPREAD, Known, Posteriors, Simulated, corrections
 from dpwords.models.tuning import PROPOSED, TOGETHER
@@ -49,7 +49,7 @@ class DistanceEvidence(Evidence):
         if not self.mechanism.language.alike:
             self._refuse()
 
-    def seen(self, rows: Codes) -> Seen:
+    def seen(self, rows: Codes) -> Emissions:
         self._refuse()
 
     def _refuse(self) -> NoReturn:

@@ -1,4 +1,4 @@
-"""Expectation–maximisation where the normaliser of the mechanism depends on the private word.
+"""Expectation–maximisation where the normalising constant of the mechanism depends on the private word.
 
 A release tells about its run x through e^(−c·d(x,w))/Z(x). Sums over runs need Z(x) as a product over a run, which it
 is not. So ln Z(x) is approximated by a sum over *windows*, that is over pairs of consecutive steps, fitted where it
@@ -15,7 +15,7 @@ import numpy as np
 from dpwords.core.randomness import SeededSource
 from dpwords.core.scaled import Floats, Integers
 from dpwords.models.fitting import Fit, ProgressLine, fit
-from dpwords.models.normalisers import Normalisers
+from dpwords.models.normalising_constants import NormalisingConstants
 from dpwords.models.run_evidence import RunEvidence, SameLength
 from dpwords.models.tuning import RIDGE, ROUND_STEPS, ROUNDS, RUNS, SAMPLED_RELEASES, STILL, UNIFORM_RUNS
 from dpwords.spaces.space import Space
@@ -26,8 +26,8 @@ _SOLVER_STEPS = 200
 class Windows:
     """ln Z of words of one length as a sum over windows and the end of a run."""
 
-    def __init__(self, words: SameLength, normalisers: Normalisers, space: Space) -> None:
-        self.hidden, self.normalisers, self.length = words.passes.hidden, normalisers, words.length
+    def __init__(self, words: SameLength, constants: NormalisingConstants, space: Space) -> None:
+        self.hidden, self.constants, self.length = words.passes.hidden, constants, words.length
         self.values = np.zeros(len(self.hidden.source) + self.hidden.size)
         rows = np.asarray(list(space.uniform(self.length, UNIFORM_RUNS, SeededSource("uniform runs").open())))
         self._improve(self.hidden.taken(rows), np.zeros(len(rows), dtype=np.int64))
@@ -52,25 +52,25 @@ class Windows:
         hidden = self.hidden
         symbols = hidden.symbol[hidden.target[taken]]
         columns = np.concatenate([taken, len(hidden.source) + hidden.target[taken[:, -1:]]], axis=1)
-        left = self.normalisers.logs(symbols) - self.values[columns].sum(axis=1)
+        left = self.constants.logs(symbols) - self.values[columns].sum(axis=1)
         self.values += _regressed(columns, left, release, len(self.values))
-        left = self.normalisers.logs(symbols) - self.values[columns].sum(axis=1)
+        left = self.constants.logs(symbols) - self.values[columns].sum(axis=1)
         return float((left - _means(left, release)[release]).std())
 
 
 def fit_corrected(
     evidence: RunEvidence,
-    normalisers: list[Normalisers | None],
+    constants: list[NormalisingConstants | None],
     space: Space,
     start: Floats,
     progress: ProgressLine | None,
 ) -> tuple[RunEvidence, Fit]:
-    """The fit, and the evidence with the approximated normalisers. The evidence must be of pairs of steps.
+    """The fit, and the evidence with the approximated normalising constants. The evidence must be of pairs of steps.
 
-    There is None instead of normalisers for lengths at which they are the same for all words.
+    There is None instead of normalising constants for lengths at which they are the same for all words.
     Cost: some hundred passes.
     """
-    pairs = zip(evidence.lengths, normalisers, strict=True)
+    pairs = zip(evidence.lengths, constants, strict=True)
     windows = [None if each is None else Windows(words, each, space) for words, each in pairs]
     found, before = Fit(start, -np.inf, 0, False), np.zeros(0)
     for number in range(ROUNDS):
@@ -85,7 +85,7 @@ def fit_corrected(
         drawn = [(each, words) for each, words in zip(windows, lengths, strict=True) if each is not None]
         left = [each.improve(words, chance, number) for each, words in drawn]
         if progress is not None:
-            unexplained = f"{max(left):.3f} of the normalisers' logarithm unexplained"
+            unexplained = f"{max(left):.3f} of the normalising constants' logarithm unexplained"
             progress(f"round {number + 1} of {ROUNDS}: {unexplained}, {moved:.1%} of all steps moved")
     return evidence, found
 

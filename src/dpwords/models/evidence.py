@@ -12,7 +12,7 @@ from dpwords.mechanisms.report import Report
 from dpwords.models.by_distance import DistanceEvidence
 from dpwords.models.edited import AlignedEvidence
 from dpwords.models.listed import AnswerEvidence, Evidence
-from dpwords.models.normalisers import rate_of
+from dpwords.models.normalising_constants import rate_of
 from dpwords.models.runs import LinearEvidence, OnlineEvidence, PlaceEvidence
 
 

@@ -34,7 +34,7 @@ class EstimateMethod(StrEnum):
     AUTO = "auto"  # the best one of the next two
     INVERSE = "inverse"  # counts, with the noise taken off
     EM = "em"  # a chain, fitted by expectation–maximisation
-    CORRECTED = "em, corrected"  # the same, where the normaliser depends on the private word
+    CORRECTED = "em, corrected"  # the same, where the normalising constant depends on the private word
     COUNTED = "counted"  # where there is no noise
 
 

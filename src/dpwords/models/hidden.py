@@ -21,7 +21,7 @@ from dpwords.core.scaled import Floats, Integers
 from dpwords.core.symbols import Alphabet
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.spaces.graph import Flags, Graph, edges_taken
-from dpwords.spaces.online_favours import SymbolFavours
+from dpwords.spaces.online_likelihoods import LikelihoodRatios
 
 _PARTS = 64  # in which sums over many words are made, so that they do not depend on the number of threads
 _LEAST_PART = 256  # words
@@ -59,7 +59,7 @@ class Detector(NamedTuple):
     accepting: Flags
 
 
-class Favoured(NamedTuple):
+class StateRatios(NamedTuple):
     """For each row, the states whose weight is multiplied: those of row r are state[first[r]:first[r + 1]]."""
 
     first: Integers
@@ -67,11 +67,11 @@ class Favoured(NamedTuple):
     times: Floats
 
 
-class Seen(NamedTuple):
-    """Released words of one length: for each word and place a row, and the true symbols that each row favours."""
+class Emissions(NamedTuple):
+    """Released words of one length: for each word and place a row, and the likelihood ratios of each row."""
 
     rows: Integers
-    favours: SymbolFavours
+    ratios: LikelihoodRatios
 
 
 class Expected(NamedTuple):
@@ -264,7 +264,7 @@ class Pass:
     """Passes over released words of one length. Cost of each: words · edges of all layers, on all cores."""
 
     hidden: Hidden
-    seen: Seen
+    seen: Emissions
     limits: Limits = DEFAULTS
 
     @cached_property
@@ -273,14 +273,14 @@ class Pass:
         return self.hidden.layers(self.seen.rows.shape[1])
 
     @cached_property
-    def favoured(self) -> Favoured:
-        """The hidden states that each row favours."""
+    def state_ratios(self) -> StateRatios:
+        """The likelihood ratios of hidden states in each row."""
         first, states = self.hidden.of_symbol
-        rows, symbols, times = self.seen.favours
+        rows, symbols, times = self.seen.ratios
         sizes = np.diff(first)[symbols]
         ends = np.concatenate([[0], np.cumsum(sizes)])
         place = np.repeat(first[symbols] - ends[:-1], sizes) + np.arange(ends[-1])
-        return Favoured(ends[rows], states[place], np.repeat(times, sizes))
+        return StateRatios(ends[rows], states[place], np.repeat(times, sizes))
 
     @cached_property
     def parts(self) -> list[slice]:
@@ -291,11 +291,11 @@ class Pass:
         return [slice(begin, min(begin + size, number)) for begin in range(0, number, size)]
 
     def log_likelihoods(self, factor: Floats, ending: Floats) -> Floats:
-        """For each word, ln of the sum of the weights of all hidden runs, times their favours."""
+        """For each word, ln of the sum of the weights of all hidden runs, times their likelihood ratios."""
         found, loops = np.zeros(len(self.seen.rows)), kernel("hidden")
 
         def work(part: slice) -> None:
-            seen = self.favoured, self.seen.rows[part], found[part]
+            seen = self.state_ratios, self.seen.rows[part], found[part]
             loops.log_likelihoods(self.hidden.steps, self.layers, factor, ending, *seen)
 
         threads.in_parts(work, len(found), cost=len(self.layers.order), most=self.limits.threads)
@@ -311,7 +311,7 @@ class Pass:
             self.layers,
             factor,
             ending,
-            self.favoured,
+            self.state_ratios,
             rows,
             likelihood,
             uses,
@@ -326,7 +326,7 @@ class Pass:
         taken = np.zeros((words, runs, length), dtype=np.int64)
 
         def work(part: slice) -> None:
-            weights = self.layers, self.incoming, factor, ending, self.favoured
+            weights = self.layers, self.incoming, factor, ending, self.state_ratios
             kernel("hidden").sampled(self.hidden.steps, *weights, self.seen.rows[part], uniform[part], taken[part])
 
         threads.in_parts(work, words, cost=len(self.layers.order), most=self.limits.threads)
@@ -363,10 +363,10 @@ def uniform_numbers(stream: Stream, shape: tuple[int, ...]) -> Floats:
     return uint64(stream, shape).astype(np.float64) * 2.0**-64
 
 
-def favouring_own(codes: Codes, symbols: int, ratio: float) -> Seen:
+def emissions_of_own_symbol(codes: Codes, symbols: int, ratio: float) -> Emissions:
     """Words seen through a channel that weights the true symbol `ratio` times as much as each other one."""
     own = np.arange(symbols + 1)
-    return Seen(codes.astype(np.int64), SymbolFavours(own, own[:-1], np.full(symbols, ratio)))
+    return Emissions(codes.astype(np.int64), LikelihoodRatios(own, own[:-1], np.full(symbols, ratio)))
 
 
 def symbol_shares(states: Floats, hidden: Hidden) -> Floats:

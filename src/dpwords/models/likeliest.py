@@ -14,38 +14,38 @@ from dpwords.core.limits import Limits
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Floats, Integers
 from dpwords.models.chains import MarkovChain
-from dpwords.models.hidden import Hidden, Pass, Seen, symbol_shares
+from dpwords.models.hidden import Emissions, Hidden, Pass, symbol_shares
 from dpwords.models.log_passes import LogPasses
-from dpwords.spaces.online_favours import SymbolFavours
+from dpwords.spaces.online_likelihoods import LikelihoodRatios
 
-_LARGEST = 300.0  # ln of a favour; with larger ones, runs are summed in logarithms
-_SAFE = 600.0  # ln of the favours of all places of a word; up to here no product leaves the range of floats
+_LARGEST = 300.0  # ln of a likelihood ratio; with larger ones, runs are summed in logarithms
+_SAFE = 600.0  # ln of the ratios of all places of a word; up to here no product leaves the range of floats
 
 
-class Told(NamedTuple):
-    """What several releases of each word tell together: the favours of `seen` are e^logs, where floats hold them."""
+class JointEvidence(NamedTuple):
+    """What several releases of each word say together: the ratios of `seen` are e^logs, where floats hold them."""
 
-    seen: Seen
+    seen: Emissions
     logs: Floats
 
 
-def together(releases: Seen, number: int, symbols: int, more: tuple[Codes, float] | None = None) -> Told:
+def together(releases: Emissions, number: int, symbols: int, more: tuple[Codes, float] | None = None) -> JointEvidence:
     """What several releases of each word tell together: so many rows of `releases` for each word, one after the other.
 
-    There are so many `symbols` in the alphabet. With `more`, words and a logarithm, the symbol of that word is favoured
-    at each place, too. Cost: their symbols.
+    There are so many `symbols` in the alphabet. With `more`, words and a logarithm, the ratio of the symbol of
+    that word is multiplied by its exponential at each place. Cost: their symbols.
     """
-    rows, favours = releases.rows, releases.favours
-    first, symbol, log = favours.first, favours.symbol, np.log(favours.times)
+    rows, ratios = releases.rows, releases.ratios
+    first, symbol, log = ratios.first, ratios.symbol, np.log(ratios.times)
     if number == 1 and more is None:
-        return Told(releases, log)
+        return JointEvidence(releases, log)
     length = rows.shape[1]
     cells = rows.reshape(-1, number, length).swapaxes(1, 2).reshape(-1, number)
     if more is not None:
         own = np.arange(symbols)
         first = np.concatenate([first, first[-1] + 1 + own])
         symbol, log = np.concatenate([symbol, own]), np.concatenate([log, np.full(symbols, more[1])])
-        cells = np.concatenate([cells, more[0].reshape(-1, 1) + len(favours.first) - 1], axis=1)
+        cells = np.concatenate([cells, more[0].reshape(-1, 1) + len(ratios.first) - 1], axis=1)
     distinct, place = np.unique(np.sort(cells, axis=1), axis=0, return_inverse=True)
     sizes = np.diff(first)[distinct]
     ends = np.cumsum(sizes)
@@ -55,7 +55,7 @@ def together(releases: Seen, number: int, symbols: int, more: tuple[Codes, float
     sums: Floats = np.bincount(merged.ravel(), log[entry], len(keys)).astype(np.float64)
     begin = np.searchsorted(keys, np.arange(len(distinct) + 1) * symbols)
     times = np.exp(np.clip(sums, -_SAFE, _SAFE))
-    return Told(Seen(place.reshape(-1, length), SymbolFavours(begin, keys % symbols, times)), sums)
+    return JointEvidence(Emissions(place.reshape(-1, length), LikelihoodRatios(begin, keys % symbols, times)), sums)
 
 
 class Likeliest(NamedTuple):
@@ -70,13 +70,13 @@ class HiddenWords:
     """Hidden words of a chain, seen through several releases of each, where runs have the weight of the chain."""
 
     prior: MarkovChain
-    told: Told
+    joint: JointEvidence
     limits: Limits
 
     @property
-    def seen(self) -> Seen:
+    def seen(self) -> Emissions:
         """The releases, as passes take them."""
-        return self.told.seen
+        return self.joint.seen
 
     @property
     def hidden(self) -> Hidden:
@@ -93,11 +93,11 @@ class HiddenWords:
         """Passes in logarithms."""
         with np.errstate(divide="ignore"):
             weights = np.log(self.factor), np.log(self.ending)
-        favoured = Pass(self.hidden, self.seen._replace(favours=self.seen.favours._replace(times=self.told.logs)))
-        return LogPasses(self.passes, favoured.favoured, *weights)
+        by_logs = Pass(self.hidden, self.seen._replace(ratios=self.seen.ratios._replace(times=self.joint.logs)))
+        return LogPasses(self.passes, by_logs.state_ratios, *weights)
 
     def _exceeds(self, most: float) -> bool:
-        return bool(np.abs(self.told.logs).max(initial=0.0) > most)
+        return bool(np.abs(self.joint.logs).max(initial=0.0) > most)
 
     @cached_property
     def factor(self) -> Floats:
@@ -147,7 +147,7 @@ class HiddenWords:
             self.passes.layers,
             by_logs.factor,
             by_logs.ending,
-            by_logs.favoured,
+            by_logs.state_ratios,
             self.seen.rows,
             states,
             logs,

@@ -19,8 +19,8 @@ from dpwords.languages.lexicon import Lexicon
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.report import Report
 from dpwords.models.chains import PriorWords
-from dpwords.models.hidden import Seen
-from dpwords.models.normalisers import Normalisers
+from dpwords.models.hidden import Emissions
+from dpwords.models.normalising_constants import NormalisingConstants
 from dpwords.models.posteriors import Posteriors
 from dpwords.spaces import exhaustive
 from dpwords.spaces.edit_channel import Channel
@@ -39,8 +39,8 @@ class Evidence:
 
     This one is for mechanisms of which nothing is known but their probabilities, and that outputs at the same distance
     from a word have the same. The others say more: what a release
-    tells about each place (`seen`), how much of it is a normaliser (`normalisers`), through which edit channel words
-    went (`channel`), and what is known of a word given its releases (`posteriors`).
+    tells about each place (`seen`), how much of it is a normalising constant (`constants`), through which edit channel
+    words went (`channel`), and what is known of a word given its releases (`posteriors`).
     """
 
     mechanism: Mechanism
@@ -53,15 +53,15 @@ class Evidence:
         return None
 
     @property
-    def normalisers(self) -> Normalisers | None:
-        """The normalisers, if they depend on the word."""
+    def constants(self) -> NormalisingConstants | None:
+        """The normalising constants, if they depend on the word."""
         return None
 
-    def uneven(self) -> Normalisers | None:
-        """The normalisers, if they differ so much between words that estimates have to correct for them."""
+    def uneven(self) -> NormalisingConstants | None:
+        """The normalising constants, if they differ so much between words that estimates have to correct for them."""
         return None
 
-    def seen(self, rows: Codes) -> Seen:
+    def seen(self, rows: Codes) -> Emissions:
         """What released words of this length tell about each place of their true words."""
         raise InvalidValue(
             f"estimates are not available for {self.mechanism!r}: release with Exponential under Hamming distance, "
@@ -126,11 +126,11 @@ class Evidence:
 def weighted_logs(weights: Weights, words: Codes, outputs: Sequence[Codes] | Codes) -> Floats:
     """The matrix of the exponential mechanism, π(w)·f(d)/Z, where `words` are all words of their length."""
     logs = weights.logs[hamming_distances(words, words)] + public_logs(weights, words)
-    normalisers = np.logaddexp.reduce(logs, axis=1)
+    constants = np.logaddexp.reduce(logs, axis=1)
     if outputs is not words:
         rows = np.asarray(outputs)
         logs = weights.logs[hamming_distances(words, rows)] + public_logs(weights, rows)
-    return np.asarray(logs - normalisers[:, None])
+    return np.asarray(logs - constants[:, None])
 
 
 def hamming_distances(ones: Codes, others: Codes) -> Integers:

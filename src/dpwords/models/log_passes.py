@@ -1,4 +1,4 @@
-"""Passes over hidden runs in logarithms, where releases favour symbols so much that products leave the range of floats.
+"""Passes over hidden runs in logarithms, where products of likelihood ratios leave the range of floats.
 
 They give what `Pass` of `models/hidden.py` gives, at some twenty times its cost.
 """
@@ -12,15 +12,15 @@ import numpy as np
 
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Floats, Integers
-from dpwords.models.hidden import Favoured, Pass, uniform_numbers
+from dpwords.models.hidden import Pass, StateRatios, uniform_numbers
 
 
 @dataclass(frozen=True, eq=False)
 class LogPasses:
-    """Passes over the releases of `passes`, whose favours, and the weights of edges and of ends, are logarithms."""
+    """Passes over the releases of `passes`, whose ratios, and the weights of edges and of ends, are logarithms."""
 
     passes: Pass
-    favoured: Favoured
+    state_ratios: StateRatios
     factor: Floats
     ending: Floats
 
@@ -32,7 +32,7 @@ class LogPasses:
 
     @cached_property
     def _ahead(self) -> list[Floats]:
-        """[place][state, word]: ln of the weight of all runs up to a state, favours of the place before it included."""
+        """[place][state, word]: ln of the weight of all runs up to a state, ratios of the place before it included."""
         hidden, rows = self.passes.hidden, self.passes.seen.rows
         here = np.full((hidden.size, len(rows)), -np.inf)
         here[0] = 0.0
@@ -40,17 +40,17 @@ class LogPasses:
         for place, edges in enumerate(self._layers):
             values = here[hidden.source[edges]] + self.factor[edges, None]
             here = _summed(values, hidden.target[edges], hidden.size)
-            self._favour(place, here)
+            self._add(place, here)
             found.append(here)
         return found
 
-    def _favour(self, place: int, logs: Floats) -> None:
-        first = self.favoured.first
+    def _add(self, place: int, logs: Floats) -> None:
+        first = self.state_ratios.first
         rows = self.passes.seen.rows[:, place]
         sizes = first[rows + 1] - first[rows]
         word = np.repeat(np.arange(len(rows)), sizes)
         entry = np.repeat(first[rows] - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(word))
-        np.add.at(logs, (self.favoured.state[entry], word), self.favoured.times[entry])
+        np.add.at(logs, (self.state_ratios.state[entry], word), self.state_ratios.times[entry])
 
     def log_totals(self) -> Floats:
         """ln of the weight of all runs of each word. Cost: words · edges of all layers."""
@@ -66,7 +66,7 @@ class LogPasses:
         for place in reversed(range(len(self._layers))):
             found[place] = np.exp(ahead[place + 1] + back - total)
             edges = self._layers[place]
-            self._favour(place, back)
+            self._add(place, back)
             values = back[hidden.target[edges]] + self.factor[edges, None]
             back = _summed(values, hidden.source[edges], hidden.size)
         return found

@@ -1,4 +1,4 @@
-"""How much the normaliser of the exponential mechanism depends on the private word.
+"""How much the normalising constant of the exponential mechanism depends on the private word.
 
 A release w of x has probability π(w)·e^(−c·d(x,w))/Z(x). Where Z is nearly the same for all words, it drops out of what
 a release tells about its word.
@@ -14,7 +14,7 @@ import numpy as np
 from dpwords.core.encoding import Codes
 from dpwords.core.limits import Limits
 from dpwords.core.scaled import Floats
-from dpwords.models.hidden import Hidden, Pass, favouring_own
+from dpwords.models.hidden import Hidden, Pass, emissions_of_own_symbol
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.space import Space, Weights
 from dpwords.spaces.weighted_words import WeightedWords
@@ -23,8 +23,9 @@ _LARGEST_RATE = 600.0
 
 
 @dataclass(frozen=True, eq=False)
-class Normalisers:
-    """The normalisers of the words of one length of a system, with weights that are linear in the exponent."""
+class NormalisingConstants:
+    """The normalising constants of the words of one length of a system, with weights that are linear in the
+    exponent."""
 
     graph: Graph
     weights: Weights
@@ -48,7 +49,7 @@ class Normalisers:
             weight = base.weight.relative_to(base.weight.exponent.max())
             return np.asarray(np.log(ratio ** -apart.astype(np.float64) @ weight))
         hidden, factor, ending = self._measured
-        seen = favouring_own(words, len(hidden.alphabet), ratio)
+        seen = emissions_of_own_symbol(words, len(hidden.alphabet), ratio)
         return Pass(hidden, seen, self.limits).log_likelihoods(factor, ending)
 
     def spread(self, space: Space, length: int) -> float:

@@ -15,7 +15,7 @@ from dpwords.models.corrected import fit_corrected
 from dpwords.models.fitting import EstimateMethod, Fit, ProgressLine, fit, normalised
 from dpwords.models.hidden import Hidden
 from dpwords.models.releases import Releases
-from dpwords.models.run_evidence import RunEvidence, uneven_normalisers
+from dpwords.models.run_evidence import RunEvidence, varying_constants
 from dpwords.models.tuning import FIRST_RELEASES
 from dpwords.spaces.choice import space_of
 
@@ -66,7 +66,7 @@ def fitted(releases: Releases, mechanism: Private, progress: ProgressLine | None
     """The population that makes the releases most likely. Cost: some tens of passes; see `Pass`."""
     words, population = releases.by_length(), hidden_runs(mechanism.language, mechanism.limits)
     start = _counted(words, population)
-    uneven = uneven_normalisers(mechanism, words)
+    uneven = varying_constants(mechanism, words)
     if uneven is not None:
         paired = population.paired(mechanism.limits)
         space = space_of(mechanism.language, "hamming", mechanism.limits)
@@ -77,8 +77,11 @@ def fitted(releases: Releases, mechanism: Private, progress: ProgressLine | None
         if len(releases) > 4 * FIRST_RELEASES:
             start = fit(evidence.sample(FIRST_RELEASES), start, progress).chances
         found = fit(evidence, start, progress)
-    method, told = EstimateMethod.EM if uneven is None else EstimateMethod.CORRECTED, releases.fingerprint(mechanism)
-    return Model(mechanism.language, population, evidence, found, method, len(releases), told)
+    method, fingerprint = (
+        EstimateMethod.EM if uneven is None else EstimateMethod.CORRECTED,
+        releases.fingerprint(mechanism),
+    )
+    return Model(mechanism.language, population, evidence, found, method, len(releases), fingerprint)
 
 
 def _counted(words: dict[int, Any], population: Hidden) -> Floats:

@@ -1,9 +1,9 @@
 """What is known of private words by whoever has seen releases of them, where words are too many to be listed.
 
-*Normalisers that differ.* Let q be a distribution of words given releases that leaves out the normaliser Z of the
-mechanism. The word that was drawn first, and then released, is an exact draw given its releases. So a Markov chain that
-starts there, proposes runs drawn from q, and accepts them by the ratio of normalisers (independence
-Metropolis–Hastings) consists of exact draws; docs/theory.md, section 17 e.
+*NormalisingConstants that differ.* Let q be a distribution of words given releases that leaves out the normalising
+constant Z of the mechanism. The word that was drawn first, and then released, is an exact draw given its releases. So a
+Markov chain that starts there, proposes runs drawn from q, and accepts them by the ratio of normalising constants
+(independence Metropolis–Hastings) consists of exact draws; docs/theory.md, section 17 e.
 """
 
 from __future__ import annotations
@@ -87,10 +87,10 @@ class Corrections(NamedTuple):
 def corrections(
     words: Codes, runs: Codes, logs: Floats, proposed_logs: Floats, uniform: Floats, guesses: Codes, symbols: int
 ) -> Corrections:
-    """Corrections from the proposals runs[word, number], whose logarithms of normalisers are `proposed_logs`.
+    """Corrections from the proposals runs[word, number], whose logarithms of normalising constants are `proposed_logs`.
 
-    There is a row for each word in `words`, its `logs` of normalisers, `uniform` random numbers, one for each proposal,
-    and `guesses`. For r releases, the logarithms are r times as large. Cost: the symbols of all runs.
+    There is a row for each word in `words`, its `logs` of normalising constants, `uniform` random numbers, one for each
+    proposal, and `guesses`. For r releases, the logarithms are r times as large. Cost: the symbols of all runs.
     """
     number, length = words.shape
     proposed = runs.shape[1]

@@ -13,8 +13,8 @@ from dpwords.core.limits import Limits
 from dpwords.core.scaled import Floats, Integers
 from dpwords.mechanisms.private import Private
 from dpwords.models.evidence import evidence_of
-from dpwords.models.hidden import Expected, Hidden, Pass, Seen
-from dpwords.models.normalisers import Normalisers
+from dpwords.models.hidden import Emissions, Expected, Hidden, Pass
+from dpwords.models.normalising_constants import NormalisingConstants
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class RunEvidence:
 
     @classmethod
     def of(cls, mechanism: Private, words: dict[int, Codes], hidden: Hidden, distinct: bool = True) -> RunEvidence:
-        """Releases of each length, with normalisers taken as constant, each distinct one once, or one by one.
+        """Releases of each length, with normalising constants taken as equal, each distinct one once, or one by one.
 
         Cost: the symbols of the releases.
         """
@@ -96,7 +96,7 @@ class RunEvidence:
 
 def _thinned(words: SameLength, share: int) -> SameLength:
     passes, kept = words.passes, slice(0, None, share)
-    seen = Seen(np.ascontiguousarray(passes.seen.rows[kept]), passes.seen.favours)
+    seen = Emissions(np.ascontiguousarray(passes.seen.rows[kept]), passes.seen.ratios)
     return replace(words, passes=replace(passes, seen=seen), times=words.times[kept])
 
 
@@ -109,7 +109,8 @@ def _same_length(mechanism: Private, rows: Codes, hidden: Hidden, distinct: bool
     return SameLength(passes, number.astype(np.float64), np.ones(len(hidden.source)), ending)
 
 
-def uneven_normalisers(mechanism: Private, lengths: Iterable[int]) -> list[Normalisers | None] | None:
-    """The normalisers of each length, or None where they are the same for all words; None if that is so everywhere."""
+def varying_constants(mechanism: Private, lengths: Iterable[int]) -> list[NormalisingConstants | None] | None:
+    """The normalising constants of each length, or None where they are the same for all words; None if that is so
+    everywhere."""
     found = [evidence_of(mechanism, length).uneven() for length in lengths]
     return None if all(each is None for each in found) else found

@@ -1,8 +1,8 @@
 """What is known of runs given their releases, where releases tell about each place of a run by itself.
 
-Where the normaliser Z(x) of the exponential mechanism depends on the word x, the probabilities q(x) that forward and
-backward passes give are not yet those of Bayes' rule, which are in proportion to q(x)/Z(x)^r. What is missing is found
-by proposing runs from q (`posteriors.py`).
+Where the normalising constant Z(x) of the exponential mechanism depends on the word x, the probabilities q(x) that
+forward and backward passes give are not yet those of Bayes' rule, which are in proportion to q(x)/Z(x)^r. What is
+missing is found by proposing runs from q (`posteriors.py`).
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.online import Online
 from dpwords.mechanisms.private import Private
 from dpwords.models.chains import MarkovChain, PriorWords
-from dpwords.models.hidden import Seen, favouring_own, uniform_numbers
-from dpwords.models.likeliest import HiddenWords, Likeliest, Told, together
+from dpwords.models.hidden import Emissions, emissions_of_own_symbol, uniform_numbers
+from dpwords.models.likeliest import HiddenWords, JointEvidence, Likeliest, together
 from dpwords.models.listed import Evidence, weighted_logs
-from dpwords.models.normalisers import Normalisers, ratio_of
+from dpwords.models.normalising_constants import NormalisingConstants, ratio_of
 from dpwords.models.posteriors import SPREAD, Corrections, Known, Posteriors, Simulated, corrections
 from dpwords.models.tuning import CLOSE, DRAWN, EVEN, PROPOSED, PROPOSED_UNEVEN
 from dpwords.spaces.choice import graph_of, space_of
 from dpwords.spaces.online import OnlineRuns
-from dpwords.spaces.online_favours import favours
+from dpwords.spaces.online_likelihoods import likelihood_ratios
 
 
 class PlaceEvidence(Evidence):
@@ -40,8 +40,8 @@ class PlaceEvidence(Evidence):
     mechanism: Private
     rate: float
 
-    def seen(self, rows: Codes) -> Seen:
-        return favouring_own(rows, len(self.mechanism.language.alphabet), ratio_of(self.rate))
+    def seen(self, rows: Codes) -> Emissions:
+        return emissions_of_own_symbol(rows, len(self.mechanism.language.alphabet), ratio_of(self.rate))
 
     def posteriors(self, prior: PriorWords, releases: int) -> RunPosteriors:
         return RunPosteriors(self, prior, releases)
@@ -54,18 +54,18 @@ class PlaceEvidence(Evidence):
     @cached_property
     def spread(self) -> float:
         """The standard deviation of ln Z over typical words of the language."""
-        if self.normalisers is None:
+        if self.constants is None:
             return 0.0
         space = space_of(self.mechanism.language, "hamming", self.mechanism.limits)
-        return self.normalisers.spread(space, self.length)
+        return self.constants.spread(space, self.length)
 
-    def uneven(self) -> Normalisers | None:
-        return self.normalisers if self.spread > EVEN else None
+    def uneven(self) -> NormalisingConstants | None:
+        return self.constants if self.spread > EVEN else None
 
 
 @dataclass(frozen=True, eq=False)
 class RunPosteriors(Posteriors):
-    """Words that releases tell about place by place, up to the normaliser, and how likely each of them is."""
+    """Words that releases tell about place by place, up to the normalising constant, and how likely each of them is."""
 
     evidence: PlaceEvidence
     prior_words: PriorWords
@@ -84,18 +84,18 @@ class RunPosteriors(Posteriors):
         return self.prior_words.known
 
     @property
-    def normalisers(self) -> Normalisers | None:
-        return self.evidence.normalisers
+    def constants(self) -> NormalisingConstants | None:
+        return self.evidence.constants
 
     @property
     def _release_is_best(self) -> bool:
         """Whether the release itself is the best guess of the whole word."""
-        return self.prior_words.is_uniform and self.releases == 1 and self.normalisers is not None
+        return self.prior_words.is_uniform and self.releases == 1 and self.constants is not None
 
     @cached_property
     def proposed(self) -> int:
         """How many runs are proposed for each word."""
-        if self.normalisers is None:
+        if self.constants is None:
             return 0
         return PROPOSED_UNEVEN if self.evidence.spread * self.releases > EVEN else PROPOSED
 
@@ -110,7 +110,7 @@ class RunPosteriors(Posteriors):
         words = self.prior.drawn(self.length, samples, source.open())
         seeded = self.mechanism.seeded("outputs that an adversary sees")
         released = np.stack([seeded.release_codes(words) for _ in range(self.releases)], axis=1)
-        told = self.evidence.seen(released.reshape(-1, self.length))
+        emissions = self.evidence.seen(released.reshape(-1, self.length))
         width = max(self.prior.population.size, len(self.prior.language.alphabet)) * self.length
         size = max(self.mechanism.limits.batch // (4 * width), 1)
         parts = [slice(begin, min(begin + size, samples)) for begin in range(0, samples, size)]
@@ -120,38 +120,40 @@ class RunPosteriors(Posteriors):
         def work(numbers: slice) -> None:
             for number in range(numbers.start, numbers.stop):
                 part = parts[number]
-                rows = told.rows[part.start * self.releases : part.stop * self.releases]
+                rows = emissions.rows[part.start * self.releases : part.stop * self.releases]
                 uniform = uniform_numbers(streams[number], (part.stop - part.start, self.proposed))
                 proposals = SeededSource(f"proposals {number}")
-                found[number] = self._guessed(Seen(rows, told.favours), words[part], uniform, proposals)
+                found[number] = self._guessed(Emissions(rows, emissions.ratios), words[part], uniform, proposals)
 
         threads.in_parts(work, len(parts), cost=size * self.cost(), most=self.mechanism.limits.threads)
         by_place, hits, hits_most, whole, whole_most = (
             np.concatenate([each[column] for each in found]) for column in range(5)
         )
-        spread = 1.0 if self.normalisers is None else SPREAD
+        spread = 1.0 if self.constants is None else SPREAD
         whole_spread = spread
         if self._release_is_best:
             whole = whole_most = self.mechanism._distances(words, 1).shares[:, 0]  # the release is the best guess
             whole_spread = 1.0
         return Simulated(by_place.mean(axis=0), hits, hits_most, whole, whole_most, spread, whole_spread)
 
-    def _together(self, told: Seen, more: tuple[Codes, float] | None = None) -> Told:
-        return together(told, self.releases, len(self.prior.population.alphabet), more)
+    def _together(self, emissions: Emissions, more: tuple[Codes, float] | None = None) -> JointEvidence:
+        return together(emissions, self.releases, len(self.prior.population.alphabet), more)
 
-    def _guessed(self, told: Seen, words: Codes, uniform: Floats, proposals: SeededSource) -> tuple[Floats, ...]:
-        hidden = HiddenWords(self.prior, self._together(told), self.mechanism.limits)
+    def _guessed(
+        self, emissions: Emissions, words: Codes, uniform: Floats, proposals: SeededSource
+    ) -> tuple[Floats, ...]:
+        hidden = HiddenWords(self.prior, self._together(emissions), self.mechanism.limits)
         logs, shares = hidden.shares()
         best = hidden.likeliest()
         chance = np.minimum(np.exp(best.logs - logs), 1.0)
-        if self.normalisers is None:
+        if self.constants is None:
             by_place = shares.max(axis=1).T
             hits = by_place.mean(axis=1)
             return by_place, hits, hits, chance, chance
         wrong = self._corrected(hidden, words, best, uniform, proposals)
         whole_most = chance
         if not self._release_is_best:  # a case of its own
-            steep = self._most(told, best, chance, logs)
+            steep = self._most(emissions, best, chance, logs)
             close = steep <= CLOSE * chance  # chosen by the releases alone
             whole_most = np.where(close, steep, chance + wrong.largest)
         return *wrong.hits(shares), chance + wrong.guess, whole_most
@@ -159,16 +161,16 @@ class RunPosteriors(Posteriors):
     def _corrected(
         self, hidden: HiddenWords, words: Codes, best: Likeliest, uniform: Floats, proposals: SeededSource
     ) -> Corrections:
-        """What the normalisers change, for guesses of the most likely words."""
-        assert self.normalisers is not None
+        """What the normalising constants change, for guesses of the most likely words."""
+        assert self.constants is not None
         taken = hidden.sampled(self.proposed, proposals.open())
         runs = hidden.codes(taken)
         number, length = words.shape
-        logs = self.releases * self.normalisers.logs(np.concatenate([words, runs.reshape(-1, length)]))
+        logs = self.releases * self.constants.logs(np.concatenate([words, runs.reshape(-1, length)]))
         own, others = logs[:number], logs[number:].reshape(number, self.proposed)
         return corrections(words, runs, own, others, uniform, best.words, len(hidden.hidden.alphabet))
 
-    def _most(self, told: Seen, best: Likeliest, chance: Floats, logs: Floats) -> Floats:
+    def _most(self, emissions: Emissions, best: Likeliest, chance: Floats, logs: Floats) -> Floats:
         """An upper bound on the probability of every word: ln Z changes by at most `steepness` for each place.
 
         With g the most likely word, q(x)/Z(x)^r ≤ q(x)·e^(L·d(x,g))/Z(g)^r and the sum of q(y)/Z(y)^r is at least
@@ -177,25 +179,26 @@ class RunPosteriors(Posteriors):
         tilt, limits = self.releases * self.evidence.steepness, self.mechanism.limits
         if tilt == 0.0:
             return chance
-        away = HiddenWords(self.prior, self._together(told, (best.words, -tilt)), limits)
-        near = HiddenWords(self.prior, self._together(told, (best.words, tilt)), limits)
+        away = HiddenWords(self.prior, self._together(emissions, (best.words, -tilt)), limits)
+        near = HiddenWords(self.prior, self._together(emissions, (best.words, tilt)), limits)
         largest = away.likeliest().logs + tilt * self.length - logs
         mean = near.log_totals() - tilt * self.length - logs
         return np.minimum(np.exp(np.minimum(largest - mean, 0.0)), 1.0)
 
     def known(self, outputs: list[Codes]) -> Known | None:
-        """Forward and backward passes; where normalisers differ, corrected by an average over runs that are drawn."""
+        """Forward and backward passes; where normalising constants differ, corrected by an average over runs that are
+        drawn."""
         rows = np.stack(outputs)
         hidden = HiddenWords(self.prior, self._together(self.evidence.seen(rows)), self.mechanism.limits)
         logs, shares = hidden.shares()
         if not np.isfinite(logs[0]):
             return None
         best = hidden.likeliest()
-        if self.normalisers is None:
+        if self.constants is None:
             return Known(shares[:, :, 0], best.words[0], float(np.exp(best.logs[0] - logs[0])))
         taken = hidden.sampled(DRAWN, SeededSource("runs given releases").open())
         words = np.concatenate([hidden.codes(taken[0]), best.words])
-        powers = -self.releases * self.normalisers.logs(words)
+        powers = -self.releases * self.constants.logs(words)
         weights = np.exp(powers - float(powers.max()))
         mean = float(weights[:-1].mean())
         weighted = weights[:-1] / weights[:-1].sum()
@@ -219,19 +222,20 @@ class RunPosteriors(Posteriors):
 
 
 class OnlineEvidence(PlaceEvidence):
-    """Releases of runs that are drawn symbol by symbol: a released symbol favours some true ones, as it says itself."""
+    """Releases of runs that are drawn symbol by symbol: a released symbol is more likely for some true ones."""
 
     mechanism: Online
 
-    def seen(self, rows: Codes) -> Seen:
+    def seen(self, rows: Codes) -> Emissions:
         space = cast("OnlineRuns", self.mechanism._space)
-        return Seen(*favours(space, self.mechanism.weights(self.length), rows))
+        return Emissions(*likelihood_ratios(space, self.mechanism.weights(self.length), rows))
 
     def log_probs(self, words: Codes, outputs: Sequence[Codes] | Codes) -> Floats:
-        """A product over places, of a factor that depends on the released word alone and one for favoured symbols."""
-        rows, favoured = self.seen(np.asarray(outputs))
-        table = np.zeros((len(favoured.first) - 1, len(self.mechanism.language.alphabet)))
-        table[np.repeat(np.arange(len(table)), np.diff(favoured.first)), favoured.symbol] = np.log(favoured.times)
+        """A product over places, of a factor that depends on the released word alone and likelihood ratios of some
+        symbols."""
+        rows, ratios = self.seen(np.asarray(outputs))
+        table = np.zeros((len(ratios.first) - 1, len(self.mechanism.language.alphabet)))
+        table[np.repeat(np.arange(len(table)), np.diff(ratios.first)), ratios.symbol] = np.log(ratios.times)
         found = np.zeros((len(words), len(outputs)))
         for place in range(words.shape[1]):
             found += table[rows[:, place]][:, words[:, place]].T
@@ -248,11 +252,11 @@ class LinearEvidence(PlaceEvidence):
         return weighted_logs(self.mechanism.weights(self.length), words, outputs)
 
     @cached_property
-    def normalisers(self) -> Normalisers | None:
+    def constants(self) -> NormalisingConstants | None:
         language = self.mechanism.language
         if language.alike:
             return None
-        return Normalisers(graph_of(language), self.mechanism.weights(self.length), self.mechanism.limits)
+        return NormalisingConstants(graph_of(language), self.mechanism.weights(self.length), self.mechanism.limits)
 
     @property
     def steepness(self) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpwords.core.limits import DEFAULTS, Limits
-from dpwords.core.room import check_room
+from dpwords.core.memory import check_memory
 from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.models.tuning import LENGTHS_MISSING, LENGTHS_ROUNDS
@@ -34,7 +34,7 @@ def length_channel(channel: Channel, longest_true: int, longest_released: int, l
                 f"the lengths of words of up to {longest_true} symbols, released with up to {longest_released}, would "
                 f"take {need:.0e} {unit}, and the limit is {limit:.0e}: use shorter words"
             )
-    check_room(memory)
+    check_memory(memory)
     lengths = np.arange(columns)
     gap = np.exp(channel.log_insertions(longest_released) + lengths * np.log(channel.symbols))
     deleted, kept, replaced = channel.shares

@@ -6,7 +6,7 @@ by `benchmarks/bench_estimates.py`. Sections are those of docs/theory.md.
 
 from __future__ import annotations
 
-# When the normaliser Z(x) counts as the same for all words: up to this standard deviation of ln Z. Leaving it out then
+# When the constant Z(x) counts as the same for all words: up to this standard deviation of ln Z. Leaving it out then
 # changes an expected count by at most 0.03 of the count's own standard deviation (15 c).
 EVEN = 0.03
 
@@ -19,13 +19,13 @@ LENGTHS_MISSING, LENGTHS_ROUNDS = 0.1, 10_000  # of true lengths: to go on would
 FIRST_RELEASES = 4000  # a fit to many more releases starts from a fit to so many, to save time
 WHOLE_LENGTHS_STEPS = 5 * 10**8  # of a pass, half a second, up to which lengths have a distribution of their own
 
-# How normalisers that do differ are approximated (15 c): rounds, steps of a search in each, runs that are drawn for
+# How constants that do differ are approximated (15 c): rounds, steps of a search in each, runs that are drawn for
 # each of so many releases, uniform runs to begin with, and the ridge of the regression; all of them bound the time. The
 # fit counts as converged if the last round moves at most so large a share of all steps.
 ROUNDS, ROUND_STEPS, RUNS, SAMPLED_RELEASES, UNIFORM_RUNS, RIDGE, STILL = 8, 12, 4, 2500, 20_000, 1.0, 0.02
 
-# Simulated attacks (17 e): runs that are proposed for each word, if normalisers are nearly the same and if they are
+# Simulated attacks (17 e): runs that are proposed for each word, if constants are nearly the same and if they are
 # not, and words at a time. Intervals hold for any numbers; more proposals make them narrower, and take longer.
 PROPOSED, PROPOSED_UNEVEN, TOGETHER = 8, 64, 500
-DRAWN = 4000  # runs over which normalisers are averaged for one word; the error that is left is told with the result
+DRAWN = 4000  # runs over which constants are averaged for one word; the error that is left is stated with the result
 CLOSE = 1.5  # times the likeliest word's chance, up to which the bound by steepness is taken, else the simulated one

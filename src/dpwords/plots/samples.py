@@ -69,8 +69,8 @@ def distances(laws: Mapping[str, Mapping[str, Sequence[float]]]) -> Figure:
     figure = new_figure((2.6 * len(laws) + 0.6, 3.2), layout="constrained")
     axes = figure.subplots(1, len(laws), squeeze=False)[0]
     styles = looks(dict.fromkeys(name for panel in laws.values() for name in panel))
-    for panel, (title, distributions) in zip(axes, laws.items(), strict=True):
-        for name, shares in distributions.items():
+    for panel, (title, drawn) in zip(axes, laws.items(), strict=True):
+        for name, shares in drawn.items():
             _curve(panel, range(len(shares)), shares, name, styles[name], markersize=3, linewidth=1)
         panel.set_title(drawable(title), parse_math=False)
         panel.set(xlabel="distance", ylim=(0, None))

@@ -1,1 +1,1 @@
-"""The only room that turns ε into weights: guarantees, utilities, calibration and its certificates."""
+"""The only package that turns ε into weights: guarantees, utilities, calibration and its certificates."""

@@ -17,7 +17,7 @@ from dpwords.spaces.runs import Runs
 from dpwords.spaces.space import Space, Weights
 
 TIGHT, TEXTBOOK = CalibrationMethod
-_MOST_KEPT = 256  # lengths whose weights are kept
+_MOST_CACHED = 256  # lengths whose weights are cached
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,8 @@ class Calibration:
     """How ε is turned into weights f(d) = exp(power · (u(d) − u(0)) / Δu), or e^(−c·d) with a certified c.
 
     It is built from public facts only. The power is ε/2 for the textbook mechanism, which spends the other half on the
-    normaliser, and ε where the normaliser is the same for all words; in all cases less the slack for rounding.
+    normalising constant, and ε where the normalising constant is the same for all words; in all cases less the slack
+    for rounding.
     """
 
     method: CalibrationMethod
@@ -67,7 +68,7 @@ class Calibration:
         return self.rates
 
     @property
-    def in_force(self) -> CalibrationMethod:
+    def applied(self) -> CalibrationMethod:
         """The method in force: "textbook" also for a large list whose certificate has not been asked for yet."""
         waits = self.method is TIGHT and self.rates is not None and not self.rates.complete
         return TEXTBOOK if waits else self.method
@@ -81,7 +82,7 @@ class Calibration:
         decided_by_length = isinstance(self.space, Runs) and self.rates is not None
         if self.method is TIGHT and decided_by_length:
             return "certified"
-        return "tight" if self.in_force is TIGHT else "textbook"
+        return "tight" if self.applied is TIGHT else "textbook"
 
     @property
     def proof(self) -> int:
@@ -94,16 +95,16 @@ class Calibration:
         """The method in force for words of this length, and its certificate, if it has one."""
         if self.rates is None:
             return self.method, None
-        certificate = self.rates.in_force(length).certificate
+        certificate = self.rates.certified(length).certificate
         return TEXTBOOK if certificate.method is Method.TEXTBOOK else TIGHT, certificate
 
     def weights(self, length: int) -> Weights:
         """Everything that a draw at a word of this length needs, as one immutable value. Computed once per length."""
         if self.rates is not None and self.method is TIGHT and not self.space.homogeneous:
-            return self.rates.in_force(length).weights
+            return self.rates.certified(length).weights
         weights = self.known.get(length)
         if weights is None:
-            if len(self.known) >= _MOST_KEPT:
+            if len(self.known) >= _MOST_CACHED:
                 self.known.clear()
             weights = self.known[length] = self._by_formula(length)
         return weights

@@ -117,7 +117,7 @@ def mechanism_code(recipe: Description, imports: list[str]) -> str:
     name = name_of(recipe)
     if recipe.certificate_time is not None:
         if name == "best":
-            return f"dw.Recipe.from_json({json.dumps(recipe.told().document())!r}).mechanism()"
+            return f"dw.Recipe.from_json({json.dumps(recipe.for_receipt().document())!r}).mechanism()"
         imports.append("from dpwords.core.limits import Limits")
         promise += f", limits=Limits(certificate_time={_number(recipe.certificate_time)})"
     if name in NAMED:

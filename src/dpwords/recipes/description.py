@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1  # of the JSON form
 LARGEST_INCLUDED = 2**16  # characters of JSON of a public file that a receipt has in full
-_KEPT = ("_system", "_unrestricted", "_restricted")  # what is made of the fields of a language
+_DERIVED = ("_system", "_unrestricted", "_restricted")  # what is made of the fields of a language
 _OF_LANGUAGE = tuple(ATTRIBUTES[key] for key, each in FIELDS.items() if each.section is Section.LANGUAGE)
 SYSTEM_FIELDS = ("system", "words", "start", "action", "dot_symbols", "walls", "goal")
 _INSTEAD = (  # fields that stand for each other: if one of a group is given, those of the other groups do not count
@@ -54,8 +54,8 @@ class Description(RecipeFields):
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
         """From values by their names in JSON and on the command line; others, and None, count as not given."""
-        told = {key: value for key, value in values.items() if key in FIELDS and value is not None}
-        return cls(**{ATTRIBUTES[key]: value for key, value in told.items()}, given=frozenset(told))
+        present = {key: value for key, value in values.items() if key in FIELDS and value is not None}
+        return cls(**{ATTRIBUTES[key]: value for key, value in present.items()}, given=frozenset(present))
 
     @classmethod
     @within_memory()
@@ -94,18 +94,18 @@ class Description(RecipeFields):
 
     def changed(self, values: Mapping[str, Any]) -> Self:
         """The recipe with other values, by their names. An alphabet replaces a system, and so on."""
-        told = {key for key, value in values.items() if key in FIELDS and value is not None}
+        present = {key for key, value in values.items() if key in FIELDS and value is not None}
         dropped = {
             each
             for groups in _INSTEAD
             for group in groups
             for each in group
-            if any(told & set(other) for other in groups if other is not group)
+            if any(present & set(other) for other in groups if other is not group)
         }
-        kept = {key: getattr(self, ATTRIBUTES[key]) for key in self.given if key not in dropped or key in told}
-        found = type(self).of(kept | {key: values[key] for key in told})
+        kept = {key: getattr(self, ATTRIBUTES[key]) for key in self.given if key not in dropped or key in present}
+        found = type(self).of(kept | {key: values[key] for key in present})
         if all(getattr(found, key) == getattr(self, key) for key in _OF_LANGUAGE):
-            vars(found).update({name: vars(self)[name] for name in _KEPT if name in vars(self)})
+            vars(found).update({name: vars(self)[name] for name in _DERIVED if name in vars(self)})
         return found
 
     def without(self, *keys: str) -> Self:
@@ -119,12 +119,12 @@ class Description(RecipeFields):
         if idle:
             raise InvalidValue(f"{rule}: leave out {', '.join(idle)}")
 
-    def told(self) -> Self:
-        """What a receipt tells: no names of the owner's files, and public files in full if they are small.
+    def for_receipt(self) -> Self:
+        """What stands in a receipt: no names of the owner's files, and public files in full if they are small.
 
         Cost: that of `language`.
         """
-        values = {key: value for key, value in self.values().items() if FIELDS[key].told}
+        values = {key: value for key, value in self.values().items() if FIELDS[key].in_receipt}
         for key in ("alphabet", "system", "lexicon"):
             if self._is_file(key):
                 values |= self._included(key)
@@ -208,7 +208,7 @@ class Description(RecipeFields):
 
     def table_values(self) -> dict[str, Any]:
         """Where the words are, whose they are, and what happens to bad rows, by name: all fields but those of files."""
-        names = [key for key, each in FIELDS.items() if each.section is Section.TABLE and each.told]
+        names = [key for key, each in FIELDS.items() if each.section is Section.TABLE and each.in_receipt]
         return {name: getattr(self, name) for name in (*names, "separator") if name != "no_header"}
 
 

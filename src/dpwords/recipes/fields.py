@@ -47,12 +47,14 @@ class Parameter:
     kind: FieldKind
     section: Section
     help: str
-    told: bool  # whether a receipt tells it
+    in_receipt: bool  # whether it stands in receipts
     switch: str | None = None  # the option without its hyphens, if it is not spelled like the field
 
 
 def _field(section: Section, kind: FieldKind, help: str, default: Any = None, **more: Any) -> Any:
-    return field(default=default, metadata={"parameter": Parameter(kind, section, help, **{"told": True, **more})})
+    return field(
+        default=default, metadata={"parameter": Parameter(kind, section, help, **{"in_receipt": True, **more})}
+    )
 
 
 def _language(kind: FieldKind, help: str, default: Any = None, **more: Any) -> Any:
@@ -162,15 +164,17 @@ class RecipeFields:
         TextField(),
         "A file with a table of words: .csv, .tsv, .jsonl, .txt (a word on each line), .parquet, .arrow or .feather; "
         "text also as .gz, .bz2, .xz or .zst. '-' is standard input.",
-        told=False,
+        in_receipt=False,
     )
-    output: str | None = _table(TextField(), "The file to write. '-' is standard output.  [default: -]", told=False)
-    format: str | None = _table(ChoiceField(FORMATS), "The input's format.  [default: by its suffix]", told=False)
+    output: str | None = _table(
+        TextField(), "The file to write. '-' is standard output.  [default: -]", in_receipt=False
+    )
+    format: str | None = _table(ChoiceField(FORMATS), "The input's format.  [default: by its suffix]", in_receipt=False)
     header: bool = _table(
         FlagField(),
         "The first line of a CSV or TSV file has the names of the columns, even if they could be words or symbols.",
         False,
-        told=False,
+        in_receipt=False,
     )
     no_header: bool = _table(
         FlagField(),
@@ -181,7 +185,7 @@ class RecipeFields:
     output_format: str | None = _table(
         ChoiceField(FORMATS),
         "The output's format.  [default: by its suffix; on standard output that of the input]",
-        told=False,
+        in_receipt=False,
     )
     column: str | None = _table(TextField(), "The column of words: lists of symbols, or text.")
     columns: str | None = _table(TextField(), "One column for each step: a range 'm1:m12' or a pattern 'm*'.")
@@ -192,7 +196,7 @@ class RecipeFields:
     order: str | None = _table(TextField(), "In a log, the column that orders the events of a word, such as a time.")
     id: str | None = _table(
         TextField(),
-        "A column that differs in every row and names its word; draws depend on it. A key that is kept needs one.  "
+        "A column that differs in every row and names its word; draws depend on it. A key that is reused needs one.  "
         "[default: the row's number]",
     )
     by: str | None = _table(

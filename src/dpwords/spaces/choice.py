@@ -18,11 +18,11 @@ from dpwords.spaces.online import OnlineRuns
 from dpwords.spaces.runs import Runs
 from dpwords.spaces.space import Space
 
-_KEPT = 4  # languages of each kind whose spaces are kept, since mechanisms at several ε share what is known of them
+_CACHED = 4  # languages of each kind whose spaces are cached, since mechanisms at several ε share what is known of them
 
 
 @singledispatch
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def space_of(language: Language, distance: Distance = "hamming", limits: Limits = DEFAULTS) -> Space:
     """The words of a language under a distance. Cost: for a system its edges, for a lexicon nothing until it is used.
 
@@ -39,13 +39,13 @@ def _(language: Words, distance: Distance = "hamming", limits: Limits = DEFAULTS
 
 
 @space_of.register
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def _(language: Lexicon, distance: Distance = "hamming", limits: Limits = DEFAULTS) -> Space:
     return ListedWords(language, distance, limits)
 
 
 @singledispatch
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def online_space_of(language: Language, limits: Limits = DEFAULTS) -> Space:
     """The words of a language, each drawn symbol by symbol. Cost: the edges of the language."""
     return OnlineRuns(graph_of(language), limits)
@@ -56,9 +56,9 @@ def _(language: Words, limits: Limits = DEFAULTS) -> Space:
     return space_of(language, "hamming", limits)  # symbols of free words are independent of each other
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED)
 def graph_of(language: Language) -> Graph:
-    """The automaton of a language as arrays, kept for its next use; raises if it has no words."""
+    """The automaton of a language as arrays, cached for its next use; raises if it has no words."""
     graph = Graph.of(language)
     if not len(graph.target):
         raise InvalidValue(why_empty(language))

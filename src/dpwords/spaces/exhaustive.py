@@ -1,6 +1,7 @@
 """The brute-force space: every word of a small language, one by one.
 
-It uses neither lattices nor closed forms. The fast spaces are tested against it as their twin, and audits run on it.
+It uses neither lattices nor closed forms. The fast spaces are tested against it as their reference, and audits run on
+it.
 """
 
 from __future__ import annotations
@@ -72,11 +73,11 @@ class EveryWord(Space):
         known = set(self.outputs(rows.shape[1]))
         return np.array([tuple(row) in known for row in rows.tolist()], dtype=np.bool_)
 
-    def around(self, codes: Codes) -> TwinSurroundings:
-        return TwinSurroundings(codes, self)
+    def around(self, codes: Codes) -> ReferenceSurroundings:
+        return ReferenceSurroundings(codes, self)
 
-    def law(self, codes: Codes, weights: Weights) -> TwinLaw:
-        return TwinLaw(codes, self, weights)
+    def law(self, codes: Codes, weights: Weights) -> ReferenceLaw:
+        return ReferenceLaw(codes, self, weights)
 
     def every(self, length: int, most: int) -> Codes | None:
         found = [word for word in self.outputs(length) if len(word) == length]
@@ -96,7 +97,7 @@ class EveryWord(Space):
         return LeastDistance(min(apart[apart > 0].tolist(), default=None), True)
 
 
-class TwinSurroundings:
+class ReferenceSurroundings:
     """All possible outputs, grouped by their distance from a word."""
 
     def __init__(self, codes: Codes, space: EveryWord) -> None:
@@ -119,12 +120,12 @@ class TwinSurroundings:
         return Fraction(1, len(self._words_at[self.distance(codes)]))
 
 
-class TwinLaw:
+class ReferenceLaw:
     """The probability of each word, to 60 digits."""
 
     def __init__(self, codes: Codes, space: EveryWord, weights: Weights) -> None:
         self._space, self._length = space, len(codes)
-        around = TwinSurroundings(codes, space)
+        around = ReferenceSurroundings(codes, space)
         falls = [Fraction(_DIGITS.exp(_decimal(-power))) for power in weights.powers]
         self._distances = {word: around.distance(np.array(word)) for word in space.outputs(len(codes))}
         raw = {word: falls[d] * _public_weight(weights, word) for word, d in self._distances.items()}

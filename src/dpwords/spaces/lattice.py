@@ -20,8 +20,8 @@ from dpwords.core import sampling, threads
 from dpwords.core.compiled import kernel_for
 from dpwords.core.encoding import Codes
 from dpwords.core.limits import DEFAULTS, Limits
+from dpwords.core.memory import at_most, check_memory
 from dpwords.core.randomness import Stream, uint64
-from dpwords.core.room import at_most, check_room
 from dpwords.core.scaled import Floats, Integers, Scaled, indicator, normalised
 from dpwords.core.values import read_only_view
 from dpwords.errors import TooLarge
@@ -227,7 +227,7 @@ class Lattice:
                 f"{needed / 2**30:.1f} GiB, and the limit is {self.limits.memory / 2**30:.0f} GiB: use a shorter word "
                 "or a smaller system (a release with utility Linear() needs the least)"
             )
-        check_room(needed)
+        check_memory(needed)
 
 
 def walk_each(

@@ -13,7 +13,7 @@ import numpy as np
 from dpwords.core.compiled import kernel_for
 from dpwords.core.encoding import Codes
 from dpwords.core.limits import DEFAULTS, Limits
-from dpwords.core.room import check_room
+from dpwords.core.memory import check_memory
 from dpwords.core.scaled import Integers
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.free_words import Words
@@ -79,7 +79,7 @@ class Nearest:
                 f"the table for {self._size} states and {len(codes)} symbols would take {needed / 2**30:.1f} GiB, and "
                 f"the limit is {most / 2**30:.0f} GiB: use a shorter word or a smaller system"
             )
-        check_room(needed)
+        check_memory(needed)
         loops, edges = kernel_for("nearest", len(codes) * len(self._target)), (self._symbol, self._target, self._first)
         cost = loops.costs(codes, *edges, *self._before, self._steps)
         found: Integers = loops.first_nearest(cost, codes, *edges, self._accepting, self._start)
@@ -96,12 +96,12 @@ def _nearest_free(max_length: int | None, codes: Codes) -> Codes:
     that first one follows.
     """
     known = codes >= 0
-    room = (len(codes) if max_length is None else max_length) - int(known.sum())
-    if room < 0:
-        return _first_subsequence(codes[known], len(codes[known]) + room)
+    spare = (len(codes) if max_length is None else max_length) - int(known.sum())
+    if spare < 0:
+        return _first_subsequence(codes[known], len(codes[known]) + spare)
     last = int(np.max(np.flatnonzero(codes > 0), initial=0))
     kept = known.copy()
-    kept[np.flatnonzero(~known[:last])[:room]] = True
+    kept[np.flatnonzero(~known[:last])[:spare]] = True
     return np.maximum(codes, 0)[kept]
 
 

@@ -24,7 +24,7 @@ from dpwords.core.scaled import ZERO_EXPONENT, Floats, Integers, Scaled
 from dpwords.spaces.graph import Flags
 from dpwords.spaces.runs import Runs
 from dpwords.spaces.space import Distances, Weights, batches
-from dpwords.spaces.tuning import KEPT_PREFERENCES, LEVELS, LOST, MANY_STARTS, OPEN_LENGTH, SAMPLED_STARTS, WRONG
+from dpwords.spaces.tuning import CACHED_PREFERENCES, LEVELS, LOST, MANY_STARTS, OPEN_LENGTH, SAMPLED_STARTS, WRONG
 
 
 class Choices(NamedTuple):
@@ -114,7 +114,7 @@ class OnlineRuns(Runs):
         key = (float(z.mantissa[0]), int(z.exponent[0]), length)
         found = self._preferences.get(key)
         if found is None:
-            if len(self._preferences) >= KEPT_PREFERENCES:
+            if len(self._preferences) >= CACHED_PREFERENCES:
                 self._preferences.clear()
             found = self._preferences[key] = Preferences(z, self, length)
         return found

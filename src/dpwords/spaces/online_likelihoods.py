@@ -1,7 +1,8 @@
 """What a released symbol tells about the true one, where words are drawn symbol by symbol.
 
-Given the symbols released before it, a released symbol has the same probability for most true symbols. It *favours*
-the others: those of which it is the preferred substitute, the true symbol itself among them.
+Given the symbols released before it, a released symbol has the same probability for most true symbols. Its
+*likelihood ratio* to that is another for those of which it is the preferred substitute, the true symbol itself among
+them.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from dpwords.spaces.space import Weights
 _LEAST = Scaled(np.array([0.5]), np.array([-864]))  # 2^−865; costs below it tell no more, and floats do not hold them
 
 
-class SymbolFavours(NamedTuple):
-    """The true symbols that each row favours, symbol[first[r]:first[r + 1]], and how many times as likely they make it
-    as all other symbols do."""
+class LikelihoodRatios(NamedTuple):
+    """The likelihood ratios of each row: how many times as likely it is for the true symbols
+    symbol[first[r]:first[r + 1]] as for all others."""
 
     first: Integers
     symbol: Integers
     times: Floats
 
 
-def favours(space: OnlineRuns, weights: Weights, released: Codes) -> tuple[Integers, SymbolFavours]:
-    """For each place of some released words of one length its row, and what each row favours.
+def likelihood_ratios(space: OnlineRuns, weights: Weights, released: Codes) -> tuple[Integers, LikelihoodRatios]:
+    """For each place of some released words of one length its row, and the ratios of each row.
 
     A row stands for an edge of the graph at a place, or at all places with the same open edges. Cost: states · symbols
     · branching for each set of open edges that occurs.
@@ -39,7 +40,7 @@ def favours(space: OnlineRuns, weights: Weights, released: Codes) -> tuple[Integ
     useful = graph.useful(length)
     taken = edges_taken(graph.start, graph.sources, graph.symbol, graph.target, released)
     known: dict[tuple[bytes, bool], int] = {}
-    tables: list[SymbolFavours] = []
+    tables: list[LikelihoodRatios] = []
     rows = np.zeros(released.shape, dtype=np.int64)
     for place in range(length):
         first = place == 0 and space.has_many_starts
@@ -51,17 +52,17 @@ def favours(space: OnlineRuns, weights: Weights, released: Codes) -> tuple[Integ
     ends = np.cumsum([0, *(len(table.symbol) for table in tables)])
     starts = [table.first[:-1] + begin for table, begin in zip(tables, ends, strict=False)]
     symbol, times = (np.concatenate([table[part] for table in tables]) for part in (1, 2))
-    return rows, SymbolFavours(np.concatenate([*starts, ends[-1:]]), symbol, times)
+    return rows, LikelihoodRatios(np.concatenate([*starts, ends[-1:]]), symbol, times)
 
 
-def _table(space: OnlineRuns, weights: Weights, useful: Flags, first: bool, length: int) -> SymbolFavours:
-    """What each edge of the graph favours, where these states are useful after it."""
+def _table(space: OnlineRuns, weights: Weights, useful: Flags, first: bool, length: int) -> LikelihoodRatios:
+    """The likelihood ratios of each edge of the graph, where these states are useful after it."""
     graph, symbols = space.graph, len(space.graph.alphabet)
     states = np.array([graph.start]) if first else np.flatnonzero(np.diff(graph.first) > 0)
     if not first and space.has_many_starts:
         states = states[states != graph.start]
     if len(states) * symbols * graph.branching > space.limits.memory // 8:
-        raise TooLarge("the system is too large to tell what each released symbol favours: use a smaller one")
+        raise TooLarge("the system is too large to say what each released symbol tells: use a smaller one")
     preferences = space.preferences(_LEAST if weights.z.logs()[0] < _LEAST.logs()[0] else weights.z, length)
     choices = space.choices(
         useful, np.repeat(states, symbols), np.tile(np.arange(symbols), len(states)), preferences.starts
@@ -78,4 +79,4 @@ def _table(space: OnlineRuns, weights: Weights, useful: Flags, first: bool, leng
     edge = choices.edges[own, column]
     order = np.argsort(edge, kind="stable")
     begin = np.searchsorted(edge[order], np.arange(len(graph.target) + 1))
-    return SymbolFavours(begin, (own % symbols)[order], ratio[own, column][order])
+    return LikelihoodRatios(begin, (own % symbols)[order], ratio[own, column][order])

@@ -1,9 +1,9 @@
-"""Levelling: a public base measure π that makes the normalisers of words of states nearly equal.
+"""Reweighting: a public base measure π that makes the normalising constants of words of states nearly equal.
 
-With p(w|x) ∝ π(w)·z^d(x,w), a run with many others near it has a larger normaliser than a run with few, unless π gives
-less weight to runs with many others near them. π(w) is the product over all places of 1/(1 + a·z + κ·z²), where a is
-the number of other states that fit between the two neighbours (at the last place: other accepting states that can
-follow the state before it), and κ a share of a². See docs/theory.md, section 9.
+With p(w|x) ∝ π(w)·z^d(x,w), a run with many others near it has a larger normalising constant than a run with few,
+unless π gives less weight to runs with many others near them. π(w) is the product over all places of 1/(1 + a·z +
+κ·z²), where a is the number of other states that fit between the two neighbours (at the last place: other accepting
+states that can follow the state before it), and κ a share of a². See docs/theory.md, section 9.
 
 Such a weight depends on two consecutive steps, so a state must remember one of them: the states of the *line graph* are
 the edges of the original graph.
@@ -33,7 +33,7 @@ def place_weights(others: Integers, at_end: Any, z: float) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Levelling:
+class Reweighting:
     """The line graph of a graph, and the number of other states that fit at each place."""
 
     line: Graph  # state 0 is the start, state 1 + e is edge e of the graph
@@ -42,13 +42,13 @@ class Levelling:
     others_at_end: Integers  # for each state of the line graph, an edge s → t: other accepting states that follow s
 
     @classmethod
-    def of(cls, graph: Graph, limits: Limits = DEFAULTS) -> Levelling | None:
-        """The levelling of a graph; None if it has too many (or no) pairs of consecutive edges.
+    def of(cls, graph: Graph, limits: Limits = DEFAULTS) -> Reweighting | None:
+        """The reweighting of a graph; None if it has too many (or no) pairs of consecutive edges.
 
         Cost: their number, times its logarithm.
         """
         out = np.diff(graph.first)
-        if not 0 < int(out[graph.target].sum()) <= limits.levelled_edges:
+        if not 0 < int(out[graph.target].sum()) <= limits.reweighted_edges:
             return None
         ends = np.concatenate([[graph.start], graph.target])  # for each state of the line graph, where it leads
         _, edges = graph.leaving(ends)

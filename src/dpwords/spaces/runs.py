@@ -90,12 +90,12 @@ class Runs(Space):
     def typical(self, length: int, steps: int = 1) -> tuple[Rows, Integers]:
         """The last ones are cached with the graph, since mechanisms are compared on the same words."""
         key = (length, self.averaged(length, steps), self.limits)
-        kept = self.graph.__dict__.get("_typical")  # replaced in one step: threads may share the graph
-        if kept is None or kept[0] != key:
-            kept = key, super().typical(length, steps)
-            read_only(*kept[1])
-            self.graph.__dict__["_typical"] = kept
-        return kept[1]
+        cached = self.graph.__dict__.get("_typical")  # replaced in one step: threads may share the graph
+        if cached is None or cached[0] != key:
+            cached = key, super().typical(length, steps)
+            read_only(*cached[1])
+            self.graph.__dict__["_typical"] = cached
+        return cached[1]
 
     def averaged(self, length: int, steps: int) -> tuple[int, int]:
         limits = self.limits

@@ -6,7 +6,7 @@ others affect time only.
 
 from __future__ import annotations
 
-# Reweighting (`levelling.py`): κ/a², chosen by trial on grids, for the rates that are proven there. The rates on the
+# Reweighting (`reweighting.py`): κ/a², chosen by trial on grids, for the rates that are proven there. The rates on the
 # roads of Stockholm (docs/theory.md, section 9) had no part in the choice.
 SECOND_ORDER = 0.5
 AT_THE_ENDS = 0.3
@@ -26,4 +26,4 @@ RARE = 240  # of 256: if all bytes up to this one keep a symbol, replacements ar
 MANY_SYMBOLS = 2**24  # of free words, from which on it pays to load the compiler
 STEPS_OF_A_LAYER = 1000  # what a layer of a pass over a graph costs in any case, as a number of edges
 ROWS_MATTER = 64  # symbols: for longer words, the number of possible rows is no useful bound
-KEPT_PREFERENCES = 256  # weights of online choices that are kept
+CACHED_PREFERENCES = 256  # weights of online choices that are cached

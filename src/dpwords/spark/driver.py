@@ -55,8 +55,8 @@ def release(dataframe: Any, mechanism: Private, request: Request, key: bytes | N
         _check_ids(frame, request.id)
     release = replace(release, key=secret.secret, events=events)
     prepare(release, lengths)
-    if release.kept is not None:
-        words = words.select(*map(_quoted, release.kept))
+    if release.output is not None:
+        words = words.select(*map(_quoted, release.output))
         out = _bare(words.schema)
     shared = frame.sparkSession.sparkContext.broadcast(Shipment(release, __version__))
     return _mapped(words, shared, out, draws=True)

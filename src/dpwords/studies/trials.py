@@ -155,13 +155,13 @@ class TrueWords:
     ) -> Trial:
         asked = self.question if mechanism.answers is None else OF_REPORTS[mechanism.answers.question]
         try:
-            with warnings.catch_warnings(record=True) as told:
+            with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", UserWarning)
                 found = getattr(estimate, asked)(released, mechanism)
         except (InvalidValue, TooLarge) as error:
             return Trial(observed, counted, notes=(f"no estimate: {error}",))
         shares = {label: each.value for label, each in found.items()}
-        notes = tuple(str(each.message) for each in told if each.category is UserWarning)
+        notes = tuple(str(each.message) for each in caught if each.category is UserWarning)
         return Trial(observed, counted, error_between(shares, truth), found.total_error, notes)
 
     def _counted(self, words: Ragged, mechanism: Private) -> dict[Any, float]:

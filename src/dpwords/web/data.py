@@ -20,7 +20,7 @@ from dpwords.web.wording import on_page
 from dpwords.web.workers import ShowProgress
 
 if TYPE_CHECKING:
-    from dpwords.frames.memory import MemoryRun
+    from dpwords.frames.memory import MemoryRelease
     from dpwords.frames.survey import Plan
     from dpwords.recipes.recipe import Recipe
 
@@ -141,13 +141,13 @@ def _recipe(question: Message) -> Recipe:
     return recipe
 
 
-def _run(recipe: Recipe, content: bytes) -> MemoryRun:
-    from dpwords.frames.memory import MemoryRun
+def _run(recipe: Recipe, content: bytes) -> MemoryRelease:
+    from dpwords.frames.memory import MemoryRelease
     from dpwords.frames.requests import Request
 
     mechanism = mechanism_of(recipe)
     request = replace(Request.of(recipe, recipe.inside(mechanism)), header=recipe.header)  # the page chose the columns
-    return MemoryRun(mechanism, source_of(recipe, content), request, recipe.told())
+    return MemoryRelease(mechanism, source_of(recipe, content), request, recipe.for_receipt())
 
 
 def _first_fault(recipe: Recipe, content: bytes) -> str | None:

@@ -50,8 +50,8 @@ def look(question: Message, progress: ShowProgress) -> Message:
     found = data.look(Message(seen, question.content), progress).values
     if receipt is None:
         return Message({**found, "receipt": None})
-    told, released = receipt
-    facts = {"text": text, "guarantee": str(told.get("guarantee")), "words": told.get("words")}
+    document, released = receipt
+    facts = {"text": text, "guarantee": str(document.get("guarantee")), "words": document.get("words")}
     return Message({**found, "receipt": {**facts, "recipe": released.document()}})
 
 
@@ -124,8 +124,8 @@ def _as_written(recipe: Recipe, receipt: Receipt | None) -> Recipe:
     if receipt is None:
         return recipe
     bare = receipt[1].no_header and FileForm.of(str(recipe.input), recipe.format).kind in DELIMITED
-    told = {"no_header": bare or None, "certificate_time": receipt[1].certificate_time}
-    return (recipe.without("header") if bare else recipe).changed(told)
+    document = {"no_header": bare or None, "certificate_time": receipt[1].certificate_time}
+    return (recipe.without("header") if bare else recipe).changed(document)
 
 
 def _check(receipt: Receipt, mechanism: Private, recipe: Recipe) -> None:

@@ -15,49 +15,49 @@ from hypothesis import strategies as st
 
 import contract
 import dpwords as dw
-from contract import levelled_weights
+from contract import reweighted_weights
 from dpwords.core.limits import Limits
 from dpwords.languages.systems import TransitionSystem
 from dpwords.privacy.certificates.certificate import largest_rate
-from dpwords.privacy.certificates.levelled_blocks import LevelledBlocks
-from dpwords.privacy.certificates.levelled_search import LevelledSearch
-from dpwords.privacy.certificates.levelled_system import Detail, LevelledSystem
-from dpwords.privacy.certificates.normaliser_range import range_of_normalisers
+from dpwords.privacy.certificates.constant_range import range_of_constants
+from dpwords.privacy.certificates.reweighted_blocks import ReweightedBlocks
+from dpwords.privacy.certificates.reweighted_search import ReweightedSearch
+from dpwords.privacy.certificates.reweighted_system import Detail, ReweightedSystem
 from dpwords.privacy.certificates.small_languages import Listed
 from dpwords.privacy.certificates.systems import SystemCertifier
 from dpwords.privacy.guarantees import Budget
 from dpwords.spaces import exhaustive
 from dpwords.spaces.graph import Graph
-from dpwords.spaces.levelling import Levelling
+from dpwords.spaces.reweighting import Reweighting
 from dpwords.spaces.runs import Runs
 from zoo import NO_NEIGHBOURS, SYSTEMS
 
 
-def brute_excess(language: Any, length: int, c: float, levelled: bool = False) -> float:
+def brute_excess(language: Any, length: int, c: float, reweighted: bool = False) -> float:
     """The largest ln Z(x')/Z(x) per place that differs, over all pairs of words."""
     words = exhaustive.words(language, length)
     apart = exhaustive.distances(words).astype(float)
     base = np.ones(len(words))
-    if levelled:
-        weights = levelled_weights(language, words, Fraction(math.exp(-c)))
+    if reweighted:
+        weights = reweighted_weights(language, words, Fraction(math.exp(-c)))
         base = np.array([float(weights[word]) for word in words])
     logs = np.log(np.exp(-c * apart) @ base)
     pairs = apart > 0
     return float(((logs[:, None] - logs[None, :])[pairs] / apart[pairs]).max(initial=0.0))
 
 
-def levelled_blocks(graph: Graph, detail: Detail) -> LevelledBlocks:
-    levelling = Levelling.of(graph)
-    assert levelling is not None
-    return LevelledBlocks(LevelledSystem(graph, levelling, detail))
+def reweighted_blocks(graph: Graph, detail: Detail) -> ReweightedBlocks:
+    reweighting = Reweighting.of(graph)
+    assert reweighting is not None
+    return ReweightedBlocks(ReweightedSystem(graph, reweighting, detail))
 
 
-def brute_rate(language: Any, length: int, epsilon: float, levelled: bool = False) -> float:
+def brute_rate(language: Any, length: int, epsilon: float, reweighted: bool = False) -> float:
     """The largest c with c + excess ≤ ε, by bisection."""
     low, high = epsilon / 2, epsilon
     for _ in range(40):
         middle = (low + high) / 2
-        holds = middle + brute_excess(language, length, middle, levelled) <= epsilon
+        holds = middle + brute_excess(language, length, middle, reweighted) <= epsilon
         low, high = (middle, high) if holds else (low, middle)
     return low
 
@@ -85,11 +85,11 @@ def test_bounds_are_never_below_the_truth(case: tuple[TransitionSystem, int], c:
     truth = brute_excess(system, length, c)
     listed = Listed.of(graph, length)
     assert listed is not None
-    if Levelling.of(graph) is not None:
-        levelled = brute_excess(system, length, c, levelled=True)
-        assert levelled_blocks(graph, Detail(2, 1, radius)).excess(length, c) >= levelled
+    if Reweighting.of(graph) is not None:
+        reweighted = brute_excess(system, length, c, reweighted=True)
+        assert reweighted_blocks(graph, Detail(2, 1, radius)).excess(length, c) >= reweighted
     assert listed.excess(c) == pytest.approx(truth, abs=2e-9)
-    assert range_of_normalisers(graph, length, c) >= truth
+    assert range_of_constants(graph, length, c) >= truth
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -98,7 +98,7 @@ def test_the_range_covers_every_kind_of_word(name: str, c: float) -> None:
     language, length = SYSTEMS[name]
     words = exhaustive.words(language, length)
     sums = np.exp(-c * exhaustive.distances(words)).sum(axis=1)
-    assert range_of_normalisers(Graph.of(language), length, c) >= math.log(sums.max() / sums.min())
+    assert range_of_constants(Graph.of(language), length, c) >= math.log(sums.max() / sums.min())
 
 
 @pytest.mark.parametrize(("epsilon", "best"), [(1, 0.755), (2, 1.717), (3, 2.859), (4, 3.946), (6, 5.993)])
@@ -110,9 +110,9 @@ def test_rates_on_the_3x3_grid(epsilon: float, best: float) -> None:
     assert certificate.method == "listed, balanced"
     assert certificate.c == pytest.approx(epsilon, rel=3e-5)  # where balanced weights exist, nothing is lost
     assert certificate.c < certificate.bound <= epsilon
-    blocks_of_4 = levelled_blocks(Graph.of(cells), Detail(2, 1, 4))
+    blocks_of_4 = reweighted_blocks(Graph.of(cells), Detail(2, 1, 4))
     c, loss = largest_rate(epsilon, lambda c: blocks_of_4.excess(4, c), epsilon)
-    exact = brute_rate(cells, 4, epsilon, levelled=True)
+    exact = brute_rate(cells, 4, epsilon, reweighted=True)
     assert 0.98 * exact <= c <= exact + 3e-4 * epsilon
     assert c < loss <= epsilon
     assert exact > best
@@ -136,8 +136,8 @@ def test_a_small_epsilon_on_the_15x15_grid() -> None:
     """With equal weights nothing better than the textbook's rate is known here; more detail proves more."""
     cells = dw.GridWorld(15, 15).by_states()
     assert dw.Exponential(cells, 2.5, limits=Limits(certificate_time=20.0)).certificate(18).c > 2.36
-    assert 2.42 + levelled_blocks(Graph.of(cells), Detail(3, 2, 6)).excess(9, 2.42) <= 2.5
-    assert 1.81 + levelled_blocks(Graph.of(cells), Detail(3, 2, 8)).excess(9, 1.81) <= 2.0
+    assert 2.42 + reweighted_blocks(Graph.of(cells), Detail(3, 2, 6)).excess(9, 2.42) <= 2.5
+    assert 1.81 + reweighted_blocks(Graph.of(cells), Detail(3, 2, 8)).excess(9, 1.81) <= 2.0
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
@@ -261,12 +261,12 @@ def test_what_does_not_fit_is_certified_by_less() -> None:
     assert [bounds[memory].method for memory in bounds] == ["blocks, levelled", "blocks, levelled", "range"]
     assert bounds[10**9].c > bounds[10**6].c > bounds[0].c >= 2.0
     assert bounds[10**9].detail > bounds[10**6].detail == (2, 1, 2)
-    levelling = Levelling.of(graph)
-    assert levelling is not None
+    reweighting = Reweighting.of(graph)
+    assert reweighting is not None
     tried = {
         seconds: [
             (detail.back, detail.ahead)
-            for _, detail in LevelledSearch(graph, levelling, Limits(certificate_time=seconds)).attempts(8)
+            for _, detail in ReweightedSearch(graph, reweighting, Limits(certificate_time=seconds)).attempts(8)
         ]
         for seconds in (1000.0, 3.0, 0.0)
     }
@@ -320,10 +320,10 @@ def test_extreme_rates_and_shapes() -> None:
         Detail(2, 1, 1)
     with pytest.raises(dw.InvalidValue, match="looks back 2 nodes or more"):
         Detail(1, 1, 2)
-    levelled = levelled_blocks(Graph.of(cells), Detail(2, 1, 2))
-    assert levelled.excess(4, 0.01) > 1
-    assert levelled.excess(4, 300.0) < 1e-8
-    assert levelled.excess_of_all(300.0, 1.0, 12) == (levelled.excess_of_all(400.0, 1.0, 12)[0], 4)
+    reweighted = reweighted_blocks(Graph.of(cells), Detail(2, 1, 2))
+    assert reweighted.excess(4, 0.01) > 1
+    assert reweighted.excess(4, 300.0) < 1e-8
+    assert reweighted.excess_of_all(300.0, 1.0, 12) == (reweighted.excess_of_all(400.0, 1.0, 12)[0], 4)
 
 
 def test_bad_lengths() -> None:

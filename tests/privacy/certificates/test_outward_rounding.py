@@ -22,11 +22,11 @@ import dpwords as dw
 from dpwords.core import elementary
 from dpwords.core.compiled import interpreted, kernel
 from dpwords.languages.systems import TransitionSystem
-from dpwords.privacy.certificates.levelled_blocks import longer_blocks
-from dpwords.privacy.certificates.levelled_system import Detail
+from dpwords.privacy.certificates.reweighted_blocks import longer_blocks
+from dpwords.privacy.certificates.reweighted_system import Detail
 from dpwords.spaces.graph import Graph
 from loops import callable_parts
-from privacy.certificates.test_certificates import brute_excess, levelled_blocks
+from privacy.certificates.test_certificates import brute_excess, reweighted_blocks
 
 
 class Exact(Fraction):
@@ -80,7 +80,7 @@ def true_largest(one: Any, other: Any, lo: Any, hi: Any, count: int) -> Any:
         best = found
 
 
-class Twins:
+class References:
     """The loops of some kernels as plain Python, with floats and with fractions; arguments of logarithms are kept."""
 
     def __init__(self, *names: str) -> None:
@@ -146,23 +146,25 @@ def every(*pattern: bool) -> Iterator[bool]:
         yield from pattern
 
 
-def shadow_levelled(patch: pytest.MonkeyPatch) -> None:
-    """Check every step of `LevelledBlocks.excess` from now on, except closings that are divided by a mixture."""
-    twins = Twins("levelled_blocks_boxes", "levelled_blocks_ways", "levelled_blocks")
-    boxes, blocks = kernel("levelled_blocks_boxes"), kernel("levelled_blocks")
-    patch.setattr(boxes, "forward", lambda *a: twins.check("forward", *a, low=[(8,), (10,)], high=[(9,), (11,), (12,)]))
-    patch.setattr(boxes, "backward", lambda *a: twins.check("backward", *a, low=[(10,)], high=[(11,)]))
+def shadow_reweighted(patch: pytest.MonkeyPatch) -> None:
+    """Check every step of `ReweightedBlocks.excess` from now on, except closings that are divided by a mixture."""
+    references = References("reweighted_blocks_boxes", "reweighted_blocks_paths", "reweighted_blocks")
+    boxes, blocks = kernel("reweighted_blocks_boxes"), kernel("reweighted_blocks")
+    patch.setattr(
+        boxes, "forward", lambda *a: references.check("forward", *a, low=[(8,), (10,)], high=[(9,), (11,), (12,)])
+    )
+    patch.setattr(boxes, "backward", lambda *a: references.check("backward", *a, low=[(10,)], high=[(11,)]))
     mixed = blocks.closings
 
     def closings(z: float, steps: int, *arguments: Any) -> None:
         if steps == 4:
             return mixed(z, steps, *arguments)
-        twins.check("closings", z, steps, *arguments)
-        return twins.check_logs(every(False, True))
+        references.check("closings", z, steps, *arguments)
+        return references.check_logs(every(False, True))
 
     def last_closings(*arguments: Any) -> None:
-        twins.check("last_closings", *arguments)
-        twins.check_logs(every(False, True))
+        references.check("last_closings", *arguments)
+        references.check_logs(every(False, True))
 
     patch.setattr(blocks, "closings", closings)
     patch.setattr(blocks, "last_closings", last_closings)
@@ -192,10 +194,12 @@ details = st.sampled_from([Detail(2, 1, 2), Detail(2, 1, 3), Detail(3, 2, 2)])
 
 @given(small_systems(), st.integers(1, 5), rates, details)
 @settings(max_examples=60, deadline=None)
-def test_levelled_boxes_contain_the_exact_ones(system: TransitionSystem, length: int, c: float, detail: Detail) -> None:
-    blocks = levelled_blocks(Graph.of(system), detail)
+def test_reweighted_boxes_contain_the_exact_ones(
+    system: TransitionSystem, length: int, c: float, detail: Detail
+) -> None:
+    blocks = reweighted_blocks(Graph.of(system), detail)
     with pytest.MonkeyPatch.context() as patch:
-        shadow_levelled(patch)
+        shadow_reweighted(patch)
         found = blocks.excess(length, c)
     assert found == blocks.excess(length, c)  # what was checked is what the compiled loops do, bit for bit
 
@@ -203,9 +207,13 @@ def test_levelled_boxes_contain_the_exact_ones(system: TransitionSystem, length:
 @pytest.mark.parametrize("spread", [0.0, 1e-15, 1e-3])
 def test_one_step_of_shares(spread: float) -> None:
     """With weights and shares of every kind, and differences where the own node is 1 less the others."""
-    boxes, draw, twins = kernel("levelled_blocks_boxes"), np.random.default_rng(11), Twins("levelled_blocks_boxes")
+    boxes, draw, references = (
+        kernel("reweighted_blocks_boxes"),
+        np.random.default_rng(11),
+        References("reweighted_blocks_boxes"),
+    )
     graph = Graph.of(dw.GridWorld(3, 3).by_states())
-    blocks = levelled_blocks(graph, Detail(2, 1, 2)).system
+    blocks = reweighted_blocks(graph, Detail(2, 1, 2)).system
     near, degrees = boxes.Near(*blocks.near), boxes.Degrees(*blocks.degrees)
     for _ in range(40):
         weights = draw.uniform(0.5, 1.0, blocks.pf[-1])
@@ -217,17 +225,17 @@ def test_one_step_of_shares(spread: float) -> None:
         single, outside = draw.random(2).tolist()
         step = np.zeros((2, near.size[new]))
         for pivot in range(-1, blocks.lf[own + 1] - blocks.lf[own]):
-            twins.check("advance", nodes, near, own, lo, hi, single, pivot, new, *step, low=[(8,)], high=[(9,)])
+            references.check("advance", nodes, near, own, lo, hi, single, pivot, new, *step, low=[(8,)], high=[(9,)])
         reached = boxes.Reached(*np.zeros((2, graph.size)))
         arguments = (nodes, near, degrees, reached, own, hi, single, outside, new)
-        pairs = zip(twins.float["leave"](*arguments), twins.exact["leave"](*exact(arguments)), strict=True)
+        pairs = zip(references.float["leave"](*arguments), references.exact["leave"](*exact(arguments)), strict=True)
         assert all(exact(float(one)) >= other for one, other in pairs)
 
 
 @pytest.mark.parametrize("spread", [0.0, 1e-15, 1e-3, 1.0])
 def test_quotients_are_never_below_the_truth(spread: float) -> None:
     """With intervals so narrow that only rounding matters, and wide ones."""
-    draw, largest = np.random.default_rng(7), callable_parts("levelled_blocks_boxes").largest_quotient
+    draw, largest = np.random.default_rng(7), callable_parts("reweighted_blocks_boxes").largest_quotient
     for most in [4] * 200 + [200] * 40:
         count = int(draw.integers(1, most))
         one, other = draw.random(count), draw.random(count)
@@ -276,5 +284,5 @@ def test_hubs(spokes: int, c: float) -> None:
     system = dw.from_edges(edges, start="h")
     graph = Graph.of(system)
     for length in (2, 3, 4):
-        levelled = levelled_blocks(graph, Detail(2, 1, 2)).excess(length, c)
-        assert levelled >= brute_excess(system, length, c, levelled=True)
+        reweighted = reweighted_blocks(graph, Detail(2, 1, 2)).excess(length, c)
+        assert reweighted >= brute_excess(system, length, c, reweighted=True)

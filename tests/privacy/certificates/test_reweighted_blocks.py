@@ -1,4 +1,4 @@
-"""Levelled certificates for one length and for all lengths against the listing of all words."""
+"""Reweighted certificates for one length and for all lengths against the listing of all words."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ import contract
 import dpwords as dw
 from dpwords.core.limits import Limits
 from dpwords.languages.systems import TransitionSystem
-from dpwords.privacy.certificates import levelled_blocks
-from dpwords.privacy.certificates.levelled_blocks import LONGEST, LevelledBlocks
+from dpwords.privacy.certificates import reweighted_blocks
+from dpwords.privacy.certificates.reweighted_blocks import LONGEST, ReweightedBlocks
 from dpwords.spaces.graph import Graph
 from listed_systems import blocks_of, listings, random_cases
 
@@ -43,13 +43,13 @@ def test_all_lengths_are_never_below_the_truth(seed: int, monkeypatch: pytest.Mo
     A bound that all groups went into holds even where longer blocks raise it above the target.
     """
     whole: list[int] = []  # a margin for all lengths is added when all groups have been seen
-    margin = levelled_blocks.margin
-    monkeypatch.setattr(levelled_blocks, "margin", lambda length: whole.append(length) or margin(length))
+    margin = reweighted_blocks.margin
+    monkeypatch.setattr(reweighted_blocks, "margin", lambda length: whole.append(length) or margin(length))
     compared = split = 0
     for rng, _, made, listed in random_cases(100 + seed, 50):
         numbers = int(rng.integers(5)), int(rng.integers(9)), int(rng.integers(1, 5))
         numbers = numbers if rng.random() < 0.7 else (4, 8, 4)
-        blocks = LevelledBlocks(made.system, levelled_blocks.Cover(*numbers))
+        blocks = ReweightedBlocks(made.system, reweighted_blocks.Cover(*numbers))
         c, most = float(rng.uniform(1.2, 4.5)), int(rng.integers(4, 15))
         truth = {length: found.excess(c) for length, found in listed.items()}
         low, high, target = 0.0, math.inf, math.inf
@@ -228,7 +228,7 @@ def test_save_load_and_tampering(tmp_path: Path) -> None:
         {"method": "every word"},
         {"method": "range"},
     ]
-    if least > levelled_blocks.SHORTEST:
+    if least > reweighted_blocks.SHORTEST:
         changes.append({"length": least - 1})
     for change in changes:
         document["certificates"][0] |= {"c": certificate.c, "length": least, "detail": [back, ahead, radius]}

@@ -1,4 +1,4 @@
-"""The boxes of levelled certificates against the masses around single words, in plain NumPy."""
+"""The boxes of reweighted certificates against the masses around single words, in plain NumPy."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 import dpwords as dw
-from dpwords.privacy.certificates.levelled_blocks import AHEAD, Cover, Group, _EveryPlace
-from dpwords.privacy.certificates.levelled_blocks_boxes import Bounds, Boxes, PrefixLayer
-from dpwords.privacy.certificates.levelled_system import LevelledSystem
+from dpwords.privacy.certificates.reweighted_blocks import AHEAD, Cover, Group, _EveryPlace
+from dpwords.privacy.certificates.reweighted_blocks_boxes import Bounds, Boxes, PrefixLayer
+from dpwords.privacy.certificates.reweighted_system import ReweightedSystem
 from dpwords.privacy.certificates.word_lengths import WordLengths
 from dpwords.spaces.graph import Graph
 from listed_systems import blocks_of, random_cases
 from loops import callable_parts
 
 
-def outside_of_box(system: LevelledSystem, bounds: Bounds, begin: int, own: int, masses: Any) -> Any:
+def outside_of_box(system: ReweightedSystem, bounds: Bounds, begin: int, own: int, masses: Any) -> Any:
     """The masses of nodes outside the box of an own state; those inside are within its bounds."""
     outside = masses.copy()
     first, states = system.near[:2]
@@ -123,18 +123,18 @@ def test_many_ways_at_once_are_the_same_as_one_by_one() -> None:
     assert blocks is not None
     system, z, rng = blocks.system, math.exp(-2.0), np.random.default_rng(5)
     every = Boxes(system, WordLengths(system.graph, 4, None), z)
-    names = ("levelled_blocks_boxes", "levelled_blocks_ways", "levelled_blocks")
-    boxes, ways, closings = map(callable_parts, names)
+    names = ("reweighted_blocks_boxes", "reweighted_blocks_paths", "reweighted_blocks")
+    boxes, paths, closings = map(callable_parts, names)
     nodes, near, degrees, states = every.nodes, every.near, every.degrees, system.graph.size
     most = int(near.size.max())
     for own, new in {
         (int(system.src[e]), int(system.tgt[e])) for e in range(len(system.src)) if near.size[system.src[e]]
     }:
         lo, single, outside = rng.random((most, 3)), rng.random(3), 3 * rng.random(3)
-        hi, step = lo + rng.random((most, 3)), ways.WayMasses(*np.zeros((2, most, 3)), np.zeros(3), np.zeros(3))
-        ways.advance_with(nodes, near, own, 3, ways.WayMasses(lo, hi, single, outside), new, step)
-        room = ways.ReachedByWays(np.zeros((states, 3)), np.zeros(states))
-        ways.leave_with(nodes, near, degrees, room, own, 3, ways.WayMasses(lo, hi, single, outside), new, step)
+        hi, step = lo + rng.random((most, 3)), paths.PathMasses(*np.zeros((2, most, 3)), np.zeros(3), np.zeros(3))
+        paths.advance_with(nodes, near, own, 3, paths.PathMasses(lo, hi, single, outside), new, step)
+        scratch = paths.ReachedByPaths(np.zeros((states, 3)), np.zeros(states))
+        paths.leave_with(nodes, near, degrees, scratch, own, 3, paths.PathMasses(lo, hi, single, outside), new, step)
         for c in range(3):
             one, (low, high) = np.ascontiguousarray(hi[:, c]), np.zeros((2, most))
             boxes.advance(nodes, near, own, lo[:, c].copy(), one, single[c], -1, new, low, high)
@@ -170,10 +170,10 @@ def test_long_blocks_change_at_most_as_much_as_growth_does() -> None:
 
 
 def test_what_is_outside_of_a_box_is_a_row_of_its_own() -> None:
-    ways = callable_parts("levelled_blocks_ways")
+    paths = callable_parts("reweighted_blocks_paths")
     lo, hi = np.array([[0.1, 0.2], [0.0, 0.0], [9.0, 9.0]]), np.array([[0.3, 0.4], [0.0, 0.0], [9.0, 9.0]])
     mixture, place = np.zeros(3), np.zeros(3, dtype=np.int64)
-    kept = ways.mixed(ways.WayMasses(lo, hi, np.zeros(2), np.array([0.5, 0.7])), 2, 2, mixture, place)
+    kept = paths.mixed(paths.PathMasses(lo, hi, np.zeros(2), np.array([0.5, 0.7])), 2, 2, mixture, place)
     assert (kept, place.tolist()) == (2, [0, -1, 1])  # the row without any mass is dropped
     assert (lo[:2].tolist(), hi[:2].tolist()) == ([[0.1, 0.2], [0.0, 0.0]], [[0.3, 0.4], [0.5, 0.7]])
     assert mixture[:2] == pytest.approx([0.25, 0.35])
@@ -181,7 +181,7 @@ def test_what_is_outside_of_a_box_is_a_row_of_its_own() -> None:
 
 def test_the_end_of_a_word_counts_what_is_outside_of_the_box() -> None:
     """With weights of 1 at the end, the whole mass is the sum of all masses in the box, and of those outside."""
-    ways, boxes = callable_parts("levelled_blocks_ways"), callable_parts("levelled_blocks_boxes")
+    paths, boxes = callable_parts("reweighted_blocks_paths"), callable_parts("reweighted_blocks_boxes")
     blocks = blocks_of(Graph.of(dw.GridWorld(3, 3).by_states()), 2, 1, 2)
     assert blocks is not None
     system = blocks.system
@@ -189,6 +189,6 @@ def test_the_end_of_a_word_counts_what_is_outside_of_the_box() -> None:
     near, own = boxes.Near(*system.near), int(system.tgt[0])
     lo, hi = np.full((near.size[own], 2), 0.25), np.full((near.size[own], 2), 0.5)
     low, high, outside = np.zeros(2), np.zeros(2), np.array([0.0, 3.0])
-    ways.log_ends(nodes, near, own, 2, ways.WayMasses(lo, hi, np.zeros(2), outside), low, high)
+    paths.log_ends(nodes, near, own, 2, paths.PathMasses(lo, hi, np.zeros(2), outside), low, high)
     assert np.exp(low) == pytest.approx(0.25 * near.size[own])
     assert np.exp(high) == pytest.approx(0.5 * near.size[own] + outside)

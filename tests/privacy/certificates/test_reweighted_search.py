@@ -1,4 +1,5 @@
-"""Which levelled certificates are searched for: states within reach of one length, and what large systems wait for."""
+"""Which reweighted certificates are searched for: states within reach of one length, and what large systems wait
+for."""
 
 from __future__ import annotations
 
@@ -8,10 +9,10 @@ import pytest
 
 import dpwords as dw
 from dpwords.core.limits import Limits
-from dpwords.privacy.certificates.levelled_search import LevelledSearch
-from dpwords.privacy.certificates.levelled_system import Detail
+from dpwords.privacy.certificates.reweighted_search import ReweightedSearch
+from dpwords.privacy.certificates.reweighted_system import Detail
 from dpwords.spaces.graph import Graph
-from dpwords.spaces.levelling import Levelling
+from dpwords.spaces.reweighting import Reweighting
 from listed_systems import listings, random_cases, words_of
 
 UNLISTED = Limits(compared_words=1)
@@ -22,10 +23,10 @@ def test_one_length_needs_only_the_states_within_reach(seed: int) -> None:
     """The smaller system has the same words of that length, with the weights that they have in the whole system."""
     smaller = 0
     for rng, graph, blocks, listed in random_cases(70 + seed, 40):
-        levelling = Levelling.of(graph)
-        assert levelling is not None
+        reweighting = Reweighting.of(graph)
+        assert reweighting is not None
         for length in list(listed)[:4]:
-            search, c = LevelledSearch(graph, levelling, Limits()).within(length), rng.uniform(1.0, 4.0)
+            search, c = ReweightedSearch(graph, reweighting, Limits()).within(length), rng.uniform(1.0, 4.0)
             if search is not None and search.graph.size < graph.size:
                 assert words_of(search.graph, length, 300) == listed[length].words
                 assert search.blocks(blocks.system.detail).excess(length, c) >= listed[length].excess(c)
@@ -39,12 +40,12 @@ def test_a_way_back_to_the_start_matters_also_beyond_reach(back: tuple[int, ...]
     edges = [(0, 1), (0, 2), (0, 3), (1, 4), (2, 4), (3, 4), (3, 5)] + [(i, i + 1) for i in range(4, 12)] + [(5, 4)]
     system = dw.from_edges(edges + ([back] if back else []), start=0)
     graph, length = Graph.of(system), 4
-    levelling = Levelling.of(graph)
-    assert levelling is not None
-    search, listed = LevelledSearch(graph, levelling, Limits()).within(length), listings(graph)[length]
+    reweighting = Reweighting.of(graph)
+    assert reweighting is not None
+    search, listed = ReweightedSearch(graph, reweighting, Limits()).within(length), listings(graph)[length]
     assert search is not None
     assert search.graph.size < graph.size
-    assert search.levelling.at_start.any() == (not back)
+    assert search.reweighting.at_start.any() == (not back)
     for c in (0.7, 1.5, 3.0):
         assert listed.excess(c) <= search.blocks(Detail(2, 1, 3)).excess(length, c) <= 1.5 * listed.excess(c) + 1e-6
     mechanism = dw.Exponential(system, 3.0, limits=UNLISTED)

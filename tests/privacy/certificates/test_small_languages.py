@@ -1,4 +1,5 @@
-"""Balanced weights where words can be listed: equal normalisers, next to the optimum of linear programming."""
+"""Balanced weights where words can be listed: equal normalising constants, next to the optimum of linear
+programming."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ def test_the_optimum_of_the_notes(language: Any, epsilon: float, optimum: float)
 
 
 def test_where_some_weight_would_be_negative() -> None:
-    """4×4 grid, 4 moves, ε = 1: the optimum is 1.623, Online 1.741, levelled weights 1.741, equal ones 1.85."""
+    """4×4 grid, 4 moves, ε = 1: the optimum is 1.623, Online 1.741, reweighting 1.741, equal ones 1.85."""
     grid = dw.GridWorld(4, 4)
     words = exhaustive.words(grid, 4)
     assert np.linalg.solve(np.exp(-1.0 * exhaustive.distances(words)), np.ones(len(words))).min() < 0

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import contract
 import dpwords as dw
 from dpwords.core.limits import Limits
-from dpwords.privacy.certificates.normaliser_range import range_of_normalisers
+from dpwords.privacy.certificates.constant_range import range_of_constants
 from dpwords.privacy.utilities import LinearOrStaircase
 from dpwords.spaces import exhaustive
 from dpwords.spaces.graph import Graph
@@ -52,7 +52,7 @@ def brute_range(words: list[Any], c: float, step: int, first: int) -> float:
 @settings(max_examples=200, deadline=None)
 def test_the_range_is_never_below_the_truth(case: tuple[Any, int], c: float, step: int, first: int) -> None:
     (language, length), first = case, first % step
-    found = range_of_normalisers(Graph.of(language), length, c, step, first)
+    found = range_of_constants(Graph.of(language), length, c, step, first)
     assert found >= brute_range(exhaustive.words(language, length), c, step, first)
 
 
@@ -60,7 +60,7 @@ def test_the_range_is_never_below_the_truth(case: tuple[Any, int], c: float, ste
 @pytest.mark.parametrize(("c", "step", "first"), [(0.5, 2, 0), (3.0, 2, 1), (6.0, 3, 0), (300.0, 2, 0), (1e5, 3, 2)])
 def test_the_range_covers_every_kind_of_word(name: str, c: float, step: int, first: int) -> None:
     language, length = SYSTEMS[name]
-    found = range_of_normalisers(Graph.of(language), length, c, step, first)
+    found = range_of_constants(Graph.of(language), length, c, step, first)
     truth = brute_range(exhaustive.words(language, length), c, step, first)
     assert truth <= found <= math.log(language.count(length) * 4.0**length)
 
@@ -106,9 +106,9 @@ def test_steps_longer_than_the_word() -> None:
     """All words but the private one are equally likely then, or all of them."""
     graph, words = Graph.of(MOVES), exhaustive.words(MOVES, 4)
     for step, first in ((5, 0), (60, 0), (60, 4), (60, 59)):
-        found = range_of_normalisers(graph, 4, 2.0, step, first)
+        found = range_of_constants(graph, 4, 2.0, step, first)
         assert found >= brute_range(words, 2.0, step, first)
-        assert found == range_of_normalisers(graph, 4, 2.0, 5, min(first, 4))
+        assert found == range_of_constants(graph, 4, 2.0, 5, min(first, 4))
     mechanism = dw.Exponential(MOVES, 3.0, k=4, utility=dw.Staircase())
     assert mechanism.expected_distance(length=4) > 1
     contract.check_promise(mechanism, 4)
@@ -176,7 +176,7 @@ def test_first_steps_are_checked_when_the_mechanism_is_made() -> None:
 
 @pytest.mark.parametrize("k", [1, 2])
 def test_for_all_lengths_a_staircase_has_the_textbook_rate(k: int, tmp_path: Path) -> None:
-    """The certificates for all lengths of levelled words are about other weights."""
+    """The certificates for all lengths of reweighted words are about other weights."""
     mechanism = dw.Exponential(dw.GridWorld(4, 4).by_states(), 3.0 * k, k, utility=dw.Staircase())
     found = mechanism.certificate()
     assert (found.method, found.step, found.c) == ("textbook", k, pytest.approx(1.5 * k))
@@ -186,11 +186,11 @@ def test_for_all_lengths_a_staircase_has_the_textbook_rate(k: int, tmp_path: Pat
     assert (mechanism.certificate(), mechanism.certificate(8)) == (found, alone)
 
 
-def test_a_certificate_of_levelled_words_is_none_of_a_staircase(tmp_path: Path) -> None:
-    """For k = 1 both weights fall like e^(−c·d), but only one of them is levelled, and c was proven with that."""
+def test_a_certificate_of_reweighted_words_is_none_of_a_staircase(tmp_path: Path) -> None:
+    """For k = 1 both weights fall like e^(−c·d), but only one of them is reweighted, and c was proven with that."""
     cells, path = dw.GridWorld(4, 4).by_states(), tmp_path / "certificates.json"
-    levelled = dw.Exponential(cells, 3.0)
-    assert levelled.certificate(8).method == "blocks, levelled"
-    levelled.certificate.save(path)
+    reweighted = dw.Exponential(cells, 3.0)
+    assert reweighted.certificate(8).method == "blocks, levelled"
+    reweighted.certificate.save(path)
     with pytest.raises(dw.InvalidValue, match="does not hold"):
         dw.Exponential(cells, 3.0, utility=dw.Staircase()).certificate.load(path)

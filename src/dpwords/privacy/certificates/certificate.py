@@ -1,4 +1,4 @@
-"""Certificates of the rate c, the search for the largest rate that can be proven, and what is kept of certificates."""
+"""Certificates of the rate c, the search for the largest rate that can be proven, and their cache."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from dpwords.core.cache import cached, store
 from dpwords.core.files import read_text
-from dpwords.core.kept import keep, kept
 from dpwords.errors import InvalidValue
 from dpwords.privacy.certificates.tuning import FAR, PRECISION
 from dpwords.privacy.methods import Method
@@ -145,13 +145,13 @@ def certificates_of(document: Any) -> list[Certificate]:
     return found
 
 
-def kept_certificate(question: str, holds: Callable[[Certificate], bool]) -> Certificate | None:
-    """The certificate that was kept as the answer to a question, if it has a valid tag or is proven again now.
+def cached_certificate(question: str, holds: Callable[[Certificate], bool]) -> Certificate | None:
+    """The cached certificate that answers a question, if it has a valid tag or is proven again now.
 
-    One with a valid tag was proven by this code, run by this user (see `dpwords.core.kept`). One without (a changed
+    One with a valid tag was proven by this code, run by this user (see `dpwords.core.cache`). One without (a changed
     file, another user's) is only a claim: it is proven again in full before it is used, and not used if that fails.
     """
-    document = kept(question)
+    document = cached(question)
     if document is None:
         return None
     try:
@@ -166,6 +166,6 @@ def kept_certificate(question: str, holds: Callable[[Certificate], bool]) -> Cer
     return None
 
 
-def keep_certificate(question: str, certificate: Certificate) -> None:
-    """Keep a certificate that has just been proven; where nothing can be written, it is not kept."""
-    keep(question, {"certificates": [asdict(certificate)]})
+def store_certificate(question: str, certificate: Certificate) -> None:
+    """Cache a certificate that has just been proven; where nothing can be written, it is not cached."""
+    store(question, {"certificates": [asdict(certificate)]})

@@ -27,10 +27,10 @@ from dpwords.privacy.certificates.certificate import (
     Certified,
     Excess,
     ShareDone,
+    cached_certificate,
     certificates_in,
-    keep_certificate,
-    kept_certificate,
     largest_rate,
+    store_certificate,
 )
 from dpwords.privacy.certificates.tuning import NEARLY, TRIES
 from dpwords.privacy.guarantees import Budget
@@ -68,7 +68,7 @@ class Certifier(Value):
         reach = self._space.reach(whole_number(length, "length", 1))
         return self._certified(reach, progress).certificate
 
-    def in_force(self, length: int) -> Certified:
+    def certified(self, length: int) -> Certified:
         """What a release of words of this length uses: certificate and weights, read together."""
         return self._certified(self._space.reach(length))
 
@@ -160,18 +160,18 @@ class Certifier(Value):
     def _certified(self, reach: int, progress: ShareDone | None = None) -> Certified:
         known = self._known.get(reach)
         if known is None:
-            made = self._kept_or_made(reach, lambda: self._best(reach, progress), progress)
+            made = self._cached_or_made(reach, lambda: self._best(reach, progress), progress)
             try:
                 known = self._prepared(made, reach)
-            except InvalidValue:  # kept on another machine, where public weights of listed words were rounded otherwise
+            except InvalidValue:  # from another machine, where public weights of listed words were rounded otherwise
                 known = self._prepared(self._best(reach, progress), reach)
             self._known[reach] = known
         return known
 
-    def _kept_or_made(
+    def _cached_or_made(
         self, reach: int | None, make: Callable[[], Certificate], progress: ShareDone | None
     ) -> Certificate:
-        """A certificate for one reach, or for all, that an earlier run kept; or a new one, kept if it took long."""
+        """A certificate for one reach, or for all, from the cache; or a new one, cached if it took long."""
 
         def holds(found: Certificate) -> bool:
             maker, answers = self._maker(found), found.longest is not None if reach is None else found.covers(reach)
@@ -181,13 +181,13 @@ class Certifier(Value):
 
         limits = replace(self._space.limits, threads=0)
         question = repr((type(self).__name__, self._space.identity, self._budget, self._textbook_only, limits, reach))
-        found = kept_certificate(question, holds)
+        found = cached_certificate(question, holds)
         if found is None:
             begin = time.perf_counter()
             found = make()
-            kept_already = found.longest is not None and found in self._for_all
-            if time.perf_counter() - begin > limits.worth_keeping and not kept_already:
-                keep_certificate(question, found)
+            cached_already = found.longest is not None and found in self._for_all
+            if time.perf_counter() - begin > limits.worth_keeping and not cached_already:
+                store_certificate(question, found)
         return found
 
     def _epsilon(self, reach: int) -> float:

@@ -1,4 +1,5 @@
-"""How far apart the largest and the least normaliser are, for any words of a graph (docs/theory.md, section 9)."""
+"""How far apart the largest and the least normalising constant are, for any words of a graph (docs/theory.md, section
+9)."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from dpwords.spaces.graph import Graph
 _LEAST_PRICE = 1e-87  # a lower price is rounded up to this, or down to 0
 
 
-def range_of_normalisers(graph: Graph, length: int, c: float, step: int = 1, first: int = 0) -> float:
+def range_of_constants(graph: Graph, length: int, c: float, step: int = 1, first: int = 0) -> float:
     """An upper bound of max ln Z − min ln Z over all words of one length. Cost: length · edges · step.
 
     Weights are e^(−c·ceil((d − first)/step)): of the symbols that differ, `first` are free, then every `step`-th one

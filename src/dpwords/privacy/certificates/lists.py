@@ -52,7 +52,7 @@ class ListCertifier(Certifier):
     def __repr__(self) -> str:
         return f"<Certifier: {len(self._known)} of {len(self._space.classes)} classes of words certified>"
 
-    def in_force(self, length: int) -> Certified:
+    def certified(self, length: int) -> Certified:
         """What a release uses: a certificate that was made or loaded, or is quickly made, or else the textbook rate."""
         reach = self._space.reach(length)
         if reach not in self._space.classes:

@@ -1,4 +1,5 @@
-"""Counts of pairs of words by distance, and how much the normaliser differs between words (theory, section 13)."""
+"""Counts of pairs of words by distance, and how much the normalising constant differs between words (theory, section
+13)."""
 
 from __future__ import annotations
 
@@ -44,7 +45,7 @@ class PairCounts:
             one, other = (index.astype(np.int32) for index in np.nonzero(near))
             kept.append([one + np.int32(first), other + np.int32(first), apart[near]])
             number += len(one)
-            while number > limits.kept_pairs:
+            while number > limits.stored_pairs:
                 self.radius -= 1
                 kept = [[part[block[2] <= self.radius] for part in block] for block in kept]
                 number = sum(len(block[0]) for block in kept)
@@ -57,13 +58,13 @@ class PairCounts:
 
         Cost: words · longest + pairs kept, and seconds where far pairs may be the worst.
         """
-        found = self.log_normalisers(c)
+        found = self.log_constants(c)
         largest = float((np.abs(found[self._one] - found[self._other]) / self._apart).max(initial=0.0))
         if self.radius < self.counts.shape[1] - 1:
             largest = self._beyond(found, largest)
         return largest + MARGIN
 
-    def log_normalisers(self, c: float) -> Floats:
+    def log_constants(self, c: float) -> Floats:
         """ln Z of each word."""
         return logs(weighted_sum(self.counts.T, powers(price(c), self.counts.shape[1])))
 

@@ -1,4 +1,5 @@
-"""How much the normaliser of levelled words of states can change with the word (docs/theory.md, section 9)."""
+"""How much the normalising constant of reweighted words of states can change with the word (docs/theory.md, section
+9)."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ import numpy as np
 
 from dpwords.core.compiled import kernel
 from dpwords.core.scaled import Floats
-from dpwords.privacy.certificates.levelled_blocks_boxes import Bounds, Boxes, PrefixLayer
-from dpwords.privacy.certificates.levelled_system import Detail, LevelledSystem
+from dpwords.privacy.certificates.reweighted_blocks_boxes import Bounds, Boxes, PrefixLayer
+from dpwords.privacy.certificates.reweighted_system import Detail, ReweightedSystem
 from dpwords.privacy.certificates.rounding import ALL_OF_IT, ULP, margin, price
 from dpwords.privacy.certificates.tuning import COMPLETIONS, COPIES, LAYERS
 from dpwords.privacy.certificates.word_lengths import WordLengths
@@ -41,7 +42,7 @@ def _nothing() -> None:
     pass
 
 
-def kept_layers(detail: Detail, length: int | None) -> tuple[int, int]:
+def stored_layers(detail: Detail, length: int | None) -> tuple[int, int]:
     """How many layers of prefixes and of completions are kept, for one length or for all, including unions of them."""
     if length is not None:
         return 2, length
@@ -77,14 +78,14 @@ class _Found:
         self.closing[group.before : last] = np.maximum(self.closing[group.before : last], most[2])
 
 
-class LevelledBlocks:
-    """The bound for words of states with levelled weights, from boxes around every own run.
+class ReweightedBlocks:
+    """The bound for reweighted words of states, from boxes around every own run.
 
-    Cost of an evaluation: ways of four steps from a prefix · nodes in a box, for each group of places that is
+    Cost of an evaluation: paths of four steps from a prefix · nodes in a box, for each group of places that is
     evaluated; memory: 16 bytes · prefixes · nodes in a box for each layer that is kept.
     """
 
-    def __init__(self, system: LevelledSystem, cover: Cover = COVER) -> None:
+    def __init__(self, system: ReweightedSystem, cover: Cover = COVER) -> None:
         self.system, self.cover = system, cover
 
     def excess(self, length: int, c: float, tick: Tick = _nothing) -> float:
@@ -175,7 +176,7 @@ class LevelledBlocks:
 
     def _most(self, boxes: Boxes, group: Group, layer: PrefixLayer, after: Bounds) -> Floats:
         """The largest change in one place, in two, and between closings, at the places of a group."""
-        system, lengths, kernels = self.system, boxes.lengths, kernel("levelled_blocks")
+        system, lengths, kernels = self.system, boxes.lengths, kernel("reweighted_blocks")
         back, most = system.detail.back, np.zeros(3)
 
         def begun(steps: int) -> Any:
@@ -195,12 +196,12 @@ class LevelledBlocks:
         turns = kernels.TurnGrowth(system.hf, system.turn, layer.turns)
         steps = min(AHEAD, group.after + 1)
         if steps == 1:
-            kernels.last_closings(boxes.z, place, live[0], kernels.LastWays(*system.last_ways), turns, most)
+            kernels.last_closings(boxes.z, place, live[0], kernels.LastPaths(*system.last_paths), turns, most)
         else:
             rest = group.after - AHEAD + 1, _plus(group.most_after, 1 - AHEAD)
             labels = boxes.live_labels(*rest) if steps == AHEAD else np.zeros(len(system.label_nodes), dtype=np.bool_)
             ahead = kernels.Completions(boxes.labels, labels, after.lo, after.hi, float(after.outside[0]))
-            kernels.closings(boxes.z, steps, place, live, kernels.Ways(*system.ways), ahead, turns, most)
+            kernels.closings(boxes.z, steps, place, live, kernels.Paths(*system.paths), ahead, turns, most)
         return most
 
 
@@ -253,7 +254,8 @@ class _EveryPlace:
         return [replace(group, after=after + 1), replace(group, most_after=after)] if by_after else []
 
     def tail(self, group: Group) -> Group:
-        """The part of a group that cannot be split: the most symbols before and after that are told apart, or more."""
+        """The part of a group that cannot be split: the most symbols before and after that are distinguished, or
+        more."""
         before = len(self.layers) - 1 if group.most_before is None else group.before
         after = len(self.completions) + AHEAD - 2 if group.most_after is None else group.after
         return replace(group, before=before, after=after)

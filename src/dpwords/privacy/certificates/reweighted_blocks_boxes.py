@@ -14,7 +14,7 @@ import numpy as np
 
 from dpwords.core.compiled import kernel
 from dpwords.core.scaled import Floats
-from dpwords.privacy.certificates.levelled_system import LevelledSystem
+from dpwords.privacy.certificates.reweighted_system import ReweightedSystem
 from dpwords.privacy.certificates.rounding import outward
 from dpwords.privacy.certificates.tuning import INVARIANT_ROUNDS, NEARLY_NONE, WIDER
 from dpwords.privacy.certificates.word_lengths import WordLengths
@@ -72,9 +72,9 @@ class PrefixLayer:
 class Boxes:
     """Layers of prefixes and of completions at one price z, for words of some lengths."""
 
-    def __init__(self, system: LevelledSystem, lengths: WordLengths, z: float) -> None:
+    def __init__(self, system: ReweightedSystem, lengths: WordLengths, z: float) -> None:
         self.system, self.lengths, self.z = system, lengths, z
-        self._kernels = kernel("levelled_blocks_boxes")
+        self._kernels = kernel("reweighted_blocks_boxes")
         self.nodes = system.nodes(z)
         self.near = self._kernels.Near(*system.near)
         self.degrees = self._kernels.Degrees(*system.degrees)
@@ -187,7 +187,7 @@ class Boxes:
         if not after.useful:
             return None
         found = self._layer(after)
-        blocks = kernel("levelled_blocks")
+        blocks = kernel("reweighted_blocks")
         layer = blocks.Layer(self.nodes, self.near, self.degrees, self.prefixes, known, shares)
         turns = blocks.TurnGrowth(system.hf, system.turn, found.turns)
         opening, growth = blocks.openings(layer, new, *grown, turns)

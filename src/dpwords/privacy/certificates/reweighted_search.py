@@ -1,4 +1,4 @@
-"""Which levelled certificates are tried, in order of cost, and about how long each search takes."""
+"""Which reweighted certificates are tried, in order of cost, and about how long each search takes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import numpy as np
 
 from dpwords.core.elementary import exp
 from dpwords.core.limits import Limits
-from dpwords.core.room import check_room
+from dpwords.core.memory import check_memory
 from dpwords.privacy.certificates.certificate import largest_rate, on_grid
-from dpwords.privacy.certificates.levelled_blocks import LevelledBlocks, Tick, kept_layers
-from dpwords.privacy.certificates.levelled_system import LEAST_RADIUS, Detail, LevelledSystem, neighbourhood
+from dpwords.privacy.certificates.reweighted_blocks import ReweightedBlocks, Tick, stored_layers
+from dpwords.privacy.certificates.reweighted_system import LEAST_RADIUS, Detail, ReweightedSystem, neighbourhood
 from dpwords.privacy.certificates.tuning import (
     EVALUATIONS,
     FALLS,
@@ -30,7 +30,7 @@ from dpwords.privacy.certificates.tuning import (
     Stage,
 )
 from dpwords.spaces.graph import Graph
-from dpwords.spaces.levelling import Levelling
+from dpwords.spaces.reweighting import Reweighting
 
 
 class Rate(NamedTuple):
@@ -43,11 +43,11 @@ class Rate(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class LevelledSearch:
-    """The levelled certificates of one system that time and memory allow."""
+class ReweightedSearch:
+    """The reweighted certificates of one system that time and memory allow."""
 
     graph: Graph
-    levelling: Levelling
+    reweighting: Reweighting
     limits: Limits
     _means: dict[int, float] = field(default_factory=dict)
 
@@ -64,7 +64,7 @@ class LevelledSearch:
             detail = next((each for each in details if self.allowed(each, length)), None)
             if detail is not None and detail not in before:
                 before.add(detail)
-                check_room(self._memory(detail, length))
+                check_memory(self._memory(detail, length))
                 yield stage, detail
 
     def allowed(self, detail: Detail, length: int | None) -> bool:
@@ -76,13 +76,13 @@ class LevelledSearch:
         return self._memory(detail, length) <= self.limits.certificate_memory
 
     def _memory(self, detail: Detail, length: int | None) -> int:
-        layers, completions = kept_layers(detail, length)
-        numbers = self._ways(detail.back) * layers + self._ways(detail.ahead) * completions
+        layers, completions = stored_layers(detail, length)
+        numbers = self._paths(detail.back) * layers + self._paths(detail.ahead) * completions
         return int((8 * self.graph.size + 16 * numbers) * self._mean_box(detail.radius))
 
     def seconds(self, detail: Detail, length: int | None) -> float:
         """About how long a search takes."""
-        numbers = self._ways(detail.back + 2) * self._mean_box(detail.radius)
+        numbers = self._paths(detail.back + 2) * self._mean_box(detail.radius)
         each = SECONDS_ALL_PLACES * detail.ahead if length is None else SECONDS_A_PLACE * length
         return EVALUATIONS * each * numbers
 
@@ -100,7 +100,7 @@ class LevelledSearch:
         known = len(numbers) == 3 and LEAST_RADIUS <= numbers[2] <= largest.get(numbers[:2], 0)
         return Detail(*numbers) if known else None
 
-    def within(self, length: int) -> LevelledSearch | None:
+    def within(self, length: int) -> ReweightedSearch | None:
         """The certificates for words of one length, which cannot be in other states; None if there are none.
 
         Their weights are the same in the smaller system: other states that fit at a place can be reached too. Only
@@ -108,8 +108,8 @@ class LevelledSearch:
         """
         return _within(self, length)
 
-    def blocks(self, detail: Detail) -> LevelledBlocks:
-        return _blocks(self.graph, self.levelling, detail)
+    def blocks(self, detail: Detail) -> ReweightedBlocks:
+        return _blocks(self.graph, self.reweighting, detail)
 
     def rate(self, stage: Stage, detail: Detail, length: int, epsilon: float, guess: float, tick: Tick) -> Rate:
         """The largest rate found for words of one length, near a guess."""
@@ -143,12 +143,12 @@ class LevelledSearch:
         c, bound = largest_rate(epsilon, excess, guess, precision=stage.precision)
         return Rate(c, bound, least.get(c, 1), usual)
 
-    def _ways(self, steps: int) -> float:
-        """The number of ways of so many steps, from any state."""
-        ways = np.ones(self.graph.size)
+    def _paths(self, steps: int) -> float:
+        """The number of paths of so many steps, from any state."""
+        paths = np.ones(self.graph.size)
         for _ in range(steps):
-            ways = np.bincount(self.graph.target, ways[self.graph.sources], self.graph.size).astype(np.float64)
-        return float(ways.sum())
+            paths = np.bincount(self.graph.target, paths[self.graph.sources], self.graph.size).astype(np.float64)
+        return float(paths.sum())
 
     def _radius(self, most: int) -> int:
         """The largest radius whose boxes have at most so many nodes on average."""
@@ -180,16 +180,16 @@ def progress_of(share_done: Callable[[float], None] | None, expected: int) -> Ca
 
 
 @lru_cache(maxsize=2)
-def _within(search: LevelledSearch, length: int) -> LevelledSearch | None:
+def _within(search: ReweightedSearch, length: int) -> ReweightedSearch | None:
     part = search.graph.within(length)
     if part is search.graph:
         return search
-    levelling = Levelling.of(part, search.limits)
-    if levelling is not None and not search.levelling.at_start.any():
-        levelling = replace(levelling, at_start=np.zeros_like(levelling.at_start))
-    return None if levelling is None else LevelledSearch(part, levelling, search.limits)
+    reweighting = Reweighting.of(part, search.limits)
+    if reweighting is not None and not search.reweighting.at_start.any():
+        reweighting = replace(reweighting, at_start=np.zeros_like(reweighting.at_start))
+    return None if reweighting is None else ReweightedSearch(part, reweighting, search.limits)
 
 
 @lru_cache(maxsize=2)
-def _blocks(graph: Graph, levelling: Levelling, detail: Detail) -> LevelledBlocks:
-    return LevelledBlocks(LevelledSystem(graph, levelling, detail))
+def _blocks(graph: Graph, reweighting: Reweighting, detail: Detail) -> ReweightedBlocks:
+    return ReweightedBlocks(ReweightedSystem(graph, reweighting, detail))

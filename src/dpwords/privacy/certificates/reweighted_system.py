@@ -1,6 +1,6 @@
-"""What levelled certificates need to know of a system: nodes, boxes, prefixes and labels (docs/theory.md, section 9).
+"""What reweighted certificates need to know of a system: nodes, boxes, prefixes and labels (docs/theory.md, section 9).
 
-Arrays are named as in `_kernels/levelled_blocks_boxes.py`.
+Arrays are named as in `_kernels/reweighted_blocks_boxes.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dpwords.core.compiled import kernel
 from dpwords.core.scaled import Integers
 from dpwords.errors import InvalidValue
 from dpwords.spaces.graph import Flags, Graph
-from dpwords.spaces.levelling import Levelling, place_weights
+from dpwords.spaces.reweighting import Reweighting, place_weights
 
 LEAST_RADIUS = 2
 
@@ -37,10 +37,10 @@ class Detail:
             raise InvalidValue("a certificate looks back 2 nodes or more, and ahead 1 or more")
 
 
-class LevelledSystem:
+class ReweightedSystem:
     """The nodes of a system in the order of their targets, and all prefixes and labels of runs."""
 
-    def __init__(self, graph: Graph, levelling: Levelling, detail: Detail) -> None:
+    def __init__(self, graph: Graph, reweighting: Reweighting, detail: Detail) -> None:
         self.graph, self.detail = graph, detail
         order = np.argsort(graph.target, kind="stable")
         self.src, self.tgt = graph.sources[order], graph.target[order]
@@ -49,9 +49,9 @@ class LevelledSystem:
         entering, leaving = np.diff(self.lf), np.diff(graph.first)
         self.degrees = (int(leaving[self.tgt].max(initial=1)), int(entering.max()))
         self.pf = offsets(entering[self.src])
-        steps = self._line_steps(levelling)
-        self.others, self.at_start = levelling.others[steps], levelling.at_start[steps]
-        self.others_at_end = levelling.others_at_end[1 + order]
+        steps = self._line_steps(reweighting)
+        self.others, self.at_start = reweighting.others[steps], reweighting.at_start[steps]
+        self.others_at_end = reweighting.others_at_end[1 + order]
         self.accepting = graph.accepting[self.tgt]
         self.near = self._near(entering)
         self.size = self.near[-1]
@@ -61,13 +61,13 @@ class LevelledSystem:
         following = [self.out[graph.first[state] : graph.first[state + 1]].tolist() for state in self.tgt.tolist()]
         self._find_prefixes(following)
         self._find_labels(following, entering)
-        self._find_ways()
+        self._find_paths()
 
     def nodes(self, z: float) -> Any:
         """The nodes with the weights of words at z."""
         weights = place_weights(self.others, self.at_start, z)
         ends = self.accepting * place_weights(self.others_at_end, True, z)
-        boxes = kernel("levelled_blocks_boxes")
+        boxes = kernel("reweighted_blocks_boxes")
         return boxes.Nodes(self.lf, self.of_state, self.out, self.src, self.tgt, self.pf, weights, ends)
 
     def prefixes_between(self, symbols: int, begun: Flags, ended: Flags) -> Flags:
@@ -78,9 +78,9 @@ class LevelledSystem:
             known &= begun[self.src[self.head]]
         return known
 
-    def _line_steps(self, levelling: Levelling) -> Integers:
+    def _line_steps(self, reweighting: Reweighting) -> Integers:
         """The edges of the line graph, which are steps between nodes, in the order of `pf`."""
-        line, number = levelling.line, self.out
+        line, number = reweighting.line, self.out
         inside = np.flatnonzero(line.sources)
         return inside[np.lexsort((number[line.sources[inside] - 1], number[line.target[inside] - 1]))]
 
@@ -152,17 +152,17 @@ class LevelledSystem:
         self.labels = (first, of_node, self.af, offsets(entering[source]), np.array(parents, dtype=np.int64))
         self.label_nodes = np.array([label + (-1,) * (ahead - len(label)) for label in labels], dtype=np.int64)
 
-    def _find_ways(self) -> None:
-        """The ways from prefixes one step on, and two steps on."""
+    def _find_paths(self) -> None:
+        """The paths from prefixes one step on, and two steps on."""
         ends = np.where(self.last >= 0, self.tgt[self.last], self.graph.start)
         prefix, step = self._followed(np.arange(len(self.last)), ends)
         by = np.argsort(self.before[prefix], kind="stable")
-        self.last_ways = (prefix[by], step[by])
-        way, second = self._followed(np.arange(len(prefix)), self.tgt[step])
-        by = np.lexsort((self.before[prefix[way]], self.tgt[second]))
-        way, second = way[by], second[by]
+        self.last_paths = (prefix[by], step[by])
+        path, second = self._followed(np.arange(len(prefix)), self.tgt[step])
+        by = np.lexsort((self.before[prefix[path]], self.tgt[second]))
+        path, second = path[by], second[by]
         states = np.arange(self.graph.size + 1)
-        self.ways = (np.searchsorted(self.tgt[second], states), prefix[way], step[way], second)
+        self.paths = (np.searchsorted(self.tgt[second], states), prefix[path], step[path], second)
 
     def _followed(self, items: Integers, ends: Integers) -> tuple[Integers, Integers]:
         """Each item with each node that leaves the state where it ends."""

@@ -71,17 +71,17 @@ class Listed:
         towards the minimum of π·Aπ/2 − Σπ over π ≥ 0, where Z = 1 except at words of weight 0. Nothing has to be
         proven about π: it is public, and the excess is computed for the numbers that are returned.
         """
-        kept = self._balanced
-        if kept is None or kept[0] != c:
+        cached = self._balanced
+        if cached is None or cached[0] != c:
             falls = self._falls(c)
             found = _solution(falls)
             if not found.min() > 2.0**-_BITS * found.max():
                 found = 1 / weighted_sum(falls, np.ones(len(falls)))
                 for _ in range(BALANCING_ROUNDS):
                     found = found / weighted_sum(falls, found)
-            kept = self._balanced = c, _rounded(found / found.max())
-            read_only(kept[1])
-        return kept[1]
+            cached = self._balanced = c, _rounded(found / found.max())
+            read_only(cached[1])
+        return cached[1]
 
     def _falls(self, c: float) -> Floats:
         """The weight e^(−c·steps) of the distance between any two words: a symmetric matrix."""

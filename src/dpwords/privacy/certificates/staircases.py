@@ -15,7 +15,7 @@ from dpwords.core.elementary import index_of_least
 from dpwords.errors import TooLarge
 from dpwords.privacy.certificates.certificate import Certificate, Certified, ShareDone
 from dpwords.privacy.certificates.certifier import Certifier
-from dpwords.privacy.certificates.levelled_search import LevelledSearch
+from dpwords.privacy.certificates.reweighted_search import ReweightedSearch
 from dpwords.privacy.certificates.systems import SystemCertifier
 from dpwords.privacy.guarantees import Budget
 from dpwords.privacy.methods import Method
@@ -27,7 +27,7 @@ from dpwords.spaces.weighted_words import WeightedWords
 
 
 class StaircaseCertifier(SystemCertifier):
-    """Runs of a system, under a staircase. Cost of a certificate: some evaluations of `range_of_normalisers`."""
+    """Runs of a system, under a staircase. Cost of a certificate: some evaluations of `range_of_constants`."""
 
     def __init__(self, space: Runs, budget: Budget, staircase: Staircase) -> None:
         super().__init__(space, budget)
@@ -35,11 +35,11 @@ class StaircaseCertifier(SystemCertifier):
         self._staircase, self._step, self._first = staircase, budget.k, staircase.first_step or 0
 
     @cached_property
-    def _search(self) -> LevelledSearch | None:
-        return None  # levelled certificates are about linear weights
+    def _search(self) -> ReweightedSearch | None:
+        return None  # reweighted certificates are about linear weights
 
     def _weights(self, rate: Fraction, reach: int, base: Graph | WeightedWords | None) -> Weights:
-        assert not isinstance(base, Graph)  # such weights belong to levelled certificates
+        assert not isinstance(base, Graph)  # such weights belong to reweighted certificates
         return Weights.by_distance(tuple(-rate * value for value in self._staircase.values(reach, self._step)), base)
 
     def _epsilon(self, reach: int) -> float:

@@ -1,11 +1,11 @@
 """Certificates for transition systems: how large the rate c may be (docs/theory.md, section 9).
 
-Several methods bound how much the normaliser Z can change from word to word; the best one is used:
+Several methods bound how much the normalising constant Z can change from word to word; the best one is used:
 
 - *listed*, languages of at most 1,024 words: the exact value, over all pairs;
 - *listed, balanced*: the same where words have public weights that make Z as equal as possible;
-- *blocks, levelled*, words of states with the weights of `levelling`, which are public: places that differ form blocks,
-  which can be changed one at a time;
+- *blocks, levelled*, words of states with the weights of `reweighting`, which are public: places that differ form
+  blocks, which can be changed one at a time;
 - *range*, any words: the largest and the least value of Z;
 - *textbook*: ln Z(x′)/Z(x) ≤ c·d always holds, so c = ε/2 is always allowed.
 """
@@ -24,23 +24,23 @@ from dpwords.core.limits import Limits
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.privacy.certificates.certificate import Certificate, Certified, Excess, ShareDone
 from dpwords.privacy.certificates.certifier import Certifier
-from dpwords.privacy.certificates.levelled_blocks import LONGEST, SHORTEST
-from dpwords.privacy.certificates.levelled_search import LevelledSearch, progress_of
-from dpwords.privacy.certificates.normaliser_range import range_of_normalisers
+from dpwords.privacy.certificates.constant_range import range_of_constants
+from dpwords.privacy.certificates.reweighted_blocks import LONGEST, SHORTEST
+from dpwords.privacy.certificates.reweighted_search import ReweightedSearch, progress_of
 from dpwords.privacy.certificates.small_languages import Listed
 from dpwords.privacy.certificates.tuning import ENOUGH, GUESS, HOPELESS, QUICK, QUICKER, STAGES
 from dpwords.privacy.guarantees import Budget
 from dpwords.privacy.methods import Method
 from dpwords.spaces.free_words import FreeWords
 from dpwords.spaces.graph import Graph
-from dpwords.spaces.levelling import Levelling
+from dpwords.spaces.reweighting import Reweighting
 from dpwords.spaces.runs import Runs
 from dpwords.spaces.space import Weights, none_of_length
 from dpwords.spaces.weighted_words import WeightedWords
 
 
 class FreeCertifier(Certifier):
-    """Free words: Z is the same for all of them, so the normaliser reveals nothing."""
+    """Free words: Z is the same for all of them, so the normalising constant reveals nothing."""
 
     section = 3
     _space: FreeWords
@@ -66,7 +66,7 @@ class SystemCertifier(Certifier):
 
     Words of states have one certificate for all lengths from a few symbols on, if it reaches a fixed share of ε;
     otherwise, and for shorter words and other words, each length has its own. Cost of a certificate: a few evaluations
-    of `LevelledBlocks` for words of states, and of `range_of_normalisers` for other words.
+    of `ReweightedBlocks` for words of states, and of `range_of_constants` for other words.
     """
 
     section = 9
@@ -89,7 +89,7 @@ class SystemCertifier(Certifier):
             return methods | {Method.LISTED: listed.excess, Method.BALANCED: listed.balanced_excess}
         if step > 1 and min(step, reach + 1) * len(graph.target) * reach > self._limits.range_steps:
             return methods
-        return methods | {Method.RANGE: lambda c: range_of_normalisers(graph, reach, c, step, first)}
+        return methods | {Method.RANGE: lambda c: range_of_constants(graph, reach, c, step, first)}
 
     def _best(self, reach: int, progress: ShareDone | None = None) -> Certificate:
         self._refuse(reach)
@@ -106,7 +106,7 @@ class SystemCertifier(Certifier):
             guess = GUESS * epsilon
             if covering is not None and covering.method is Method.REWEIGHTED:
                 guess = covering.c
-            found += self._levelled(search, reach, epsilon, guess, progress)
+            found += self._reweighted(search, reach, epsilon, guess, progress)
         if listed is None:
             return max(found, key=lambda each: each.c)
         return min(found, key=lambda each: (listed.mean_distance(each.c, each.method is Method.BALANCED), -each.c))
@@ -121,7 +121,7 @@ class SystemCertifier(Certifier):
             return own.first_seconds(length)
         return math.fsum(search.seconds(detail, None) for _, detail in search.attempts(None))
 
-    def _waits_for_all(self, own: LevelledSearch, length: int) -> bool:
+    def _waits_for_all(self, own: ReweightedSearch, length: int) -> bool:
         """Whether words of this length wait for a certificate for all lengths: where it is quick, or their own is not.
 
         In a large system, few states may be within reach.
@@ -135,7 +135,7 @@ class SystemCertifier(Certifier):
                 epsilon = self._epsilon(LONGEST)
             except InvalidValue:  # rounding may cost more than ε in words of that length
                 return None
-            made = self._kept_or_made(None, lambda: self._best_for_all(epsilon, progress), progress)
+            made = self._cached_or_made(None, lambda: self._best_for_all(epsilon, progress), progress)
             self._for_all[:] = [made]
         return self._for_all[0]
 
@@ -145,13 +145,13 @@ class SystemCertifier(Certifier):
             Certificate(epsilon / (1 + excess), epsilon, method, *rest) for method, excess in self._everywhere.items()
         ]
         if self._search is not None:
-            found += self._levelled(self._search, None, epsilon, epsilon, progress)
+            found += self._reweighted(self._search, None, epsilon, epsilon, progress)
         return max(found, key=lambda each: each.c)
 
-    def _levelled(
-        self, search: LevelledSearch, reach: int | None, epsilon: float, guess: float, progress: ShareDone | None
+    def _reweighted(
+        self, search: ReweightedSearch, reach: int | None, epsilon: float, guess: float, progress: ShareDone | None
     ) -> Iterator[Certificate]:
-        """Levelled certificates for one length, or for all, each with more detail, until one is good enough."""
+        """Reweighted certificates for one length, or for all, each with more detail, until one is good enough."""
         for stage, detail in search.attempts(reach):
             tick = progress_of(progress, search.parts(reach))
             if reach is None:
@@ -171,13 +171,13 @@ class SystemCertifier(Certifier):
         if not found.epsilon / 2 <= found.c <= found.epsilon or found.longest not in (None, LONGEST):
             return math.inf
         if found.method is Method.REWEIGHTED:
-            return found.c + self._levelled_excess(found, progress)
+            return found.c + self._reweighted_excess(found, progress)
         if found.longest is None:
             return super()._bound(found, progress)
         return found.c * (1 + self._everywhere.get(found.method, math.inf)) if found.length > 0 else math.inf
 
-    def _levelled_excess(self, found: Certificate, progress: ShareDone | None) -> float:
-        """The excess of levelled words for the rate, lengths and detail of a certificate; ∞ if nothing is proven."""
+    def _reweighted_excess(self, found: Certificate, progress: ShareDone | None) -> float:
+        """The excess of reweighted words for the rate, lengths and detail of a certificate; ∞ if nothing is proven."""
         search, length = self._search, found.length if found.longest is None else None
         if search is not None and length is not None:
             self._refuse(length)
@@ -192,13 +192,13 @@ class SystemCertifier(Certifier):
         return more if least <= found.length else math.inf
 
     def _prepared(self, certificate: Certificate, reach: int) -> Certified:
-        """The certificate with its public weights, which are computed once and kept."""
+        """The certificate with its public weights, which are computed once and cached."""
         rate = Fraction(certificate.c)
         base: Graph | WeightedWords | None = None
         if certificate.method is Method.BALANCED and (listed := self._listed(reach)) is not None:
             base = listed.weighted(certificate.c, certificate.epsilon)
-        elif certificate.method is Method.REWEIGHTED and self._levelling is not None:
-            base = _weighted(self._levelling, rate)
+        elif certificate.method is Method.REWEIGHTED and self._reweighting is not None:
+            base = _weighted(self._reweighting, rate)
         return Certified(certificate, self._weights(rate, reach, base))
 
     def _weights(self, rate: Fraction, reach: int, base: Graph | WeightedWords | None) -> Weights:
@@ -227,21 +227,21 @@ class SystemCertifier(Certifier):
         return bool(full and self._graph.accepting.all())
 
     @cached_property
-    def _search(self) -> LevelledSearch | None:
-        """The levelled certificates that can be tried; None if there are none."""
-        if self._textbook_only or self._every_word or self._levelling is None:
+    def _search(self) -> ReweightedSearch | None:
+        """The reweighted certificates that can be tried; None if there are none."""
+        if self._textbook_only or self._every_word or self._reweighting is None:
             return None
-        return LevelledSearch(self._graph, self._levelling, self._limits)
+        return ReweightedSearch(self._graph, self._reweighting, self._limits)
 
     @cached_property
-    def _levelling(self) -> Levelling | None:
+    def _reweighting(self) -> Reweighting | None:
         """The public weights of words of states; None for other words."""
-        return Levelling.of(self._graph, self._limits) if self._graph.state_named is not None else None
+        return Reweighting.of(self._graph, self._limits) if self._graph.state_named is not None else None
 
 
 @lru_cache(maxsize=4)  # all lengths share it
-def _weighted(levelling: Levelling, rate: Fraction) -> Graph:
-    return levelling.weighted(rate)
+def _weighted(reweighting: Reweighting, rate: Fraction) -> Graph:
+    return reweighting.weighted(rate)
 
 
 @lru_cache(maxsize=2)  # all methods of one length share it

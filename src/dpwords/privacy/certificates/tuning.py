@@ -20,7 +20,7 @@ NEARLY = 1 - 2e-5  # of ε: with balanced weights only rounding is lost, and suc
 BALANCING_ROUNDS = 100  # of each search for weights
 BALANCED = 1e-16  # a mean square of what is missing, at which the equations count as solved
 
-# How much of a run a certificate looks at (`levelled_search.py`)
+# How much of a run a certificate looks at (`reweighted_search.py`)
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ SECONDS_A_PLACE = 2e-8  # for each way of a prefix and two more steps, and each 
 SECONDS_ALL_PLACES = 3e-7  # the same, for all lengths together
 SAMPLED_BOXES = 1000  # states whose boxes are counted
 
-# Bounds for all lengths at once (`levelled_blocks.py`, `levelled_blocks_boxes.py`)
+# Bounds for all lengths at once (`reweighted_blocks.py`, `reweighted_blocks_boxes.py`)
 LAYERS = 4  # prefixes of H to H + 3 symbols are bounded one by one, longer ones together
 COMPLETIONS = 8  # completions of up to 7 symbols likewise
 COPIES = 4  # of the last place, in the bound for longer blocks; 2 would do for the proof
