@@ -22,10 +22,11 @@ from dpwords.spaces.space import Weights
 
 
 class Exponential(Weighted):
-    """Release each word of a language with probability π(word) · f(distance from the private word) / normaliser.
+    """Release each word of a language with probability π(word) · f(distance from the private word) / Z.
 
-    f falls with the distance. π is a public weight of the word: 1, or, where that is proven to be better, a weight that
-    makes the normalising constants equal, or nearly so (`certificate(length).method` says which).
+    f falls with the distance, and Z is the normalising constant. π is a public weight of the word: 1, or, where that is
+    proven to be better, a weight that makes the constants equal, or nearly so (`certificate(length).method` says
+    which).
 
     Two words that differ in at most `k` places are `epsilon`-indistinguishable; `guarantee` covers all pairs. `utility`
     is `Linear()`, `Inverse(alpha)`, `Staircase()` or, by default, the best one that is proven for the language.

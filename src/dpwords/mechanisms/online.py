@@ -29,12 +29,12 @@ class Online(Weighted):
     """Release each symbol as it arrives: the true one, or another after which the word can still be completed.
 
     Suppose that D symbols are possible in the state reached by the released symbols. Then the true symbol has
-    probability e^c/(e^c + D − 1) and each other one 1/(e^c + D − 1), with c = ε/k: nothing is spent on a normaliser. If
-    the true symbol is not possible there, then in words of states the possible state nearest to it takes its part, so
-    that the output finds its way back; in words of moves each symbol has 1/D. Where runs may start anywhere, the first
-    state is one of several from which the true run can soon be met. On words of states `Exponential` is
-    usually nearer, because it looks ahead; at small ε `Online` is better. Cost: the branching for each symbol, and the
-    edges of the system once for each state that has to be searched for.
+    probability e^c/(e^c + D − 1) and each other one 1/(e^c + D − 1), with c = ε/k: nothing is spent on a
+    normalising constant. If the true symbol is not possible there, then in words of states the possible state nearest
+    to it takes its part, so that the output finds its way back; in words of moves each symbol has 1/D. Where runs may
+    start anywhere, the first state is one of several from which the true run can soon be met. On words of states
+    `Exponential` is usually nearer, because it looks ahead; at small ε `Online` is better. Cost: the branching for each
+    symbol, and the edges of the system once for each state that has to be searched for.
 
     >>> from dpwords import GridWorld, Online
     >>> stream = Online(GridWorld(5, 5), epsilon=3).stream()
