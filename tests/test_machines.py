@@ -81,7 +81,7 @@ DIRECTIONS: dict[str, Callable[[float], float]] = {
 def forget() -> None:
     """Empty all caches of computed numbers."""
     for each in gc.get_objects():
-        if isinstance(each, functools._lru_cache_wrapper) and (each.__module__ or "").startswith("dpwords."):
+        if type(each) is functools._lru_cache_wrapper and (each.__module__ or "").startswith("dpwords."):
             each.cache_clear()
 
 

@@ -41,7 +41,7 @@ with atheris.instrument_imports(include=["dpwords"], enable_loader_override=Fals
     from dpwords.cli.estimate import estimate
     from dpwords.core.files import FileContent
     from dpwords.errors import one_line
-    from dpwords.frames import guesses, memory, receipts, requests, samples
+    from dpwords.frames import memory, receipts, requests, samples
     from dpwords.frames.unfinished import Unfinished
     from dpwords.languages import patterns
     from dpwords.recipes import notation, rule_notation
@@ -115,7 +115,7 @@ def table(kind: str, **options: str) -> Callable[[bytes], object]:
 
     def parse(content: bytes) -> object:
         source = memory.memory_source(f"t.{kind}", content)
-        guesses.guessed(samples.sample_of(source))
+        samples.guessed(samples.sample_of(source))
         run = memory.MemoryRelease(FREE, source, request)
         return run.write(run.survey())
 

@@ -246,7 +246,7 @@ def test_the_address_brings_the_public_settings_back(page: Any, address: str) ->
     figure(page, "a person spends").get_by_text("at most 4").wait_for()
     assert control(page, "Column of the words").input_value() == "ward"
     command = page.locator("#data-command").inner_text().replace("\\\n    ", "")
-    assert "--column ward --by patient --alphabet a-z --epsilon 2 -k 2" in command
+    assert "--column ward --alphabet a-z --epsilon 2 -k 2 --by patient" in command
 
 
 def test_the_command_can_be_copied(data: Any) -> None:
