@@ -119,7 +119,7 @@ def check_installed(python: Path, wheel: Path, version: str, folder: Path, const
         installed = time.monotonic()
         place = folder / ("with" if extras else "without")
         place.mkdir()
-        run(own, ROOT / "tests" / "installed.py", place, version, *extras)
+        run(own, ROOT / "tests" / "helpers" / "installed.py", place, version, *extras)
         kind = f"with the extras {', '.join(extras)}" if extras else "without extras"
         seconds = f"{installed - begin:.0f} s to install, {time.monotonic() - installed:.0f} s to run"
         age = ", with the oldest packages that it allows" if constraints else ""
