@@ -122,7 +122,7 @@ def decoded(text: str, name: str) -> dict[str, Any]:
 
 
 def recipe_of(document: Mapping[str, Any], name: str) -> Recipe:
-    """The recipe in a receipt of a file of this name, with the ε of the mechanism. It reads no files.
+    """The recipe in a receipt of a file of this name, with the mechanism's ε if it has none. It reads no files.
 
     Receipts of the first format have options, in which an alphabet or a system can be the name of a file.
     """
@@ -134,7 +134,7 @@ def recipe_of(document: Mapping[str, Any], name: str) -> Recipe:
         given = {key: value for key, value in values.items() if value is not None and value != DEFAULTS.get(key)}
         values = {key: _named_file(key, value) for key, value in given.items()}
     epsilon = {} if document.get("epsilon") is None else {"epsilon": document["epsilon"]}
-    return Recipe.from_json({**values, **epsilon}, whose).closed(whose)
+    return Recipe.from_json({**epsilon, **values}, whose).closed(whose)
 
 
 def _named_file(key: str, value: Any) -> Any:
@@ -152,8 +152,8 @@ def check_mechanism(document: Mapping[str, Any], mechanism: Private, recipe: Rec
     for name, value in expected.items():
         if document.get(name) != value:
             raise InvalidValue(
-                f"the receipt says that {_NAMES[name]} was {document.get(name)}, and the options say {value}: leave "
-                "out the options that differ from the release"
+                f"the receipt says that {_NAMES[name]} was {document.get(name)}, and its recipe or the options say "
+                f"{value}: leave out the options that differ, and take the receipt as it was written"
             )
     if document.get("language") != language_hash(mechanism):
         raise InvalidValue(
