@@ -1,6 +1,6 @@
 """What is known of private words by whoever has seen releases of them, where words are too many to be listed.
 
-*NormalisingConstants that differ.* Let q be a distribution of words given releases that leaves out the normalising
+*Normalising constants that differ.* Let q be a distribution of words given releases that leaves out the normalising
 constant Z of the mechanism. The word that was drawn first, and then released, is an exact draw given its releases. So a
 Markov chain that starts there, proposes runs drawn from q, and accepts them by the ratio of normalising constants
 (independence Metropolis–Hastings) consists of exact draws; docs/theory.md, section 17 e.

@@ -203,7 +203,7 @@ class RecipeFields:
         TextField(), "The column that says whose word it is: what the words of a person spend adds up."
     )
     budget: float | None = _table(
-        NumberField(10), "The most ε that the words of one person may spend; with a ledger, in all runs."
+        NumberField(10), "The most ε that the words of one person may spend; with a ledger, in all releases together."
     )
     split: str | None = _table(
         ChoiceField(SPLITS),
