@@ -33,7 +33,7 @@ Row = dict[str, float]
 Logs = Callable[[Language, list[Symbols], float, int], Floats]  # from ε and k to ln p(w; x), a row for each secret x
 
 EPSILONS, LARGE_EPSILONS = (1, 2, 3, 4, 6), (1, 1.5, 2, 2.5, 3, 4, 5, 6)
-EPSILONS_A_PLACE = (1, 2, 3)  # ε/k, for k > 1
+EPSILONS_A_POSITION = (1, 2, 3)  # ε/k, for k > 1
 
 
 def by_states(graph: str, start: str | None) -> Language:
@@ -82,10 +82,10 @@ def permute_and_flip(textbook: dw.Exponential, secret: Symbols) -> Floats:
     accepted = np.exp(-textbook.epsilon / 2 * np.arange(len(masses)))
     none_taken = np.log1p(-np.outer(t, accepted))
     survival = np.exp(none_taken @ (masses / accepted))
-    shares = masses * ((np.tile(weights, 240) / 8 * t * survival) @ np.exp(-none_taken))
-    if abs(shares.sum() - 1) > 1e-10:
-        raise ArithmeticError(f"permute-and-flip: probabilities sum to {shares.sum()!r}")
-    return shares
+    proportions = masses * ((np.tile(weights, 240) / 8 * t * survival) @ np.exp(-none_taken))
+    if abs(proportions.sum() - 1) > 1e-10:
+        raise ArithmeticError(f"permute-and-flip: probabilities sum to {proportions.sum()!r}")
+    return proportions
 
 
 def logs_of_mechanism(
@@ -101,8 +101,8 @@ def logs_of_permute_and_flip(language: Language, words: list[Symbols], epsilon: 
     mechanism = dw.Exponential(language, epsilon / k, calibration="textbook")
     logs = []
     for word, row in zip(words, exhaustive.distances(words), strict=True):
-        shares, sizes = permute_and_flip(mechanism, word), np.bincount(row, minlength=len(word) + 1)
-        logs.append(np.log(shares[row] / sizes[row]))
+        proportions, sizes = permute_and_flip(mechanism, word), np.bincount(row, minlength=len(word) + 1)
+        logs.append(np.log(proportions[row] / sizes[row]))
     return np.array(logs)
 
 
@@ -192,10 +192,10 @@ def large_row(language: Language, secrets: Sequence[Symbols], epsilon: float, k:
     come near.
     """
     textbook = dw.Exponential(language, epsilon / k, calibration="textbook")
-    places = np.arange(len(secrets[0]) + 1)
+    positions = np.arange(len(secrets[0]) + 1)
     at: dict[str, Callable[[Symbols], float]] = {
         "textbook": textbook.expected_distance,
-        "permute-and-flip": lambda secret: float(permute_and_flip(textbook, secret) @ places),
+        "permute-and-flip": lambda secret: float(permute_and_flip(textbook, secret) @ positions),
         "online": dw.Online(language, epsilon, k).expected_distance,
         "ours": dw.Exponential(language, epsilon, k).expected_distance,
         "best": dw.best(language, epsilon, k, LARGE_LENGTH).expected_distance,
@@ -244,7 +244,7 @@ def main() -> None:
     for k, name in [(2, names[0])] if options.quick else [(k, name) for k in (2, 3) for name in names]:
         language, length = SYSTEMS[name]
         title = f"k = {k}, {name}"
-        tables[title] = small_table(language, length, [k * each for each in EPSILONS_A_PLACE], k)
+        tables[title] = small_table(language, length, [k * each for each in EPSILONS_A_POSITION], k)
         show(title, tables[title])
     for name, language in () if options.quick else LARGE.items():
         for k in (1, 2):

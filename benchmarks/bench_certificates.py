@@ -1,7 +1,7 @@
 """How long certificates take, by the length of words and by the size of the system.
 
-Two proofs are compared in the same run: the bound for words of one length, which looks at each place, and the one for
-all lengths at once. Both are evaluated at the same rate c, on grids, for words of states.
+Two proofs are compared in the same run: the bound for words of one length, which looks at each position, and the one
+for all lengths at once. Both are evaluated at the same rate c, on grids, for words of states.
 
     python benchmarks/bench_certificates.py [--quick] [--output FILE]
 """

@@ -1,9 +1,9 @@
-"""How far estimates from releases are from the true shares, beside counting the releases; and how long they take.
+"""How far estimates from releases are from the true proportions, beside counting the releases; and how long they take.
 
-Errors are L1 distances, summed over all shares, from the shares of the very people whose words were released. "sample"
-is how far these people themselves are from the population that they were drawn from, "from the population" how far the
-estimate is from it, and "told" what its intervals say about that. The proof for words of states at ε = 3 takes about a
-minute the first time, and is cached; the rest takes some minutes.
+Errors are L1 distances, summed over all proportions, from the proportions of the very people whose words were released.
+"sample" is how far these people themselves are from the population that they were drawn from, "from the population" how
+far the estimate is from it, and "told" what its intervals say about that. The proof for words of states at ε = 3 takes
+about a minute the first time, and is cached; the rest takes some minutes.
 
     python benchmarks/bench_estimates.py [--quick] [--output FILE]
 """
@@ -37,18 +37,18 @@ from dpwords.models.run_evidence import RunEvidence
 from dpwords.spaces.questions import Question
 
 Row = dict[str, Any]
-Shares = dict[Any, float]
+Proportions = dict[Any, float]
 STEPS, MONTHS, STATES = 18, 24, "abcdef"
 PEOPLE, MANY, LARGE = (100, 10_000), 1_000_000, 50_000
 SEED = 16
 
 
-def distance(found: dict[Any, float], truth: Shares) -> float:
-    """The L1 distance of two tables of shares."""
+def distance(found: dict[Any, float], truth: Proportions) -> float:
+    """The L1 distance of two tables of proportions."""
     return sum(abs(found.get(label, 0.0) - truth.get(label, 0.0)) for label in found.keys() | truth.keys())
 
 
-def measured(ask: Callable[[], Any], truths: list[Shares], populations: list[Shares]) -> Row:
+def measured(ask: Callable[[], Any], truths: list[Proportions], populations: list[Proportions]) -> Row:
     """The errors of counting and of the estimate, averaged over tables; only "refused" where there is none."""
     sample = float(np.mean([distance(a, b) for a, b in zip(truths, populations, strict=True)]))
     try:
@@ -56,11 +56,11 @@ def measured(ask: Callable[[], Any], truths: list[Shares], populations: list[Sha
     except InvalidValue:
         return {"sample": sample, "refused": 1}
     found: list[dw.estimate.Estimates] = answer if isinstance(answer, list) else [answer]
-    shares = [{label: share.value for label, share in each.items()} for each in found]
+    proportions = [{label: proportion.value for label, proportion in each.items()} for each in found]
     return {
         "counted": float(np.mean([distance(each.counted, b) for each, b in zip(found, truths, strict=True)])),
-        "estimated": float(np.mean([distance(a, b) for a, b in zip(shares, truths, strict=True)])),
-        "from the population": float(np.mean([distance(a, b) for a, b in zip(shares, populations, strict=True)])),
+        "estimated": float(np.mean([distance(a, b) for a, b in zip(proportions, truths, strict=True)])),
+        "from the population": float(np.mean([distance(a, b) for a, b in zip(proportions, populations, strict=True)])),
         "told": float(np.mean([each.total_error for each in found])),
         "sample": sample,
         "refused": 0,
@@ -83,23 +83,23 @@ class Grid:
         self.name, self.language = f"{side}×{side} grid", dw.GridWorld(side, side).by_states()
         self.drawn = Population(side, people * surveys, steps, SEED)
         self.edges = np.split(self.drawn.edges, surveys)
-        self.population = self._by_question(self.drawn.expected_shares(self.drawn.chain))
+        self.population = self._by_question(self.drawn.expected_proportions(self.drawn.chain))
 
     def rows(self, survey: int) -> Integers:
         """The runs of a survey, as codes of symbols."""
         return np.asarray(self.drawn.runs.symbol[self.edges[survey]])
 
-    def truths(self, survey: int) -> dict[str, Shares]:
-        """The shares among the people of a survey."""
-        return self._by_question(self.drawn.shares(self.edges[survey].ravel()))
+    def truths(self, survey: int) -> dict[str, Proportions]:
+        """The proportions among the people of a survey."""
+        return self._by_question(self.drawn.proportions(self.edges[survey].ravel()))
 
-    def _by_question(self, shares: Any) -> dict[str, Shares]:
+    def _by_question(self, proportions: Any) -> dict[str, Proportions]:
         runs = self.drawn.runs
         cells = [runs.symbols[code] for code in self.drawn.cell_of_state]
-        steps = zip(runs.source.tolist(), runs.target.tolist(), shares.transitions.tolist(), strict=True)
+        steps = zip(runs.source.tolist(), runs.target.tolist(), proportions.transitions.tolist(), strict=True)
         return {
-            "visits": dict(zip(cells, shares.visits.tolist(), strict=True)),
-            "transitions": {(cells[a], cells[b]): share for a, b, share in steps},
+            "visits": dict(zip(cells, proportions.visits.tolist(), strict=True)),
+            "transitions": {(cells[a], cells[b]): proportion for a, b, proportion in steps},
         }
 
 
@@ -132,21 +132,21 @@ class Traces:
         self.rows = [row[kept].astype(np.int64) for row, kept in zip(table, there, strict=True)]
         self.table = table
 
-    def truths(self) -> dict[str, list[Shares]]:
-        """The shares among these people: of activities, of pairs of them, and of each state in each month."""
+    def truths(self) -> dict[str, list[Proportions]]:
+        """The proportions among these people: of activities, of pairs of them, and of each state in each month."""
         size = len(self.symbols)
         pairs = np.concatenate([row[:-1] * size + row[1:] for row in self.rows])
         labels = [(a, b) for a in self.symbols for b in self.symbols]
         found = {
-            "frequencies": [self._shares(np.concatenate(self.rows), self.symbols)],
-            "dfg": [self._shares(pairs, labels)],
+            "frequencies": [self._proportions(np.concatenate(self.rows), self.symbols)],
+            "dfg": [self._proportions(pairs, labels)],
         }
         if self.length:
-            found["months"] = [self._shares(column, self.symbols) for column in self.table.T]
+            found["months"] = [self._proportions(column, self.symbols) for column in self.table.T]
         return found
 
     @staticmethod
-    def _shares(values: Integers, labels: list[Any]) -> Shares:
+    def _proportions(values: Integers, labels: list[Any]) -> Proportions:
         counts = np.bincount(values, minlength=len(labels)) / max(len(values), 1)
         return dict(zip(labels, counts.tolist(), strict=True))
 
@@ -232,29 +232,29 @@ def surveys_of(people: int) -> int:
 
 
 def decoding_rows(side: int, epsilons: Iterable[float], people: int) -> Iterator[Row]:
-    """Wrong places of the releases, and of what is decoded with a uniform prior and with a fitted one."""
+    """Wrong positions of the releases, and of what is decoded with a uniform prior and with a fitted one."""
     grid = Grid(side, people, STEPS)
     rows, code_of = grid.rows(0), grid.language.alphabet.codes
     for epsilon in epsilons:
         mechanism = dw.Exponential(grid.language, epsilon)
         releases = mechanism.seeded(1).release_codes(rows)
-        row: Row = {"ε": epsilon, "people": people, "released": wrong_places(releases, rows)}
+        row: Row = {"ε": epsilon, "people": people, "released": wrong_positions(releases, rows)}
         priors = {"uniform prior": None, "fitted prior": dw.estimate.model(releases, mechanism)}
         for name, prior in priors.items():
             assert not isinstance(prior, EditModel)
             likely = dw.estimate.decode(releases, mechanism, prior)
             codes = np.array([[code_of[symbol] for symbol in word] for word in likely])
-            row |= {name: wrong_places(codes, rows), f"{name}, expected": likely.expected_distance}
+            row |= {name: wrong_positions(codes, rows), f"{name}, expected": likely.expected_distance}
         yield row
 
 
-def wrong_places(rows: NDArray[Any], true: NDArray[Any]) -> float:
-    """The mean number of places in which rows differ."""
+def wrong_positions(rows: NDArray[Any], true: NDArray[Any]) -> float:
+    """The mean number of positions in which rows differ."""
     return float((rows != true).sum(axis=1).mean())
 
 
 def whole_run_rows(side: int, epsilons: Iterable[float]) -> Iterator[Row]:
-    """Wrong places of a released run if ε is for all of its steps together, beside a run drawn without data."""
+    """Wrong positions of a released run if ε is for all of its steps together, beside a run drawn without data."""
     language = dw.GridWorld(side, side).by_states()
     for epsilon in epsilons:
         wrong = dw.Exponential(language, epsilon, k=STEPS).expected_distance(length=STEPS)
@@ -310,7 +310,7 @@ class PlainPass:
         rows, (_, states) = evidence.lengths[0].passes.seen.rows, self.hidden.of_symbol
         rate = mechanism.weights(steps).rate
         assert rate is not None
-        self.shown = np.ones((steps, len(rows), self.hidden.size))  # for each place, run and state, its weight
+        self.shown = np.ones((steps, len(rows), self.hidden.size))  # for each position, run and state, its weight
         np.put_along_axis(self.shown, states[rows.T][:, :, None], np.exp(float(rate)), axis=2)
 
     def expected(self, chances: Floats) -> tuple[float, Floats]:

@@ -98,11 +98,12 @@ def main() -> None:
         source, target = Path(folder, "in.parquet"), Path(folder, "out.parquet")
         make(source, rows)
         release(source, target)  # compiles
-        share = rows / len(some)
+        proportion = rows / len(some)
         times = {
             "copied by pyarrow": seconds(lambda: copy(source, target)),
-            "arrays, fresh draws": share * seconds(lambda: mechanism.release_codes(some)),
-            "arrays, keyed": share * seconds(lambda: mechanism.release_codes(some, np.arange(len(some)), bytes(32))),
+            "arrays, fresh draws": proportion * seconds(lambda: mechanism.release_codes(some)),
+            "arrays, keyed": proportion
+            * seconds(lambda: mechanism.release_codes(some, np.arange(len(some)), bytes(32))),
         }
         found = [{"what": what, "seconds": each} for what, each in times.items()]
         for what, more in (("file to file", []), ("file to file, with ids", ["--id", "id"])):

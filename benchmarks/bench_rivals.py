@@ -1,4 +1,4 @@
-"""dpwords beside other published methods, each held to the same promise: wrong places, populations, exact audits.
+"""dpwords beside other published methods, each held to the same promise: wrong positions, populations, exact audits.
 
 Sequences: |ln p(w; x)/p(w; x′)| ≤ ε·d(x, x′) for all x, x′ and w. Populations: ≤ ε in all, however far x and x′ are
 apart. docs/rivals.md says how the ε of each paper is converted. Needs SciPy (extra `test`). The proof for words of
@@ -25,10 +25,10 @@ from rivals_sequences import (
     FeasibleOnly,
     NGrams,
     Runs,
+    proportion_of_runs,
     published_neighbourhood,
     published_response,
     response_channel,
-    share_of_runs,
     symbol_distances,
     wrong_after_nearest,
 )
@@ -59,12 +59,12 @@ def secrets_of(language: Language, length: int) -> list[Symbols]:
 
 
 def sequence_rows(language: Language, length: int, epsilons: Sequence[float], limits: Limits) -> list[Row]:
-    """The mean number of wrong places of every method, over the same secrets, with its standard error.
+    """The mean number of wrong positions of every method, over the same secrets, with its standard error.
 
-    "runs" is the share of outputs that are runs; only randomised response by itself has others, too.
+    "runs" is the proportion of outputs that are runs; only randomised response by itself has others, too.
     """
     runs, words = Runs(language), secrets_of(language, length)
-    rows, places, others = runs.codes(words), np.arange(length + 1), len(runs.symbols) - 1
+    rows, positions, others = runs.codes(words), np.arange(length + 1), len(runs.symbols) - 1
     coins = np.random.default_rng(16)
     uniform = Uniform(language, k=1)
     found: list[Row] = []
@@ -75,13 +75,13 @@ def sequence_rows(language: Language, length: int, epsilons: Sequence[float], li
         drawn: dict[str, Callable[[], Floats]] = {
             "k-RR, nearest run": partial(wrong_after_nearest, runs, rows, epsilon, coins),
             "k-RR on possible symbols, nearest run": partial(wrong_after_nearest, runs, rows, epsilon, coins, True),
-            "n-grams": partial(grams.wrong_places, rows, coins),
-            "n-grams, sharpened": partial(sharper.wrong_places, rows, coins),
+            "n-grams": partial(grams.wrong_positions, rows, coins),
+            "n-grams, sharpened": partial(sharper.wrong_positions, rows, coins),
         }
         wrong: dict[str, Floats] = {
             "k-RR (no run)": np.full(len(rows), length * others / (math.exp(epsilon) + others)),
             **{name: np.mean([draw() for _ in range(DRAWS)], axis=0) for name, draw in drawn.items()},
-            "permute-and-flip at ε/2": np.array([permute_and_flip(textbook, word) @ places for word in words]),
+            "permute-and-flip at ε/2": np.array([permute_and_flip(textbook, word) @ positions for word in words]),
             "online, UAI 2023": FeasibleOnly(language, epsilon).expected_distances(rows),
         } | {
             f"dpwords: {name}": np.array([mechanism.expected_distance(word) for word in words])
@@ -91,7 +91,9 @@ def sequence_rows(language: Language, length: int, epsilons: Sequence[float], li
         for name, each in wrong.items():
             error = round(float(each.std(ddof=1)) / math.sqrt(len(rows)), 9)
             found.append({"method": name, "ε": epsilon, "wrong": float(each.mean()), "error": error, "runs": 1.0})
-        found[-len(wrong)]["runs"] = float(np.mean([share_of_runs(runs, rows, epsilon, coins) for _ in range(DRAWS)]))
+        found[-len(wrong)]["runs"] = float(
+            np.mean([proportion_of_runs(runs, rows, epsilon, coins) for _ in range(DRAWS)])
+        )
     return found
 
 
@@ -163,7 +165,7 @@ def audit_rows(epsilon: float) -> list[Row]:
 
 
 def word_loss(mechanism: Audited, language: Language, length: int) -> float:
-    """The measured ε for each place that differs, over all pairs of words and all outputs."""
+    """The measured ε for each position that differs, over all pairs of words and all outputs."""
     return dw.audit.exact(mechanism, length, language=language, claimed=1, k=1).epsilon
 
 
@@ -215,9 +217,9 @@ def main() -> None:
         show(title, rows)
 
     where = f"{side}×{side} grid from a corner, {steps} steps"
-    add(f"{where}, words of states: wrong places", sequence_rows(grid.by_states(), steps, epsilons, limits))
-    add(f"{where}, words of moves: wrong places", sequence_rows(grid, steps, epsilons, limits))
-    add("free words: wrong places", free_rows(FREE_WORDS[:2] if options.quick else FREE_WORDS))
+    add(f"{where}, words of states: wrong positions", sequence_rows(grid.by_states(), steps, epsilons, limits))
+    add(f"{where}, words of moves: wrong positions", sequence_rows(grid, steps, epsilons, limits))
+    add("free words: wrong positions", free_rows(FREE_WORDS[:2] if options.quick else FREE_WORDS))
     add(f"{where}, {people} people: L1 error", population_rows(Population(side, people, steps, seed=5), totals))
     add("exact audits", audit_rows(2))
     if options.output:

@@ -25,7 +25,7 @@ import dpwords as dw
 REPETITIONS = 3
 HEX = "md5(cast(id AS string))"  # 32 symbols out of 16
 STEPS = f"translate(substr({HEX}, 1, 10), '02468ace13579bdf', '0000000011111111')"
-PLACES = [  # name, rows, words, mechanism
+POSITIONS = [  # name, rows, words, mechanism
     ("free words of 32 out of 16, ε = 3", 1_000_000, HEX, dw.Exponential(dw.Words("0123456789abcdef"), 3.0)),
     (
         "runs of 20 moves, 15×15 grid, ε = 3",
@@ -72,9 +72,9 @@ def opened() -> SparkSession:
 
 def measured(session: SparkSession, folder: str, name: str, rows: int, words: str, mechanism: Any) -> dict[str, Any]:
     """Seconds for the check of words and ids, for the draws, and for passing the rows through."""
-    place = f"{tempfile.mkdtemp(dir=folder)}/words"
-    session.range(rows).selectExpr("id", f"{words} AS word").write.parquet(place)
-    frame = session.read.parquet(place)
+    position = f"{tempfile.mkdtemp(dir=folder)}/words"
+    session.range(rows).selectExpr("id", f"{words} AS word").write.parquet(position)
+    frame = session.read.parquet(position)
     private = dw.spark.release(frame, mechanism, "word", id="id")
     computed(private)  # which compiles
     plain = seconds(lambda: computed(frame.mapInArrow(passed, frame.schema)))
@@ -90,7 +90,7 @@ def main() -> None:
     options = parser.parse_args()
     found = []
     with tempfile.TemporaryDirectory() as folder, opened() as session:
-        for name, rows, words, mechanism in PLACES:
+        for name, rows, words, mechanism in POSITIONS:
             row = measured(session, folder, name, 1_000 if options.quick else rows, words, mechanism)
             found.append(row)
             speed = f"{row['rows'] / row['release']:,.0f} rows a second on one core"

@@ -228,7 +228,7 @@ def free_rows(quick: bool) -> list[Row]:
         mechanism = dw.Exponential(dw.Words("0123456789abcdef"), epsilon)
         changed = float((mechanism.release_codes(words[:10_000]) != words[:10_000]).mean())
         if abs(changed - 15 / (math.exp(epsilon) + 15)) > 0.005:
-            raise ArithmeticError("the share of changed symbols is off")
+            raise ArithmeticError("the proportion of changed symbols is off")
         ours = timed(lambda: mechanism.release_codes(words))  # noqa: B023
         rows.append(row(f"{number} free words of 32 out of 16, ε = {epsilon}", ours, cipher, "8 cipher bytes a symbol"))
         texts = ["".join("0123456789abcdef"[c] for c in word) for word in words.tolist()]
@@ -282,8 +282,8 @@ def enumeration_rows(quick: bool) -> list[Row]:
 
         def scores() -> Any:
             """−d for every candidate."""
-            places = np.indices((symbols,) * length, dtype=np.int8)  # noqa: B023
-            return -(places != 0).reshape(length, -1).sum(axis=0).astype(float)  # noqa: B023
+            positions = np.indices((symbols,) * length, dtype=np.int8)  # noqa: B023
+            return -(positions != 0).reshape(length, -1).sum(axis=0).astype(float)  # noqa: B023
 
         chosen = make_noisy_max(
             vector_domain(atom_domain(T=float, nan=False)), linf_distance(T=float), max_divergence(), scale=1.0

@@ -35,9 +35,9 @@ def fst_given(system: Any, codes: Any, symbols: int) -> Any:
     word.add_states(len(codes) + 1)
     word.set_start(0)
     word.set_final(len(codes), one)
-    for place, code in enumerate(codes.tolist()):
+    for position, code in enumerate(codes.tolist()):
         for a in range(symbols):
-            word.add_arc(place, pynini.Arc(a + 1, a + 1, one if a == code else price, place + 1))
+            word.add_arc(position, pynini.Arc(a + 1, a + 1, one if a == code else price, position + 1))
     return pynini.push(pynini.compose(word, system), push_weights=True, reweight_type="to_initial")
 
 

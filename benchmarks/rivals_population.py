@@ -1,6 +1,6 @@
 """What many people's runs tell if each person spends a total ε on the whole run: visits and transitions.
 
-The promise is |ln p(w; x)/p(w; x′)| ≤ ε for any two runs x and x′, however many places differ.
+The promise is |ln p(w; x)/p(w; x′)| ≤ ε for any two runs x and x′, however many positions differ.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-class Shares(NamedTuple):
-    """Of all steps, the share that enters each cell, and the share of each transition."""
+class Proportions(NamedTuple):
+    """Of all steps, the proportion that enters each cell, and the proportion of each transition."""
 
     visits: Floats
     transitions: Floats
 
-    def error(self, truth: Shares) -> tuple[float, float]:
-        """The L1 distances from the true shares."""
+    def error(self, truth: Proportions) -> tuple[float, float]:
+        """The L1 distances from the true proportions."""
         return float(np.abs(self.visits - truth.visits).sum()), float(
             np.abs(self.transitions - truth.transitions).sum()
         )
@@ -51,7 +51,7 @@ class Population:
             found = np.searchsorted(upper, below + coins.random(people), side="right")
             self.edges[:, step] = np.minimum(found, self.runs.first[states + 1] - 1)
             states = self.runs.target[self.edges[:, step]]
-        self.truth = self.shares(self.edges.ravel())
+        self.truth = self.proportions(self.edges.ravel())
 
     @property
     def cell_of_state(self) -> Integers:
@@ -66,13 +66,15 @@ class Population:
         ways = np.diff(self.runs.first)[self.runs.source]
         return np.where(totals > 0, weights / np.where(totals > 0, totals, 1), 1 / ways)
 
-    def shares(self, edges: Integers) -> Shares:
-        """The shares of a list of transitions."""
+    def proportions(self, edges: Integers) -> Proportions:
+        """The proportions of a list of transitions."""
         transitions = np.bincount(edges, minlength=len(self.runs.target)) / len(edges)
-        return Shares(np.bincount(self.runs.target, transitions, len(self.runs.first) - 1), transitions)
+        return Proportions(np.bincount(self.runs.target, transitions, len(self.runs.first) - 1), transitions)
 
-    def expected_shares(self, chain: Floats, starts: Floats | None = None, ends: Floats | None = None) -> Shares:
-        """The exact shares of infinitely many runs of a chain, of at most the public length.
+    def expected_proportions(
+        self, chain: Floats, starts: Floats | None = None, ends: Floats | None = None
+    ) -> Proportions:
+        """The exact proportions of infinitely many runs of a chain, of at most the public length.
 
         They begin at the start, or with these probabilities in each state. In a state in which a run may end, it does
         with this probability, times 0.3 in its first cell, 0.5 in its second, … up to 1.
@@ -87,7 +89,7 @@ class Population:
             transitions += flow
             states = np.bincount(self.runs.target, flow, len(states))
         transitions /= transitions.sum()
-        return Shares(np.bincount(self.runs.target, transitions, len(states)), transitions)
+        return Proportions(np.bincount(self.runs.target, transitions, len(states)), transitions)
 
 
 def unary_counts(counts: Integers, reports: int, epsilon: float, coins: np.random.Generator) -> Floats:
@@ -109,7 +111,7 @@ def positive_counts(values: Integers, size: int, epsilon: float, coins: np.rando
     return np.maximum(unary_counts(np.bincount(values, minlength=size), values.size, epsilon, coins), 0)
 
 
-def ldptrace(people: Population, epsilon: float, coins: np.random.Generator) -> Shares:
+def ldptrace(people: Population, epsilon: float, coins: np.random.Generator) -> Proportions:
     """As published: a tenth of ε for the length; the rest in equal parts for first cell, transitions and last cell.
 
     Only the length is taken as known, because it is public here: what is spent on it buys nothing.
@@ -120,33 +122,33 @@ def ldptrace(people: Population, epsilon: float, coins: np.random.Generator) -> 
     ends = positive_counts(runs.target[people.edges[:, -1]], cells, each, coins)
     leaving = np.bincount(runs.source, taken, cells)
     stopping = ends / np.maximum(ends + leaving, 1e-9)
-    return people.expected_shares(people.normalised(taken), starts / starts.sum(), stopping)
+    return people.expected_proportions(people.normalised(taken), starts / starts.sum(), stopping)
 
 
-def ldptrace_known_ends(people: Population, epsilon: float, coins: np.random.Generator) -> Shares:
+def ldptrace_known_ends(people: Population, epsilon: float, coins: np.random.Generator) -> Proportions:
     """The same if start and length are public: all of ε for the transitions, in equal parts."""
     each = epsilon / people.edges.shape[1]
-    return people.expected_shares(
+    return people.expected_proportions(
         people.normalised(positive_counts(people.edges.ravel(), len(people.runs.target), each, coins))
     )
 
 
-def one_place(people: Population, coins: np.random.Generator) -> Integers:
-    """One transition of each person, at a random place."""
+def one_position(people: Population, coins: np.random.Generator) -> Integers:
+    """One transition of each person, at a random position."""
     return people.edges[np.arange(len(people.edges)), coins.integers(0, people.edges.shape[1], len(people.edges))]
 
 
-def one_place_unary(people: Population, epsilon: float, coins: np.random.Generator) -> Shares:
-    """One random place of each run, with all of ε, by unary encoding."""
+def one_position_unary(people: Population, epsilon: float, coins: np.random.Generator) -> Proportions:
+    """One random position of each run, with all of ε, by unary encoding."""
     visits, transitions = (
         to_simplex(unary_counts(np.bincount(values, minlength=size), len(values), epsilon, coins) / len(values))
         for values, size in questions(people, coins)
     )
-    return Shares(visits, transitions)
+    return Proportions(visits, transitions)
 
 
-def one_place_subset(people: Population, epsilon: float, coins: np.random.Generator) -> Shares:
-    """One random place of each run, with all of ε, by subset selection: `dw.Report`, and its unbiased estimate."""
+def one_position_subset(people: Population, epsilon: float, coins: np.random.Generator) -> Proportions:
+    """One random position of each run, with all of ε, by subset selection: `dw.Report`, and its unbiased estimate."""
     cells = [people.runs.symbols[code] for code in people.cell_of_state]
     steps = [(cells[one], cells[other]) for one, other in zip(people.runs.source, people.runs.target, strict=True)]
     words, seeds = people.runs.symbol[people.edges], coins.integers(2**31, size=2).tolist()
@@ -155,22 +157,22 @@ def one_place_subset(people: Population, epsilon: float, coins: np.random.Genera
         report = dw.Report(people.grid, epsilon, question)
         answers = np.asarray(report.seeded(seed).release_codes(words))
         named = np.bincount(answers.ravel(), minlength=len(report.items)) / len(answers)
-        shares = to_simplex((named - report.share_if_not) / (report.share_if_true - report.share_if_not))
+        proportions = to_simplex((named - report.share_if_not) / (report.share_if_true - report.share_if_not))
         number = {item: index for index, item in enumerate(report.items)}
-        found.append(shares[[number[item] for item in wanted]])
-    return Shares(*found)
+        found.append(proportions[[number[item] for item in wanted]])
+    return Proportions(*found)
 
 
-def transitions_subset(people: Population, epsilon: float, coins: np.random.Generator) -> Shares:
+def transitions_subset(people: Population, epsilon: float, coins: np.random.Generator) -> Proportions:
     """The same if only transitions are asked for: visits are read off them."""
-    transitions = one_place_subset(people, epsilon, coins).transitions
-    return Shares(np.bincount(people.runs.target, transitions, len(people.runs.first) - 1), transitions)
+    transitions = one_position_subset(people, epsilon, coins).transitions
+    return Proportions(np.bincount(people.runs.target, transitions, len(people.runs.first) - 1), transitions)
 
 
 def questions(people: Population, coins: np.random.Generator) -> list[tuple[Integers, int]]:
     """The values that people report, and how many there are: of a visit, and in another survey of a transition."""
-    visited = people.runs.target[one_place(people, coins)]
-    return [(visited, len(people.runs.first) - 1), (one_place(people, coins), len(people.runs.target))]
+    visited = people.runs.target[one_position(people, coins)]
+    return [(visited, len(people.runs.first) - 1), (one_position(people, coins), len(people.runs.target))]
 
 
 def subset_size(size: int, epsilon: float) -> int:
@@ -185,33 +187,33 @@ def subset_table(size: int, epsilon: float) -> Floats:
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
-def to_simplex(shares: Floats) -> Floats:
-    """The nearest shares that are not negative and sum to 1."""
-    falling = np.sort(shares)[::-1]
-    excess = (falling.cumsum() - 1) / np.arange(1, len(shares) + 1)
-    return np.maximum(shares - excess[np.nonzero(falling > excess)[0][-1]], 0)
+def to_simplex(proportions: Floats) -> Floats:
+    """The nearest proportions that are not negative and sum to 1."""
+    falling = np.sort(proportions)[::-1]
+    excess = (falling.cumsum() - 1) / np.arange(1, len(proportions) + 1)
+    return np.maximum(proportions - excess[np.nonzero(falling > excess)[0][-1]], 0)
 
 
-def public_guess(people: Population, epsilon: float, coins: np.random.Generator) -> Shares:
+def public_guess(people: Population, epsilon: float, coins: np.random.Generator) -> Proportions:
     """No data at all: a run that takes each way with equal probability."""
-    return people.expected_shares(people.normalised(np.zeros(len(people.chain))))
+    return people.expected_proportions(people.normalised(np.zeros(len(people.chain))))
 
 
-def counted(people: Population, epsilon: float, coins: np.random.Generator) -> Shares:
-    """No privacy: one random place of each run, told as it is."""
+def counted(people: Population, epsilon: float, coins: np.random.Generator) -> Proportions:
+    """No privacy: one random position of each run, told as it is."""
     visits, transitions = (
         np.bincount(values, minlength=size) / len(values) for values, size in questions(people, coins)
     )
-    return Shares(visits, transitions)
+    return Proportions(visits, transitions)
 
 
-Estimate = Callable[[Population, float, np.random.Generator], Shares]
+Estimate = Callable[[Population, float, np.random.Generator], Proportions]
 ESTIMATES: dict[str, Estimate] = {
     "LDPTrace": ldptrace,
     "LDPTrace, start and length public": ldptrace_known_ends,
-    "one random place, unary encoding": one_place_unary,
-    "one random place, subset selection": one_place_subset,
-    "one random place, subset selection, transitions only": transitions_subset,
-    "one random place, no privacy": counted,
+    "one random position, unary encoding": one_position_unary,
+    "one random position, subset selection": one_position_subset,
+    "one random position, subset selection, transitions only": transitions_subset,
+    "one random position, no privacy": counted,
     "no data: every way equally likely": public_guess,
 }

@@ -1,7 +1,7 @@
 """Other methods that release a sequence, re-implemented from their papers so that all keep the same promise.
 
 Every one of them is held to |ln p(w; x)/p(w; x′)| ≤ ε·d(x, x′) for all words x, x′ and w of a system, where d counts
-the places that differ. `docs/rivals.md` says how the ε of each paper is converted.
+the positions that differ. `docs/rivals.md` says how the ε of each paper is converted.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Runs:
         return np.array([[code[symbol] for symbol in word] for word in words])
 
     def possible(self, length: int) -> list[Integers]:
-        """The symbols that some run has at each place."""
+        """The symbols that some run has at each position."""
         states, found = np.zeros(len(self.first) - 1, dtype=np.bool_), []
         states[self.start] = True
         for _ in range(length):
@@ -58,49 +58,49 @@ class Runs:
         return found
 
     def cheapest(self, costs: Floats, ties: np.random.Generator) -> Integers:
-        """The run with the least sum of costs[case, place, symbol], for each case; ties are broken at random."""
+        """The run with the least sum of costs[case, position, symbol], for each case; ties are broken at random."""
         costs = costs + ties.uniform(0, _TIE / costs.shape[1], costs.shape)
-        cases, places, _ = costs.shape
-        ahead = np.zeros((places + 1, cases, len(self.first) - 1))
-        for place in reversed(range(places)):
-            by_edge = costs[:, place, self.symbol] + ahead[place + 1][:, self.target]
-            ahead[place] = np.minimum.reduceat(by_edge, self.first[:-1], axis=1)
+        cases, positions, _ = costs.shape
+        ahead = np.zeros((positions + 1, cases, len(self.first) - 1))
+        for position in reversed(range(positions)):
+            by_edge = costs[:, position, self.symbol] + ahead[position + 1][:, self.target]
+            ahead[position] = np.minimum.reduceat(by_edge, self.first[:-1], axis=1)
         branching = int(np.diff(self.first).max())
         edges = np.minimum(self.first[:-1, None] + np.arange(branching), self.first[1:, None] - 1)
-        found, states, case = np.empty((cases, places), dtype=np.int64), np.full(cases, self.start), np.arange(cases)
-        for place in range(places):
+        found, states, case = np.empty((cases, positions), dtype=np.int64), np.full(cases, self.start), np.arange(cases)
+        for position in range(positions):
             choices = edges[states]
-            by_choice = costs[case[:, None], place, self.symbol[choices]]
-            by_choice += ahead[place + 1][case[:, None], self.target[choices]]
+            by_choice = costs[case[:, None], position, self.symbol[choices]]
+            by_choice += ahead[position + 1][case[:, None], self.target[choices]]
             taken = choices[case, by_choice.argmin(axis=1)]
-            found[:, place], states = self.symbol[taken], self.target[taken]
+            found[:, position], states = self.symbol[taken], self.target[taken]
         return found
 
 
 def randomised_response(
     rows: Integers, allowed: list[Integers], epsilon: float, coins: np.random.Generator
 ) -> Integers:
-    """Each symbol on its own: kept, or replaced by another one of those allowed at its place."""
+    """Each symbol on its own: kept, or replaced by another one of those allowed at its position."""
     drawn = rows.copy()
-    for place, symbols in enumerate(allowed):
+    for position, symbols in enumerate(allowed):
         lies = coins.random(len(rows)) * (math.exp(epsilon) + len(symbols) - 1) < len(symbols) - 1
-        own = np.searchsorted(symbols, rows[lies, place])
+        own = np.searchsorted(symbols, rows[lies, position])
         other = coins.integers(0, len(symbols) - 1, len(own)) if len(symbols) > 1 else own
-        drawn[lies, place] = symbols[other + (other >= own)]
+        drawn[lies, position] = symbols[other + (other >= own)]
     return drawn
 
 
 def nearest_runs(runs: Runs, drawn: Integers, ties: np.random.Generator) -> Integers:
-    """The runs that differ from the drawn words in the fewest places."""
+    """The runs that differ from the drawn words in the fewest positions."""
     return runs.cheapest((drawn[:, :, None] != np.arange(len(runs.symbols))).astype(np.float64), ties)
 
 
 def wrong_after_nearest(
     runs: Runs, rows: Integers, epsilon: float, coins: np.random.Generator, only_possible: bool = False
 ) -> Floats:
-    """Randomised response, then the nearest run: the number of wrong places of each row, drawn once.
+    """Randomised response, then the nearest run: the number of wrong positions of each row, drawn once.
 
-    The symbols are those of the whole alphabet or only those that a run can have at the place, which is public.
+    The symbols are those of the whole alphabet or only those that a run can have at the position, which is public.
     """
     everything = [np.arange(len(runs.symbols))] * rows.shape[1]
     allowed = runs.possible(rows.shape[1]) if only_possible else everything
@@ -108,7 +108,7 @@ def wrong_after_nearest(
     return (found != rows).sum(axis=1).astype(np.float64)
 
 
-def share_of_runs(runs: Runs, rows: Integers, epsilon: float, coins: np.random.Generator) -> float:
+def proportion_of_runs(runs: Runs, rows: Integers, epsilon: float, coins: np.random.Generator) -> float:
     """How many of the words that randomised response draws, once for each row, are runs."""
     drawn = randomised_response(rows, [np.arange(len(runs.symbols))] * rows.shape[1], epsilon, coins)
     return float((nearest_runs(runs, drawn, coins) == drawn).all(axis=1).mean())
@@ -124,15 +124,15 @@ class FeasibleOnly:
         self.language, self.epsilon, self._runs = language, epsilon, Runs(language)
 
     def expected_distances(self, rows: Integers) -> Floats:
-        """The exact mean number of wrong places for each row."""
+        """The exact mean number of wrong positions for each row."""
         runs, edges = self._runs, np.arange(len(self._runs.symbol))
         released = np.zeros((len(rows), len(runs.first) - 1))
         released[:, runs.start] = 1
         right = np.zeros(len(rows))
         into = np.zeros((len(edges), released.shape[1]))
         into[edges, runs.target] = 1
-        for place in range(rows.shape[1]):
-            true = rows[:, place]
+        for position in range(rows.shape[1]):
+            true = rows[:, position]
             weights = np.where(runs.symbol == true[:, None], math.exp(self.epsilon), 1.0)
             totals = np.add.reduceat(weights, runs.first[:-1], axis=1)
             taken = released[:, runs.source] * weights / totals[:, runs.source]
@@ -182,10 +182,10 @@ class Grams(NamedTuple):
 class NGrams:
     """Overlapping n-grams with n = 2, each released by an exponential mechanism, then the run that fits them best.
 
-    A run x₁…x_l has the bigrams (x₁,x₂), …, (x_(l−1),x_l) and at its ends the single symbols x₁ and x_l, so each place
-    is covered twice. A place that changes changes two of them: each gets ε/2. By default the rate is the textbook's and
-    the distance of cells the straight one, as in the paper; `sharpened` takes 0 or 1 for a distance, and the largest
-    rate with which each n-gram loses at most ε/2 for each symbol that differs.
+    A run x₁…x_l has the bigrams (x₁,x₂), …, (x_(l−1),x_l) and at its ends the single symbols x₁ and x_l, so each
+    position is covered twice. A position that changes changes two of them: each gets ε/2. By default the rate is the
+    textbook's and the distance of cells the straight one, as in the paper; `sharpened` takes 0 or 1 for a distance, and
+    the largest rate with which each n-gram loses at most ε/2 for each symbol that differs.
     """
 
     def __init__(self, language: Language, epsilon: float, sharpened: bool = False) -> None:
@@ -204,17 +204,19 @@ class NGrams:
         """The n-grams of each row: their kind, the chances of each kind, their numbers, and the place of the first."""
         number = {tuple(pair): index for index, pair in enumerate(self.pairs.rows.tolist())}
         found = [(self.single, self.chances[0], rows[:, 0], 0)]
-        for place in range(rows.shape[1] - 1):
-            own = [number[pair] for pair in zip(rows[:, place].tolist(), rows[:, place + 1].tolist(), strict=True)]
-            found.append((self.pairs, self.chances[1], np.array(own), place))
+        for position in range(rows.shape[1] - 1):
+            own = [
+                number[pair] for pair in zip(rows[:, position].tolist(), rows[:, position + 1].tolist(), strict=True)
+            ]
+            found.append((self.pairs, self.chances[1], np.array(own), position))
         return [*found, (self.single, self.chances[0], rows[:, -1], rows.shape[1] - 1)]
 
-    def wrong_places(self, rows: Integers, coins: np.random.Generator) -> Floats:
-        """The number of wrong places of each row, drawn once."""
+    def wrong_positions(self, rows: Integers, coins: np.random.Generator) -> Floats:
+        """The number of wrong positions of each row, drawn once."""
         costs = np.zeros((*rows.shape, len(self.apart)))
-        for grams, chances, own, place in self.pieces(rows):
+        for grams, chances, own, position in self.pieces(rows):
             below = chances[own].cumsum(axis=1) <= coins.random(len(rows))[:, None]
-            self._add(costs, grams, below[:, :-1].sum(axis=1), place)
+            self._add(costs, grams, below[:, :-1].sum(axis=1), position)
         return (self.runs.cheapest(costs, coins) != rows).sum(axis=1).astype(np.float64)
 
     def channel(self, words: list[Symbols], ties: np.random.Generator) -> Floats:
@@ -224,14 +226,14 @@ class NGrams:
         every = np.array(list(product(*map(range, sizes))))
         costs = np.zeros((len(every), rows.shape[1], len(self.apart)))
         chances = np.ones((len(words), len(every)))
-        for drawn, (grams, table, own, place) in zip(every.T, self.pieces(rows), strict=True):
-            self._add(costs, grams, drawn, place)
+        for drawn, (grams, table, own, position) in zip(every.T, self.pieces(rows), strict=True):
+            self._add(costs, grams, drawn, position)
             chances *= table[own][:, drawn]
         return summed_by_output(chances, self.runs.cheapest(costs, ties), rows)
 
-    def _add(self, costs: Floats, grams: Grams, drawn: Integers, place: int) -> None:
+    def _add(self, costs: Floats, grams: Grams, drawn: Integers, position: int) -> None:
         for offset, symbols in enumerate(grams.rows[drawn].T):
-            costs[:, place + offset] += self.apart[symbols]
+            costs[:, position + offset] += self.apart[symbols]
 
 
 def response_channel(runs: Runs, words: list[Symbols], epsilon: float, ties: np.random.Generator) -> Floats:

@@ -80,7 +80,7 @@ def test_rivals(tmp_path: Path) -> None:
     assert [row["dpwords"] for row in free] == pytest.approx([row["optimum"] for row in free])
     visits = {(row["method"], row["total ε"]): row["visits"] for row in people}
     for total in (4, 10):
-        assert visits["one random place, subset selection", total] < visits["LDPTrace", total] / 2
+        assert visits["one random position, subset selection", total] < visits["LDPTrace", total] / 2
     measured = {row["audited"]: row["measured"] for row in audits}
     assert measured.pop("k-RR of the same artifact, one of 6 sectors") == pytest.approx(math.log(6 * (math.e + 4)))
     assert measured.pop("n-gram baseline of an artifact, one of 9 cells") == "infinite"

@@ -123,7 +123,7 @@ def test_what_is_claimed_cannot_be_changed_afterwards(name: str) -> None:
         dw.EditChannel("ab", 3.0),
     ],
 )
-def test_arrays_that_mechanisms_share_are_read_only(mechanism: dw.Exponential) -> None:
+def test_arrays_that_mechanisms_proportion_are_read_only(mechanism: dw.Exponential) -> None:
     """Else a change to one distribution would change the draws of other mechanisms, whatever they claim."""
     word: Any = [(0, 1), (0, 2), (1, 2), (2, 2)] if (0, 1) in mechanism.language.alphabet else "abab"
     law: Any = mechanism.given(word if mechanism.language.accepts(word) else "EESS").law

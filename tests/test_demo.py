@@ -31,7 +31,7 @@ def parts() -> list[list[str]]:
 
 
 def marked(private: str, released: str, marks: str) -> bool:
-    """Whether marks stand under exactly the places that differ."""
+    """Whether marks stand under exactly the positions that differ."""
     differs = [own != other for own, other in zip(private, released, strict=True)]
     if not any(differs):
         return marks.strip() == "(unchanged)"
@@ -121,7 +121,7 @@ def test_accuracy_and_audit_are_shown(parts: list[list[str]]) -> None:
     assert "6.67" in " ".join(parts[6])  # the true ε of the paper's formula, as in docs/studies.md
 
 
-CHANGED = "demo.by_place('abba', 'abca')"
+CHANGED = "demo.by_position('abba', 'abca')"
 
 
 def shown(marked: str = CHANGED, **settings: str) -> str:

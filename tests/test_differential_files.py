@@ -106,10 +106,10 @@ def test_columns_that_are_copied_show_the_rows_that_are_written(kind: str, tmp_p
     source = "in.parquet" if ways is BINARY["parquet"] else "in.arrow"
     found = {}
     for number, (name, some) in enumerate(others.items()):
-        encoded = {place: as_text(some, pa.string())[place].dictionary_encode() for place in ("who", "city")}
+        encoded = {position: as_text(some, pa.string())[position].dictionary_encode() for position in ("who", "city")}
         table = as_text(some, pa.string())
-        for place, column in encoded.items():
-            table = table.set_column(table.column_names.index(place), place, column)
+        for position, column in encoded.items():
+            table = table.set_column(table.column_names.index(position), position, column)
         for way, content in (("as it is", table), ("with more", listed(table)), ("with notes", noted(table))):
             folder = tmp_path / f"{number} {way}"
             options = ["--column", "word", "--separator", " ", *PEOPLE]
@@ -286,7 +286,9 @@ RECEIPT = {"receipt", "version", "mechanism", "epsilon", "k", "distance", "guara
 
 def _metadata(kind: Any) -> Iterator[Any]:
     """What is attached to the fields inside a type, or to those of a schema."""
-    fields = list(kind) if isinstance(kind, pa.Schema) else [kind.field(place) for place in range(kind.num_fields)]
+    fields = (
+        list(kind) if isinstance(kind, pa.Schema) else [kind.field(position) for position in range(kind.num_fields)]
+    )
     for field in fields:
         yield {key for key in field.metadata or {} if key != b"PARQUET:field_id"}
         yield from _metadata(field.type)

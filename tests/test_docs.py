@@ -115,9 +115,9 @@ def test_the_tutorial_says_how_many_letters_change() -> None:
 def test_how_often_the_most_frequent_letter_is_the_true_one() -> None:
     """The numbers of the FAQ, over all outcomes: four letters at ε = 2, with ties broken at random."""
     kept = math.exp(2) / (math.exp(2) + 3)
-    share = {"kept": kept, "three": _most_frequent(kept, 3), "ten": _most_frequent(kept, 10)}
-    assert f"probability {share['kept']:.2f}." in PAGES["faq"]
-    assert f"with probability {share['three']:.2f}, of ten\nwith {share['ten']:.3f}." in PAGES["faq"]
+    proportion = {"kept": kept, "three": _most_frequent(kept, 3), "ten": _most_frequent(kept, 10)}
+    assert f"probability {proportion['kept']:.2f}." in PAGES["faq"]
+    assert f"with probability {proportion['three']:.2f}, of ten\nwith {proportion['ten']:.3f}." in PAGES["faq"]
 
 
 def test_what_careers_come_to() -> None:

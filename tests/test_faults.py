@@ -88,14 +88,14 @@ def small_disk(tmp_path: Path) -> Path:
     """A directory for a file system of 256 KiB, which `on_small_disk` mounts."""
     if not ROOT or shutil.which("unshare") is None:
         pytest.skip("only root can mount a file system")
-    place = tmp_path / "disk"
-    place.mkdir()
-    return place
+    position = tmp_path / "disk"
+    position.mkdir()
+    return position
 
 
-def on_small_disk(place: Path, steps: str, **environment: str) -> list[str]:
+def on_small_disk(position: Path, steps: str, **environment: str) -> list[str]:
     """Run a script in which a small file system is mounted, and nobody else sees it; the lines that it prints."""
-    script = f"set -u; mount -t tmpfs -o size=256k none {place}; cd {place}; {steps}"
+    script = f"set -u; mount -t tmpfs -o size=256k none {position}; cd {position}; {steps}"
     done = subprocess.run(
         ["unshare", "-m", "bash", "-c", script],
         capture_output=True,

@@ -132,10 +132,10 @@ import sys
 from dpwords.errors import DPWordsError
 from dpwords.frames.memory import memory_source
 content, refused = sys.stdin.buffer.read(), 0
-for place in range(len(content)):
-    for value in (content[place] ^ 4, 255):
+for position in range(len(content)):
+    for value in (content[position] ^ 4, 255):
         try:
-            reader = memory_source("t.parquet", content[:place] + bytes([value]) + content[place + 1:]).reader
+            reader = memory_source("t.parquet", content[:position] + bytes([value]) + content[position + 1:]).reader
             list(reader.batches(reader.schema.names))
         except DPWordsError:
             refused += 1

@@ -153,7 +153,7 @@ TELLING = {  # no draw depends on them: they tell probabilities, estimate, repor
     "spaces/exhaustive.py": {"_rounded", "log_probs"},
     "spaces/free_words.py": {"distances", "log_prob"},
     "spaces/online.py": {"log_prob"},
-    "spaces/subset_selection.py": {"log_prob", "log_shares"},
+    "spaces/subset_selection.py": {"log_prob", "log_proportions"},
 }  # fmt: skip
 
 
@@ -202,8 +202,8 @@ def test_exponentials_are_rounded_once() -> None:
 
 @pytest.mark.parametrize("epsilon", [1e-3, 0.5, 0.7, 1.0, 3.999, 64.0, 1e6])
 def test_rates_lose_less_than_a_millionth_on_their_grid(epsilon: float) -> None:
-    for share in np.random.default_rng(3).uniform(0.5, 1.0, 100).tolist():
-        c = share * epsilon
+    for proportion in np.random.default_rng(3).uniform(0.5, 1.0, 100).tolist():
+        c = proportion * epsilon
         assert c * (1 - 1e-6) < on_grid(c, epsilon) <= c
         assert on_grid(on_grid(c, epsilon), epsilon) == on_grid(c, epsilon)
     assert on_grid(-math.inf, epsilon) == -math.inf

@@ -32,8 +32,8 @@ def test_notebooks_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert not any(cell.outputs or cell.execution_count for cell in cells)  # stored without outputs
     with TemporaryDirectory() as sockets:  # whose paths have to be short
-        place = Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}})
-        NotebookClient(notebook, config=place, startup_timeout=300).execute(cwd=str(tmp_path))
+        position = Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}})
+        NotebookClient(notebook, config=position, startup_timeout=300).execute(cwd=str(tmp_path))
     shown = [output.get("data", {}) for cell in cells for output in cell.outputs]
     assert sum("image/png" in data for data in shown) == PICTURES[name]
     text = "\n".join(data.get("text/plain", "") for data in shown)

@@ -1,4 +1,4 @@
-"""The version has one place, and what is said about the package elsewhere agrees with it."""
+"""The version has one position, and what is said about the package elsewhere agrees with it."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 PROJECT = PYPROJECT["project"]
 
 
-def test_the_version_has_one_place() -> None:
+def test_the_version_has_one_position() -> None:
     assert "version" not in PROJECT
     assert PROJECT["dynamic"] == ["version"]
-    place = ROOT / PYPROJECT["tool"]["hatch"]["version"]["path"]
-    (written,) = re.findall(r'^__version__ = "(\d+\.\d+\.\d+)"$', place.read_text("utf-8"), re.M)
+    position = ROOT / PYPROJECT["tool"]["hatch"]["version"]["path"]
+    (written,) = re.findall(r'^__version__ = "(\d+\.\d+\.\d+)"$', position.read_text("utf-8"), re.M)
     assert dw.__version__ == written
     assert CliRunner().invoke(cli, ["--version"]).output.endswith(f"version {written}\n")
 
@@ -59,11 +59,11 @@ def test_every_package_has_an_oldest_version() -> None:
 
 def test_the_bill_of_materials_is_that_of_the_versions_that_were_tested() -> None:
     """`tools/sbom.py` writes it; the wheel has it in `.dist-info/sboms/`, which `make wheel-check` checks."""
-    (place,) = PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["sbom-files"]
-    text = (ROOT / place).read_text("utf-8")
+    (position,) = PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["sbom-files"]
+    text = (ROOT / position).read_text("utf-8")
     found = json.loads(text)
     assert (found["bomFormat"], found["specVersion"], found["version"]) == ("CycloneDX", "1.6", 1)
-    assert place.endswith(".cdx.json")  # the name that its format asks for
+    assert position.endswith(".cdx.json")  # the name that its format asks for
     main = found["metadata"]["component"]
     assert (main["name"], main["version"]) == (PROJECT["name"], dw.__version__)
     assert main["licenses"] == [{"expression": PROJECT["license"]}]

@@ -18,21 +18,21 @@ from pathlib import Path
 import pytest
 
 import dpwords as dw
-from attack.test_guessing import by_definition, chain_shares
+from attack.test_guessing import by_definition, chain_proportions
 from dpwords.spaces import exhaustive
 
 DOCS = Path(__file__).parent.parent / "docs"
 FOLLOWED = [page for page in sorted(DOCS.glob("*.md")) if "```bash\n" in page.read_text("utf-8")]
 
 
-def follow(page: Path, place: Path) -> str:
+def follow(page: Path, position: Path) -> str:
     """Run all commands and programs of a page in a directory, as one script, and return what they print."""
     blocks = re.findall(r"```(bash|python)\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
     script = "\n".join(code if kind == "bash" else f"python - <<'PROGRAM'\n{code}PROGRAM" for kind, code in blocks)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "-euc", script],
-        cwd=place,
+        cwd=position,
         env=os.environ | {"PATH": path},
         capture_output=True,
         text=True,
@@ -42,54 +42,54 @@ def follow(page: Path, place: Path) -> str:
     return done.stdout
 
 
-def files(place: Path) -> None:
+def files(position: Path) -> None:
     """Every output has the shape of its input."""
-    visits = [line.split(",") for line in (place / "private.csv").read_text().splitlines()]
+    visits = [line.split(",") for line in (position / "private.csv").read_text().splitlines()]
     assert [(row[0], row[1], len(row[2])) for row in visits[1:]] == [
         ("1", "north", 6),
         ("2", "south", 7),
         ("3", "north", 4),
     ]
-    runs = [json.loads(line) for line in (place / "private_runs.jsonl").read_text().splitlines()]
+    runs = [json.loads(line) for line in (position / "private_runs.jsonl").read_text().splitlines()]
     assert [(run["id"], run["user"], len(run["cells"])) for run in runs] == [
         (1, "ann", 4),
         (2, "bob", 3),
         (3, "ann", 4),
     ]
-    log = (place / "private_log.csv").read_text().splitlines()
+    log = (position / "private_log.csv").read_text().splitlines()
     assert log[0] == "case:concept:name,concept:name,time:timestamp"
     assert "2026" not in "".join(log)
-    careers = (place / "private_careers.csv").read_text().splitlines()
+    careers = (position / "private_careers.csv").read_text().splitlines()
     assert [line.count(",") for line in careers] == [6] * 4
     assert careers[2].endswith(",")
     pairs = {
         tuple(row[:2]): float(row[2])
-        for line in (place / "pairs.csv").read_text().splitlines()[1:]
+        for line in (position / "pairs.csv").read_text().splitlines()[1:]
         if (row := line.split(","))
     }
     assert pairs["a", "t"] == pytest.approx(1 / 6, abs=0.05)  # one of the six pairs in gattaca
     assert pairs["g", "g"] < 0.05
-    assert (place / "pairs.svg").read_bytes().startswith(b"<?xml")
+    assert (position / "pairs.svg").read_bytes().startswith(b"<?xml")
 
 
-def diaries(place: Path) -> None:
+def diaries(position: Path) -> None:
     """The reader's own file has its rows and lengths, and a receipt that names no word."""
-    rows = [line.split(",") for line in (place / "private.csv").read_text().splitlines()]
-    assert [(day, who, len(places)) for day, who, places in rows[1:]] == [
+    rows = [line.split(",") for line in (position / "private.csv").read_text().splitlines()]
+    assert [(day, who, len(positions)) for day, who, positions in rows[1:]] == [
         ("1", "ann", 10),
         ("2", "ann", 9),
         ("3", "bob", 6),
     ]
-    assert set("".join(places for _, _, places in rows[1:])) <= set("HWSG")
-    assert json.loads((place / "private.csv.receipt.json").read_text())["epsilon"] == 3
+    assert set("".join(positions for _, _, positions in rows[1:])) <= set("HWSG")
+    assert json.loads((position / "private.csv.receipt.json").read_text())["epsilon"] == 3
 
 
-def robot_plans(place: Path) -> None:
+def robot_plans(position: Path) -> None:
     """Every released plan walks on free cells, visits the depot, keeps out of the lake, and ends at home."""
-    rows = (place / "map.txt").read_text().splitlines()
+    rows = (position / "map.txt").read_text().splitlines()
     free = {(i, j) for i, row in enumerate(rows) for j, cell in enumerate(row) if cell != "#"}
     steps = {"N": (-1, 0), "E": (0, 1), "S": (1, 0), "W": (0, -1)}
-    plans = (place / "private_plans.txt").read_text().splitlines()
+    plans = (position / "private_plans.txt").read_text().splitlines()
     assert [len(plan) for plan in plans] == [15, 13, 11]
     for plan in plans:
         cells = [(0, 0)]
@@ -100,24 +100,24 @@ def robot_plans(place: Path) -> None:
         assert set(cells) <= free - {(2, 5), (2, 6), (3, 5)}
 
 
-def routes(place: Path) -> None:
+def routes(position: Path) -> None:
     """Every released route follows streets of the city, and nobody has spent more than the budget."""
     networkx = pytest.importorskip("networkx")
     parquet = pytest.importorskip("pyarrow.parquet")
-    city = networkx.read_graphml(place / "city.graphml", node_type=int)
+    city = networkx.read_graphml(position / "city.graphml", node_type=int)
     for name, lengths in (("march", [6, 6, 6, 6, 7, 5]), ("april", [6, 5])):
-        table = parquet.read_table(place / f"{name}.parquet")
+        table = parquet.read_table(position / f"{name}.parquet")
         assert table.column_names == ["trip", "person", "route"]
         released = table["route"].to_pylist()
         assert [len(route) for route in released] == lengths
         assert all(city.has_edge(one, other) for route in released for one, other in pairwise(route))
-    ledger = dw.Ledger(place / "ledger.db")
+    ledger = dw.Ledger(position / "ledger.db")
     assert [ledger.spent(who) for who in ("ann", "bob", "cem")] == [15, 8, 7]
 
 
-def traces(place: Path) -> None:
+def traces(position: Path) -> None:
     """Every released trace takes steps of the published log only, and no time or resource is left."""
-    with (place / "private_log.csv").open() as file:
+    with (position / "private_log.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert set(rows[0]) == {"case:concept:name", "concept:name", "time:timestamp"}
     assert all(row["time:timestamp"].startswith("2000-01-01T") for row in rows)
@@ -138,49 +138,49 @@ def traces(place: Path) -> None:
         assert all(other in steps[one] for one, other in pairwise(trace))
 
 
-def sessions(place: Path) -> None:
+def sessions(position: Path) -> None:
     """Every released session begins with CONNECT and ends closed; the machine itself is run by the page."""
     for name in ("private", "edited"):
-        rows = [json.loads(line) for line in (place / f"{name}.jsonl").read_text().splitlines()]
+        rows = [json.loads(line) for line in (position / f"{name}.jsonl").read_text().splitlines()]
         assert [row["session"] for row in rows] == [1, 2, 3, 4]
         assert all(row["inputs"][0] == "CONNECT" and row["inputs"][-1] in ("RESET", "FINACK") for row in rows)
 
 
-def careers(place: Path) -> None:
+def careers(position: Path) -> None:
     """Everybody has the four months of the page, in states that are declared, and the region is left out."""
-    with (place / "private.csv").open() as file:
+    with (position / "private.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [row.pop("person") for row in rows] == [str(person) for person in range(1, 301)]
     assert all(list(row) == ["Jul.93", "Jan.94", "Jul.94", "Jan.95"] for row in rows)
     assert {state for row in rows for state in row.values()} == {"school", "training", "work", "jobless"}
 
 
-def terminal(place: Path) -> None:
+def terminal(position: Path) -> None:
     """Words came through the pipe, and the audit of the paper's formula was kept."""
-    assert [len(line) for line in (place / "private.txt").read_text().splitlines()] == [7, 4]
-    assert (place / "audit.txt").read_text().endswith("THE CLAIM IS BROKEN\n")
+    assert [len(line) for line in (position / "private.txt").read_text().splitlines()] == [7, 4]
+    assert (position / "audit.txt").read_text().endswith("THE CLAIM IS BROKEN\n")
 
 
-def audited(place: Path) -> None:
+def audited(position: Path) -> None:
     """The picture of the losses is there."""
-    assert (place / "losses.svg").read_bytes().startswith(b"<?xml")
+    assert (position / "losses.svg").read_bytes().startswith(b"<?xml")
 
 
-def guesses(place: Path) -> None:
+def guesses(position: Path) -> None:
     """The figures of a week of sun and rain, by definition over all weeks and all releases."""
     rows = {None: {"s": 0.5, "r": 0.5}, "s": {"s": 0.9, "r": 0.1}, "r": {"s": 0.3, "r": 0.7}}
     mechanism = dw.Exponential(dw.Words("sr"), 1)
-    prior = chain_shares(exhaustive.words(mechanism.language, 7), rows, None)
-    places, whole = by_definition(mechanism, 7, 1, prior)
-    (found,) = json.loads((place / "guessed.json").read_text())["rows"]
+    prior = chain_proportions(exhaustive.words(mechanism.language, 7), rows, None)
+    positions, whole = by_definition(mechanism, 7, 1, prior)
+    (found,) = json.loads((position / "guessed.json").read_text())["rows"]
     assert found["whole"] == pytest.approx(whole)
-    assert found["hits_by_place"] == pytest.approx(places)
+    assert found["hits_by_place"] == pytest.approx(positions)
 
 
-def recipes(place: Path) -> None:
+def recipes(position: Path) -> None:
     """The recipe that the page prints is the one of its options."""
     grid = dw.Recipe(system="grid:15x15", rules=("contains:3,4",), epsilon=5)
-    assert dw.Recipe.from_json(place / "release.json") == grid
+    assert dw.Recipe.from_json(position / "release.json") == grid
 
 
 CHECKS: dict[str, Callable[[Path], None]] = {

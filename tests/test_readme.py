@@ -92,14 +92,14 @@ def test_odds_of_100_are_true_and_rounded_up(page: str, lines: int) -> None:
     rows = re.findall(r"^\| (?:at most … of 100 cases|(\d)) \|(.*)\|$", text, re.MULTILINE)
     assert len(epsilons) == 6
     assert len(rows) == lines
-    for places, cells in rows:
+    for positions, cells in rows:
         for epsilon, cell in zip(epsilons, cells.split("|"), strict=True):
-            share = 100 / (1 + math.exp(-epsilon * int(places or 1)))
+            proportion = 100 / (1 + math.exp(-epsilon * int(positions or 1)))
             if cell.strip() == "all but 100":
-                assert share > 99.9999
+                assert proportion > 99.9999
                 continue
             step = 10.0 ** -len(cell.strip().partition(".")[2])
-            assert share <= float(cell) < share + step
+            assert proportion <= float(cell) < proportion + step
 
 
 def _row_with(text: str, head: str) -> str:

@@ -20,7 +20,7 @@ import zipfile
 from pathlib import Path
 
 from packaging.metadata import Metadata
-from sbom import PLACE as MATERIALS
+from sbom import POSITION as MATERIALS
 from sbom import document
 
 ROOT = Path(__file__).parents[1]
@@ -117,9 +117,9 @@ def check_installed(python: Path, wheel: Path, version: str, folder: Path, const
         asked = f"dpwords[{','.join(extras)}] @ {wheel.as_uri()}"
         run(own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--constraint", bounds, asked)
         installed = time.monotonic()
-        place = folder / ("with" if extras else "without")
-        place.mkdir()
-        run(own, ROOT / "tests" / "helpers" / "installed.py", place, version, *extras)
+        position = folder / ("with" if extras else "without")
+        position.mkdir()
+        run(own, ROOT / "tests" / "helpers" / "installed.py", position, version, *extras)
         kind = f"with the extras {', '.join(extras)}" if extras else "without extras"
         seconds = f"{installed - begin:.0f} s to install, {time.monotonic() - installed:.0f} s to run"
         age = ", with the oldest packages that it allows" if constraints else ""
@@ -127,8 +127,8 @@ def check_installed(python: Path, wheel: Path, version: str, folder: Path, const
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
+    with tempfile.TemporaryDirectory() as position:
+        folder = Path(position)
         run(sys.executable, "-m", "build", "--outdir", folder, ROOT)
         (wheel,), (sources,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
         facts = check_contents(wheel, sources)

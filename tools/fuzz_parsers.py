@@ -46,7 +46,7 @@ with atheris.instrument_imports(include=["dpwords"], enable_loader_override=Fals
     from dpwords.languages import patterns
     from dpwords.recipes import notation, rule_notation
 
-PLACE = Path(tempfile.mkdtemp(prefix="dpwords-fuzz-"))
+POSITION = Path(tempfile.mkdtemp(prefix="dpwords-fuzz-"))
 WORDS, CELLS = dw.Words("ab"), dw.GridWorld(2, 2).by_states()
 LANGUAGES = (WORDS, dw.Words(["pay", "ship", "cancel"]), dw.GridWorld(3, 3), CELLS)
 FREE = dw.Exponential(WORDS, 3.0)
@@ -67,9 +67,9 @@ def text_of(content: bytes) -> str:
 
 def file_of(name: str, content: bytes) -> Path:
     """A file with this content."""
-    place = PLACE / name
-    place.write_bytes(content)
-    return place
+    position = POSITION / name
+    position.write_bytes(content)
+    return position
 
 
 def alphabet(content: bytes) -> object:
@@ -140,17 +140,17 @@ def receipt(content: bytes) -> object:
 
 
 def unfinished(content: bytes) -> object:
-    run = Unfinished(PLACE / "out.csv")
+    run = Unfinished(POSITION / "out.csv")
     run.folder.mkdir(exist_ok=True)
     (run.folder / "run.json").write_bytes(content)
     return run.check_same(FACTS)
 
 
 def made_certificates() -> bytes:
-    mechanism, place = dw.Exponential(CELLS, 2.0), PLACE / "made.json"
+    mechanism, position = dw.Exponential(CELLS, 2.0), POSITION / "made.json"
     mechanism.certificate(3)
-    mechanism.certificate.save(place)
-    return place.read_bytes()
+    mechanism.certificate.save(position)
+    return position.read_bytes()
 
 
 def made_receipt() -> bytes:
@@ -227,15 +227,15 @@ def check(content: bytes, name: str) -> None:
 def run_one(name: str, *options: str) -> NoReturn:
     """Fuzz one target in this process, which ends with it."""
     target = TARGETS[name]
-    corpus, words = PLACE / f"{name}-corpus", PLACE / f"{name}-words"
+    corpus, words = POSITION / f"{name}-corpus", POSITION / f"{name}-words"
     corpus.mkdir()
     for number, seed in enumerate(target.seeds):
         (corpus / str(number)).write_bytes(seed)
     tokens = {token for seed in target.seeds for token in re.findall(rb"\w+|[^\w\s]", seed[:1000])}
     lines = ["".join(f"\\x{byte:02x}" for byte in token) for token in sorted(tokens)]
     words.write_text("".join(f'"{line}"\n' for line in lines), encoding="utf-8")
-    places = [] if any(not each.startswith("-") for each in options) else [str(corpus)]
-    arguments = [sys.argv[0], *LIMITS, f"-dict={words}", f"-artifact_prefix={name}-", *options, *places]
+    positions = [] if any(not each.startswith("-") for each in options) else [str(corpus)]
+    arguments = [sys.argv[0], *LIMITS, f"-dict={words}", f"-artifact_prefix={name}-", *options, *positions]
     atheris.Setup(arguments, lambda content: check(content, name))
     atheris.Fuzz()
     raise AssertionError
@@ -246,8 +246,8 @@ def run_all(names: Iterable[str], *options: str) -> int:
     failed = []
     for name in names:
         command = [sys.executable, __file__, "--one", name, "-print_final_stats=1", *options]
-        place = os.environ | {"TMPDIR": str(PLACE)}  # libFuzzer ends a process before that can tidy up
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, env=place)
+        position = os.environ | {"TMPDIR": str(POSITION)}  # libFuzzer ends a process before that can tidy up
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, env=position)
         text = done.stdout.decode("utf-8", "replace")
         tried = re.search(r"stat::number_of_executed_units:\s*(\d+)", text)
         failed += [name] if done.returncode or not tried else []
@@ -269,4 +269,4 @@ if __name__ == "__main__":
     try:
         sys.exit(main(*sys.argv[1:]))
     finally:
-        shutil.rmtree(PLACE, ignore_errors=True)
+        shutil.rmtree(POSITION, ignore_errors=True)

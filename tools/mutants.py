@@ -1,4 +1,4 @@
-"""Mutation testing: change one place of a module at a time, and see whether its tests notice.
+"""Mutation testing: change one position of a module at a time, and see whether its tests notice.
 
 Usage: python tools/mutants.py [--most NUMBER] [--seed NUMBER] [MODULE]...
 
@@ -102,10 +102,10 @@ def _changes(node: ast.AST) -> Iterator[tuple[int, str]]:
     """The line and the name of each change of a node, which is made while its name is looked at, and then undone."""
     line = getattr(node, "lineno", 0)
     if isinstance(node, ast.Compare):
-        for place, operator in enumerate(node.ops):
-            node.ops[place] = COMPARED[type(operator)]()
-            yield line, f"{_name(operator)} becomes {_name(node.ops[place])}"
-            node.ops[place] = operator
+        for position, operator in enumerate(node.ops):
+            node.ops[position] = COMPARED[type(operator)]()
+            yield line, f"{_name(operator)} becomes {_name(node.ops[position])}"
+            node.ops[position] = operator
     elif isinstance(node, (ast.BinOp, ast.AugAssign)) and type(node.op) in COMPUTED:
         yield from _swapped(node, "op", COMPUTED[type(node.op)]())
     elif isinstance(node, ast.BoolOp):
@@ -138,14 +138,14 @@ def _swapped(node: ast.AST, name: str, value: Any) -> Iterator[tuple[int, str]]:
 
 def _shortened(statements: Any) -> Iterator[tuple[int, str]]:
     """Leave out one statement of a block; what is returned becomes None."""
-    for place, statement in enumerate(statements if isinstance(statements, list) else ()):
+    for position, statement in enumerate(statements if isinstance(statements, list) else ()):
         if isinstance(statement, ast.Return) and _name(statement.value) != "None":
-            statements[place] = ast.Return(ast.Constant(None))
+            statements[position] = ast.Return(ast.Constant(None))
             yield statement.lineno, "None is returned"
         elif _can_go(statement):
-            statements[place] = ast.Pass()
+            statements[position] = ast.Pass()
             yield statement.lineno, "left out"
-        statements[place] = statement
+        statements[position] = statement
 
 
 def _can_go(statement: ast.stmt) -> bool:
@@ -176,21 +176,21 @@ def named_tests(module: str) -> list[str]:
 class Bench:
     """A copy of the tree in which tests are run."""
 
-    def __init__(self, place: Path) -> None:
-        self._place, self._stamp = place, 0
+    def __init__(self, position: Path) -> None:
+        self._position, self._stamp = position, 0
         for name in ("src", "tests", "docs", "examples", "tools", "benchmarks"):
             if (ROOT / name).exists():
-                shutil.copytree(ROOT / name, place / name)  # with compiled loops, whose times count
+                shutil.copytree(ROOT / name, position / name)  # with compiled loops, whose times count
         for path in ROOT.iterdir():
             if path.is_file() and path.name != ".git":
-                shutil.copy2(path, place)
+                shutil.copy2(path, position)
 
     def text(self, module: str) -> str:
-        return (self._place / PACKAGE / module).read_text("utf-8")
+        return (self._position / PACKAGE / module).read_text("utf-8")
 
     def passes(self, module: str, text: str, seconds: float) -> bool:
         """Whether the tests of a module pass with this text in its place, within so much time."""
-        path = self._place / PACKAGE / module
+        path = self._position / PACKAGE / module
         before = path.read_bytes(), path.stat().st_mtime
         self._stamp += 1
         path.write_text(text, encoding="utf-8")
@@ -205,8 +205,8 @@ class Bench:
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *names]
         process = subprocess.Popen(
             command,
-            cwd=self._place,
-            env=os.environ | {"PYTHONPATH": str(self._place / "src")},
+            cwd=self._position,
+            env=os.environ | {"PYTHONPATH": str(self._position / "src")},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
@@ -249,8 +249,8 @@ def main() -> None:
     if unknown:
         parser.error(f"no tests are named for {', '.join(unknown)}: add a line to TESTS of tools/mutants.py")
     rows = []
-    with tempfile.TemporaryDirectory(prefix="dpwords-mutants-") as place:
-        bench = Bench(Path(place))
+    with tempfile.TemporaryDirectory(prefix="dpwords-mutants-") as position:
+        bench = Bench(Path(position))
         for module in options.modules or TESTS:
             rows.append(tried(bench, module, options.most, options.seed))
             print(rows[-1], flush=True)

@@ -20,7 +20,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
-PLACE = ROOT / "tools" / "dpwords.cdx.json"
+POSITION = ROOT / "tools" / "dpwords.cdx.json"
 EXTRA = "all"  # of dpwords: what users can install with it
 LONGEST = 60  # characters of a licence's name; some packages declare the whole text
 
@@ -103,4 +103,4 @@ def _reference(name: str, version: str) -> str:
 
 
 if __name__ == "__main__":
-    PLACE.write_text(json.dumps(document(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    POSITION.write_text(json.dumps(document(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -263,7 +263,7 @@ def _existing(makers: Mapping[str, Maker], epsilon: float) -> dict[str, Maker]:
 
 def _edits(distance: object) -> Edits:
     if distance not in ("hamming", "levenshtein"):
-        raise InvalidValue("distance is 'hamming', places that differ, or 'levenshtein', edits")
+        raise InvalidValue("distance is 'hamming', positions that differ, or 'levenshtein', edits")
     return "all" if distance == "levenshtein" else "substitutions"
 
 

@@ -18,7 +18,7 @@ FAIR: Any = {state: {"a": 0.5, "b": 0.5} for state in (None, "a", "b")}
 
 
 def test_the_majority_of_very_many_releases() -> None:
-    """220 releases against 200, each with odds e²: the odds of each place are e^(20·2)."""
+    """220 releases against 200, each with odds e²: the odds of each position are e^(20·2)."""
     found = attack.posterior(["a" * 13] * 220 + ["b" * 13] * 200, dw.Exponential(dw.Words("ab"), epsilon=2))
     assert found.places[4]["b"] == pytest.approx(math.exp(-40), rel=1e-9)
     assert found.places[4]["a"] == pytest.approx(1.0)
@@ -41,14 +41,16 @@ def test_passes_over_many_releases_against_the_definition(kind: Any, counts: tup
     seen = [words[0]] * counts[0] + [words[-1]] * counts[1]
     laws = [mechanism.given(word) for word in words]
     logs = [counts[0] * law.log_prob(words[0]) + counts[1] * law.log_prob(words[-1]) for law in laws]
-    shares = [math.exp(each - max(logs)) for each in logs]
+    proportions = [math.exp(each - max(logs)) for each in logs]
     found = attack.posterior(seen, kind(CELLS, 2, limits=FEW))
-    best = max(zip(shares, words, strict=True), key=lambda pair: pair[0])
-    assert found.probability == pytest.approx(best[0] / sum(shares), abs=1e-9 + 5 * found.error)
-    for place, table in enumerate(found.places):
-        for symbol, share in table.items():
-            truth = sum(each for each, word in zip(shares, words, strict=True) if word[place] == symbol) / sum(shares)
-            assert share == pytest.approx(truth, abs=1e-9 + 5 * found.error)
+    best = max(zip(proportions, words, strict=True), key=lambda pair: pair[0])
+    assert found.probability == pytest.approx(best[0] / sum(proportions), abs=1e-9 + 5 * found.error)
+    for position, table in enumerate(found.places):
+        for symbol, proportion in table.items():
+            truth = sum(each for each, word in zip(proportions, words, strict=True) if word[position] == symbol) / sum(
+                proportions
+            )
+            assert proportion == pytest.approx(truth, abs=1e-9 + 5 * found.error)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +64,7 @@ def test_passes_over_many_releases_against_the_definition(kind: Any, counts: tup
     ids=str,
 )
 def test_fifteen_hundred_releases_leave_no_doubt(mechanism: Any, length: int) -> None:
-    """A place is guessed wrongly with a chance of e^(−100) or less, by Chernoff's bound."""
+    """A position is guessed wrongly with a chance of e^(−100) or less, by Chernoff's bound."""
     found = attack.guess(mechanism, length, releases=1500, samples=200)
     assert found.whole == pytest.approx(1.0)
     assert found.hits == pytest.approx(length)

@@ -32,7 +32,7 @@ CELL_CHAIN = {
 }
 
 
-def chain_shares(words: list[Any], rows: dict[Any, dict[Any, float]], start: Any) -> list[float]:
+def chain_proportions(words: list[Any], rows: dict[Any, dict[Any, float]], start: Any) -> list[float]:
     """The probability of each word of states or of free symbols, where the symbol is the next state."""
     found = []
     for word in words:
@@ -42,7 +42,8 @@ def chain_shares(words: list[Any], rows: dict[Any, dict[Any, float]], start: Any
 
 
 def by_definition(mechanism: Any, length: int, releases: int, prior: list[float] | None = None) -> tuple[Any, float]:
-    """Hits at each place, and the probability of the whole word: sums over all tuples of outputs of the best guess."""
+    """Hits at each position, and the probability of the whole word: sums over all tuples of outputs of the best
+    guess."""
     words = exhaustive.words(mechanism.language, length)
     if isinstance(mechanism, dw.Report):
         outputs: Any = mechanism.every_output()
@@ -50,19 +51,19 @@ def by_definition(mechanism: Any, length: int, releases: int, prior: list[float]
         outputs = exhaustive.words_up_to(mechanism.language, 4 if mechanism.language is UNEVEN else 3)
     else:
         outputs = words
-    shares = prior or [1 / len(words)] * len(words)
+    proportions = prior or [1 / len(words)] * len(words)
     laws = [mechanism.given(word) for word in words]
     table = [[math.exp(law.log_prob(output)) for output in outputs] for law in laws]
-    places, whole = [0.0] * length, 0.0
+    positions, whole = [0.0] * length, 0.0
     for seen in itertools.product(range(len(outputs)), repeat=releases):
-        joint = [p * math.prod(row[w] for w in seen) for p, row in zip(shares, table, strict=True)]
+        joint = [p * math.prod(row[w] for w in seen) for p, row in zip(proportions, table, strict=True)]
         whole += max(joint)
-        for place in range(length):
+        for position in range(length):
             sums: dict[Any, float] = {}
             for word, each in zip(words, joint, strict=True):
-                sums[word[place]] = sums.get(word[place], 0.0) + each
-            places[place] += max(sums.values())
-    return places, whole
+                sums[word[position]] = sums.get(word[position], 0.0) + each
+            positions[position] += max(sums.values())
+    return positions, whole
 
 
 MECHANISMS = {
@@ -107,16 +108,16 @@ def test_every_mechanism_against_the_definition(name: str, releases: int) -> Non
     make, length = MECHANISMS[name]
     mechanism = make(Limits())
     found = attack.guess(mechanism, length, releases=releases)
-    places, whole = by_definition(mechanism, length, releases)
+    positions, whole = by_definition(mechanism, length, releases)
     assert found.exact
     assert found.whole == pytest.approx(whole, rel=1e-9)
-    assert list(found.hits_by_place) == pytest.approx(places, rel=1e-9)
-    assert found.hits == pytest.approx(sum(places))
+    assert list(found.hits_by_place) == pytest.approx(positions, rel=1e-9)
+    assert found.hits == pytest.approx(sum(positions))
     none = by_definition(mechanism, length, 0)
     assert found.without == (pytest.approx(sum(none[0])), pytest.approx(none[1]))
     assert list(found.without_by_place) == pytest.approx(none[0])
     assert found.promised is None or found.promised.whole >= whole * (1 - 1e-9)
-    assert found.promised is None or found.promised.hits >= sum(places) * (1 - 1e-9)
+    assert found.promised is None or found.promised.hits >= sum(positions) * (1 - 1e-9)
 
 
 @pytest.mark.parametrize("releases", [1, 2, 3])
@@ -127,11 +128,11 @@ def test_a_chain_as_prior_against_the_definition(name: str, releases: int) -> No
     free = mechanism.language.alike
     words = exhaustive.words(mechanism.language, length)
     rows, start = (FREE_CHAIN, None) if free else (CELL_CHAIN, (0, 0))
-    places, whole = by_definition(mechanism, length, releases, chain_shares(words, rows, start))
+    positions, whole = by_definition(mechanism, length, releases, chain_proportions(words, rows, start))
     for prior in (rows, dw.estimate.chain(mechanism.language, rows)):
         found = attack.guess(mechanism, length, prior, releases)
         assert found.whole == pytest.approx(whole, rel=1e-9)
-        assert list(found.hits_by_place) == pytest.approx(places, rel=1e-9)
+        assert list(found.hits_by_place) == pytest.approx(positions, rel=1e-9)
 
 
 @pytest.mark.parametrize("releases", [1, 2, 3])
@@ -141,20 +142,20 @@ def test_simulated_intervals_hold_the_truth(name: str, releases: int) -> None:
     used."""
     make, length = MECHANISMS[name]
     found = attack.guess(make(FEW), length, releases=releases, samples=1500)
-    places, whole = by_definition(make(Limits()), length, releases)
+    positions, whole = by_definition(make(Limits()), length, releases)
     assert (found.method, found.samples, found.exact) == ("simulation", 1500, False)
-    assert found.low.hits <= sum(places) <= found.high.hits
+    assert found.low.hits <= sum(positions) <= found.high.hits
     assert found.low.whole <= whole <= found.high.whole
-    assert found.high.hits - found.low.hits < 0.45  # of 3 or 4 places
-    assert found.hits == pytest.approx(sum(places), abs=0.1)
+    assert found.high.hits - found.low.hits < 0.45  # of 3 or 4 positions
+    assert found.hits == pytest.approx(sum(positions), abs=0.1)
 
 
 def test_simulation_with_a_chain_on_free_words() -> None:
     found = attack.guess(dw.Exponential(FREE, 1.5, limits=FEW), 3, FREE_CHAIN, samples=1500)
-    shares = chain_shares(exhaustive.words(FREE, 3), FREE_CHAIN, None)
-    places, whole = by_definition(dw.Exponential(FREE, 1.5), 3, 1, shares)
+    proportions = chain_proportions(exhaustive.words(FREE, 3), FREE_CHAIN, None)
+    positions, whole = by_definition(dw.Exponential(FREE, 1.5), 3, 1, proportions)
     assert found.method == "simulation"
-    assert found.low.hits <= sum(places) <= found.high.hits
+    assert found.low.hits <= sum(positions) <= found.high.hits
     assert found.low.whole <= whole <= found.high.whole
 
 
@@ -170,12 +171,12 @@ def test_many_releases_are_simulated_over_listed_words() -> None:
 
 @pytest.mark.parametrize(("symbols", "length", "epsilon"), [("acgt", 20, 3.0), ("ab", 5, 0.1), ("abcdefgh", 1, 9.0)])
 def test_randomised_response_by_its_formula(symbols: str, length: int, epsilon: float) -> None:
-    place = math.exp(epsilon) / (math.exp(epsilon) + len(symbols) - 1)
+    position = math.exp(epsilon) / (math.exp(epsilon) + len(symbols) - 1)
     found = attack.guess(dw.Exponential(dw.Words(symbols), epsilon), length)
-    assert found.hits == pytest.approx(length * place)
-    assert found.whole == pytest.approx(place**length)
+    assert found.hits == pytest.approx(length * position)
+    assert found.whole == pytest.approx(position**length)
     assert found.promised is not None
-    assert found.promised == (pytest.approx(length * place), pytest.approx(place**length))
+    assert found.promised == (pytest.approx(length * position), pytest.approx(position**length))
     assert found.without == (length / len(symbols), pytest.approx(len(symbols) ** -length))
 
 
@@ -194,11 +195,11 @@ def test_the_edit_channel_is_simulated() -> None:
 
 
 def test_words_that_cannot_be_listed_are_bounded_by_the_promise() -> None:
-    """The edit channel hides a substitution, so a place is guessed with at most e^L/(e^L + m − 1), L = 2ε."""
+    """The edit channel hides a substitution, so a position is guessed with at most e^L/(e^L + m − 1), L = 2ε."""
     found = attack.guess(dw.EditChannel("acgt", epsilon=3), 20, releases=2)
-    place = math.exp(6) / (math.exp(6) + 3)
+    position = math.exp(6) / (math.exp(6) + 3)
     assert (found.method, found.exact) == ("bound", False)
-    assert found.high == (pytest.approx(20 * place), pytest.approx(place**20))
+    assert found.high == (pytest.approx(20 * position), pytest.approx(position**20))
     assert "bounds that follow from the promise" in str(found)
     with pytest.raises(dw.TooLarge, match="at most 4096 words"):
         attack.guess(dw.Exponential(dw.GridWorld(9, 9), 2, utility=dw.Inverse(1.0)), 12, releases=2)
@@ -228,12 +229,12 @@ def posterior_by_definition(seen: list[Any], mechanism: Any, length: int) -> tup
     words = exhaustive.words(mechanism.language, length)
     joint = {word: math.exp(sum(mechanism.given(word).log_prob(each) for each in seen)) for word in words}
     total = sum(joint.values())
-    places: list[dict[Any, float]] = [{} for _ in range(length)]
+    positions: list[dict[Any, float]] = [{} for _ in range(length)]
     for word, weight in joint.items():
-        for place, symbol in enumerate(word):
-            places[place][symbol] = places[place].get(symbol, 0.0) + weight / total
+        for position, symbol in enumerate(word):
+            positions[position][symbol] = positions[position].get(symbol, 0.0) + weight / total
     best = max(joint, key=lambda word: joint[word])
-    return places, best, joint[best] / total
+    return positions, best, joint[best] / total
 
 
 @pytest.mark.parametrize("releases", [1, 2, 3])
@@ -244,13 +245,15 @@ def test_the_posterior_against_the_definition(name: str, releases: int) -> None:
     source = mechanism.seeded(releases)
     word = exhaustive.words(mechanism.language, length)[1]
     outputs = source.given(word).simulate(releases)
-    places, _, probability = posterior_by_definition(outputs, mechanism, length)
+    positions, _, probability = posterior_by_definition(outputs, mechanism, length)
     options = {} if mechanism.distance == "hamming" else {"length": length}
     found = attack.posterior(outputs, mechanism, **options)
     assert found.exact
     assert found.probability == pytest.approx(probability, rel=1e-9)
-    for shares, expected in zip(found.places, places, strict=True):
-        assert {symbol: share for symbol, share in shares.items() if share} == pytest.approx(expected, rel=1e-9)
+    for proportions, expected in zip(found.places, positions, strict=True):
+        assert {symbol: proportion for symbol, proportion in proportions.items() if proportion} == pytest.approx(
+            expected, rel=1e-9
+        )
 
 
 @pytest.mark.parametrize("name", ["cells", "cells, textbook", "cells, online", "moves", "moves, online", "rule"])
@@ -261,7 +264,7 @@ def test_the_posterior_by_passes(name: str) -> None:
     mechanism, plain = make(FEW), make(Limits())
     word = exhaustive.words(mechanism.language, length)[2]
     outputs = plain.seeded(5).given(word).simulate(2)
-    places, best, probability = posterior_by_definition(outputs, plain, length)
+    positions, best, probability = posterior_by_definition(outputs, plain, length)
     found = attack.posterior(outputs, mechanism)
     assert found.exact == isinstance(mechanism, dw.Online)
     tolerance = 1e-9 + 5 * found.error
@@ -270,15 +273,15 @@ def test_the_posterior_by_passes(name: str) -> None:
     assert plain.given(found.word).log_prob(outputs[0]) + plain.given(found.word).log_prob(outputs[1]) == (
         pytest.approx(sum(plain.given(best).log_prob(each) for each in outputs), abs=1e-6)
     )
-    for shares, expected in zip(found.places, places, strict=True):
-        for symbol, share in expected.items():
-            assert shares[symbol] == pytest.approx(share, abs=tolerance)
+    for proportions, expected in zip(found.places, positions, strict=True):
+        for symbol, proportion in expected.items():
+            assert proportions[symbol] == pytest.approx(proportion, abs=tolerance)
 
 
 def test_a_guess_in_words() -> None:
     text = str(attack.guess(dw.Exponential(dw.Words("acgt"), 3), 20))
     assert "of 100 such words, at most 7 are guessed as a whole" in text  # 0.0618
-    assert "17.5 of 20 places are guessed, on average (without any release, 5)" in text  # 17.40
+    assert "17.5 of 20 positions are guessed, on average (without any release, 5)" in text  # 17.40
     rare = attack.guess(dw.Exponential(dw.Words("acgt"), 1), 20)  # 0.4754^20 = 3.5e-7
     assert rare.of_100 == "of 10,000,000 such words, at most 4 are guessed"
     assert attack.guess(dw.Exponential(dw.Words("a"), 1), 3).of_100 == "of 100 such words, at most 100 are guessed"

@@ -64,7 +64,7 @@ def test_randomised_response_spends_just_what_it_claims(epsilon: float) -> None:
     assert not channel(response(6, epsilon), one, claimed=0.999 * epsilon).holds
 
 
-def test_losses_of_places_add_up_under_hamming_distance() -> None:
+def test_losses_of_positions_add_up_under_hamming_distance() -> None:
     each = response(2, 1.5)
     found = channel(np.kron(each, each), "hamming", inputs=WORDS, outputs=WORDS, claimed=1.5)
     assert found.epsilon == pytest.approx(1.5)

@@ -71,7 +71,8 @@ def test_an_honest_output_may_show_the_time(name: str, epsilon: float) -> None:
 @pytest.mark.parametrize("name", ["JSON", "day", "hour"])
 @pytest.mark.parametrize("alike", [False, True])
 def test_a_seed_from_the_clock_is_seen_beside_the_time(name: str, alike: bool) -> None:
-    """The share of seeds for which both words lead to one output is 0, or one half if letters are replaced alike."""
+    """The proportion of seeds for which both words lead to one output is 0, or one half if letters are replaced
+    alike."""
     seeded = seeded_by(SlowClock(20), alike)
     found = dw.audit.statistical(lambda word: STAMPS[name](seeded(word)), "abcd", "abca", 3000, claimed=1.0, seed=name)
     assert not found.holds
@@ -93,7 +94,7 @@ def test_stamps_do_not_make_draws_repeat(readings: int, epsilon: float) -> None:
 
 
 class Seen(NamedTuple):
-    """What all code of a process shares, and an audit must not touch."""
+    """What all code of a process proportions, and an audit must not touch."""
 
     clocks: dict[str, int]
     seconds: float

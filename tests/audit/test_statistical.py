@@ -16,7 +16,7 @@ from scipy import stats
 
 import dpwords as dw
 from dpwords.audit.events import Trait, most_telling
-from dpwords.audit.intervals import largest_share, least_share, quick_bounds
+from dpwords.audit.intervals import largest_proportion, least_proportion, quick_bounds
 from dpwords.audit.repeats import BATCHES, IN_A_ROW, NEAR, SEEDS
 from dpwords.audit.statistical import reach_of
 from gallery import BENCHMARKS, BROKEN, CLOCKS, OURS, aligned, letters
@@ -93,10 +93,10 @@ def test_the_bounds_are_those_of_clopper_and_pearson(draws: int, error: float) -
     for hits in {0, 1, draws // 3, draws // 2, draws - 1, draws}:
         least = stats.beta.ppf(error, hits, draws - hits + 1) if hits else 0.0
         largest = stats.beta.isf(error, hits + 1, draws - hits) if hits < draws else 1.0
-        assert least_share(hits, draws, error) == pytest.approx(least, rel=3e-6, abs=0)
-        assert largest_share(hits, draws, error) == pytest.approx(largest, rel=3e-6)
-        assert least_share(hits, draws, error) <= least * (1 + 1e-9)
-        assert largest_share(hits, draws, error) >= largest * (1 - 1e-9)
+        assert least_proportion(hits, draws, error) == pytest.approx(least, rel=3e-6, abs=0)
+        assert largest_proportion(hits, draws, error) == pytest.approx(largest, rel=3e-6)
+        assert least_proportion(hits, draws, error) <= least * (1 + 1e-9)
+        assert largest_proportion(hits, draws, error) >= largest * (1 - 1e-9)
         low, high = (float(bound[0]) for bound in quick_bounds(np.array([hits / draws]), draws, error))
         assert low <= least + 1e-9
         assert high >= largest - 1e-9
@@ -109,7 +109,7 @@ def test_no_hit_at_all_gives_a_finite_bound() -> None:
     assert found.loss == pytest.approx(expected, rel=1e-6) == found.reach
     assert found.reach == reach_of(2000, 0.999)
     assert found.epsilon == pytest.approx(expected / 2)
-    assert found.holds  # 2.39 for each of two places
+    assert found.holds  # 2.39 for each of two positions
     assert {found.of_word.hits, found.of_neighbour.hits} == {0, 1000}
     assert found.repeats == ""  # it is deterministic, and what is published shows that already
 
@@ -207,7 +207,7 @@ def test_a_callable_that_changes_its_word_gets_another_one_each_time() -> None:
 
 
 def test_draws_that_depend_on_each_other_are_accused() -> None:
-    """A batch that says everything twice, and one that shares its state with all others."""
+    """A batch that says everything twice, and one that proportions its state with all others."""
     twice = letters(1.0)
     found = dw.audit.statistical(
         lambda word, draws: [each for _ in range(draws) for each in [twice(word)] * 2][:draws], "abcd", "abca", 4000

@@ -17,20 +17,20 @@ CHAIN = "state,symbol,probability\n,a,0.9\n,b,0.1\na,a,0.2\na,b,0.8\nb,a,0.5\nb,
 
 
 def test_the_table_of_free_words() -> None:
-    """Places are guessed with e^c/(e^c + 3), where c is ε, or ε/2 by the textbook; 20 places."""
+    """Positions are guessed with e^c/(e^c + 3), where c is ε, or ε/2 by the textbook; 20 positions."""
     done = run("attack", "--alphabet", "name:dna", "--length", "20", "--epsilon", "3,1")
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0] == "what is guessed of words of length 20, if all words are equally likely, k = 1"
-    place = math.exp(3) / (math.exp(3) + 3)
+    position = math.exp(3) / (math.exp(3) + 3)
     assert lines[2].split()[:3] == ["3", "tight", "(default)"]
-    assert f"{20 * place:.4g} of 20" in lines[2]
-    assert f"{100 * place**20:.3g}%" in lines[2]
+    assert f"{20 * position:.4g} of 20" in lines[2]
+    assert f"{100 * position**20:.3g}%" in lines[2]
     assert lines[2].endswith("of 100 such words, at most 7 are guessed")
     half = math.exp(1.5) / (math.exp(1.5) + 3)
     assert f"{20 * half:.4g} of 20" in lines[3]
     assert lines[5].startswith("1")
-    assert lines[-1].startswith("(without any release: 5 of 20 places")
+    assert lines[-1].startswith("(without any release: 5 of 20 positions")
 
 
 def test_files_have_the_figures(tmp_path: Path) -> None:
@@ -54,8 +54,8 @@ def test_a_chain_from_a_file(tmp_path: Path) -> None:
     table.write_text(CHAIN, encoding="utf-8")
     rows: dict[str, dict[str, float]] = {}
     for line in CHAIN.splitlines()[1:]:
-        state, symbol, share = line.split(",")
-        rows.setdefault(state, {})[symbol] = float(share)
+        state, symbol, proportion = line.split(",")
+        rows.setdefault(state, {})[symbol] = float(proportion)
     document = tmp_path / "chain.json"
     document.write_text(json.dumps(rows), encoding="utf-8")
     prior = {state or None: row for state, row in rows.items()}
@@ -73,7 +73,9 @@ def test_a_chain_of_cells(tmp_path: Path) -> None:
     file.write_text(json.dumps(rows), encoding="utf-8")
     grid = ("attack", "--system", "grid:2x2", "--length", "3", "-e", "2", "--mechanism", "online")
     done = run(*grid, "--prior", str(file))
-    assert "(without any release: 2.13 of 3 places" in done.stdout  # 1 for E, 0.75 for S, 0.375 for N or W, rounded up
+    assert (
+        "(without any release: 2.13 of 3 positions" in done.stdout
+    )  # 1 for E, 0.75 for S, 0.375 for N or W, rounded up
     file.write_text(json.dumps(rows | {"7,7": {"E": 1}}), encoding="utf-8")
     assert "state 5: the language has no such state" in refused(*grid, "--prior", str(file))
 

@@ -102,7 +102,10 @@ def test_audit_of_the_best() -> None:
 
 def cells(row: str) -> list[tuple[float, str, bool]]:
     """Each cell of a row: the expected distance, the probability as it is written, and whether it is marked."""
-    return [(float(mean), share, mark == "*") for mean, share, mark in re.findall(r"([\d.]+) \(([^)]+)\)(\*?)", row)]
+    return [
+        (float(mean), proportion, mark == "*")
+        for mean, proportion, mark in re.findall(r"([\d.]+) \(([^)]+)\)(\*?)", row)
+    ]
 
 
 def test_accuracy_marks_the_best_and_shows_probabilities() -> None:

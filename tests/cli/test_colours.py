@@ -20,7 +20,7 @@ LITERAL = (*AUDIT, "--literal")
 
 def painted(text: str, shade: str) -> str:
     """How a terminal with 16 million colours shows a text in bold type and in this shade."""
-    red, green, blue = (int(shade[place : place + 2], 16) for place in (1, 3, 5))
+    red, green, blue = (int(shade[position : position + 2], 16) for position in (1, 3, 5))
     return f"\x1b[1;38;2;{red};{green};{blue}m{text}\x1b[0m"
 
 

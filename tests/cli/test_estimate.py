@@ -51,17 +51,17 @@ def months(tmp_path: Path) -> Path:
 
 
 def test_an_inversion_by_hand(tmp_path: Path) -> None:
-    """At ε = ln 4 a letter of three is kept with p = 2/3, any other comes with q = 1/6: (share − 1/6)/(1/2)."""
+    """At ε = ln 4 a letter of three is kept with p = 2/3, any other comes with q = 1/6: (proportion − 1/6)/(1/2)."""
     source = tmp_path / "words.txt"
     source.write_text("a\n" * 50 + "b\n" * 30 + "c\n" * 20, encoding="utf-8")
     public = ("--alphabet", "abc", "--epsilon", repr(math.log(4)))
     done = run("estimate", "--input", str(source), "--question", "frequencies", *public)
     found = table(done.stdout)
     assert list(found) == ["a", "b", "c"]
-    for letter, share in (("a", 0.5), ("b", 0.3), ("c", 0.2)):
+    for letter, proportion in (("a", 0.5), ("b", 0.3), ("c", 0.2)):
         estimate, low, high, counted = found[letter]
-        assert (estimate, counted) == pytest.approx((2 * (share - 1 / 6), share), abs=1e-5)
-        half = 1.96 * 2 * math.sqrt(share * (1 - share) / 100)
+        assert (estimate, counted) == pytest.approx((2 * (proportion - 1 / 6), proportion), abs=1e-5)
+        half = 1.96 * 2 * math.sqrt(proportion * (1 - proportion) / 100)
         assert high - estimate == pytest.approx(half, rel=0.02)
         assert low == pytest.approx(max(estimate - half, 0), abs=0.01)
     assert "frequencies from 100 releases, by inversion; intervals of 0.95" in done.stderr
@@ -81,12 +81,12 @@ def test_a_known_population_from_its_receipt_alone(months: Path) -> None:
     ).items():
         assert low < truth[label] < high
         assert abs(estimate - truth[label]) < 0.03
-    places = table(run("estimate", "--input", str(months), "--question", "frequencies", "--per-place").stdout)
-    assert len(places) == 9
-    assert places["Jul school"][0] == pytest.approx(0.5, abs=0.06)
-    assert places["Jul training"][0] == pytest.approx(0.5, abs=0.06)
-    assert places["Sep employment"][0] == pytest.approx(0.5, abs=0.06)
-    assert places["Sep training"][0] < 0.03
+    positions = table(run("estimate", "--input", str(months), "--question", "frequencies", "--per-place").stdout)
+    assert len(positions) == 9
+    assert positions["Jul school"][0] == pytest.approx(0.5, abs=0.06)
+    assert positions["Jul training"][0] == pytest.approx(0.5, abs=0.06)
+    assert positions["Sep employment"][0] == pytest.approx(0.5, abs=0.06)
+    assert positions["Sep training"][0] < 0.03
     pairs = table(run("estimate", "--input", str(months), "--question", "dfg", "--top", "2").stdout)
     assert pairs["school school"][0] == pytest.approx(1 / 2, abs=0.05)
     asked = ("--pattern", "training employment", "--pattern", "never:school", "--pattern", "contains:school;training")
@@ -123,17 +123,17 @@ def test_the_same_as_the_library_in_all_files(tmp_path: Path) -> None:
             row = rows[f"{one[0]},{one[1]}", f"{other[0]},{other[1]}"]
             assert [row["estimate"], row["low"], row["high"]] == pytest.approx(list(estimate), abs=1e-9)
             assert row["counted"] == pytest.approx(expected.counted[one, other])
-        shares = [row["estimate"] for row in document["estimates"]]
-        assert shares == sorted(shares, reverse=True)
+        proportions = [row["estimate"] for row in document["estimates"]]
+        assert proportions == sorted(proportions, reverse=True)
         assert pq.read_table(outputs[2]).to_pylist() == document["estimates"]
         with outputs[1].open(encoding="utf-8", newline="") as file:
-            assert [float(row["estimate"]) for row in csv.DictReader(file)] == shares
+            assert [float(row["estimate"]) for row in csv.DictReader(file)] == proportions
 
 
 @pytest.mark.parametrize("question", ["visits", "transitions"])
 @pytest.mark.parametrize("form", ["lists.jsonl", "lists.parquet", "text.csv"])
 def test_answers_of_reports(tmp_path: Path, question: str, form: str) -> None:
-    """At ε = 200 the only answer is the true one, of one of three places: cells and steps have equal shares."""
+    """At ε = 200 the only answer is the true one, of one of three positions: cells and steps have equal proportions."""
     runs = [[[0, 1], [0, 2], [1, 2]]] * 900
     source = tmp_path / f"in.{form}"
     if form.endswith("csv"):
@@ -196,7 +196,7 @@ def test_empty_words_that_leave_no_trace_in_a_log_are_counted(tmp_path: Path) ->
     assert found["1"][0] > 0.9
     assert "lengths from 400 releases" in done.stderr
     fixed = refused("estimate", "--input", str(target), "--question", "frequencies", "--per-place")
-    assert "words of the edit channel have no fixed places: leave out --per-place" in fixed
+    assert "words of the edit channel have no fixed positions: leave out --per-place" in fixed
 
 
 def test_options_replace_those_of_the_receipt_but_describe_the_same(months: Path) -> None:
@@ -326,14 +326,14 @@ def test_too_small_an_epsilon_and_divided_budgets(tmp_path: Path) -> None:
 def test_a_terminal_gets_a_table(tmp_path: Path) -> None:
     source = tmp_path / "words.txt"
     source.write_text(
-        "".join(f"{letter}\n" * (60 - place) for place, letter in enumerate(ascii_lowercase)), encoding="utf-8"
+        "".join(f"{letter}\n" * (60 - position) for position, letter in enumerate(ascii_lowercase)), encoding="utf-8"
     )
     asked = ("estimate", "--input", str(source), "--alphabet", "a-z", "-e", "8", "--question")
     shown = unpainted(colourful(*asked, "frequencies"))
     assert shown.split()[:5] == ["symbol", "estimate", "low", "high", "counted"]
-    assert "(6 smaller shares are not shown: --top shows more)" in shown
-    places = unpainted(colourful(*asked, "frequencies", "--per-place", "--top", "3"))
-    assert places.split()[:4] == ["place", "a", "b", "c"]
+    assert "(6 smaller proportions are not shown: --top shows more)" in shown
+    positions = unpainted(colourful(*asked, "frequencies", "--per-place", "--top", "3"))
+    assert positions.split()[:4] == ["position", "a", "b", "c"]
     assert len(run(*asked, "frequencies").stdout.splitlines()) == 27
 
 

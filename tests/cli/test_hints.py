@@ -61,7 +61,7 @@ def test_a_promise_about_no_two_words_is_told_for_single_words_too(tmp_path: Pat
     """Plans from corner to corner with as many moves differ in two moves at least."""
     plan = ("release", "EESS", "--system", "grid:3x3", "--goal", "2,2", "-e", "1")
     said = told(tmp_path, *plan)
-    assert "warning: no two of these words differ in fewer than 2 places" in said
+    assert "warning: no two of these words differ in fewer than 2 positions" in said
     assert "the loss 2 of the nearest two" in said
     assert "warning" not in told(
         tmp_path, "release", "EESS", "--system", "grid:3x3", "--goal", "2,2", "-e", "1", "-k", "2"

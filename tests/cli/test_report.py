@@ -124,4 +124,4 @@ def test_a_ledger_says_what_its_sums_are_for(tmp_path: Path) -> None:
     for mechanism in (dw.Report(dw.Words("ab"), 1.0, "symbols"), dw.Exponential(dw.Words("ab"), 1.0, k=3)):
         ledger.charge({"ann": 1.0}, mechanism.guarantee)  # type: ignore[arg-type]
     done = run("ledger", "show", str(tmp_path / "ledger.db"))
-    assert "the sums hold for substitutions in at most k = 3 places" in done.stdout
+    assert "the sums hold for substitutions in at most k = 3 positions" in done.stdout

@@ -52,7 +52,7 @@ CASES = {
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def position(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name, content in FILES.items():
         (tmp_path / name).write_text(content, encoding="utf-8")
     (tmp_path / "link.csv").symlink_to("in.csv")
@@ -62,43 +62,43 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def contents(place: Path) -> dict[str, str]:
-    return {name: (place / name).read_text("utf-8") for name in os.listdir(place)}
+def contents(position: Path) -> dict[str, str]:
+    return {name: (position / name).read_text("utf-8") for name in os.listdir(position)}
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_nothing_that_is_read_is_overwritten(place: Path, name: str) -> None:
-    before = contents(place)
+def test_nothing_that_is_read_is_overwritten(position: Path, name: str) -> None:
+    before = contents(position)
     said = refused(*CASES[name].split())
     assert "would be overwritten" in said, said
-    assert contents(place) == before
+    assert contents(position) == before
 
 
 @pytest.mark.parametrize("source", ["-", "/dev/stdin", "/proc/self/fd/0"])
 @pytest.mark.parametrize("target", ["in.csv", "link.csv", "hard.csv"])
-def test_standard_input_is_not_replaced(place: Path, source: str, target: str) -> None:
-    before = contents(place)
+def test_standard_input_is_not_replaced(position: Path, source: str, target: str) -> None:
+    before = contents(position)
     command = [*COMMAND, "release", "--input", source, "--format", "csv", "--column", "w", *DNA, "--output", target]
-    with (place / "in.csv").open("rb") as file:
+    with (position / "in.csv").open("rb") as file:
         done = subprocess.run(command, stdin=file, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert f"{target} is both input and output: write to another file" in done.stderr
-    assert contents(place) == before
+    assert contents(position) == before
 
 
-def test_words_on_standard_input_are_not_replaced_by_certificates(place: Path) -> None:
+def test_words_on_standard_input_are_not_replaced_by_certificates(position: Path) -> None:
     command = [*COMMAND, "release", "--system", "grid:3x3", "-e", "5", "--words", "states", "--certificates", "in.csv"]
-    with (place / "in.csv").open("rb") as file:
+    with (position / "in.csv").open("rb") as file:
         done = subprocess.run(command, stdin=file, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert "in.csv is both input and output" in done.stderr
-    assert (place / "in.csv").read_text("utf-8") == ROWS
+    assert (position / "in.csv").read_text("utf-8") == ROWS
 
 
-def test_other_files_are_replaced(place: Path) -> None:
+def test_other_files_are_replaced(position: Path) -> None:
     """An output may be there already, and so may its receipt."""
-    (place / "out.csv").write_text("old", encoding="utf-8")
+    (position / "out.csv").write_text("old", encoding="utf-8")
     done = run(*RELEASE.split(), "--alphabet", "acgt", "--output", "out.csv", stdin=ROWS)
     assert done.returncode == 0, done.stderr
-    assert (place / "out.csv").read_text("utf-8") == ROWS
-    assert '"words": 2' in (place / "out.csv.receipt.json").read_text("utf-8")
+    assert (position / "out.csv").read_text("utf-8") == ROWS
+    assert '"words": 2' in (position / "out.csv.receipt.json").read_text("utf-8")

@@ -125,7 +125,7 @@ def test_tags_that_others_could_have_made_do_not_count(
     monkeypatch.setattr(certifier, "cached_certificate", lambda *given: (asked.append(given[0]), original(*given))[1])
     assert certificate() == honest
     (file,) = files(cache)
-    (question,) = (each for each in asked if caching._place(each) == file)
+    (question,) = (each for each in asked if caching._position(each) == file)
     store_certificate(question, replace(honest, c=3.9999))
     (cache / name).chmod(mode)
     with pytest.warns(UserWarning, match="does not hold"):
@@ -198,9 +198,9 @@ def test_without_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache:
     assert searches == ["_best_for_all"] * 2
     assert not cache.exists()
     monkeypatch.delenv(caching.VARIABLE)
-    place = caching.directory()
-    assert place is not None
-    assert place.name == "dpwords"
+    position = caching.directory()
+    assert position is not None
+    assert position.name == "dpwords"
 
 
 def test_the_choice_of_a_mechanism_is_cached_too(cache: Path) -> None:
@@ -246,8 +246,8 @@ def test_nothing_is_cached_by_code_that_is_replaced_with_older_files(cache: Path
     code = (
         "import os, sys, dpwords as dw; from dpwords.core import cache as caching; from pathlib import Path\n"
         "if len(sys.argv) > 1: caching.store('first', {'c': 1})\n"
-        "place = Path(dw.__file__).parent / 'privacy' / 'utilities.py'\n"
-        "place.write_text('', encoding='utf-8'); os.utime(place, (0, 0))\n"
+        "position = Path(dw.__file__).parent / 'privacy' / 'utilities.py'\n"
+        "position.write_text('', encoding='utf-8'); os.utime(position, (0, 0))\n"
         "caching.store('second', {'c': 1})"
     )
     environment = os.environ | {"PYTHONPATH": str(build)}

@@ -43,7 +43,7 @@ def run(code: str, installed: Path, home: str) -> subprocess.CompletedProcess[st
     return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=installed)
 
 
-def test_without_a_place_for_a_cache(installed: Path) -> None:
+def test_without_a_position_for_a_cache(installed: Path) -> None:
     """A read-only installation and an unwritable home, as in a container: nothing can be kept, and all works."""
     (installed / "dpwords" / "_kernels" / "__pycache__").write_text("not a directory")
     done = run(USE_KERNELS, installed, home="/dev/null")
@@ -197,12 +197,12 @@ def _passes(loops: Any, graph: Graph, rows: Any) -> list[Any]:
     results.append(live)
     for power in (Fraction(1, 3), Fraction(400)):
         model = Lattice(graph, rows[0], Discount(scaled.exp_minus([power])))
-        words, places = np.zeros_like(rows), np.zeros(len(rows), dtype=np.int64)
+        words, positions = np.zeros_like(rows), np.zeros(len(rows), dtype=np.int64)
         uniforms = np.frombuffer(SeededSource(2).open().take(8 * rows.size), dtype="<u8").reshape(rows.shape)
         table = model._filled(0, rows.shape[1])
         table.mantissa[: table.offset[-1]] = 0.0
         table.exponent[: table.offset[-1]] = 0
         job = (graph.edges, model._z, model.reach, table, graph.start)
-        loops.walk_each(*job, rows, uniforms, 1e-12, words, places)
-        results += [words, places, table.mantissa.copy(), table.exponent.copy()]
+        loops.walk_each(*job, rows, uniforms, 1e-12, words, positions)
+        results += [words, positions, table.mantissa.copy(), table.exponent.copy()]
     return results

@@ -173,7 +173,7 @@ def test_a_draw_depends_on_key_id_mechanism_and_word() -> None:
 
 
 def test_a_reused_id_never_puts_the_same_noise_on_another_word() -> None:
-    """Noise is where a letter changed, and by how much; 400 places at ε = 1 (10 letters of 26 kept in 100)."""
+    """Noise is where a letter changed, and by how much; 400 positions at ε = 1 (10 letters of 26 kept in 100)."""
     mechanism = dw.Exponential(dw.Words(LETTERS), 1.0)
     one, other = "a" * 400, "a" * 399 + "b"
     noise = [[ord(b) - ord(a) for a, b in zip(w, drawn(mechanism, w), strict=True)] for w in (one, other)]
@@ -197,8 +197,8 @@ def test_every_branch_of_free_words_follows_the_law(epsilon: float, symbols: int
     out = np.asarray(mechanism.release_codes(rows, np.arange(5000), KEY))
     odds = (symbols - 1) * math.exp(-epsilon)
     changed = Counter((out != rows).sum(axis=1).tolist())
-    share = odds / (1 + odds)
-    check_counts(changed, {d: math.comb(40, d) * share**d * (1 - share) ** (40 - d) for d in range(41)})
+    proportion = odds / (1 + odds)
+    check_counts(changed, {d: math.comb(40, d) * proportion**d * (1 - proportion) ** (40 - d) for d in range(41)})
     others = Counter(out[out != rows].tolist())
     check_counts(others, dict.fromkeys(range(symbols - 1), 1 / (symbols - 1)))
 

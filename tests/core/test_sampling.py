@@ -42,8 +42,8 @@ def test_thresholds_are_the_stored_weights(values: list[tuple[float, int]]) -> N
     lower, thresholds = sampling.thresholds(array, precision=53 + 1001)
     assert lower == thresholds
     total = sum(array.exact(), Fraction(0))
-    shares = [Fraction(b - a, thresholds[-1]) for a, b in zip([0, *thresholds], thresholds, strict=False)]
-    assert shares == [value / total for value in array.exact()]
+    proportions = [Fraction(b - a, thresholds[-1]) for a, b in zip([0, *thresholds], thresholds, strict=False)]
+    assert proportions == [value / total for value in array.exact()]
 
 
 @given(
@@ -85,7 +85,7 @@ def test_coarse_thresholds_bound_the_exact_ones(values: list[tuple[float, int]],
 def test_shares_are_exact(values: list[tuple[float, int]]) -> None:
     exact = stored(values).exact()
     total = sum(exact, Fraction(0))
-    assert [share * total for share in sampling.shares(stored(values))] == exact
+    assert [proportion * total for proportion in sampling.probabilities(stored(values))] == exact
 
 
 @pytest.mark.parametrize(("bits", "category"), [(b"\x00", 2), (b"\xff", 3)])
@@ -187,8 +187,8 @@ def test_integers_below_any_bound_are_equally_likely(bound: int) -> None:
 def test_integers_below_large_bounds() -> None:
     stream, bound = SeededSource(3).open(), 3**200
     drawn = [sampling.integer_below(bound, stream) for _ in range(2000)]
-    shares = Counter(value * 10 // bound for value in drawn)
-    assert stats.chisquare([shares[tenth] for tenth in range(10)]).pvalue > 1e-4
+    proportions = Counter(value * 10 // bound for value in drawn)
+    assert stats.chisquare([proportions[tenth] for tenth in range(10)]).pvalue > 1e-4
 
 
 def test_small_bounds_are_uniform() -> None:
@@ -213,8 +213,8 @@ def test_exceptions_follow_the_second_weight(first: float, second: float) -> Non
 def test_the_second_of_two_is_what_choose_gives(first: float, second: float) -> None:
     """For the same bits, at random and right at the threshold, where further bits settle it."""
     weights = scaled.normalised(np.array([first, second]), np.zeros(2, dtype=np.int64))
-    share = Fraction(first) / (Fraction(first) + Fraction(second))
-    near = min(int(share * 2**64), 2**64 - 1)
+    proportion = Fraction(first) / (Fraction(first) + Fraction(second))
+    near = min(int(proportion * 2**64), 2**64 - 1)
     chosen = [max(near - 1, 0), near, min(near + 1, 2**64 - 1), 0, 2**64 - 1]
 
     class Chosen(Stream):
@@ -235,8 +235,8 @@ def test_the_second_of_two_is_what_choose_gives(first: float, second: float) -> 
 def test_exceptions_are_settled_bit_by_bit() -> None:
     """0.3 · 256 = 76.8: byte 76 is settled by further bits, on either side of the threshold or right at it."""
     weights = scaled.normalised(np.array([0.3, 0.7]), np.zeros(2, dtype=np.int64))
-    share = Fraction(0.3) / (Fraction(0.3) + Fraction(0.7))
-    near = int(share * 2**64)
+    proportion = Fraction(0.3) / (Fraction(0.3) + Fraction(0.7))
+    near = int(proportion * 2**64)
 
     class Chosen(Stream):
         def __init__(self, *parts: bytes) -> None:

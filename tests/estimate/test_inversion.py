@@ -30,20 +30,20 @@ def answers(word: Any, kind: str, symbols: str) -> Any:
     """What a word itself answers, by definition."""
     if kind == "pair":
         return np.array([sum(pair == (a, b) for pair in pairwise(word)) for a in symbols for b in symbols])
-    if kind == "place":
+    if kind == "position":
         return np.array([symbol == a for symbol in word for a in symbols], dtype=float)
     counted = {"each": word, "first": word[:1], "last": word[-1:]}[kind]
     return np.array([sum(symbol == a for symbol in counted) for a in symbols])
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
-@pytest.mark.parametrize("kind", ["each", "pair", "first", "last", "place"])
+@pytest.mark.parametrize("kind", ["each", "pair", "first", "last", "position"])
 def test_the_mean_over_all_outputs_is_the_truth_for_every_word(name: str, kind: Any) -> None:
     mechanism, length = MECHANISMS[name], 4
     symbols = "".join(mechanism.language.alphabet.symbols)
     words, codes = listed(mechanism.language, length)
-    question = symbols_of(mechanism, kind, length if kind == "place" else 1)
-    each = np.array([inverted({length: codes[i : i + 1]}, mechanism, question).shares for i in range(len(words))])
+    question = symbols_of(mechanism, kind, length if kind == "position" else 1)
+    each = np.array([inverted({length: codes[i : i + 1]}, mechanism, question).proportions for i in range(len(words))])
     sizes = question.sizes(length)
     truth = np.array([answers(word, kind, symbols) for word in words]) / sizes
     assert channel(mechanism, words) @ each == pytest.approx(truth, abs=1e-9)
@@ -56,17 +56,19 @@ def test_standard_errors_are_those_of_the_sampling_distribution(kind: Any) -> No
     question, law = symbols_of(mechanism, kind), {}
     for length in (2, 3):
         words, codes = listed(mechanism.language, length)
-        single = np.array([inverted({length: codes[i : i + 1]}, mechanism, question).shares for i in range(len(words))])
+        single = np.array(
+            [inverted({length: codes[i : i + 1]}, mechanism, question).proportions for i in range(len(words))]
+        )
         start = words.index(("a", "b", "b")[:length])
         law[length] = (channel(mechanism, words)[start], single * question.sizes(length), codes)
     number, sizes = 400, {length: question.sizes(length)[0] for length in law}
     total = number / 2 * sum(sizes.values())
-    means = {length: shares @ values for length, (shares, values, _) in law.items()}
-    share = sum(number / 2 * mean for mean in means.values()) / total
+    means = {length: proportions @ values for length, (proportions, values, _) in law.items()}
+    proportion = sum(number / 2 * mean for mean in means.values()) / total
     exact = np.zeros(question.number)
-    for length, (shares, values, _) in law.items():
-        apart = values - share * sizes[length]
-        exact += number / 2 * (shares @ apart**2)
+    for length, (proportions, values, _) in law.items():
+        apart = values - proportion * sizes[length]
+        exact += number / 2 * (proportions @ apart**2)
     rng, found = np.random.default_rng(4), []
     for _ in range(60):
         rows = {
@@ -120,8 +122,8 @@ def test_pairs_of_a_chain_are_estimated_by_one(epsilon: float) -> None:
     steps = np.array([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.3, 0.1, 0.6]])
     for seed in range(15):
         codes = rng.integers(3, size=(200, 6))
-        for place in range(1, 6):
-            codes[:, place] = (rng.random((200, 1)) > steps[codes[:, place - 1]].cumsum(axis=1)).sum(axis=1)
+        for position in range(1, 6):
+            codes[:, position] = (rng.random((200, 1)) > steps[codes[:, position - 1]].cumsum(axis=1)).sum(axis=1)
         words = ["".join("abc"[code] for code in row) for row in codes]
         methods[dw.estimate.dfg(mechanism.seeded(seed).release_all(words), mechanism).method] += 1
     assert methods["em"] >= 14

@@ -19,7 +19,7 @@ from populations import CELLS, FREE, LANGUAGES, ROUTES, RUNS, WORDS, channel, li
 
 
 def values(found: Any) -> dict[Any, float]:
-    """The estimated shares that are not 0."""
+    """The estimated proportions that are not 0."""
     return {label: each.value for label, each in found.items() if each.value > 1e-4}
 
 
@@ -139,15 +139,15 @@ def test_the_model_gives_probabilities_and_synthetic_words(name: str) -> None:
     assert chances == pytest.approx(prior(chain.population, chain.chances, codes), rel=1e-9)
     drawn = chain.simulate(length, 4000, seed=1)
     assert all(map(language.accepts, drawn))
-    shares = np.array([drawn.count(word) for word in words]) / 4000
-    assert np.abs(shares - chances).max() < 0.04
+    proportions = np.array([drawn.count(word) for word in words]) / 4000
+    assert np.abs(proportions - chances).max() < 0.04
     assert chain.log_prob((*words[0][:-1], "nothing")) == -np.inf
     assert drawn == chain.simulate(length, 4000, seed=1)
 
 
 @pytest.mark.parametrize("name", ["free words", "words of states", "words of moves", "with a goal"])
 def test_patterns_are_those_of_all_words(name: str) -> None:
-    """The share of words with a pattern, given the releases: against sums over all words."""
+    """The proportion of words with a pattern, given the releases: against sums over all words."""
     language, length = LANGUAGES[name]
     mechanism = dw.Online(language, 2.0)
     words, codes = listed(language, length)
@@ -190,10 +190,10 @@ def test_decoding_finds_the_word_with_the_least_expected_distance(name: str, fit
     some = words[:: max(len(words) // 12, 1)]
     chain = dw.estimate.model(some, mechanism) if fitted else None
     hidden = hidden_runs(mechanism.language)
-    shares = np.full(len(words), 1 / len(words))
+    proportions = np.full(len(words), 1 / len(words))
     if isinstance(chain, dw.estimate.Model):
-        shares = prior(hidden, chain.chances, codes)
-    joint = shares[:, None] * channel(mechanism, words)
+        proportions = prior(hidden, chain.chances, codes)
+    joint = proportions[:, None] * channel(mechanism, words)
     posterior = joint / joint.sum(axis=0)
     apart = (codes[:, None, :] != codes[None]).sum(axis=2)
     found = dw.estimate.decode(some, mechanism, chain)
@@ -271,7 +271,8 @@ def test_few_releases_that_happen_to_agree_do_not_make_intervals_short() -> None
 @pytest.mark.filterwarnings("ignore:the estimates are rough")
 @pytest.mark.parametrize("mechanism", [dw.EditChannel("ab", 9.0), dw.Exponential(dw.Words("ab"), 9.0)])
 def test_intervals_from_very_few_words_are_those_of_a_sample_at_least(mechanism: dw.Private) -> None:
-    """With two words more on each side, a share of 1/2 of 3 words has the error √(1/4/3), and one of 0 √(10/49/3)."""
+    """With two words more on each side, a proportion of 1/2 of 3 words has the error √(1/4/3), and one of 0
+    √(10/49/3)."""
     releases = ["ab", "ba", "aabb"]
     found = dw.estimate.frequencies(releases, mechanism)
     assert found["a"].high - found["a"].low > 2 * 1.959 * np.sqrt(1 / 12) - 0.14  # cut off at 1
@@ -327,4 +328,4 @@ def test_what_the_language_excludes_is_not_told_as_estimated_as_zero() -> None:
     """Runs of the grid start with one of two cells, and of these three runs none starts with (1, 0)."""
     found = dw.estimate.starts([[(0, 1), (0, 2), (1, 2)]] * 30, RUNS)
     assert len(found) == 9
-    assert [note.partition(",")[0] for note in found.notes] == ["1 of 2 shares are estimated as 0"]
+    assert [note.partition(",")[0] for note in found.notes] == ["1 of 2 proportions are estimated as 0"]

@@ -33,7 +33,7 @@ def test_what_is_refused() -> None:
     refuse("the mechanism itself", lambda: ask(["ab"], dw.PaperLiteral(dw.Words("ab"), 1.0)))
     edits = dw.EditChannel("ab", 4.0)
     refuse("no inverse", lambda: ask(["ab"], edits, method="inverse"))
-    refuse("no fixed places", lambda: ask(["ab"], edits, per_place=True))
+    refuse("no fixed positions", lambda: ask(["ab"], edits, per_place=True))
     refuse("changes lengths: ask for pairs of symbols", lambda: dw.estimate.patterns(["ab"], edits, ["a"]))
     refuse("changes it", lambda: dw.estimate.decode(["ab"], edits))
     onto = dw.EditChannel("ab", 4.0, onto=dw.Words("ab", max_length=3))
@@ -141,7 +141,7 @@ def test_releases_that_tell_nothing_are_refused_wherever_the_fit_ends(make: Any,
         refuse("nothing can be estimated from 240 releases", partial(dw.estimate.dfg, releases, mechanism, model=chain))
 
 
-def test_a_fit_on_the_boundary_does_not_hide_that_shares_are_rough() -> None:
+def test_a_fit_on_the_boundary_does_not_hide_that_proportions_are_rough() -> None:
     """By inversion, a symbol has a standard error of √(1/3·2/3/1920)/0.02 = 0.54 at ε = 0.06: 1.3 for all three."""
     mechanism = dw.Exponential(dw.Words("abc"), 0.06)
     for seed in range(6):
@@ -189,7 +189,8 @@ def test_chains_without_intervals_are_called_rough_by_the_noise_alone() -> None:
 
 
 def test_many_patterns_at_once_are_answered_as_one_by_one() -> None:
-    """The errors of forty patterns add up to more than shares can be off, but each pattern is a question of its own."""
+    """The errors of forty patterns add up to more than proportions can be off, but each pattern is a question of its
+    own."""
     mechanism = dw.Exponential(dw.Words("abc"), 2.0)
     releases = mechanism.seeded(1).release_all(CHANGING[:40])
     asked = ["".join(symbols) for size in (1, 2, 3) for symbols in product("abc", repeat=size)]
@@ -210,7 +211,7 @@ def test_words_of_one_symbol_have_no_pairs() -> None:
 
 @pytest.mark.parametrize("epsilon", [3.0, 20.0])
 def test_empty_words_have_no_pairs(epsilon: float) -> None:
-    """All releases of the edit channel are empty: no chain has a pair, and 0/0 would be no share."""
+    """All releases of the edit channel are empty: no chain has a pair, and 0/0 would be no proportion."""
     mechanism = dw.EditChannel("abc", epsilon)
     refuse("too short for that: ask for lengths", lambda: dw.estimate.dfg([""] * 50, mechanism))
     assert dw.estimate.lengths([""] * 50, mechanism)[0].value > 0.9

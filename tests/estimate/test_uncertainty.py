@@ -18,37 +18,37 @@ from populations import LANGUAGES, listed, prior, random_chances
 
 
 @pytest.mark.parametrize("name", LANGUAGES)
-@pytest.mark.parametrize("kind", ["each", "pair", "first", "last", "place"])
+@pytest.mark.parametrize("kind", ["each", "pair", "first", "last", "position"])
 def test_covariances_are_those_of_all_words(name: str, kind: Any) -> None:
     language, length = LANGUAGES[name]
     hidden = hidden_runs(language)
     chances, expected = random_chances(hidden, 3), 0
-    question = of_symbols(hidden, kind, length if kind == "place" else 1)
+    question = of_symbols(hidden, kind, length if kind == "position" else 1)
     lengths = {length: 2.0, length - 1: 3.0} if len(listed(language, length - 1)[0]) else {length: 2.0}
     for each, number in lengths.items():
         _, codes = listed(language, each)
-        shares = prior(hidden, chances, codes)
+        proportions = prior(hidden, chances, codes)
         taken = hidden.taken(codes)
         uses = np.array([np.bincount(hidden.parameter[row], minlength=len(chances)) for row in taken])
         of_group = np.array([np.bincount(hidden.groups, row)[hidden.groups] for row in uses])
         scores = uses - chances * of_group
         found = np.array([answers(row, hidden, question, each) for row in taken])
-        centred = found - shares @ found
-        expected = expected + number * (centred * shares[:, None]).T @ scores
+        centred = found - proportions @ found
+        expected = expected + number * (centred * proportions[:, None]).T @ scores
     assert model_covariance(hidden, question, chances, lengths) == pytest.approx(expected, abs=1e-10)
 
 
 def answers(taken: Any, hidden: Any, question: Any, length: int) -> Any:
-    """What one word answers, place by place."""
+    """What one word answers, position by position."""
     found = np.zeros(question.number)
-    for place, edge in enumerate(taken.tolist()):
+    for position, edge in enumerate(taken.tolist()):
         symbol, before = hidden.symbol[hidden.target[edge]], hidden.symbol[hidden.source[edge]]
         symbols = hidden.alphabet.symbols
-        if question.kind == "each" or (question.kind, place) in (("first", 0), ("last", length - 1)):
+        if question.kind == "each" or (question.kind, position) in (("first", 0), ("last", length - 1)):
             found[question.labels.index(symbols[symbol])] += 1
-        elif question.kind == "place":
-            found[place * len(symbols) + symbol] += 1
-        elif question.kind == "pair" and place > 0:
+        elif question.kind == "position":
+            found[position * len(symbols) + symbol] += 1
+        elif question.kind == "pair" and position > 0:
             found[question.labels.index((symbols[before], symbols[symbol]))] += 1
     return found
 
@@ -93,7 +93,7 @@ def population(number: int, length: int, rng: Any) -> list[list[tuple[int, int]]
 
 
 def truth(length: int) -> tuple[Counter[Any], Counter[Any]]:
-    """The expected shares of visits and of steps, by following the chain."""
+    """The expected proportions of visits and of steps, by following the chain."""
     world = dw.GridWorld(3, 3).by_states().transitions
     at, visits, steps = {(0, 0): 1.0}, Counter[Any](), Counter[Any]()
     for _ in range(length):
@@ -102,9 +102,9 @@ def truth(length: int) -> tuple[Counter[Any], Counter[Any]]:
             targets = sorted(world[state])
             first = CHAIN.get((state[0] % 2, state[1] % 2), 0.5)
             for number, target in enumerate(targets):
-                share = mass * (first if number == 0 else (1 - first) / (len(targets) - 1))
-                ahead[target] += share
-                steps[state, target] += share / length
+                proportion = mass * (first if number == 0 else (1 - first) / (len(targets) - 1))
+                ahead[target] += proportion
+                steps[state, target] += proportion / length
         at = ahead
         for state, mass in at.items():
             visits[state] += mass / length
@@ -120,7 +120,7 @@ def truth(length: int) -> tuple[Counter[Any], Counter[Any]]:
     ],
     ids=["online", "certified", "textbook"],
 )
-def test_intervals_of_95_percent_cover_about_that_share(make: Any, least: float) -> None:
+def test_intervals_of_95_percent_cover_about_that_proportion(make: Any, least: float) -> None:
     """30 samples of 600 runs of 6 steps; seeds are fixed, so the verdict is too."""
     mechanism = make(dw.GridWorld(3, 3).by_states())
     visits, steps = truth(6)
@@ -133,8 +133,8 @@ def test_intervals_of_95_percent_cover_about_that_share(make: Any, least: float)
             (visits, dw.estimate.visits(releases, mechanism, model=model)),
             (steps, dw.estimate.transitions(releases, mechanism, model=model)),
         ):
-            covered += [found[label].low <= share <= found[label].high for label, share in true.items()]
-            errors.append(sum(abs(found[label].value - share) for label, share in true.items()))
+            covered += [found[label].low <= proportion <= found[label].high for label, proportion in true.items()]
+            errors.append(sum(abs(found[label].value - proportion) for label, proportion in true.items()))
             told.append(found.total_error)
     assert least < np.mean(covered) < 0.98
     assert np.mean(told) == pytest.approx(np.mean(errors), rel=0.15)
@@ -154,15 +154,19 @@ def test_intervals_for_the_edit_channel_cover_too() -> None:
         releases = mechanism.seeded(seed).release_all(words)
         found = dw.estimate.dfg(releases, mechanism)
         # after a first symbol a (0.75), pairs are 4 for each word, and the symbol before them follows the chain
-        a = sum((0.75 - 0.5) * 0.4**place * 0.8**place for place in range(200)) / sum(0.8**p for p in range(200)) + 0.5
+        a = (
+            sum((0.75 - 0.5) * 0.4**position * 0.8**position for position in range(200))
+            / sum(0.8**p for p in range(200))
+            + 0.5
+        )
         true = {("a", "a"): a * 0.7, ("a", "b"): a * 0.3, ("b", "a"): (1 - a) * 0.3, ("b", "b"): (1 - a) * 0.7}
-        covered += [found[pair].low <= share <= found[pair].high for pair, share in true.items()]
+        covered += [found[pair].low <= proportion <= found[pair].high for pair, proportion in true.items()]
         assert sum(each.value for each in found.values()) == pytest.approx(1)
         assert set(found) == set(pairwise("aabba")) | {("b", "a")}
     assert 0.88 < np.mean(covered) < 0.99
 
 
-def test_states_of_products_are_places_of_the_system() -> None:
+def test_states_of_products_are_positions_of_the_system() -> None:
     language = LANGUAGES["with a rule"][0]
     hidden = hidden_runs(language)
     question = of_states(hidden, language, "pair")
@@ -192,6 +196,6 @@ def test_with_few_releases_scores_do_not_explain_everything() -> None:
         mechanism = dw.EditChannel(range(27), 6.0)
         found = dw.estimate.frequencies(mechanism.seeded(4).release_all(words), mechanism)
         visits = np.linalg.inv(np.eye(27) - (1 - ending)[:, None] * chain)[0]
-        off.append(sum(abs(found[code].value - share) for code, share in enumerate(visits / visits.sum())))
+        off.append(sum(abs(found[code].value - proportion) for code, proportion in enumerate(visits / visits.sum())))
         told.append(found.total_error)
     assert 0.7 < np.mean(told) / np.mean(off) < 2

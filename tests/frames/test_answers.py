@@ -50,7 +50,7 @@ CELLS = MOVES.by_states()
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_answers_take_the_place_of_the_words(report: dw.Report, words: Any, kind: Any, answers: Any) -> None:
+def test_answers_take_the_position_of_the_words(report: dw.Report, words: Any, kind: Any, answers: Any) -> None:
     table = pa.table({"w": pa.array(words, kind), "other": range(len(words))})
     released = dw.frames.release(report, table, column="w")
     assert released.schema.names == ["w", "other"]

@@ -27,7 +27,7 @@ TABLE = pa.table({"name": [f"row {number}" for number in range(10)], "word": WOR
 
 
 def released(release: BatchRelease, table: Any, cuts: list[int]) -> list[Any]:
-    """The rows that come out of a table cut at some places."""
+    """The rows that come out of a table cut at some positions."""
     rows: list[Any] = []
     for begin, end in zip([0, *cuts], [*cuts, len(table)], strict=True):
         for batch in table.slice(begin, end - begin).combine_chunks().to_batches():
@@ -119,7 +119,8 @@ def test_a_short_word_has_its_length_as_k() -> None:
 
 
 def test_each_row_has_its_own_epsilon() -> None:
-    """Of 20,000 symbols at ε, a share of e^ε/(e^ε + 2) stays; the bound is 5 standard deviations. ε = 0: left out."""
+    """Of 20,000 symbols at ε, a proportion of e^ε/(e^ε + 2) stays; the bound is 5 standard deviations. ε = 0: left
+    out."""
     size = 20_000
     table = pa.table({"name": [""] * 3 * size, "word": ["a"] * 3 * size})
     epsilons = np.repeat([0.5, 2.0, 0.0], size)
@@ -128,8 +129,8 @@ def test_each_row_has_its_own_epsilon() -> None:
     kept = np.array(release(batch, 0, epsilons).column("word").to_pylist()) == "a"
     assert len(kept) == 2 * size
     for part, epsilon in zip(kept.reshape(2, size), (0.5, 2.0), strict=True):
-        share = math.exp(epsilon) / (math.exp(epsilon) + 2)
-        assert abs(part.mean() - share) < 5 * math.sqrt(share * (1 - share) / size)
+        proportion = math.exp(epsilon) / (math.exp(epsilon) + 2)
+        assert abs(part.mean() - proportion) < 5 * math.sqrt(proportion * (1 - proportion) / size)
 
 
 def test_without_a_key_draws_are_fresh() -> None:

@@ -243,8 +243,8 @@ def test_cut_off_binary_files(tmp_path: Path) -> None:
         stream.write_table(words)
     for name in ("t.parquet", "t.arrow", "t.arrows"):
         content = (tmp_path / name).read_bytes()
-        for share in (0.1, 0.5, 0.9):
-            path = saved(tmp_path / f"cut.{name}", content[: int(share * len(content))])
+        for proportion in (0.1, 0.5, 0.9):
+            path = saved(tmp_path / f"cut.{name}", content[: int(proportion * len(content))])
             with pytest.raises(dw.InvalidValue, match="damaged or cut off"):
                 table(path)
 

@@ -166,7 +166,7 @@ def asked(content: bytes, column: str, **told: Any) -> Message:
     )
 
 
-def nothing(_share: float) -> None:
+def nothing(_proportion: float) -> None:
     pass
 
 

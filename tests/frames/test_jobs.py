@@ -298,7 +298,7 @@ def test_outputs_that_cannot_be(source: Path, tmp_path: Path, name: str, message
     assert os.listdir(tmp_path) == ["in.csv"]
 
 
-def test_a_file_in_the_place_of_the_state(source: Path, target: Path) -> None:
+def test_a_file_in_the_position_of_the_state(source: Path, target: Path) -> None:
     state_of(target).touch()
     with pytest.raises(dw.InvalidValue, match="the output cannot be written"):
         run(job(source, target))

@@ -116,7 +116,7 @@ def test_kills_at_every_operation(processes: ForkServerContext, tmp_path: Path) 
             bound += 1
             jobs.run_with_own_key(job(source, tmp_path / "whole.csv"), secret)
             assert target.read_bytes() == (tmp_path / "whole.csv").read_bytes()
-        assert once in (None, target.read_bytes())  # what was in place stays as it is
+        assert once in (None, target.read_bytes())  # what was in position stays as it is
         assert len(target.read_text("utf-8").splitlines()) == 4
     assert bound > 10
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]

@@ -137,7 +137,7 @@ def test_types_of_cases_and_symbols() -> None:
 
 
 def test_people_of_cases() -> None:
-    """Each case has one person, and that person's cases share the budget."""
+    """Each case has one person, and that person's cases proportion the budget."""
     table = log(MOMENTS)
     assert released(table, by="who", budget=2e5).num_rows == 5
     assert released(table, by="who", budget=1e5, split="first")["case"].to_pylist() == ["b", "b", "b"]
@@ -166,7 +166,7 @@ def test_bad_logs() -> None:
     assert kept["case"].to_pylist() == ["b", "b", "b"]
     with pytest.raises(dw.InvalidValue, match="row 2 has no value in column case, which tells rows or people apart"):
         released(table.set_column(1, "case", pa.array(["b", None, "b", "a", "b"])))
-    with pytest.raises(dw.InvalidValue, match="row 3 has no value in column time: give every row its place"):
+    with pytest.raises(dw.InvalidValue, match="row 3 has no value in column time: give every row its position"):
         released(log(["1", "2", None, "3", "4"]))
     with pytest.raises(dw.InvalidValue, match="rows cannot be sorted by values of type list"):
         released(log([[1], [2], [3], [4], [5]]))

@@ -182,7 +182,7 @@ def test_all_shapes_read_the_same_words(words: list[list[Any]], chunks: int) -> 
         split = [word.split() if isinstance(word, str) else word for word in released]
         assert [[cell_of(symbol) for symbol in word] for word in split] == expected
     steps = dict(enumerate(zip(*padded, strict=True)))
-    wide = pa.table({str(place): pa.array(step, pa.list_(pa.int64())) for place, step in steps.items()})
+    wide = pa.table({str(position): pa.array(step, pa.list_(pa.int64())) for position, step in steps.items()})
     whole = wide.append_column("n", ids)
     rows = dw.frames.release(mechanism, whole, columns=wide.schema.names, id="n", key=key).drop("n").to_pylist()
     assert [[tuple(cell) for cell in row.values() if cell is not None] for row in rows] == expected

@@ -114,13 +114,13 @@ def test_the_same_words_in_every_shape() -> None:
     mechanism = dw.Exponential(dw.Words("abc"), 1.0)
     expected = [[0, 1, 2], [2], [1, 1]]
     words = [["abc"[code] for code in word] for word in expected]
-    steps = [[(word[place : place + 1] or [None])[0] for word in words] for place in range(3)]
+    steps = [[(word[position : position + 1] or [None])[0] for word in words] for position in range(3)]
     events = [(case, symbol) for case, word in enumerate(words) for symbol in word]
     tables = [
         (pa.table({"w": ["".join(word) for word in words]}), Request(column="w")),
         (pa.table({"w": ["-".join(word) for word in words]}), Request(column="w", separator="-")),
         (pa.table({"w": words, "x": [1, 2, 3]}), Request(column="w", id="x")),
-        (pa.table({f"m{place}": column for place, column in enumerate(steps)}), Request(columns="m*")),
+        (pa.table({f"m{position}": column for position, column in enumerate(steps)}), Request(columns="m*")),
         (
             pa.table({"case": [case for case, _ in events], "what": [symbol for _, symbol in events]}),
             Request(case="case", symbol="what"),

@@ -86,7 +86,7 @@ def refused(*arguments: str, stdin: str | bytes = b"") -> str:
 def in_terminal(columns: int, *arguments: str, code: int = 0, errors: int | None = None, **environment: str) -> str:
     """What a command shows in a terminal of so many columns, from which it could also read.
 
-    `errors` is another place for what it writes to standard error.
+    `errors` is another position for what it writes to standard error.
     """
     ours, theirs = pty.openpty()
     ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))

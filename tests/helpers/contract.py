@@ -70,7 +70,7 @@ def edits(one: Symbols, other: Symbols) -> int:
 def check_probabilities(mechanism: Mechanism, length: int, weight: Weight, by_shell: bool = False) -> None:
     """Every probability equals the reference's to 1e-12, they sum to 1, and no word of the language has none."""
     words = words_of(mechanism, length)
-    base = {word: float(share) for word, share in base_measure(mechanism, words).items()}
+    base = {word: float(proportion) for word, proportion in base_measure(mechanism, words).items()}
     for word in words:
         reference = shell_law(mechanism, word, weight) if by_shell else reference_law(mechanism, word, words, weight)
         total = math.fsum(base[w] * reference[w] for w in words)
@@ -110,20 +110,20 @@ def base_measure(mechanism: Mechanism, words: list[Symbols]) -> dict[Symbols, Fr
 
 
 def reweighted_weights(language: Any, words: list[Symbols], z: Fraction) -> dict[Symbols, Fraction]:
-    """The product over the places of 1/(1 + a·z + κ·z²), where a counts the words that differ at this place only.
+    """The product over the positions of 1/(1 + a·z + κ·z²), where a counts the words that differ at this position only.
 
-    κ is 0.3·a² at the last place, and at the first one where runs start anywhere or never return to the start; at all
-    others it is a²/2, or 0 if a is 1.
+    κ is 0.3·a² at the last position, and at the first one where runs start anywhere or never return to the start; at
+    all others it is a²/2, or 0 if a is 1.
     """
     found, length = dict.fromkeys(words, Fraction(1)), len(words[0])
     loose = language.start is None or not any(language.start in row.values() for row in language.transitions.values())
-    for place in range(length):
-        fitting = Counter((word[:place], word[place + 1 :]) for word in words)
-        at_end = place == length - 1 or (place == 0 and loose)
+    for position in range(length):
+        fitting = Counter((word[:position], word[position + 1 :]) for word in words)
+        at_end = position == length - 1 or (position == 0 and loose)
         for word in words:
-            others = fitting[word[:place], word[place + 1 :]] - 1
-            share = Fraction(0.3) if at_end else Fraction(1, 2) if others > 1 else Fraction(0)
-            found[word] /= 1 + others * z + share * others**2 * z**2
+            others = fitting[word[:position], word[position + 1 :]] - 1
+            proportion = Fraction(0.3) if at_end else Fraction(1, 2) if others > 1 else Fraction(0)
+            found[word] /= 1 + others * z + proportion * others**2 * z**2
     return found
 
 
@@ -139,8 +139,8 @@ def shell_law(mechanism: Mechanism, word: Symbols, weight: Weight) -> dict[Symbo
     counts = exhaustive.distance_counts(mechanism.language, word)
     total = math.fsum(weight(d) for d, number in enumerate(counts) if number)
     outputs = exhaustive.words(mechanism.language, len(word))
-    shares = {output: hamming(word, output) for output in outputs}
-    return {output: weight(d) / total / counts[d] for output, d in shares.items()}
+    proportions = {output: hamming(word, output) for output in outputs}
+    return {output: weight(d) / total / counts[d] for output, d in proportions.items()}
 
 
 def check_draws(mechanism: Mechanism, length: int, draws: int = 4000) -> None:
@@ -230,8 +230,8 @@ def check_space(space: Space, reference: Space, length: int, weights: Weights) -
         assert all(abs(log(stored[o]) - log(outputs[o])) <= reserve for o in outputs)
         around, other = space.around(codes), reference.around(codes)
         assert around.sizes.exact() == other.sizes.exact()
-        assert {o: around.share(np.array(o, dtype=np.int64)) for o in outputs} == {
-            o: pytest.approx(other.share(np.array(o, dtype=np.int64)), rel=1e-12) for o in outputs
+        assert {o: around.probability(np.array(o, dtype=np.int64)) for o in outputs} == {
+            o: pytest.approx(other.probability(np.array(o, dtype=np.int64)), rel=1e-12) for o in outputs
         }
     assert space.accepts(every).all()
 
@@ -300,7 +300,7 @@ def check_no_traces(mechanism: Private, length: int) -> None:
         copy.release_all([word] * 20)
         copy.release(word)
         left.append(pickle.dumps(copy))
-    assert left[1:] == [left[1]] * 3  # the first one may have prepared public facts that the others share
+    assert left[1:] == [left[1]] * 3  # the first one may have prepared public facts that the others proportion
 
 
 def check_release(mechanism: Private, length: int) -> None:

@@ -71,7 +71,7 @@ def drawn(objects: dict[str, Any], _turn: int = 0) -> dict[str, str]:
         table = pa.table({"w": [word if isinstance(word, str) else [list(cell) for cell in word]] * times})
         found[f"{name}: frames"] = dw.frames.release(mechanism, table, "w")["w"].to_pylist()
     for name, stream in objects["streams"].items():
-        own = pickle.loads(pickle.dumps(stream))  # threads do not share the place in a word
+        own = pickle.loads(pickle.dumps(stream))  # threads do not share the position in a word
         found[f"{name}: stream"] = [own.push(symbol) for symbol in EVERY[name][1]]
     return {name: json.dumps(some, default=sorted) for name, some in found.items()} | {"process": str(os.getpid())}
 

@@ -42,16 +42,16 @@ class Case:
 
     def run(self, content: bytes, folder: Path) -> subprocess.CompletedProcess[str]:
         """Run the command on this content of the file."""
-        file, places = folder / self.file, {"output": str(folder / self.output)}
+        file, positions = folder / self.file, {"output": str(folder / self.output)}
         stdin = self.stdin
         if self.file:
             file.write_bytes(content)
-            places["file"] = str(file)
+            positions["file"] = str(file)
         elif "{text}" in self.arguments:
-            places["text"] = os.fsdecode(content).replace("\0", "")
+            positions["text"] = os.fsdecode(content).replace("\0", "")
         else:
             stdin = content
-        done = run(*(part.format(**places) for part in self.arguments.split()), stdin=stdin)
+        done = run(*(part.format(**positions) for part in self.arguments.split()), stdin=stdin)
         if self.file:
             file.unlink()
         return done
@@ -98,8 +98,8 @@ def _cut(content: bytes, luck: random.Random) -> bytes:
 
 
 def _insert(content: bytes, luck: random.Random) -> bytes:
-    place = luck.randrange(len(content) + 1)
-    return content[:place] + luck.choice(INSERTED) + content[place:]
+    position = luck.randrange(len(content) + 1)
+    return content[:position] + luck.choice(INSERTED) + content[position:]
 
 
 def _remove(content: bytes, luck: random.Random) -> bytes:
@@ -115,10 +115,10 @@ def _swap(content: bytes, luck: random.Random) -> bytes:
 def _lines(content: bytes, luck: random.Random) -> bytes:
     """Repeat, remove or shuffle lines, or end them in another way."""
     lines = content.split(b"\n")
-    place = luck.randrange(len(lines))
+    position = luck.randrange(len(lines))
     changed = {
-        "repeat": lines[:place] + [lines[place]] * luck.choice((2, 2, 300)) + lines[place + 1 :],
-        "remove": lines[:place] + lines[place + 1 :],
+        "repeat": lines[:position] + [lines[position]] * luck.choice((2, 2, 300)) + lines[position + 1 :],
+        "remove": lines[:position] + lines[position + 1 :],
         "shuffle": luck.sample(lines, len(lines)),
     }
     if luck.random() < 0.2:
@@ -139,9 +139,9 @@ def _token(content: bytes, luck: random.Random) -> bytes:
 def _value(content: bytes, luck: random.Random) -> bytes:
     """Put something else in the place of a value or a key of a JSON document, or of a line that is one."""
     lines = [content] if luck.random() < 0.5 else content.split(b"\n")
-    place = luck.randrange(len(lines))
+    position = luck.randrange(len(lines))
     try:
-        document = json.loads(lines[place])
+        document = json.loads(lines[position])
     except (ValueError, RecursionError):
         return _token(content, luck)
     found = list(_containers(document))
@@ -154,7 +154,7 @@ def _value(content: bytes, luck: random.Random) -> bytes:
         mark, value = b"", b""
     else:
         holder[key], mark, value = "MARK", b'"MARK"', luck.choice(VALUES)
-    lines[place] = json.dumps(document).encode().replace(mark, value) if mark else json.dumps(document).encode()
+    lines[position] = json.dumps(document).encode().replace(mark, value) if mark else json.dumps(document).encode()
     return b"\n".join(lines)
 
 

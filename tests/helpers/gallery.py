@@ -47,7 +47,7 @@ def by_distance(word: str, weights: list[float], alphabet: str, coins: random.Ra
     (distance,) = coins.choices(range(len(word) + 1), weights)
     changed = set(coins.sample(range(len(word)), distance))
     others = {symbol: [other for other in alphabet if other != symbol] for symbol in alphabet}
-    return "".join(coins.choice(others[s]) if place in changed else s for place, s in enumerate(word))
+    return "".join(coins.choice(others[s]) if position in changed else s for position, s in enumerate(word))
 
 
 def without_counts(weights: list[float], alphabet: str) -> Callable[[str], str]:
@@ -107,8 +107,8 @@ def alignments() -> Broken:
     """
     words = ["".join(each) for n in range(4) for each in itertools.product("ab", repeat=n)]
     table = [[aligned(x, w, math.exp(-0.5)) for w in words] for x in words]
-    shares = [row[0] / sum(row) for row in table[:2]]
-    return Broken(from_table(words, table, 3), "", "a", 1.0, math.log(shares[0] / shares[1]), "levenshtein")
+    proportions = [row[0] / sum(row) for row in table[:2]]
+    return Broken(from_table(words, table, 3), "", "a", 1.0, math.log(proportions[0] / proportions[1]), "levenshtein")
 
 
 def aligned(word: str, output: str, price: float) -> float:

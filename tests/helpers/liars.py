@@ -91,7 +91,7 @@ def constant(value: Any, kind: type = Stated, at: Any = None) -> Any:
 
 
 class Within(Stated):
-    """The outputs that are possible depend on the word: it, and those that differ in one place."""
+    """The outputs that are possible depend on the word: it, and those that differ in one position."""
 
     def log_prob(self, output: Any, given: Any) -> float:
         near = sum(a != b for a, b in zip(output, given, strict=True)) <= 1

@@ -36,17 +36,17 @@ def words_of(graph: Graph, length: int, most: int) -> list[Word] | None:
 
 
 class Listing:
-    """All words of one length, their distances, and the numbers of words that differ in one place only."""
+    """All words of one length, their distances, and the numbers of words that differ in one position only."""
 
     def __init__(self, graph: Graph, words: list[Word]) -> None:
         self.words, rows = words, np.array(words)
         length = rows.shape[1]
         self.apart = (rows[:, None] != rows[None]).sum(axis=2)
         others = np.zeros(rows.shape)
-        for place in range(length):
-            rests = [word[:place] + word[place + 1 :] for word in words]
+        for position in range(length):
+            rests = [word[:position] + word[position + 1 :] for word in words]
             fitting = Counter(rests)
-            others[:, place] = [fitting[rest] - 1 for rest in rests]
+            others[:, position] = [fitting[rest] - 1 for rest in rests]
         at_end = np.arange(length) == length - 1
         at_end[0] |= graph.start not in graph.target
         self.others, self.second = others, np.where(at_end, 0.3, np.where(others >= 2, 0.5, 0.0)) * others**2

@@ -39,8 +39,8 @@ def table(size: int) -> Any:
 
 
 def system(size: int) -> object:
-    with tempfile.TemporaryDirectory() as place:
-        path = Path(place) / "large.json"
+    with tempfile.TemporaryDirectory() as position:
+        path = Path(position) / "large.json"
         with path.open("wb") as file:
             file.truncate(size)
         return dw.from_json(path)

@@ -34,8 +34,8 @@ def without_draws(monkeypatch: pytest.MonkeyPatch) -> None:
         hamming = self.mechanism.distance == "hamming"  # otherwise lengths are hidden as well
         sizes = found.words.sizes[rows] if hamming else np.ones(len(rows), np.int64)
         first = [sum(str(id).encode()) for id in ids.take(pa.array(rows)).to_pylist()]
-        places = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        codes = np.repeat(np.array(first, dtype=np.int64), sizes) + 7 * places
+        positions = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        codes = np.repeat(np.array(first, dtype=np.int64), sizes) + 7 * positions
         return Ragged((codes % len(self.mechanism.language.alphabet)).astype(np.uint8), np.cumsum(sizes))
 
     monkeypatch.setattr(BatchRelease, "draw", fixed)

@@ -36,7 +36,7 @@ def data(page: Any) -> None:
 
 def estimate(page: Any) -> None:
     page.locator("#estimate-question").select_option("dfg")
-    page.locator("#estimate-shares tr").nth(35).wait_for()
+    page.locator("#estimate-proportions tr").nth(35).wait_for()
 
 
 def main() -> None:

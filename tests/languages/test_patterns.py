@@ -91,7 +91,7 @@ def test_characters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "rule"),
+    ("text", "position", "rule"),
     [
         ("", 1, "a symbol is missing"),
         ("a|", 3, "a symbol is missing"),
@@ -119,8 +119,8 @@ def test_characters() -> None:
         ("(" * 101 + "a" + ")" * 101, 102, "at most 100 groups"),
     ],
 )
-def test_bad_patterns(text: str, place: int, rule: str) -> None:
-    with pytest.raises(dw.InvalidValue, match=rf"^the pattern is not valid at character {place}: .*{rule}"):
+def test_bad_patterns(text: str, position: int, rule: str) -> None:
+    with pytest.raises(dw.InvalidValue, match=rf"^the pattern is not valid at character {position}: .*{rule}"):
         dw.Pattern(text)
 
 

@@ -96,8 +96,8 @@ def test_a_run_from_anywhere_begins_with_its_first_state() -> None:
 
 def test_what_is_no_run_is_refused_by_position() -> None:
     world = dw.GridWorld(3, 3)
-    for word, place in (("EEE", "symbol 3 of 3 cannot follow"), ("EX", "symbol 2 of 2 is not in the alphabet")):
-        with pytest.raises(dw.NotInLanguage, match=place) as found:
+    for word, position in (("EEE", "symbol 3 of 3 cannot follow"), ("EX", "symbol 2 of 2 is not in the alphabet")):
+        with pytest.raises(dw.NotInLanguage, match=position) as found:
             world.run(word)
         assert "X" not in str(found.value)
     for cells in ([(0, 1), (2, 2)], [(0, 1), [0, 2]], [(0, 1), (0, 3)]):
@@ -178,8 +178,8 @@ def test_what_is_not_deterministic_is_refused_by_name() -> None:
 
 def test_positions_are_for_all_states_and_go_with_the_system() -> None:
     moves = {"s": {"a": "t"}, "t": {"b": "s"}}
-    places = {"s": (0, 0), "t": (1.5, -2)}
-    system = dw.TransitionSystem(moves, start="s", positions=places)
+    positions = {"s": (0, 0), "t": (1.5, -2)}
+    system = dw.TransitionSystem(moves, start="s", positions=positions)
     assert system.positions == {"s": (0.0, 0.0), "t": (1.5, -2.0)}
     assert system.by_states().positions == system.positions
     assert pickle.loads(pickle.dumps(system)).positions == system.positions
@@ -190,6 +190,6 @@ def test_positions_are_for_all_states_and_go_with_the_system() -> None:
         with pytest.raises(dw.InvalidValue, match=r"state t must have a pair \(x, y\) of finite numbers"):
             dw.TransitionSystem(moves, start="s", positions=bad)  # type: ignore[arg-type]
     with pytest.raises(dw.InvalidValue, match="positions: u is not a state of the system"):
-        dw.TransitionSystem(moves, start="s", positions=places | {"u": (3, 3)})
+        dw.TransitionSystem(moves, start="s", positions=positions | {"u": (3, 3)})
     with pytest.raises(dw.InvalidValue, match="positions must be a mapping"):
         dw.TransitionSystem(moves, start="s", positions=[(0, 0)])  # type: ignore[arg-type]

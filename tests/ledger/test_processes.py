@@ -55,7 +55,7 @@ def test_processes_that_hammer_one_id_never_exceed_the_budget(tmp_path: Path, me
     assert {each.spent for each in dw.Ledger(path).accounts()} == {4.0}
 
 
-def test_threads_that_share_a_ledger_never_exceed_the_budget(tmp_path: Path) -> None:
+def test_threads_that_proportion_a_ledger_never_exceed_the_budget(tmp_path: Path) -> None:
     ledger = dw.Ledger(tmp_path / "ledger.db", budget=2)
 
     def paid(number: int) -> bool:

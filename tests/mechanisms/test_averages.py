@@ -49,7 +49,7 @@ def check_against_enumeration(mechanism: Mechanism, length: int) -> None:
     assert found == pytest.approx(expected.tolist(), abs=1e-11)
     assert mechanism.distance_distribution(length=length, at_most=1) == pytest.approx(found[:2], abs=1e-12)
     mean = mechanism.expected_distance(length=length)
-    assert mean == pytest.approx(math.fsum(d * share for d, share in enumerate(expected)), abs=1e-11)
+    assert mean == pytest.approx(math.fsum(d * proportion for d, proportion in enumerate(expected)), abs=1e-11)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -79,11 +79,11 @@ def test_averages_equal_those_of_single_words(name: str, epsilon: float, batch: 
         laws = [mechanism._law(codes) for codes in rows]
         total = times.sum()
         mean = math.fsum(t * law.expected_distance() for t, law in zip(times, laws, strict=True)) / total
-        shares = sum(t * law.distance_distribution() for t, law in zip(times, laws, strict=True)) / total
+        proportions = sum(t * law.distance_distribution() for t, law in zip(times, laws, strict=True)) / total
         assert mechanism.expected_distance(length=length) == pytest.approx(mean, abs=1e-11)
-        assert mechanism.distance_distribution(length=length) == pytest.approx(shares.tolist(), abs=1e-12)
+        assert mechanism.distance_distribution(length=length) == pytest.approx(proportions.tolist(), abs=1e-12)
         beyond = mechanism.distance_distribution(length=length, at_most=length + 3)
-        assert beyond == pytest.approx([*shares, 0.0, 0.0, 0.0], abs=1e-12)
+        assert beyond == pytest.approx([*proportions, 0.0, 0.0, 0.0], abs=1e-12)
 
 
 def test_reweighted_words_are_averaged_with_their_public_weights() -> None:
@@ -111,7 +111,9 @@ def test_the_number_of_edits() -> None:
     channel = dw.EditChannel("ab", 3.0)
     whole = channel.distance_distribution(length=3)
     assert whole == pytest.approx(channel.distance_distribution("aba"), abs=1e-15)
-    assert sum(d * share for d, share in enumerate(whole)) == pytest.approx(channel.expected_distance(length=3))
+    assert sum(d * proportion for d, proportion in enumerate(whole)) == pytest.approx(
+        channel.expected_distance(length=3)
+    )
     assert channel.distance_distribution(length=3, at_most=1) == whole[:2]
 
 

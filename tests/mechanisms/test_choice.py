@@ -30,10 +30,10 @@ def average_by_enumeration(mechanism: Mechanism, length: int, at_most: int) -> t
     for word in words:
         law = mechanism.given(word)
         for output in words:
-            share = math.exp(law.log_prob(output)) / len(words)
+            proportion = math.exp(law.log_prob(output)) / len(words)
             distance = apart(mechanism, word, output)
-            mean += distance * share
-            within += share * (distance <= at_most)
+            mean += distance * proportion
+            within += proportion * (distance <= at_most)
     return mean, within
 
 

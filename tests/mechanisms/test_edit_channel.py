@@ -38,7 +38,8 @@ def fractions_of(channel: Channel) -> tuple[list[Fraction], list[Fraction]]:
 
 
 def reference(channel: Channel, word: str, output: str) -> float:
-    """p(output | word) by plain recursion over what becomes of the word, gap by gap; shares nothing with the kernel."""
+    """p(output | word) by plain recursion over what becomes of the word, gap by gap; proportions nothing with the
+    kernel."""
     (deleted, kept, replaced), (empty, double, around) = fractions_of(channel)
     m = channel.symbols
     p_empty = Fraction(2 * empty / (1 + Fraction(math.sqrt(1 - 4 * empty * double))))  # to 1e-16, enough here
@@ -156,7 +157,7 @@ def conditions_hold(m: int, limit: float, deleted: float, kept: float) -> bool:
 @pytest.mark.parametrize(("m", "epsilon"), [(2, 1.6), (2, 2.0), (4, 2.0), (4, 3.0), (26, 4.0), (26, 5.0), (100, 5.5)])
 def test_no_channel_of_the_family_makes_fewer_edits(m: int, epsilon: float) -> None:
     channel, limit = best_channel(m, Fraction(epsilon)), math.exp(epsilon)
-    deleted, kept, _ = channel.shares
+    deleted, kept, _ = channel.probabilities
     edits = 1 - kept + channel.inserted
     best = math.inf
     for one in deleted * np.concatenate([np.linspace(0.5, 1.5, 101), 1 + np.logspace(-6, 0.5, 40)]):
@@ -181,7 +182,7 @@ def test_fewer_edits_than_the_first_parameters(m: int, epsilon: float, kept: flo
     """Those with the plain condition on substitutions, worked out independently, are a little worse."""
     channel = best_channel(m, Fraction(epsilon))
     assert channel.edits(1000) < 1000 * (1 - kept) + 1001 * inserted + 1e-2
-    assert channel.shares[1] == pytest.approx(kept, rel=0.03)
+    assert channel.probabilities[1] == pytest.approx(kept, rel=0.03)
     assert channel.inserted == pytest.approx(inserted, rel=0.06)
 
 
@@ -271,7 +272,7 @@ def test_long_words_are_handled_in_pieces() -> None:
 @pytest.mark.parametrize("symbols", [1, 1000])
 def test_every_length_and_alphabet(length: int, symbols: int) -> None:
     mechanism = dw.EditChannel(range(symbols), 9).seeded(3)
-    word = [place * 7919 % symbols for place in range(length)]
+    word = [position * 7919 % symbols for position in range(length)]
     made = mechanism.release(word)
     assert type(made) is list
     assert all(symbol in range(symbols) for symbol in set(made))
@@ -283,24 +284,24 @@ def test_every_length_and_alphabet(length: int, symbols: int) -> None:
 def test_the_number_of_edits(alphabet: str, epsilon: float, word: str) -> None:
     """Its distribution sums to 1, has the expected mean, and its first entry is κ^n times empty gaps."""
     mechanism = dw.EditChannel(alphabet, epsilon)
-    shares = mechanism.given(word).distance_distribution()
-    assert math.fsum(shares) == pytest.approx(1, abs=1e-12)
-    mean = math.fsum(edits * share for edits, share in enumerate(shares))
+    proportions = mechanism.given(word).distance_distribution()
+    assert math.fsum(proportions) == pytest.approx(1, abs=1e-12)
+    mean = math.fsum(edits * proportion for edits, proportion in enumerate(proportions))
     expected = len(word) * (mechanism.deleted + mechanism.replaced) + (len(word) + 1) * mechanism.inserted
     assert mean == pytest.approx(expected, rel=1e-9)
     assert mechanism.expected_distance(word) == pytest.approx(expected, rel=1e-12)
     if word:
         assert mechanism.expected_distance(length=len(word)) == mechanism.expected_distance(word)
     nothing = math.exp(mechanism.log_prob("", given=""))  # the chance that a gap stays empty
-    assert shares[0] == pytest.approx(mechanism.kept ** len(word) * nothing ** (len(word) + 1), rel=1e-9)
+    assert proportions[0] == pytest.approx(mechanism.kept ** len(word) * nothing ** (len(word) + 1), rel=1e-9)
 
 
 @pytest.mark.parametrize(("length", "epsilon"), [(10**6, 5.0), (10**7, 30.0), (10**6, 100.0)])
 def test_the_number_of_edits_of_long_words(length: int, epsilon: float) -> None:
     law = CorruptedLaw(np.zeros(length, dtype=np.int64), best_channel(4, Fraction(epsilon)))
-    shares = law.distance_distribution()
-    assert math.fsum(shares) == pytest.approx(1, abs=1e-10)
-    mean = float(shares @ np.arange(len(shares)))
+    proportions = law.distance_distribution()
+    assert math.fsum(proportions) == pytest.approx(1, abs=1e-10)
+    mean = float(proportions @ np.arange(len(proportions)))
     assert mean == pytest.approx(law.expected_distance(), rel=1e-8, abs=1e-13)
 
 
@@ -315,7 +316,7 @@ def test_the_promise_is_in_terms_of_levenshtein_distance() -> None:
 
 
 def test_beyond_a_hundred_no_more_is_spent() -> None:
-    assert best_channel(4, Fraction(10**6)).shares == best_channel(4, Fraction(100)).shares
+    assert best_channel(4, Fraction(10**6)).proportions == best_channel(4, Fraction(100)).proportions
     assert dw.EditChannel("acgt", 1e6).release("gattaca") == "gattaca"
 
 

@@ -57,11 +57,11 @@ def test_a_projection_tells_no_more_than_the_channel(alphabet: str, longest: int
     logs = {}
     for word in ("", "a", "aa", "aaa"):
         given_word = plain.given(word)
-        shares: Counter[tuple[int, ...]] = Counter()
+        proportions: Counter[tuple[int, ...]] = Counter()
         for v, w in zip(noisy, nearest, strict=True):
-            shares[w] += math.exp(given_word.log_prob(v))  # type: ignore[assignment]
-        assert sum(shares.values()) == pytest.approx(1, abs=1e-3)
-        logs[word] = {w: math.log(share) for w, share in shares.items()}
+            proportions[w] += math.exp(given_word.log_prob(v))  # type: ignore[assignment]
+        assert sum(proportions.values()) == pytest.approx(1, abs=1e-3)
+        logs[word] = {w: math.log(proportion) for w, proportion in proportions.items()}
     for one, other in itertools.combinations(logs, 2):
         for w in logs[one]:
             assert abs(logs[one][w] - logs[other][w]) <= 3.0 * levenshtein(one, other) + 1e-3

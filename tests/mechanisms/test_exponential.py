@@ -17,23 +17,23 @@ from dpwords.spaces import exhaustive
 from zoo import ALL, FREE, SYSTEMS, random_systems
 
 
-def linear(epsilon: float, k: int, share: float) -> contract.Weight:
-    return lambda d: math.exp(-share * epsilon * d / k)
+def linear(epsilon: float, k: int, proportion: float) -> contract.Weight:
+    return lambda d: math.exp(-proportion * epsilon * d / k)
 
 
-def inverse(epsilon: float, k: int, share: float, alpha: float = 0.7) -> contract.Weight:
+def inverse(epsilon: float, k: int, proportion: float, alpha: float = 0.7) -> contract.Weight:
     lemma = k / (alpha * (k + alpha))
-    return lambda d: math.exp(share * epsilon / lemma / (d + alpha))
+    return lambda d: math.exp(proportion * epsilon / lemma / (d + alpha))
 
 
-def staircase(epsilon: float, k: int, share: float, first: int) -> contract.Weight:
-    return lambda d: math.exp(-share * epsilon * math.ceil((d - first) / k))
+def staircase(epsilon: float, k: int, proportion: float, first: int) -> contract.Weight:
+    return lambda d: math.exp(-proportion * epsilon * math.ceil((d - first) / k))
 
 
 UTILITIES: list[tuple[Any, Any]] = [
     (dw.Linear(), linear),
     (dw.Inverse(0.7), inverse),
-    (dw.Staircase(0), lambda e, k, share: staircase(e, k, share, 0)),
+    (dw.Staircase(0), lambda e, k, proportion: staircase(e, k, proportion, 0)),
 ]
 
 

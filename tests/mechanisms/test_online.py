@@ -30,14 +30,14 @@ def by_hand(language: Any, word: tuple[Any, ...], keep: Any) -> dict[tuple[Any, 
     law = {}
     for output in words:
         probability = Fraction(1) if isinstance(keep, Fraction) else 1.0
-        for place in range(len(word)):
-            symbols = {other[place] for other in words if other[:place] == output[:place]}
-            near = nearest(language, output[:place], symbols, word[place])
+        for position in range(len(word)):
+            symbols = {other[position] for other in words if other[:position] == output[:position]}
+            near = nearest(language, output[:position], symbols, word[position])
             size = len(symbols)
             if near:
                 others = Fraction(len(near) - 1) if isinstance(keep, Fraction) else len(near) - 1.0
-                share = (keep + others) / len(near) if output[place] in near else 1
-                probability *= share / (keep + size - 1)
+                proportion = (keep + others) / len(near) if output[position] in near else 1
+                probability *= proportion / (keep + size - 1)
             else:
                 probability /= size
         law[output] = probability

@@ -25,7 +25,7 @@ def test_seeded_draws_repeat_and_are_not_private() -> None:
 
 
 @pytest.mark.parametrize("way", ["fork", "forkserver", "spawn", "threads"])
-def test_no_two_share_their_randomness(way: str) -> None:
+def test_no_two_proportion_their_randomness(way: str) -> None:
     """Every public mechanism, in every way that it draws, on objects that were used before: see `draws.py`."""
     program = HELPERS / "draws.py"
     done = subprocess.run([sys.executable, program, way], capture_output=True, text=True, check=False)

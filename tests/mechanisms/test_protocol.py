@@ -49,13 +49,13 @@ def test_candidates_are_prepared_and_named() -> None:
     best = best_by_length(WORLD, 2.0)
     assert isinstance(best, ByLength)
     steps: list[str] = []
-    best.prepare(4, lambda text, share: steps.append(text))
+    best.prepare(4, lambda text, proportion: steps.append(text))
     assert best.at(4) is best.candidates[best.chosen(4)]
     assert steps[-1] == "choosing a mechanism for words of length 4"
     (note,) = best.notes([4])
     assert note.startswith(f"best mechanism: {best.chosen(4)} for words of length 4 (expected distance: ")
     again: list[str] = []
-    best.prepare(4, lambda text, share: again.append(text))
+    best.prepare(4, lambda text, proportion: again.append(text))
     assert again == []
 
 

@@ -27,7 +27,7 @@ QUESTIONS: list[Any] = ["visits", "transitions", "symbols"]
 
 
 def answers(language: Language, word: tuple[Any, ...], question: str) -> list[Any]:
-    """The true answers at the places of a word, by the plain meaning of the question."""
+    """The true answers at the positions of a word, by the plain meaning of the question."""
     if question == "symbols":
         return list(word)
     if language.system is None:
@@ -39,7 +39,7 @@ def answers(language: Language, word: tuple[Any, ...], question: str) -> list[An
 
 
 def by_definition(items: tuple[Any, ...], size: int, word: list[Any], more: Any) -> dict[frozenset[Any], Any]:
-    """Subset selection, set by set: those with the true answer have `more` times the weight; places are averaged."""
+    """Subset selection, set by set: those with the true answer have `more` times the weight; positions are averaged."""
     law: dict[frozenset[Any], Any] = {}
     sets = [frozenset(some) for some in itertools.combinations(items, size)]
     for true in word:
@@ -77,15 +77,16 @@ def test_the_law_is_that_of_subset_selection(language: Language, length: int, qu
         assert {output: math.exp(at.log_prob(output)) for output in expected} == pytest.approx(expected, rel=1e-11)
         true = answers(language, word, question)
         for item in report.items:
-            share = true.count(item) / len(true)
-            mixed = share * report.share_if_true + (1 - share) * report.share_if_not
+            proportion = true.count(item) / len(true)
+            mixed = proportion * report.share_if_true + (1 - proportion) * report.share_if_not
             assert math.fsum(p for some, p in expected.items() if item in some) == pytest.approx(mixed, rel=1e-11)
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
 def test_the_audit_is_over_all_lengths_and_all_sets(question: Any, epsilon: float) -> None:
-    """All of ε is spent: two words that stay in one place each, with different answers, and a set with one of them."""
+    """All of ε is spent: two words that stay in one position each, with different answers, and a set with one of
+    them."""
     language = dw.GridWorld(2, 2, stay=True)
     report = dw.Report(language, epsilon, question)
     found = dw.audit.exact(report, length=3)
@@ -142,7 +143,8 @@ def test_rounding_costs_less_than_the_slack(answers: int, epsilon: float) -> Non
 
 
 def test_shares_by_the_formulas() -> None:
-    """p = w·e^ε/(w·e^ε + D − w) and q = (w·e^ε·(w−1) + (D−w)·w)/((D−1)(w·e^ε + D − w)), and Σ of the shares is w."""
+    """p = w·e^ε/(w·e^ε + D − w) and q = (w·e^ε·(w−1) + (D−w)·w)/((D−1)(w·e^ε + D − w)), and Σ of the proportions is
+    w."""
     for items, epsilon in [(5, 0.7), (225, 2.0), (225, 6.0), (840, 1.0)]:
         report = dw.Report(dw.Words(range(items)), epsilon, "symbols")
         w, e, d = report.size, math.exp(epsilon), items
@@ -153,26 +155,26 @@ def test_shares_by_the_formulas() -> None:
         assert report.share_if_true + (d - 1) * report.share_if_not == pytest.approx(w, rel=1e-12)
 
 
-def variance(items: int, size: int, epsilon: float, shares: list[float]) -> float:
+def variance(items: int, size: int, epsilon: float, proportions: list[float]) -> float:
     """The sum of the variances of ([named] − q)/(p − q) over all items, by the plain formulas."""
     weight = size * math.exp(epsilon)
     p = weight / (weight + items - size)
     q = (weight * (size - 1) + (items - size) * size) / ((items - 1) * (weight + items - size))
-    seen = [f * p + (1 - f) * q for f in shares]
+    seen = [f * p + (1 - f) * q for f in proportions]
     return math.fsum(r * (1 - r) for r in seen) / (p - q) ** 2
 
 
 @pytest.mark.parametrize("items", [2, 3, 5, 16, 61, 225])
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 1.0, 2.0, 4.0, 6.0, 10.0])
 def test_no_other_size_has_less_variance(items: int, epsilon: float) -> None:
-    """Whatever the true shares are: the size that is best for one population is best for all."""
+    """Whatever the true proportions are: the size that is best for one population is best for all."""
     chosen = best_selection(items, epsilon).size
-    for shares in (
+    for proportions in (
         [1 / items] * items,
         [1.0] + [0.0] * (items - 1),
         [2 * (i + 1) / items / (items + 1) for i in range(items)],
     ):
-        by_size = {size: variance(items, size, epsilon, shares) for size in range(1, items)}
+        by_size = {size: variance(items, size, epsilon, proportions) for size in range(1, items)}
         assert by_size[chosen] == pytest.approx(min(by_size.values()), rel=1e-9)
     assert chosen == 1 or epsilon < math.log(items)  # generalised randomised response at large ε
 
@@ -186,8 +188,8 @@ def test_draws_follow_the_law(language: Language, question: Any, batch: int) -> 
     contract.check_draws(dw.Report(language, 1.0, question, limits=Limits(batch=batch)), 3)
 
 
-def test_a_place_is_chosen_uniformly() -> None:
-    """At a large ε the answer is the symbol at the chosen place: each of four with one quarter."""
+def test_a_position_is_chosen_uniformly() -> None:
+    """At a large ε the answer is the symbol at the chosen position: each of four with one quarter."""
     report = dw.Report(dw.Words("abcd"), 200.0, "symbols")
     seen = Counter(report.seeded(5).simulate("abcd", 4000))
     contract.check_counts(seen, {frozenset(symbol): 0.25 for symbol in "abcd"})
@@ -254,7 +256,7 @@ def test_the_promise_is_a_value_about_any_two_words() -> None:
     assert isinstance(report.seeded(1).guarantee, dw.NotPrivate)
 
 
-def test_weights_that_reports_share_are_read_only() -> None:
+def test_weights_that_reports_proportion_are_read_only() -> None:
     weights = best_selection(5, 1.0).weights
     assert best_selection(5, 1.0).weights is weights
     assert not any(array.flags.writeable for array in weights)
@@ -275,7 +277,7 @@ def test_it_is_charged_like_any_other(tmp_path: Any) -> None:
     [
         (lambda: dw.Report(dw.Words("ab"), 1.0), "this language has none: ask for 'symbols'"),
         (lambda: dw.Report(dw.Words("a"), 1.0, "symbols"), "fewer than two possible answers"),
-        (lambda: dw.Report(dw.Words("ab"), 1.0, "places"), "question is one of 'visits', 'transitions', 'symbols'"),  # type: ignore[arg-type]
+        (lambda: dw.Report(dw.Words("ab"), 1.0, "positions"), "question is one of 'visits', 'transitions', 'symbols'"),  # type: ignore[arg-type]
         (lambda: dw.Report(dw.Words("ab"), 0.0, "symbols"), "epsilon must be a finite number above 0"),
         (lambda: dw.Report(dw.Words("ab"), 1e-16, "symbols"), "no larger than what rounding may cost"),
         (lambda: dw.Report(dw.Words("ab"), 2.0**-49, "symbols"), "no larger than what rounding may cost"),
@@ -312,19 +314,19 @@ def test_many_words_of_all_kinds() -> None:
 
 
 def test_a_population_is_estimated_as_in_the_notes() -> None:
-    """225 cells and 10,000 people, all of ε for one place each: the root of the mean squared error by its formula.
+    """225 cells and 10,000 people, all of ε for one position each: the root of the mean squared error by its formula.
 
-    The variance of an estimated share is that of [named]/(p − q), over the number of people; the notes' figures for
-    the L1 error after projection onto the simplex (0.65 / 0.28 / 0.07 at ε = 2 / 4 / 10) rest on the same numbers.
+    The variance of an estimated proportion is that of [named]/(p − q), over the number of people; the notes' figures
+    for the L1 error after projection onto the simplex (0.65 / 0.28 / 0.07 at ε = 2 / 4 / 10) rest on the same numbers.
     """
     people, cells = 10_000, dw.GridWorld(15, 15).by_states()
     words = [[(0, 1), (0, 2)], [(1, 0), (1, 1)], [(1, 0), (0, 0)]]
     codes = np.array([[cells.alphabet.codes[cell] for cell in word] for word in words])
     rows = np.repeat(codes, [people // 2, people // 4, people - people // 2 - people // 4], axis=0)
     true = np.zeros(225)
-    for word, share in zip(words, (0.5, 0.25, 0.25), strict=True):
+    for word, proportion in zip(words, (0.5, 0.25, 0.25), strict=True):
         for cell in word:
-            true[list(cells.alphabet.symbols).index(cell)] += share / 2
+            true[list(cells.alphabet.symbols).index(cell)] += proportion / 2
     for epsilon in (2.0, 4.0, 10.0):
         report = dw.Report(cells, epsilon)
         named = np.bincount(np.ravel(report.seeded(3).release_codes(rows)), minlength=225) / people  # type: ignore[arg-type]

@@ -39,14 +39,14 @@ def test_free_words_by_hand() -> None:
     assert found.warnings == ()
     assert str(found).splitlines() == [
         "words of length 18, ε = 4, k = 1",
-        "promised: two words that differ in d places give any output with probabilities within a factor e^(4·d) of "
+        "promised: two words that differ in d positions give any output with probabilities within a factor e^(4·d) of "
         "each other",
-        "the nearest two words differ in 1 place: any output is at most e^4 = 54.6 times as likely for one as for the "
-        "other, so whoever held both equally likely is at most 98.3% sure afterwards which of them it was",
-        "any two words of this length, which differ in up to 18 places: at most e^72 times as likely, so that one can "
-        "be all but sure",
+        "the nearest two words differ in 1 position: any output is at most e^4 = 54.6 times as likely for one as for "
+        "the other, so whoever held both equally likely is at most 98.3% sure afterwards which of them it was",
+        "any two words of this length, which differ in up to 18 positions: at most e^72 times as likely, so that one "
+        "can be all but sure",
         "a word comes out unchanged with probability 38.2%, on average",
-        "0.938 places are changed, on average",
+        "0.938 positions are changed, on average",
         "in force: exponential mechanism, tight: all of ε goes into the weights",
         "proof: docs/theory.md, section 3",
     ]
@@ -57,17 +57,17 @@ def test_the_guide_shows_this_summary() -> None:
     assert f"```text\n{dw.Exponential(dw.Words('acgt'), 4.0).summary(18)}\n```" in guide
 
 
-def test_several_places_together_by_hand() -> None:
-    """At k = 3, words that differ in up to 3 places lose 2, and in up to 7 places 3 · 2."""
+def test_several_positions_together_by_hand() -> None:
+    """At k = 3, words that differ in up to 3 positions lose 2, and in up to 7 positions 3 · 2."""
     found = dw.Exponential(dw.Words("ab"), 2.0, k=3).summary(7)
     assert [None if odds is None else odds.loss for odds in (found.nearest, found.within_k, found.whole)] == [2, 2, 6]
     text = str(found)
     assert "factor e^(2·ceil(d/3)) of each other" in text
     assert (
-        "two words that differ in up to 3 places: at most e^2 = 7.39 times as likely, so that one is at most 88.1%"
+        "two words that differ in up to 3 positions: at most e^2 = 7.39 times as likely, so that one is at most 88.1%"
         in text
     )
-    assert "up to 7 places: at most e^6 = 403 times as likely, so that one is at most 99.8% sure" in text
+    assert "up to 7 positions: at most e^6 = 403 times as likely, so that one is at most 99.8% sure" in text
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -130,7 +130,7 @@ def test_no_two_words_within_k() -> None:
     assert found.nearest is not None
     assert (found.nearest.distance, found.nearest.loss) == (2, 2.0)
     assert found.warnings == (
-        "no two of these words differ in fewer than 2 places, so the promise for k = 1 is about no two words: what "
+        "no two of these words differ in fewer than 2 positions, so the promise for k = 1 is about no two words: what "
         "counts is the loss 2 of the nearest two",
     )
     assert f"warning: {found.warnings[0]}" in str(found)
@@ -201,8 +201,8 @@ def test_figures_that_are_too_large_are_left_out() -> None:
     assert uncertified.in_force is None
     unsearched = dw.Online(NO_NEIGHBOURS, 2.0, limits=Limits(pair_steps=0)).summary(3)
     assert not unsearched.nearest_is_exact
-    assert "the nearest two words differ in at least 1 place; the search for them was cut short\n" in str(unsearched)
-    assert "\ntwo words that differ in 1 place: any output is at most e^2 = 7.39 times as likely" in str(unsearched)
+    assert "the nearest two words differ in at least 1 position; the search for them was cut short\n" in str(unsearched)
+    assert "\ntwo words that differ in 1 position: any output is at most e^2 = 7.39 times as likely" in str(unsearched)
     half_searched = dw.Online(NO_NEIGHBOURS, 2.0, limits=Limits(pair_steps=5000)).summary(3)
     assert "the loss 4 or more of the nearest two" in half_searched.warnings[0]  # the loss is 6
 
@@ -265,8 +265,8 @@ def test_explanations_in_words() -> None:
     promise = dw.Exponential(dw.Words("ab"), 1.0).guarantee
     assert str(promise.explain("ab", "ab")) == "the two words are the same: there is nothing to tell apart"
     assert str(promise.explain("abc", "acc")) == (
-        "the two words differ in 1 place: any output is at most e^1 = 2.72 times as likely for one as for the other, "
-        "so whoever held both equally likely is at most 73.2% sure afterwards which of them it was"
+        "the two words differ in 1 position: any output is at most e^1 = 2.72 times as likely for one as for the "
+        "other, so whoever held both equally likely is at most 73.2% sure afterwards which of them it was"
     )
     edits = dw.EditChannel("ab", 6.0).guarantee.explain("kitten", ["s", "i", "t", "t", "i", "n", "g"])
     assert (edits.distance, edits.loss) == (3, 18.0)
@@ -285,7 +285,7 @@ def test_without_a_promise_nothing_is_explained_away() -> None:
     for mechanism in (dw.Exponential(dw.Words("ab"), 1.0).seeded(0), dw.PaperLiteral(dw.Words("ab"), 1.0)):
         found = mechanism.guarantee.explain("abab", "abba")
         assert (found.distance, found.loss, found.certainty) == (2, math.inf, 1.0)
-        assert str(found) == "the two words differ in 2 places, and nothing is promised about them"
+        assert str(found) == "the two words differ in 2 positions, and nothing is promised about them"
         assert mechanism.guarantee.explain("abab", "abab").loss == 0.0
 
 

@@ -126,10 +126,10 @@ def test_uses_are_derivatives_of_the_log_likelihood() -> None:
 @LITTLE
 @pytest.mark.parametrize(("symbols", "epsilon"), CASES)
 def test_the_empty_output_is_a_geometric_series(symbols: int, epsilon: float) -> None:
-    """With i symbols in a share (1 − q)·q^i of the words, all are deleted and i + 1 gaps empty."""
+    """With i symbols in a proportion (1 − q)·q^i of the words, all are deleted and i + 1 gaps empty."""
     channel, more = channel_of(symbols, epsilon), 0.8
     chances = np.tile([*[more / symbols] * symbols, 1 - more], symbols + 1)
-    deleted, empty = channel.shares[0], math.exp(channel.log_insertions(0)[0])
+    deleted, empty = channel.probabilities[0], math.exp(channel.log_insertions(0)[0])
     log_likelihood, uses = alignments_of([()], channel).expected(chances)
     assert log_likelihood == pytest.approx(math.log(empty * (1 - more) / (1 - more * deleted * empty)), rel=1e-12)
     expected_length = more * deleted * empty / (1 - more * deleted * empty)
@@ -224,13 +224,13 @@ def test_em_finds_the_pairs_of_a_synthetic_log() -> None:
         before = log_likelihood
         chances = uses / np.bincount(alignments.groups, uses)[alignments.groups]
     fitted = uses.reshape(9, 9)[1:, :-1]
-    errors = [np.abs(pairs / pairs.sum() - shares(truth)).sum() for pairs in (shares(released), fitted)]
+    errors = [np.abs(pairs / pairs.sum() - proportions(truth)).sum() for pairs in (proportions(released), fitted)]
     assert errors[0] > 0.4
     assert errors[1] < 0.12
 
 
-def shares(words: list[list[int]]) -> Floats:
-    """The shares of pairs of consecutive symbols in words over 8 symbols."""
+def proportions(words: list[list[int]]) -> Floats:
+    """The proportions of pairs of consecutive symbols in words over 8 symbols."""
     pairs = np.zeros((8, 8))
     for word in words:
         np.add.at(pairs, (word[:-1], word[1:]), 1)

@@ -23,12 +23,12 @@ def test_simulated_intervals_for_other_weights_hold_the_truth(name: str) -> None
     """Runs are counted by their distance from the release, and corrected for normalising constants."""
     make, length = MECHANISMS[name]
     found = attack.guess(make(FEW), length, samples=1000)
-    places, whole = by_definition(make(Limits()), length, 1)
+    positions, whole = by_definition(make(Limits()), length, 1)
     assert (found.method, found.samples, found.exact) == ("simulation", 1000, False)
-    assert found.low.hits <= sum(places) <= found.high.hits
+    assert found.low.hits <= sum(positions) <= found.high.hits
     assert found.low.whole <= whole <= found.high.whole * (1 + 1e-12)
-    assert found.hits == pytest.approx(sum(places), abs=0.2)
-    assert list(found.hits_by_place) == pytest.approx(places, abs=0.1)
+    assert found.hits == pytest.approx(sum(positions), abs=0.2)
+    assert list(found.hits_by_place) == pytest.approx(positions, abs=0.1)
 
 
 @pytest.mark.parametrize("question", [{"releases": 2}, {"prior": CELL_CHAIN}])
@@ -39,14 +39,15 @@ def test_other_questions_about_such_weights_are_too_large(question: dict[str, An
 
 
 def test_shares_of_symbols_by_distance_are_those_of_the_releases_of_a_word() -> None:
-    """For every word, place and symbol: sums over all outputs. Of words of 200 symbols, all shares are numbers."""
+    """For every word, position and symbol: sums over all outputs. Of words of 200 symbols, all proportions are
+    numbers."""
     for name in NAMES:
         make, length = MECHANISMS[name]
         mechanism = make(Limits())
         words = exhaustive.words(mechanism.language, length)
         codes = np.array([[mechanism.language.alphabet.codes[symbol] for symbol in word] for word in words])
         passes = DistancePosteriors(DistanceEvidence(mechanism, length)).passes
-        found, totals = passes.shares(codes), passes.log_totals(codes)
+        found, totals = passes.proportions(codes), passes.log_totals(codes)
         for number, word in enumerate(words):
             law = mechanism.given(word)
             expected = np.zeros(found.shape[1:])
@@ -56,7 +57,7 @@ def test_shares_of_symbols_by_distance_are_those_of_the_releases_of_a_word() -> 
             assert math.log(passes.values[0]) - totals[number] == pytest.approx(law.log_prob(word), rel=1e-11)
     long = DistancePosteriors(DistanceEvidence(dw.Exponential(CELLS, 8, utility=dw.Inverse(0.5)), 200))
     walk = np.array([[CELLS.alphabet.codes[cell] for cell in [(0, 1), (0, 0)] * 100]])
-    assert long.passes.shares(walk).sum(axis=2) == pytest.approx(1)
+    assert long.passes.proportions(walk).sum(axis=2) == pytest.approx(1)
 
 
 def test_no_word_gains_more_than_the_largest_weight_over_the_least() -> None:

@@ -42,9 +42,9 @@ def population(lengths: Any, chain: Floats, seed: int) -> list[str]:
 
 
 def error(found: Any, answers: Any) -> float:
-    """The L1 distance of estimates from the shares of the true answers."""
+    """The L1 distance of estimates from the proportions of the true answers."""
     true = Counter(answers)
-    return sum(abs(share.value - true[label] / true.total()) for label, share in found.items())
+    return sum(abs(proportion.value - true[label] / true.total()) for label, proportion in found.items())
 
 
 def test_a_matrix_whose_words_end_alike() -> None:
@@ -206,7 +206,7 @@ def test_lengths_that_no_chain_has_are_not_explained_by_symbols(name: str) -> No
     assert error(firsts, [word[0] for word in words]) < 2 * max(firsts.total_error, 0.1)
     graph = dw.estimate.dfg(releases, mechanism, model=model)
     assert error(graph, [pair for word in words for pair in itertools.pairwise(word)]) < 0.4
-    assert sum(abs(graph.counted[pair] - share.value) for pair, share in graph.items()) > 0.6
+    assert sum(abs(graph.counted[pair] - proportion.value) for pair, proportion in graph.items()) > 0.6
 
 
 def test_words_that_end_after_certain_symbols() -> None:
@@ -237,7 +237,9 @@ def test_the_difference_of_chains_that_cannot_be_told_apart_is_an_error() -> Non
     ends = [each[1:, -1] / each[1:, -1].sum() for each in (first, second)]
     assert 1e-4 < model.doubt <= 0.5
     found = dw.estimate.ends(releases, mechanism, model=model)
-    errors = np.array([(share.high - share.value) / 1.96 for share in found.values() if share.high < 1])
+    errors = np.array(
+        [(proportion.high - proportion.value) / 1.96 for proportion in found.values() if proportion.high < 1]
+    )
     assert (errors >= math.sqrt(model.doubt) * np.abs(ends[0] - ends[1])[: len(errors)] * 0.99).all()
 
 
@@ -253,7 +255,8 @@ def test_chains_are_compared_without_their_lengths() -> None:
 
 
 class Slow:
-    """Evidence about one share of two, where a step goes a hundredth of the way to the largest likelihood, at 0.9."""
+    """Evidence about one proportion of two, where a step goes a hundredth of the way to the largest likelihood, at
+    0.9."""
 
     groups = np.array([0, 0])
 

@@ -26,18 +26,18 @@ UNEVEN = {None: {"a": 0.5, "b": 0.5}, "a": {"a": 0.7, "b": 0.3}, "b": {"b": 0.1,
 
 
 def by_bayes(channel: dw.EditChannel, words: list[Any], prior: Any, output: Any) -> tuple[Any, Any]:
-    """The probability of each word given an output, and of each symbol at each place, by sums over all words."""
+    """The probability of each word given an output, and of each symbol at each position, by sums over all words."""
     joint = {}
     for word in words:
         steps = zip([None, *word[:-1]], word, strict=True)
         chance = 1.0 if prior == "uniform" else math.prod(prior[one].get(other, 0.0) for one, other in steps)
         joint[word] = chance * math.exp(channel.without_projection().given(word).log_prob(output))
-    shares = {word: each / sum(joint.values()) for word, each in joint.items()}
-    places = [Counter[Any]() for _ in words[0]]
-    for word, share in shares.items():
-        for symbol, place in zip(word, places, strict=True):
-            place[symbol] += share
-    return shares, places
+    proportions = {word: each / sum(joint.values()) for word, each in joint.items()}
+    positions = [Counter[Any]() for _ in words[0]]
+    for word, proportion in proportions.items():
+        for symbol, position in zip(word, positions, strict=True):
+            position[symbol] += proportion
+    return proportions, positions
 
 
 def bound(channel: dw.EditChannel, prior: Any, length: int, output: Any) -> float:
@@ -58,12 +58,12 @@ def bound(channel: dw.EditChannel, prior: Any, length: int, output: Any) -> floa
 def test_alignments_give_the_same_as_all_words(prior: Any, epsilon: float, output: str) -> None:
     """Probabilities of symbols are exact; the largest of a word is enclosed."""
     channel = dw.EditChannel("abc", epsilon, limits=FEW)
-    shares, places = by_bayes(channel, [*product("abc", repeat=4)], prior, output)
+    proportions, positions = by_bayes(channel, [*product("abc", repeat=4)], prior, output)
     found = attack.posterior([output], channel, prior, length=4)
-    for share, place in zip(found.places, places, strict=True):
-        assert share == pytest.approx({symbol: place[symbol] for symbol in "abc"}, abs=1e-12)
-    assert found.probability == pytest.approx(shares[found.word], rel=1e-9)
-    largest = max(shares.values())
+    for proportion, position in zip(found.positions, positions, strict=True):
+        assert proportion == pytest.approx({symbol: position[symbol] for symbol in "abc"}, abs=1e-12)
+    assert found.probability == pytest.approx(proportions[found.word], rel=1e-9)
+    largest = max(proportions.values())
     assert largest / 2 < found.probability
     assert largest - 1e-12 <= bound(channel, prior, 4, output) < 7 * largest
 
@@ -74,11 +74,11 @@ def test_alignments_of_runs_of_a_system() -> None:
     symbols = world.alphabet.symbols
     channel = dw.EditChannel(symbols[::-1], 4, onto=world, limits=FEW)
     output = [(0, 1), (1, 1), (1, 2), (0, 0), (2, 2), (2, 1)]
-    shares, places = by_bayes(channel, exhaustive.words(world, 5), "uniform", output)
+    proportions, positions = by_bayes(channel, exhaustive.words(world, 5), "uniform", output)
     found = attack.posterior([output], channel, length=5)
-    for share, place in zip(found.places, places, strict=True):
-        assert share == pytest.approx({symbol: place[symbol] for symbol in symbols}, abs=1e-12)
-    assert found.probability == pytest.approx(shares[found.word], rel=1e-9)
+    for proportion, position in zip(found.positions, positions, strict=True):
+        assert proportion == pytest.approx({symbol: position[symbol] for symbol in symbols}, abs=1e-12)
+    assert found.probability == pytest.approx(proportions[found.word], rel=1e-9)
     assert world.accepts(found.word)
 
 
@@ -90,9 +90,9 @@ def test_guesses_by_alignments() -> None:
     joint = [[math.exp(channel.given(word).log_prob(output)) / 4 for word in words] for output in outputs]
     whole = sum(map(max, joint))
     hits = sum(
-        max(sum(p for p, word in zip(row, words, strict=True) if word[place] == symbol) for symbol in "ab")
+        max(sum(p for p, word in zip(row, words, strict=True) if word[position] == symbol) for symbol in "ab")
         for row in joint
-        for place in range(2)
+        for position in range(2)
     )
     found = attack.guess(channel, 2)
     assert found.method == "simulation"
@@ -110,7 +110,7 @@ def test_nothing_is_guessed_where_only_the_length_shows() -> None:
 
 def test_long_words_do_not_underflow() -> None:
     """If all words are equally likely, so are all outputs of a length. There are 26²⁵⁰ words, more than floats hold."""
-    channel, word = dw.EditChannel(range(26), epsilon=12), [(7 * place) % 26 for place in range(250)]
+    channel, word = dw.EditChannel(range(26), epsilon=12), [(7 * position) % 26 for position in range(250)]
     found = attack.posterior([word], channel, length=250)
     same_length = length_channel(channel._channel, 250, 250)[250, 250]
     assert list(found.word) == word
@@ -157,10 +157,10 @@ def test_several_releases_over_listed_words() -> None:
     assert pairs.sum() > 0.996
     whole = pairs.max(axis=0).sum()
     first = np.array([word[0] == "a" for word in words])
-    place = np.maximum(pairs[first].sum(axis=0), pairs[~first].sum(axis=0)).sum()
+    position = np.maximum(pairs[first].sum(axis=0), pairs[~first].sum(axis=0)).sum()
     found = attack.guess(mechanism, 2, releases=2)
     assert found.method == "simulation"
     assert found.low.whole <= whole + 0.004
     assert whole <= found.high.whole
-    assert found.hits_by_place[0] == pytest.approx(place, abs=0.02)
+    assert found.hits_by_place[0] == pytest.approx(position, abs=0.02)
     assert attack.guess(dw.EditChannel("abc", 3.0), 6, releases=3, samples=100).method == "simulation"

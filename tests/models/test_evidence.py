@@ -11,7 +11,7 @@ import dpwords as dw
 from dpwords.mechanisms import choice
 from dpwords.models.evidence import evidence_of, kind_of_evidence
 from dpwords.models.listed import Evidence
-from dpwords.models.runs import PlaceEvidence
+from dpwords.models.runs import PositionEvidence
 from toy import Respondent
 
 WORDS = dw.Words("abc")
@@ -20,7 +20,7 @@ WORDS = dw.Words("abc")
 @pytest.fixture
 def known() -> Iterator[None]:
     """The line of dispatch, for the tests that ask for it."""
-    kind_of_evidence.register(Respondent, lambda mechanism, length: PlaceEvidence(mechanism, length, mechanism.rate))
+    kind_of_evidence.register(Respondent, lambda mechanism, length: PositionEvidence(mechanism, length, mechanism.rate))
     yield
     kind_of_evidence.register(Respondent, Evidence)
 
@@ -35,7 +35,7 @@ def test_it_passes_the_contract() -> None:
 
 
 def test_without_a_line_of_dispatch_it_is_attacked_over_listed_words() -> None:
-    """At one place, the shown symbol is guessed, which is right with probability e^ε/(e^ε + 2)."""
+    """At one position, the shown symbol is guessed, which is right with probability e^ε/(e^ε + 2)."""
     mechanism = Respondent(WORDS, 1.5)
     found = dw.attack.guess(mechanism, length=2)
     assert found.exact
@@ -57,8 +57,8 @@ def test_with_one_it_is_attacked_and_estimated_like_others() -> None:
     assert (found.method, found.whole) == ("formula", pytest.approx(right**20))
     words = ["aabc"] * 1500 + ["abca"] * 1500
     released = mechanism.seeded(1).release_all(words)
-    shares = dw.estimate.frequencies(released, mechanism, confidence=0.9999)
-    assert shares["a"].low < 1 / 2 < shares["a"].high
+    proportions = dw.estimate.frequencies(released, mechanism, confidence=0.9999)
+    assert proportions["a"].low < 1 / 2 < proportions["a"].high
     same = dw.Online(WORDS, 1.5)  # on free words, it draws each symbol with the same probabilities
     for question in (dw.estimate.transitions, dw.estimate.starts):
         own, expected = (question(released, each, method="em") for each in (mechanism, same))

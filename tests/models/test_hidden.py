@@ -42,13 +42,13 @@ def test_expected_uses_and_states_are_those_of_all_words(name: str, maker: str) 
     joint = prior(hidden, chances, codes)[:, None] * seen
     posterior = joint / joint.sum(axis=0)
     evidence = RunEvidence.of(mechanism, {length: codes}, hidden, distinct=False)
-    (part,) = evidence.each(chances, every_place=True)
+    (part,) = evidence.each(chances, every_position=True)
     uses, states = part.found.uses, part.found.states
     assert uses == pytest.approx(uses_of(hidden, codes).T @ posterior, abs=1e-5)
     entered = hidden.target[hidden.taken(codes)]
-    for place in range(length):
-        shares = np.array([posterior[entered[:, place] == state].sum(axis=0) for state in range(hidden.size)])
-        assert states[place] == pytest.approx(shares, abs=1e-5)
+    for position in range(length):
+        proportions = np.array([posterior[entered[:, position] == state].sum(axis=0) for state in range(hidden.size)])
+        assert states[position] == pytest.approx(proportions, abs=1e-5)
     # log-likelihoods agree up to a constant for each word, which does not depend on the chain
     other = random_chances(hidden, seed=2)
     ratio = np.log((prior(hidden, other, codes) @ seen) / (prior(hidden, chances, codes) @ seen))
@@ -93,7 +93,9 @@ def test_runs_are_drawn_from_their_distribution(name: str) -> None:
     drawn = same.passes.sampled(chances[hidden.parameter], same.ending, 4000, SeededSource("draws").open())[0]
     joint = prior(hidden, chances, codes) * channel(mechanism, words)[:, 0]
     symbols = hidden.symbol[hidden.target[drawn]]
-    expected = {tuple(row): float(share) for row, share in zip(codes.tolist(), joint / joint.sum(), strict=True)}
+    expected = {
+        tuple(row): float(proportion) for row, proportion in zip(codes.tolist(), joint / joint.sum(), strict=True)
+    }
     check_counts(Counter(map(tuple, symbols.tolist())), expected)
 
 
@@ -164,8 +166,8 @@ def test_the_correction_brings_the_fit_to_that_of_the_exact_likelihood() -> None
     by_parameter = np.array([np.bincount(hidden.parameter, row, parameters) for row in uses_of(hidden, codes)])
     chances = np.full(parameters, 1.0) / np.bincount(hidden.groups)[hidden.groups]
     for _ in range(400):
-        shares = prior_fast(by_parameter, chances)
-        exact = by_parameter.T @ (shares * (seen @ (times / (shares @ seen))))
+        proportions = prior_fast(by_parameter, chances)
+        exact = by_parameter.T @ (proportions * (seen @ (times / (proportions @ seen))))
         chances = normalised(exact, hidden.groups)
     model = dw.estimate.model(released, mechanism)
     assert isinstance(model, dw.estimate.Model)

@@ -39,7 +39,7 @@ def test_rows_have_the_generating_function(symbols: int, epsilon: float) -> None
     channel = channel_of(symbols, epsilon)
     matrix = length_channel(channel, 20, 600)
     empty, double, around = channel.tree
-    deleted = channel.shares[0]
+    deleted = channel.probabilities[0]
     for s in (0.0, 0.3, 0.9):
         growth = double + around * s
         gap = 2 * empty / (1 + math.sqrt(1 - 4 * growth * empty))
@@ -53,26 +53,27 @@ def test_mean_lengths_are_those_of_the_channel() -> None:
     channel = channel_of(5, 4.0)
     means = length_channel(channel, 10, 400) @ np.arange(401)
     true = np.arange(11)
-    assert means == pytest.approx(true * (1 - channel.shares[0]) + (true + 1) * channel.inserted, rel=1e-9)
+    assert means == pytest.approx(true * (1 - channel.probabilities[0]) + (true + 1) * channel.inserted, rel=1e-9)
 
 
-def test_exact_shares_of_released_lengths_give_the_true_ones_back() -> None:
-    """Without noise in the counts the best shares are the true ones."""
+def test_exact_proportions_of_released_lengths_give_the_true_ones_back() -> None:
+    """Without noise in the counts the best proportions are the true ones."""
     true = np.array([0.05, 0.0, 0.3, 0.5, 0.15, 0.0, 0.0])
     matrix = length_channel(channel_of(4, 5.0), 6, 30)
     assert fit_lengths(1e9 * (true @ matrix), matrix) == pytest.approx(true, abs=2e-4)
 
 
-def test_no_shares_are_more_likely_than_the_fitted_ones() -> None:
-    """The likelihood is above that of the true shares, and of mixtures with any other length, up to the stated 0.1."""
+def test_no_proportions_are_more_likely_than_the_fitted_ones() -> None:
+    """The likelihood is above that of the true proportions, and of mixtures with any other length, up to the stated
+    0.1."""
     rng = np.random.default_rng(3)
     matrix = length_channel(channel_of(3, 3.0), 12, 60)
     true = rng.dirichlet(np.ones(13))
     counts = rng.multinomial(2000, (true @ matrix) / (true @ matrix).sum())
     fitted = fit_lengths(counts, matrix)
 
-    def log_likelihood(shares: np.ndarray) -> float:
-        return float(counts @ np.log(shares @ matrix))
+    def log_likelihood(proportions: np.ndarray) -> float:
+        return float(counts @ np.log(proportions @ matrix))
 
     assert fitted.sum() == pytest.approx(1.0)
     assert (fitted >= 0).all()
@@ -91,8 +92,8 @@ def test_intervals_cover_lengths_that_releases_hardly_tell_apart(epsilon: float,
         found = dw.estimate.lengths(mechanism.seeded(seed).release_all(["a" * size for size in sizes]), mechanism)
         covered += [found[length].low <= 1 / 6 <= found[length].high for length in range(3, 9)]
         widths += [found[length].high - found[length].low for length in range(3, 9)]
-        beyond = [share for length, share in found.items() if not 3 <= length <= 8]
-        assert np.mean([share.low <= 0.001 for share in beyond]) > 0.9
+        beyond = [proportion for length, proportion in found.items() if not 3 <= length <= 8]
+        assert np.mean([proportion.low <= 0.001 for proportion in beyond]) > 0.9
     assert np.mean(covered) > 0.9
     assert np.mean(widths) < widest
 

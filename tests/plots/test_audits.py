@@ -23,7 +23,7 @@ def said(figure: Figure) -> str:
 
 
 def test_losses_by_distance_beside_the_claim() -> None:
-    """Randomised response of two letters: ln 3 for each place, and claimed is 1."""
+    """Randomised response of two letters: ln 3 for each position, and claimed is 1."""
     each = [[0.75, 0.25], [0.25, 0.75]]
     table = [[a * b for a in one for b in other] for one in each for other in each]
     found = dw.audit.channel(table, "hamming", inputs=["aa", "ab", "ba", "bb"], claimed=1)

@@ -23,7 +23,7 @@ import dpwords as dw
 from dpwords import plots
 from dpwords.plots.layout import Layout
 from dpwords.plots.structure import Diagram
-from dpwords.plots.style import CHANGED, COMPLETIONS, INK, KINDS, RELEASED, SHARE
+from dpwords.plots.style import CHANGED, COMPLETIONS, INK, KINDS, PROPORTION, RELEASED
 from dpwords.studies.figures import figures
 from zoo import PARALLEL, ROADS
 
@@ -128,19 +128,19 @@ def test_the_levenshtein_automaton_has_the_arrows_that_its_legend_names() -> Non
     assert len(found) == 4
 
 
-def test_the_policy_shows_completions_and_shares() -> None:
+def test_the_policy_shows_completions_and_proportions() -> None:
     figure = plots.diagram(PAPER["exactly_2"])
     assert coloured(figure, COMPLETIONS) == ["1", "1", "12", "2", "4", "4"]
-    assert coloured(figure, SHARE) == ["1", "1/2", "1/2", "1/2", "1/3", "1/3", "1/4"]
+    assert coloured(figure, PROPORTION) == ["1", "1/2", "1/2", "1/2", "1/3", "1/3", "1/4"]
     assert {"≠a", "≠b", "≠c"} <= {text.get_text() for text in figure.axes[0].texts}
     assert set(legend(figure).values()) == {KINDS["match"].meaning, KINDS["substitution"].meaning}
 
 
 def test_the_restricted_product_shows_its_three_runs() -> None:
-    """s1 s3 s0, s2 s1 s3 and s2 s3 s3 are the runs that differ from s1 s2 s3 in two places."""
+    """s1 s3 s0, s2 s1 s3 and s2 s3 s3 are the runs that differ from s1 s2 s3 in two positions."""
     figure = plots.diagram(PAPER["product_exactly_2"])
     assert coloured(figure, COMPLETIONS) == ["1", "1", "1", "1", "1", "1", "2", "3"]
-    assert coloured(figure, SHARE) == ["1", "1", "1", "1", "1/2", "1/2", "1/3", "2/3"]
+    assert coloured(figure, PROPORTION) == ["1", "1", "1", "1", "1/2", "1/2", "1/3", "2/3"]
 
 
 def test_columns_are_symbols_read_and_rows_are_errors() -> None:
@@ -159,7 +159,7 @@ def test_many_symbols_on_an_arrow_are_summed_up() -> None:
     assert [arrow.reads for arrow in Diagram.of(letters).arrows] == ["a, b, c, … (6)", "g, h, i, … (6)"]
     huge = dw.LevenshteinAutomaton("a" * 30, 30, "abcd", "substitutions").exactly(30)
     assert Diagram.of(huge).nodes[0].completions == "2.06e+14"  # 3^30
-    assert [arrow.share for arrow in Diagram.of(huge).arrows] == ["1/3"] * 30
+    assert [arrow.proportion for arrow in Diagram.of(huge).arrows] == ["1/3"] * 30
 
 
 @pytest.mark.parametrize("name", DRAWN)

@@ -1,4 +1,4 @@
-"""Pictures of estimates: lengths, widths and colours are the shares, and what is left out is said."""
+"""Pictures of estimates: lengths, widths and colours are the proportions, and what is left out is said."""
 
 from __future__ import annotations
 
@@ -20,11 +20,14 @@ from dpwords.plots.style import RELEASED
 GRID = dw.GridWorld(2, 3)
 
 
-def estimates(question: str, shares: dict[Any, float], counted: dict[Any, float] | None = None) -> Estimates:
-    """Shares with intervals that reach 0.05 to each side."""
-    rows = {label: Estimate(share, max(share - 0.05, 0), share + 0.05) for label, share in shares.items()}
+def estimates(question: str, proportions: dict[Any, float], counted: dict[Any, float] | None = None) -> Estimates:
+    """Proportions with intervals that reach 0.05 to each side."""
+    rows = {
+        label: Estimate(proportion, max(proportion - 0.05, 0), proportion + 0.05)
+        for label, proportion in proportions.items()
+    }
     return Estimates(
-        rows.items(), question=question, method="em", confidence=0.9, releases=1234, counted=counted or shares
+        rows.items(), question=question, method="em", confidence=0.9, releases=1234, counted=counted or proportions
     )
 
 
@@ -38,12 +41,12 @@ def words(figure: Figure) -> str:
 
 
 def test_visits_on_a_grid_are_a_heat_map() -> None:
-    shares = {(0, 1): 0.4, (1, 0): 0.2, (1, 1): 0.2, (0, 2): 0.1, (1, 2): 0.1, (0, 0): 0.0}
-    figure = plots.estimates(estimates("visits", shares, dict.fromkeys(shares, 1 / 6)), GRID)
-    estimated, counted = of_kind(figure, "share")
+    proportions = {(0, 1): 0.4, (1, 0): 0.2, (1, 1): 0.2, (0, 2): 0.1, (1, 2): 0.1, (0, 0): 0.0}
+    figure = plots.estimates(estimates("visits", proportions, dict.fromkeys(proportions, 1 / 6)), GRID)
+    estimated, counted = of_kind(figure, "proportion")
     colours = [to_hex(colour) for colour in estimated.get_facecolor()]
     assert (colours[0], colours[-1]) == (RELEASED, "#ffffff")
-    half = (1 + np.array(to_rgb(RELEASED))) / 2  # between white and the colour of the largest share
+    half = (1 + np.array(to_rgb(RELEASED))) / 2  # between white and the colour of the largest proportion
     assert estimated.get_facecolor()[1][:3] == pytest.approx(half, abs=0.01)
     assert len({to_hex(colour) for colour in counted.get_facecolor()}) == 1
     corners = [path.vertices.min(axis=0).tolist() for path in estimated.get_paths()]
@@ -57,10 +60,10 @@ def test_visits_on_a_grid_are_a_heat_map() -> None:
     assert "a title of my own" in words(unsure)
 
 
-def test_steps_on_a_grid_are_wedges_as_wide_as_their_shares() -> None:
-    shares = {((0, 0), (0, 1)): 0.6, ((0, 1), (0, 0)): 0.3, ((0, 1), (1, 1)): 0.1}
-    figure = plots.estimates(estimates("transitions", shares), GRID)
-    wedges = [path.vertices[:3] for path in of_kind(figure, "share")[0].get_paths()]
+def test_steps_on_a_grid_are_wedges_as_wide_as_their_proportions() -> None:
+    proportions = {((0, 0), (0, 1)): 0.6, ((0, 1), (0, 0)): 0.3, ((0, 1), (1, 1)): 0.1}
+    figure = plots.estimates(estimates("transitions", proportions), GRID)
+    wedges = [path.vertices[:3] for path in of_kind(figure, "proportion")[0].get_paths()]
     widths = [float(np.hypot(*(wedge[1] - wedge[0]))) for wedge in wedges]
     assert np.array(widths) / widths[0] == pytest.approx([1, 1 / 2, 1 / 6])
     assert wedges[0][2][0] > wedges[0][0][0]  # to the right
@@ -70,32 +73,32 @@ def test_steps_on_a_grid_are_wedges_as_wide_as_their_shares() -> None:
 
 
 def test_visits_on_a_map_are_discs() -> None:
-    places = {"a": (0.0, 0.0), "b": (2.0, 1.0), "c": (1.0, 3.0)}
+    positions = {"a": (0.0, 0.0), "b": (2.0, 1.0), "c": (1.0, 3.0)}
     roads = {"a": {"b": "b"}, "b": {"c": "c"}, "c": {"a": "a"}}
-    system = dw.TransitionSystem(roads, start=None, positions=places)
+    system = dw.TransitionSystem(roads, start=None, positions=positions)
     figure = plots.estimates(estimates("visits", {"a": 0.2, "b": 0.8, "c": 0.0}), system)
-    sizes = of_kind(figure, "share")[0].get_sizes()
+    sizes = of_kind(figure, "proportion")[0].get_sizes()
     assert sizes[0] / sizes[1] == pytest.approx(1 / 4)
-    assert "areas are shares, the largest is 80%" in words(figure)
+    assert "areas are proportions, the largest is 80%" in words(figure)
 
 
 def test_pairs_of_symbols_are_a_graph_with_wide_and_narrow_arrows() -> None:
-    shares = {("pay", "ship"): 0.5, ("ship", "pay"): 0.3, ("pay", "pay"): 0.2, ("ship", "cancel"): 0.0}
-    figure = plots.estimates(estimates("dfg", shares), dw.Words(["pay", "ship", "cancel"]))
+    proportions = {("pay", "ship"): 0.5, ("ship", "pay"): 0.3, ("pay", "pay"): 0.2, ("ship", "cancel"): 0.0}
+    figure = plots.estimates(estimates("dfg", proportions), dw.Words(["pay", "ship", "cancel"]))
     widths = [arrow.get_linewidth() for arrow in figure.findobj(FancyArrowPatch) if arrow.get_gid() == "arrow"]
     assert sorted(widths, reverse=True) == widths
     assert len(widths) == 3
     assert (widths[1] - 0.5) / (widths[0] - 0.5) == pytest.approx(3 / 5)
     text = words(figure)
-    assert all(name in text for name in ("pay", "ship", "50%", "30%", "20%", "the wider, the larger the share"))
+    assert all(name in text for name in ("pay", "ship", "50%", "30%", "20%", "the wider, the larger the proportion"))
     assert "cancel" not in text
     many = {(one, other): 1 / 64 for one in range(8) for other in range(8)}
     assert "the 30 largest of 64, 47% of all" in words(plots.estimates(estimates("dfg", many)))
 
 
-def test_other_shares_are_bars_with_intervals() -> None:
+def test_other_proportions_are_bars_with_intervals() -> None:
     figure = plots.estimates(estimates("frequencies", {"a": 0.25, "b": 0.75}, {"a": 0.4, "b": 0.6}))
-    assert [bar.get_width() for bar in of_kind(figure, "share")] == [0.75, 0.25]
+    assert [bar.get_width() for bar in of_kind(figure, "proportion")] == [0.75, 0.25]
     (marks,) = of_kind(figure, "counted")
     assert marks.get_xdata().tolist() == [0.6, 0.4]
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["b", "a"]
@@ -108,9 +111,9 @@ def test_other_shares_are_bars_with_intervals() -> None:
 
 
 def test_places_are_lines() -> None:
-    tables = [estimates("frequencies", {"a": share, "b": 1 - share}) for share in (0.1, 0.5, 0.6)]
+    tables = [estimates("frequencies", {"a": proportion, "b": 1 - proportion}) for proportion in (0.1, 0.5, 0.6)]
     figure = plots.estimates(tables, names=["Jul", "Aug", "Sep"])
-    lines = {line.get_label(): line.get_ydata().tolist() for line in of_kind(figure, "share")}
+    lines = {line.get_label(): line.get_ydata().tolist() for line in of_kind(figure, "proportion")}
     assert lines == {"b": pytest.approx([0.9, 0.5, 0.4]), "a": pytest.approx([0.1, 0.5, 0.6])}
     assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == ["Jul", "Aug", "Sep"]
     assert len(of_kind(figure, "interval")) == 2
@@ -122,8 +125,8 @@ def test_places_are_lines() -> None:
 def test_titles_fit_beside_legends_and_long_names(symbols: int) -> None:
     """A title is inside of its figure, and does not lie on the legend."""
     names = [f"a rather long name of activity {number}" for number in range(symbols)]
-    shares = dict.fromkeys(names, 1 / symbols)
-    tables = [estimates("frequencies", shares) for _ in range(10)]
+    proportions = dict.fromkeys(names, 1 / symbols)
+    tables = [estimates("frequencies", proportions) for _ in range(10)]
     for figure in (plots.estimates(tables), plots.estimates(tables[0])):
         figure.canvas.draw()
         (title,) = (part for part in figure.findobj(Text) if "estimated from 1,234" in part.get_text())
@@ -139,9 +142,9 @@ def test_blanks_are_shown_as_such_only_where_there_is_nothing_else() -> None:
     assert "␣" in shown
 
 
-def test_heat_maps_say_what_their_shares_are_of() -> None:
-    assert "share of the words that end there" in words(plots.estimates(estimates("ends", {(0, 1): 1.0}), GRID))
-    assert "share of the visits" in words(plots.estimates(estimates("frequencies", {(0, 1): 1.0}), GRID))
+def test_heat_maps_say_what_their_proportions_are_of() -> None:
+    assert "proportion of the words that end there" in words(plots.estimates(estimates("ends", {(0, 1): 1.0}), GRID))
+    assert "proportion of the visits" in words(plots.estimates(estimates("frequencies", {(0, 1): 1.0}), GRID))
 
 
 def test_what_is_no_estimate_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""Pictures of systems: grids from files, maps, systems without places, and runs on each of them."""
+"""Pictures of systems: grids from files, maps, systems without positions, and runs on each of them."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_runs_are_shown_on_their_part_of_the_map() -> None:
     assert "one-way moves are not marked" in [text.get_text() for text in figure.texts]
 
 
-def test_systems_without_places() -> None:
+def test_systems_without_positions() -> None:
     ring = dw.from_edges([(n, (n + 1) % 1000) for n in range(1000)], start=None)
     with pytest.raises(dw.TooLarge, match="at most 60 states and 200 arrows, and this would have 1000 and 1000"):
         plots.diagram(ring)

@@ -24,7 +24,7 @@ def test_sensitivity_of_the_papers_utility_is_the_lemma(k: int, more: int, alpha
 
 
 @given(st.integers(1, 5), st.integers(0, 9), st.data())
-def test_sensitivity_is_the_largest_change_over_k_places(k: int, more: int, data: st.DataObject) -> None:
+def test_sensitivity_is_the_largest_change_over_k_positions(k: int, more: int, data: st.DataObject) -> None:
     n = k + more
     utility = data.draw(
         st.sampled_from([dw.Linear(), dw.Inverse(0.5), dw.Inverse(3.0), dw.Staircase(0), dw.Staircase(k - 1)])
@@ -79,7 +79,7 @@ def test_bad_first_steps_are_refused() -> None:
         dw.Exponential(dw.Words("ab"), 1.0, 2, dw.Staircase(2)).release("abab")
 
 
-def test_the_loss_is_epsilon_for_each_k_places_or_part_of_them() -> None:
+def test_the_loss_is_epsilon_for_each_k_positions_or_part_of_them() -> None:
     promise = dw.PureDP(2.0, "hamming", 3, 0.0, "tight")
     assert [promise.loss(distance) for distance in range(8)] == [0, 2, 2, 2, 4, 4, 4, 6]
     assert [promise.odds(distance).loss for distance in range(5)] == [0, 2, 2, 2, 4]

@@ -22,7 +22,7 @@ def test_shell_sizes(n: int, m: int) -> None:
         assert abs(stored - exact) <= exact * 2.0**-53
 
 
-def test_free_shells_change_exactly_the_asked_number_of_places() -> None:
+def test_free_shells_change_exactly_the_asked_number_of_positions() -> None:
     codes = np.array([0, 1, 2, 0, 1])
     distances = np.repeat(np.arange(6), 50)
     rows = FreeSurroundings(codes, FreeWords(3)).draw(distances, SeededSource(0).open())
@@ -69,7 +69,7 @@ class Counting(Stream):
 
 @pytest.mark.parametrize("rate", [Fraction(0), Fraction(3), Fraction(6), Fraction(20)])
 def test_one_word_takes_the_same_work_however_much_is_replaced(rate: Fraction) -> None:
-    """Over 5 symbols no byte is rejected: a number for each place, and a replacement, used or not."""
+    """Over 5 symbols no byte is rejected: a number for each position, and a replacement, used or not."""
     words, space = [np.zeros((1, 40), dtype=np.int64), np.arange(40).reshape(1, 40) % 5], FreeWords(5)
     changed, asked = set(), set()
     for seed in range(100):

@@ -87,7 +87,12 @@ def test_the_only_word_has_no_other() -> None:
 
 
 def test_beyond_the_limit_there_is_a_lower_bound() -> None:
-    for steps, expected in ((100, 1), (5000, 2), (7000, 3), (10_000, 3)):  # at about 1,000 for each of the three places
+    for steps, expected in (
+        (100, 1),
+        (5000, 2),
+        (7000, 3),
+        (10_000, 3),
+    ):  # at about 1,000 for each of the three positions
         space = space_of(NO_NEIGHBOURS, limits=replace(DEFAULTS, pair_steps=steps))
         assert space.least_distance(3) == (expected, steps == 10_000)
     assert space_of(NO_NEIGHBOURS, limits=Limits(memory=4)).least_distance(3) == (1, False)

@@ -113,13 +113,13 @@ def test_counts_come_from_many_blocks() -> None:
     lexicon = dw.Lexicon(f"{i * i}" for i in range(60))
     whole = PairCounts(ListedWords(lexicon, "levenshtein").listing(4))
     assert whole.counts.tolist() == [np.bincount(row.astype(int), minlength=5).tolist() for row in distances(lexicon)]
-    shares: list[float] = []
-    parts = PairCounts(ListedWords(lexicon, "levenshtein", Limits(distances=200)).listing(4), shares.append)
+    proportions: list[float] = []
+    parts = PairCounts(ListedWords(lexicon, "levenshtein", Limits(distances=200)).listing(4), proportions.append)
     assert (parts.counts == whole.counts).all()
     assert parts.excess(1.3) == whole.excess(1.3)
-    assert len(shares) > 5
-    assert shares == sorted(shares)
-    assert shares[-1] == 1.0
+    assert len(proportions) > 5
+    assert proportions == sorted(proportions)
+    assert proportions[-1] == 1.0
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 5.0])
@@ -174,9 +174,9 @@ def test_large_lists_are_textbook_until_a_certificate_is_asked_for(distance: Any
     contract.check_probabilities(mechanism, 4, lambda d: math.exp(-1.0 * d))
     assert mechanism.certificate.certified(4).certificate.method == "textbook"
     assert "textbook" in repr(mechanism)
-    shares: list[float] = []
-    rate = mechanism.certificate(length, progress=shares.append).c
-    assert shares[-1] == 1.0
+    proportions: list[float] = []
+    rate = mechanism.certificate(length, progress=proportions.append).c
+    assert proportions[-1] == 1.0
     assert rate > 1.01
     assert (mechanism.calibration, method(mechanism)) == ("tight", "tight")
     contract.check_probabilities(mechanism, 4, lambda d: math.exp(-rate * d))

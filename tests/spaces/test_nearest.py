@@ -171,8 +171,10 @@ def test_the_nearest_word_is_in_the_language_and_is_its_own_nearest(name: str, w
 def test_what_one_symbol_saves_is_known_at_the_other_end_of_a_long_chain() -> None:
     """Two words of the same length: only a's, and c's with b at the end."""
     size = 10_000
-    only_a = {("a", place): {"a": ("a", place + 1)} for place in range(1, size)} | {("a", size): {"a": "end"}}
-    c_then_b = {("c", place): {"c": ("c", place + 1)} for place in range(1, size)} | {("c", size): {"b": "end"}}
+    only_a = {("a", position): {"a": ("a", position + 1)} for position in range(1, size)} | {("a", size): {"a": "end"}}
+    c_then_b = {("c", position): {"c": ("c", position + 1)} for position in range(1, size)} | {
+        ("c", size): {"b": "end"}
+    }
     language = dw.TransitionSystem(
         {"start": {"a": ("a", 1), "c": ("c", 1)}, **only_a, **c_then_b}, start="start", accepting=["end"]
     )

@@ -20,7 +20,7 @@ from privacy.certificates.test_certificates import systems_by_states
 
 
 def check_weights(language: Any, length: int, rate: float) -> None:
-    """At each place 1/(1 + a·z + κ·z²), where a counts the words that differ there only."""
+    """At each position 1/(1 + a·z + κ·z²), where a counts the words that differ there only."""
     found = Reweighting.of(Graph.of(language))
     if found is None:
         return
@@ -34,7 +34,7 @@ def check_weights(language: Any, length: int, rate: float) -> None:
 
 @given(systems_by_states())
 @settings(max_examples=100, deadline=None)
-def test_weights_count_the_words_that_differ_in_one_place(case: tuple[Any, int]) -> None:
+def test_weights_count_the_words_that_differ_in_one_position(case: tuple[Any, int]) -> None:
     check_weights(*case, rate=1.0)
 
 
@@ -44,7 +44,7 @@ def test_weights_on_grids() -> None:
     assert graph.log_weight(np.zeros(4, dtype=np.int64)) == 0.0  # without weights every word has weight 1
 
 
-def test_weights_at_the_first_place() -> None:
+def test_weights_at_the_first_position() -> None:
     check_weights(dw.GridWorld(3, 2, start=None).by_states(), 4, 0.7)
     check_weights(dw.from_edges([("s", "a"), ("s", "b"), ("a", "c"), ("b", "c"), ("c", "a")], start="s"), 4, 0.7)
 

@@ -110,7 +110,7 @@ def test_the_stored_law_of_long_runs(name: str) -> None:
 @pytest.mark.parametrize("epsilon", [0.001, 2.0, 100.0])
 def test_the_stored_law_of_long_free_words(symbols: int, epsilon: float) -> None:
     mechanism = dw.Exponential(dw.Words(range(symbols)), epsilon)
-    word = tuple(place % symbols for place in range(LENGTH))
+    word = tuple(position % symbols for position in range(LENGTH))
     given: Any = mechanism.given(word)
     rate = mechanism.weights(LENGTH).rate
     assert rate is not None
@@ -127,7 +127,8 @@ def test_the_stored_law_of_long_free_words(symbols: int, epsilon: float) -> None
 
 
 def test_long_runs_online() -> None:
-    """Each step of the online law is a quotient of stored weights; the pair's loss is never above ε for each place."""
+    """Each step of the online law is a quotient of stored weights; the pair's loss is never above ε for each
+    position."""
     mechanism = dw.Online(CELLS, 2.0)
     word = [(0, 1), (0, 0)] * (LENGTH // 2)
     other = [(1, 0), (0, 0)] * (LENGTH // 2)

@@ -82,7 +82,7 @@ def table_of(rows: int = 20) -> pa.Table:
             "letters": words,
             "names": [" > ".join(word) for word in words],
             "list": [list(word) for word in words],
-            "places": [["abc".index(symbol) for symbol in word] for word in words],
+            "positions": [["abc".index(symbol) for symbol in word] for word in words],
             "s1": [word[0] for word in words],
             "s2": [word[1] if len(word) > 1 else None for word in words],
         }
@@ -100,7 +100,7 @@ SHAPES: list[tuple[Any, dict[str, Any]]] = [
     (ABC, {"column": "letters", "id": "trip"}),
     (ABC, {"column": "names", "separator": " > ", "id": "number"}),
     (ABC, {"column": "list", "id": "number", "drop_others": True}),
-    (dw.Exponential(dw.Words(range(3)), 1.0), {"column": "places", "id": "trip"}),
+    (dw.Exponential(dw.Words(range(3)), 1.0), {"column": "positions", "id": "trip"}),
     (ABC, {"columns": "s1:s2", "id": "trip"}),
     (dw.EditChannel("abc", 4.0), {"column": "letters", "id": "trip"}),
     (dw.Exponential(dw.Lexicon(["a", "ab", "abc"]), 1.0), {"column": "letters", "id": "trip", "invalid": "skip"}),
@@ -377,9 +377,9 @@ def test_a_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             daemon(r"Starting Spark master at (spark://\S+)", f"{deploy}.master.Master", "--host", "127.0.0.1", *ports)
         )[1]
         for host in ("127.0.0.1", "127.0.0.2"):  # copies of a task run on different machines
-            place = ["--host", host, "--cores", "1", "--memory", "1g", "--work-dir", str(tmp_path / host)]
+            position = ["--host", host, "--cores", "1", "--memory", "1g", "--work-dir", str(tmp_path / host)]
             cluster.enter_context(
-                daemon("Successfully registered with master", f"{deploy}.worker.Worker", *place, *ports, master)
+                daemon("Successfully registered with master", f"{deploy}.worker.Worker", *position, *ports, master)
             )
         program = [sys.executable, str(HELPERS / "spark_program.py"), master]
         arguments = [str(tmp_path / "moves.parquet"), str(tmp_path), KEY.hex()]

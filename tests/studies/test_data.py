@@ -20,7 +20,7 @@ from dpwords import plots
 from dpwords.core.encoding import Ragged
 from dpwords.errors import InvalidValue, NotInLanguage
 from dpwords.estimate.asking import KINDS
-from dpwords.estimate.reports import reported_shares
+from dpwords.estimate.reports import reported_proportions
 from dpwords.frames.passes import words_in
 from dpwords.frames.requests import Request
 from dpwords.studies.data import HEADER, NOT_PRIVATE, data, reading
@@ -50,12 +50,12 @@ def rows(study: Study) -> dict[tuple[str, float], dict[str, Any]]:
     return {(row["mechanism"], row["ε"]): row for row in named}
 
 
-def shares(counts: Counter[Any]) -> dict[Any, float]:
+def proportions(counts: Counter[Any]) -> dict[Any, float]:
     return {label: number / counts.total() for label, number in counts.items()}
 
 
 def pairs(words: Any) -> dict[Any, float]:
-    return shares(Counter(pair for word in words for pair in pairwise(word)))
+    return proportions(Counter(pair for word in words for pair in pairwise(word)))
 
 
 def off(found: dict[Any, float], truth: dict[Any, float]) -> float:
@@ -132,7 +132,7 @@ def test_runs_of_a_system() -> None:
         assert row["for these"] == pytest.approx(mean, rel=1e-6)
         released = drawn(mechanism, f"{name} 3.0", RUNS)
         steps = [
-            shares(Counter(step for run in some for step in pairwise([(0, 0), *run]))) for some in (released, RUNS)
+            proportions(Counter(step for run in some for step in pairwise([(0, 0), *run]))) for some in (released, RUNS)
         ]
         assert row["counted"] == pytest.approx(off(*steps))
         lengths = {3: 100, 4: 50}
@@ -151,9 +151,9 @@ def test_the_rate_says_for_how_many_words_it_is_tight() -> None:
 
 def test_reports_are_about_the_mean_over_words() -> None:
     report = dw.Report(dw.Words("ab"), epsilon=1, question="transitions")
-    found = reported_shares(encoded(["aab", "ab", "bb"], dw.Words("ab")), report.answers)
+    found = reported_proportions(encoded(["aab", "ab", "bb"], dw.Words("ab")), report.answers)
     mean = {("a", "a"): Fraction(1, 6), ("a", "b"): Fraction(1, 2), ("b", "a"): Fraction(0), ("b", "b"): Fraction(1, 3)}
-    assert found == pytest.approx({pair: float(share) for pair, share in mean.items()})
+    assert found == pytest.approx({pair: float(proportion) for pair, proportion in mean.items()})
 
 
 def test_a_report_leaves_out_words_that_have_no_answer(free: Study) -> None:
@@ -168,7 +168,7 @@ def test_a_report_leaves_out_words_that_have_no_answer(free: Study) -> None:
     row = rows(free)[REPORT, 3.0]
     estimated = {pair: each.value for pair, each in dw.estimate.transitions(answers, report).items()}
     assert row["estimated"] == pytest.approx(off(estimated, truth))
-    named = shares(Counter(pair for answer in answers for pair in answer))
+    named = proportions(Counter(pair for answer in answers for pair in answer))
     assert row["counted"] == pytest.approx(off(named, truth))
     assert (row["expected"], row["observed"], row["rate"]) == (None, None, None)
 
@@ -207,7 +207,7 @@ def test_what_cannot_be_studied() -> None:
         data(encoded(RUNS, WORLD), WORLD, [0.001], edits="all", question="starts")
 
 
-def test_error_between_shares() -> None:
+def test_error_between_proportions() -> None:
     assert error_between({"a": 1.0}, {"b": 1.0}) == 2.0
     assert error_between({"a": 0.5, "b": 0.5}, {"a": 0.25, "b": 0.75}) == 0.5
 

@@ -126,7 +126,7 @@ def test_sizes_and_times_of_the_grid_beside_the_papers(runs: Study) -> None:
 
 
 def sizes_on_grid(secret: list[Any], by_states: bool) -> list[int]:
-    """How many runs differ in 0, 1, … places, counted cell by cell."""
+    """How many runs differ in 0, 1, … positions, counted cell by cell."""
     steps = {"N": (-1, 0), "E": (0, 1), "S": (1, 0), "W": (0, -1)}
     ways = {((1, 2), 0): 1}
     for own in secret:

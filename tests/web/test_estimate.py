@@ -214,7 +214,7 @@ def test_damaged_receipts_are_refused(text: str) -> None:
         (asked(epsilon=0.001), "collect about .* times as many releases"),
         (asked(question="visits"), "only runs of a system visit states"),
         (asked(question="patterns"), "question must be one of"),
-        (asked(confidence=1), "confidence is a share between 0 and 1"),
+        (asked(confidence=1), "confidence is a number between 0 and 1"),
         (asked(column="x"), "there is no column x"),
         (asked(mechanism="channel"), "say “What is hidden” all"),
         (asked(utility="inverse", question="dfg", method="em"), "values that are not known"),

@@ -141,9 +141,17 @@ def add_uses(word: Array, times: float, model: Any, written: Array, scale: Array
 
 @compiled(nogil=True)
 def add_uses_each(
-    values: Array, ends: Array, begin: int, end: int, times: Array, place: Array, model: Any, uses: Array, logs: Array
+    values: Array,
+    ends: Array,
+    begin: int,
+    end: int,
+    times: Array,
+    position: Array,
+    model: Any,
+    uses: Array,
+    logs: Array,
 ) -> None:
-    """For released words begin, …, end − 1, set their ln-probabilities and add their uses to uses[place[word]].
+    """For released words begin, …, end − 1, set their ln-probabilities and add their uses to uses[position[word]].
 
     Word i is values[ends[i − 1]:ends[i]]. Cost: that of `forward` and `add_uses` for each word.
     """
@@ -156,4 +164,4 @@ def add_uses_each(
     for i in range(begin, end):
         word = values[ends[i - 1] if i > 0 else 0 : ends[i]]
         forward(word, model, read, written, scale)
-        logs[i] = add_uses(word, times[i], model, written, scale, rest, uses[place[i]])
+        logs[i] = add_uses(word, times[i], model, written, scale, rest, uses[position[i]])

@@ -60,8 +60,8 @@ def log_totals(words: Array, edges: Any, start: int, accepting: Array, values: A
 
 
 @compiled(nogil=True)
-def shares(words: Array, edges: Any, start: int, accepting: Array, values: Array, found: Array) -> None:
-    """found[i, j, a]: the share of the weight for word i that runs with symbol a at place j have.
+def proportions(words: Array, edges: Any, start: int, accepting: Array, values: Array, found: Array) -> None:
+    """found[i, j, a]: the proportion of the weight for word i that runs with symbol a at position j have.
 
     Cost: words · length² · (edges + states · length / 6).
     """
@@ -74,7 +74,7 @@ def shares(words: Array, edges: Any, start: int, accepting: Array, values: Array
         for s in range(states):
             after[s, 0] = 1.0 if accepting[s] else 0.0
         for j in range(length - 1, -1, -1):
-            left = length - j  # numbers of steps after place j are 0, …, left − 1
+            left = length - j  # numbers of steps after position j are 0, …, left − 1
             for s in range(states):
                 for e in range(j + 2):
                     total = 0.0

@@ -17,24 +17,24 @@ def best_runs(edges: Any, layers: Any, ending: Array, gains: Array, words: Array
 
     reached[i] is that sum. Edges and layers are as in `_kernels/hidden.py`. Cost: words · edges of all layers.
     """
-    places, size = gains.shape[0], gains.shape[1]
-    best, came = np.full((places + 1, size), -np.inf), np.zeros((places + 1, size), dtype=np.int64)
+    positions, size = gains.shape[0], gains.shape[1]
+    best, came = np.full((positions + 1, size), -np.inf), np.zeros((positions + 1, size), dtype=np.int64)
     for i in range(len(words)):
         best[:] = -np.inf
         best[0, 0] = 0.0
-        for place in range(places):
-            for j in range(layers.begin[place], layers.begin[place + 1]):
+        for position in range(positions):
+            for j in range(layers.begin[position], layers.begin[position + 1]):
                 k = layers.order[j]
                 source, target = edges.source[k], edges.target[k]
-                value = best[place, source] + gains[place, target, i]
-                if value > best[place + 1, target]:
-                    best[place + 1, target] = value
-                    came[place + 1, target] = source
+                value = best[position, source] + gains[position, target, i]
+                if value > best[position + 1, target]:
+                    best[position + 1, target] = value
+                    came[position + 1, target] = source
         state = -1
         for s in range(size):
-            if ending[s] > 0.0 and (state < 0 or best[places, s] > best[places, state]):
+            if ending[s] > 0.0 and (state < 0 or best[positions, s] > best[positions, state]):
                 state = s
-        reached[i] = best[places, state]
-        for place in range(places, 0, -1):
-            words[i, place - 1] = state
-            state = came[place, state]
+        reached[i] = best[positions, state]
+        for position in range(positions, 0, -1):
+            words[i, position - 1] = state
+            state = came[position, state]

@@ -68,8 +68,8 @@ def log_probs(
     rows, scale, read = np.zeros((length + 1, size)), np.zeros(length + 1), np.empty(size)
     rows[0] = inserted[:size]
     for i in range(len(words)):
-        for place in range(shared[i], length):
-            before, after, symbol = rows[place], rows[place + 1], words[i, place]
+        for position in range(shared[i], length):
+            before, after, symbol = rows[position], rows[position + 1], words[i, position]
             read[0] = deleted * before[0]
             for j in range(1, size):
                 read[j] = deleted * before[j] + (kept if output[j - 1] == symbol else replaced) * before[j - 1]
@@ -82,6 +82,6 @@ def log_probs(
                 top = max(top, total)
             for j in range(size):
                 after[j] /= top
-            scale[place + 1] = scale[place] + math.log(top)
+            scale[position + 1] = scale[position] + math.log(top)
         last = rows[length, size - 1]
         logs[i] = scale[length] + math.log(last) if last > 0.0 else -np.inf

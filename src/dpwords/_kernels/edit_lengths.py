@@ -4,7 +4,7 @@
 
     first[b]         the chance that b is the first symbol of a word
     onward[a, b]     the chance that b comes after a, in a word that goes on
-    lengths[i]       the share of words of i symbols
+    lengths[i]       the proportion of words of i symbols
     gap[t]           the probability that one given word of t symbols is inserted
     deleted, kept, replaced
                      the probabilities that a symbol is deleted, kept, or replaced by one given other symbol
@@ -107,9 +107,17 @@ def add_uses(word: Array, times: float, model: Any, written: Array, scale: Array
 
 @compiled(nogil=True)
 def add_uses_each(
-    values: Array, ends: Array, begin: int, end: int, times: Array, place: Array, model: Any, uses: Array, logs: Array
+    values: Array,
+    ends: Array,
+    begin: int,
+    end: int,
+    times: Array,
+    position: Array,
+    model: Any,
+    uses: Array,
+    logs: Array,
 ) -> None:
-    """For released words begin, …, end − 1, set their ln-probabilities and add their uses to uses[place[word]].
+    """For released words begin, …, end − 1, set their ln-probabilities and add their uses to uses[position[word]].
 
     Word i is values[ends[i − 1]:ends[i]]. Cost: that of `forward` and `add_uses` for each word.
     """
@@ -124,5 +132,5 @@ def add_uses_each(
         written = table[: shape[0] * shape[1] * shape[2]].reshape(shape)
         logs[i] = forward(word, model, written, scale)
         if logs[i] > -np.inf:
-            add_uses(word, times[i], model, written, scale, logs[i], uses[place[i]])
+            add_uses(word, times[i], model, written, scale, logs[i], uses[position[i]])
         logs[i] -= len(word) * math.log(len(model.first))

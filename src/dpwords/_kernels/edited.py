@@ -68,8 +68,8 @@ def symbol_written(before: Array, word: Array, code: int, channel: Any, after: A
     The two rows may be the same, here and in `symbol_ahead`.
     """
     for j in range(len(before) - 1, 0, -1):
-        share = channel.kept if word[j - 1] == code else channel.replaced
-        after[j] = channel.deleted * before[j] + share * before[j - 1]
+        proportion = channel.kept if word[j - 1] == code else channel.replaced
+        after[j] = channel.deleted * before[j] + proportion * before[j - 1]
     after[0] = channel.deleted * before[0]
 
 
@@ -78,8 +78,8 @@ def symbol_ahead(after: Array, word: Array, code: int, channel: Any, before: Arr
     """before[j]: the same, summed over what comes after j written symbols."""
     last = len(after) - 1
     for j in range(last):
-        share = channel.kept if word[j] == code else channel.replaced
-        before[j] = channel.deleted * after[j] + share * after[j + 1]
+        proportion = channel.kept if word[j] == code else channel.replaced
+        before[j] = channel.deleted * after[j] + proportion * after[j + 1]
     before[last] = channel.deleted * after[last]
 
 
@@ -92,11 +92,11 @@ def backward(word: Array, chain: Any, channel: Any, best: bool, ahead: Array) ->
     chance of the released word, summed over true words in the same way. Cost: length · (edges · released + states ·
     released²).
     """
-    places, states, width = len(chain.steps), len(chain.code), len(word) + 1
+    positions, states, width = len(chain.steps), len(chain.code), len(word) + 1
     here, gapped, scale = np.zeros((states, width)), np.zeros(width), 0.0
     here[:, width - 1] = 1.0
-    for place in range(places - 1, -1, -1):
-        row = ahead[place]
+    for position in range(positions - 1, -1, -1):
+        row = ahead[position]
         row[0] = 0.0
         for s in range(1, states):
             until_gap(here[s], channel.gap, gapped)
@@ -104,7 +104,7 @@ def backward(word: Array, chain: Any, channel: Any, best: bool, ahead: Array) ->
         scale += scaled(row.reshape(-1))
         here[:] = 0.0
         for e in range(len(chain.source)):
-            chance, start, end = chain.steps[place, e], here[chain.source[e]], row[chain.target[e]]
+            chance, start, end = chain.steps[position, e], here[chain.source[e]], row[chain.target[e]]
             if chance > 0.0:
                 for j in range(width):
                     if best:
@@ -116,25 +116,25 @@ def backward(word: Array, chain: Any, channel: Any, best: bool, ahead: Array) ->
 
 
 @compiled(nogil=True)
-def shares_of(word: Array, chain: Any, channel: Any, ahead: Array, shares: Array) -> None:
-    """shares[i, a]: the probability that place i of the true word has symbol a, from the sums of `backward`."""
-    places, states, width = len(chain.steps), len(chain.code), len(word) + 1
+def proportions_of(word: Array, chain: Any, channel: Any, ahead: Array, proportions: Array) -> None:
+    """proportions[i, a]: the probability that position i of the true word has symbol a, from the sums of `backward`."""
+    positions, states, width = len(chain.steps), len(chain.code), len(word) + 1
     here, entered, written = np.zeros((states, width)), np.zeros((states, width)), np.zeros(width)
     here[0, :] = channel.gap[:width]
-    for place in range(places):
+    for position in range(positions):
         entered[:] = 0.0
         for e in range(len(chain.source)):
-            chance, start, end = chain.steps[place, e], here[chain.source[e]], entered[chain.target[e]]
+            chance, start, end = chain.steps[position, e], here[chain.source[e]], entered[chain.target[e]]
             if chance > 0.0:
                 for j in range(width):
                     end[j] += chance * start[j]
         scaled(entered.reshape(-1))
-        shares[place] = 0.0
+        proportions[position] = 0.0
         for s in range(1, states):
-            shares[place, chain.symbol[s]] += product(entered[s], ahead[place, s])
+            proportions[position, chain.symbol[s]] += product(entered[s], ahead[position, s])
             symbol_written(entered[s], word, chain.code[s], channel, written)
             with_gap(written, channel.gap, here[s])
-        scaled(shares[place])
+        scaled(proportions[position])
         here[0] = 0.0
 
 
@@ -147,18 +147,18 @@ def guess_of(word: Array, chain: Any, channel: Any, ahead: Array, symbols: Array
     """
     width, state, scale = len(word) + 1, 0, 0.0
     here, after = channel.gap[:width].copy(), np.zeros(width)
-    for place in range(len(chain.steps)):
+    for position in range(len(chain.steps)):
         largest, chosen = -1.0, -1
         for e in range(chain.first[state], chain.first[state + 1]):
             end = chain.target[e]
-            value = chain.steps[place, e] * product(here, ahead[place, end])
+            value = chain.steps[position, e] * product(here, ahead[position, end])
             if value > largest:
                 largest, chosen = value, e
         state = chain.target[chosen]
-        symbols[place] = chain.symbol[state]
+        symbols[position] = chain.symbol[state]
         symbol_written(here, word, chain.code[state], channel, after)
         with_gap(after, channel.gap, here)
-        scale += scaled(here) + math.log(chain.steps[place, chosen])
+        scale += scaled(here) + math.log(chain.steps[position, chosen])
     return scale + (math.log(here[width - 1]) if here[width - 1] > 0.0 else -math.inf)
 
 
@@ -166,19 +166,20 @@ def guess_of(word: Array, chain: Any, channel: Any, ahead: Array, symbols: Array
 def guessed_each(
     words: Array, ends: Array, begin: int, end: int, chain: Any, channel: Any, hits: Array, whole: Array, most: Array
 ) -> None:
-    """For released words begin, …, end − 1: hits at each place, the chance of a guess of the whole, and its bound."""
-    places, states = len(chain.steps), len(chain.code)
-    shares, symbols = np.zeros((places, chain.alphabet)), np.zeros(places, dtype=np.int64)
+    """For released words begin, …, end − 1: hits at each position, the chance of a guess of the whole, and its
+    bound."""
+    positions, states = len(chain.steps), len(chain.code)
+    proportions, symbols = np.zeros((positions, chain.alphabet)), np.zeros(positions, dtype=np.int64)
     for i in range(begin, end):
         word = words[ends[i - 1] if i > 0 else 0 : ends[i]]
-        ahead = np.zeros((places, states, len(word) + 1))
+        ahead = np.zeros((positions, states, len(word) + 1))
         total = backward(word, chain, channel, False, ahead)
-        shares_of(word, chain, channel, ahead, shares)
+        proportions_of(word, chain, channel, ahead, proportions)
         most[i] = 1.0
-        for place in range(places):
+        for position in range(positions):
             for a in range(chain.alphabet):
-                hits[i, place] = max(hits[i, place], shares[place, a])
-            most[i] = min(most[i], hits[i, place])
+                hits[i, position] = max(hits[i, position], proportions[position, a])
+            most[i] = min(most[i], hits[i, position])
         bound = backward(word, chain, channel, True, ahead)
         most[i] = min(most[i], math.exp(min(bound - total, 0.0)))
         whole[i] = min(math.exp(guess_of(word, chain, channel, ahead, symbols) - total), most[i])

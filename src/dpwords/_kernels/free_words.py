@@ -16,7 +16,7 @@ def replace(codes: Array, bits: Array, others: Array, edge: int, symbols: int, u
     """Replace, in place, each symbol whose byte of `bits` is above `edge` by the one that its byte of `others` chooses.
 
     Byte o chooses number o mod (symbols − 1) among the other symbols. The largest values of o, which would favour some
-    symbols, and bytes equal to `edge` do not decide: such places are flagged in `unsure` and left to the caller. The
+    symbols, and bytes equal to `edge` do not decide: such positions are flagged in `unsure` and left to the caller. The
     iterations are independent, so the compiler can vectorise the loop. Cost: the number of symbols.
     """
     rest = np.int32(symbols - 1)

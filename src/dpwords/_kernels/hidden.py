@@ -23,10 +23,10 @@ LANES = 32
 
 
 @compiled(inner=True, nogil=True)
-def _multiply(ratios: Any, rows: Array, begin: int, number: int, place: int, weights: Array) -> None:
-    """Multiply the weights of states by the likelihood ratios of the released symbols at a place."""
+def _multiply(ratios: Any, rows: Array, begin: int, number: int, position: int, weights: Array) -> None:
+    """Multiply the weights of states by the likelihood ratios of the released symbols at a position."""
     for lane in range(number):
-        row = rows[begin + lane, place]
+        row = rows[begin + lane, position]
         for j in range(ratios.first[row], ratios.first[row + 1]):
             weights[ratios.state[j], lane] *= ratios.times[j]
 
@@ -39,21 +39,21 @@ def _forward(
 
     Returns the logarithms of the factors by which the layers were divided, summed over the layers, and these factors.
     """
-    places = rows.shape[1]
-    scale = np.ones((places + 1, LANES))
+    positions = rows.shape[1]
+    scale = np.ones((positions + 1, LANES))
     ahead[0, 0] = 1.0
-    for place in range(places):
-        here, there = ahead[place], ahead[place + 1]
-        live = layers.reached[layers.since[place] : layers.since[place + 1]]
+    for position in range(positions):
+        here, there = ahead[position], ahead[position + 1]
+        live = layers.reached[layers.since[position] : layers.since[position + 1]]
         for s in live:
             there[s] = 0.0
-        for i in range(layers.begin[place], layers.begin[place + 1]):
+        for i in range(layers.begin[position], layers.begin[position + 1]):
             k = layers.order[i]
             before, after, f = here[edges.source[k]], there[edges.target[k]], factor[k]
             for lane in range(LANES):
                 after[lane] += before[lane] * f
-        _multiply(ratios, rows, begin, number, place, there)
-        total = scale[place + 1]
+        _multiply(ratios, rows, begin, number, position, there)
+        total = scale[position + 1]
         total[:] = 0.0
         for s in live:
             for lane in range(LANES):
@@ -70,11 +70,11 @@ def _forward(
 @compiled(inner=True, nogil=True)
 def _ended(layers: Any, ending: Array, ahead: Array) -> Array:
     """The sum of the weights of all runs of each word, from the last layer of `ahead`."""
-    places = len(ahead) - 1
+    positions = len(ahead) - 1
     last = np.zeros(LANES)
-    for s in layers.reached[layers.since[places - 1] :]:
+    for s in layers.reached[layers.since[positions - 1] :]:
         for lane in range(LANES):
-            last[lane] += ahead[places, s, lane] * ending[s]
+            last[lane] += ahead[positions, s, lane] * ending[s]
     return last
 
 
@@ -112,15 +112,15 @@ def expected(
     `states` has one layer, states[0, s, i] is the probability that the run ends in state s, otherwise states[t, s, i]
     that it is in s after t + 1 symbols. Words without any run get no uses. Cost: words · edges of all layers.
     """
-    places, size = rows.shape[1], len(ending)
-    ahead = np.zeros((places + 1, size, LANES))
+    positions, size = rows.shape[1], len(ending)
+    ahead = np.zeros((positions + 1, size, LANES))
     back, onward = np.zeros((size, LANES)), np.zeros((size, LANES))
     used = np.zeros((len(edges.source), LANES))
     for begin in range(0, len(rows), LANES):
         number = min(LANES, len(rows) - begin)
         scale = _forward(edges, layers, factor, ratios, rows, begin, number, ahead)
         used[:] = 0.0
-        live, last = layers.reached[layers.since[places - 1] :], _ended(layers, ending, ahead)
+        live, last = layers.reached[layers.since[positions - 1] :], _ended(layers, ending, ahead)
         for lane in range(LANES):
             if lane < number:
                 found = np.log(last[lane]) if last[lane] > 0.0 else -np.inf
@@ -129,22 +129,22 @@ def expected(
         for s in live:
             for lane in range(LANES):
                 back[s, lane] = ending[s] * last[lane]
-        for place in range(places - 1, -1, -1):
-            live = layers.reached[layers.since[place] : layers.since[place + 1]]
-            if place == places - 1 or len(states) > 1:
-                at = states[place if len(states) > 1 else 0]
+        for position in range(positions - 1, -1, -1):
+            live = layers.reached[layers.since[position] : layers.since[position + 1]]
+            if position == positions - 1 or len(states) > 1:
+                at = states[position if len(states) > 1 else 0]
                 for s in live:
                     for lane in range(number):
-                        at[s, begin + lane] = ahead[place + 1, s, lane] * back[s, lane]
+                        at[s, begin + lane] = ahead[position + 1, s, lane] * back[s, lane]
             for s in live:
                 for lane in range(LANES):
-                    onward[s, lane] = back[s, lane] / scale[place + 1, lane]
-            _multiply(ratios, rows, begin, number, place, onward)
-            if place > 0:
-                for s in layers.reached[layers.since[place - 1] : layers.since[place]]:
+                    onward[s, lane] = back[s, lane] / scale[position + 1, lane]
+            _multiply(ratios, rows, begin, number, position, onward)
+            if position > 0:
+                for s in layers.reached[layers.since[position - 1] : layers.since[position]]:
                     back[s] = 0.0
-            here = ahead[place]
-            for i in range(layers.begin[place], layers.begin[place + 1]):
+            here = ahead[position]
+            for i in range(layers.begin[position], layers.begin[position + 1]):
                 k = layers.order[i]
                 before, after = here[edges.source[k]], onward[edges.target[k]]
                 behind, taken, f = back[edges.source[k]], used[k], factor[k]
@@ -175,38 +175,38 @@ def sampled(
     incoming.edge[incoming.first[s]:incoming.first[s + 1]]; incoming.live[t, s] tells whether a run can be in state s
     after t symbols. Cost: that of `log_likelihoods`, and length · edges into a state for each run.
     """
-    places = rows.shape[1]
-    ahead = np.zeros((places + 1, len(ending), LANES))
-    final = layers.reached[layers.since[places - 1] :]
+    positions = rows.shape[1]
+    ahead = np.zeros((positions + 1, len(ending), LANES))
+    final = layers.reached[layers.since[positions - 1] :]
     for begin in range(0, len(rows), LANES):
         number = min(LANES, len(rows) - begin)
         _forward(edges, layers, factor, ratios, rows, begin, number, ahead)
         last = _ended(layers, ending, ahead)
         for lane in range(number):
             for run in range(taken.shape[1]):
-                left, state = uniform[begin + lane, run, places] * last[lane], 0
+                left, state = uniform[begin + lane, run, positions] * last[lane], 0
                 for s in final:
-                    weight = ahead[places, s, lane] * ending[s]
+                    weight = ahead[positions, s, lane] * ending[s]
                     if weight > 0.0:
                         state = s
                         left -= weight
                         if left <= 0.0:
                             break
-                for place in range(places - 1, -1, -1):
+                for position in range(positions - 1, -1, -1):
                     mass = 0.0
                     for j in range(incoming.first[state], incoming.first[state + 1]):
                         k = incoming.edge[j]
-                        if incoming.live[place, edges.source[k]]:
-                            mass += ahead[place, edges.source[k], lane] * factor[k]
-                    left, chosen = uniform[begin + lane, run, place] * mass, -1
+                        if incoming.live[position, edges.source[k]]:
+                            mass += ahead[position, edges.source[k], lane] * factor[k]
+                    left, chosen = uniform[begin + lane, run, position] * mass, -1
                     for j in range(incoming.first[state], incoming.first[state + 1]):
                         k = incoming.edge[j]
-                        if incoming.live[place, edges.source[k]]:
-                            weight = ahead[place, edges.source[k], lane] * factor[k]
+                        if incoming.live[position, edges.source[k]]:
+                            weight = ahead[position, edges.source[k], lane] * factor[k]
                             if weight > 0.0:
                                 chosen = k
                                 left -= weight
                                 if left <= 0.0:
                                     break
-                    taken[begin + lane, run, place] = chosen
+                    taken[begin + lane, run, position] = chosen
                     state = edges.source[chosen]

@@ -1,7 +1,8 @@
 """Backward passes over the layers of a lattice, and walks through them.
 
-A lattice is a language unrolled over the places of a private word: node (i, s) is state s before symbol i. Its numbers
-are weights of its completions, the ways to complete a word from there: one number, or one for each distance from 0 on.
+A lattice is a language unrolled over the positions of a private word: node (i, s) is state s before symbol i. Its
+numbers are weights of its completions, the ways to complete a word from there: one number, or one for each distance
+from 0 on.
 
 A number is m · 2^(512·e) with m = 0 or 2^(−256) ≤ m < 2^256, so that sums and products of floats never leave their
 range and exponents seldom change. The numbers of all layers are in one array: those of node (i, s) begin at
@@ -55,11 +56,11 @@ def _plus(m: float, e: int, other_m: float, other_e: int) -> tuple[float, int]:
 
 
 @compiled(inner=True, nogil=True)
-def _discounted(edges: Any, codes: Array, z: Any, table: Any, place: int, k: int) -> tuple[float, int]:
+def _discounted(edges: Any, codes: Array, z: Any, table: Any, position: int, k: int) -> tuple[float, int]:
     """The contribution of edge k to its node: the completions of its target, times its weight, or `z` at a mismatch."""
-    at = table.offset[place + 1] + edges.target[k]
+    at = table.offset[position + 1] + edges.target[k]
     value, exponent = table.mantissa[at], WIDE(table.exponent[at])
-    if edges.symbol[k] == codes[place]:
+    if edges.symbol[k] == codes[position]:
         value *= edges.weight[k]
     else:
         value, exponent = value * z[0][k], exponent + z[1]
@@ -69,12 +70,12 @@ def _discounted(edges: Any, codes: Array, z: Any, table: Any, place: int, k: int
 
 
 @compiled(inner=True, nogil=True)
-def _counted(edges: Any, codes: Array, table: Any, place: int, k: int, distance: int) -> tuple[float, int]:
+def _counted(edges: Any, codes: Array, table: Any, position: int, k: int, distance: int) -> tuple[float, int]:
     """The number of completions through edge k at this distance."""
-    left, width = distance - (edges.symbol[k] != codes[place]), table.width[place + 1]
+    left, width = distance - (edges.symbol[k] != codes[position]), table.width[position + 1]
     if left < 0 or left >= width:
         return 0.0, NONE
-    at = table.offset[place + 1] + edges.target[k] * width + left
+    at = table.offset[position + 1] + edges.target[k] * width + left
     return table.mantissa[at], WIDE(table.exponent[at])
 
 
@@ -82,59 +83,68 @@ def _counted(edges: Any, codes: Array, table: Any, place: int, k: int, distance:
 def reached(edges: Any, start: int, live: Array) -> None:
     """Flag in live[i] the states that can be reached with exactly i symbols. Cost: edges of all layers."""
     live[0, start] = True
-    for place in range(len(live) - 1):
+    for position in range(len(live) - 1):
         for s in range(live.shape[1]):
-            if live[place, s]:
+            if live[position, s]:
                 for k in range(edges.first[s], edges.first[s + 1]):
-                    live[place + 1, edges.target[k]] = True
+                    live[position + 1, edges.target[k]] = True
 
 
 @compiled(nogil=True)
 def discount(edges: Any, codes: Array, z: Any, reach: Array, table: Any, begin: int, end: int) -> None:
     """Fill layers begin, …, end − 1 with sums over completions of weight · z^distance. Cost: edges of these layers."""
-    for place in range(end - 1, begin - 1, -1):
-        for s in range(reach[place]):
-            if not table.live[place, s]:
+    for position in range(end - 1, begin - 1, -1):
+        for s in range(reach[position]):
+            if not table.live[position, s]:
                 continue
             value, exponent = 0.0, NONE
             for k in range(edges.first[s], edges.first[s + 1]):
-                more, other = _discounted(edges, codes, z, table, place, k)
+                more, other = _discounted(edges, codes, z, table, position, k)
                 if other == exponent:
                     value += more
                 else:
                     value, exponent = _plus(value, exponent, more, other)
-            at = table.offset[place] + s
+            at = table.offset[position] + s
             table.mantissa[at], table.exponent[at] = _level(value, exponent)
 
 
 @compiled(nogil=True)
 def tally(edges: Any, codes: Array, reach: Array, table: Any, begin: int, end: int) -> None:
     """Fill layers begin, …, end − 1 with the number of completions at each distance. Cost: edges · distances."""
-    for place in range(end - 1, begin - 1, -1):
-        width = table.width[place]
-        for s in range(reach[place]):
-            if not table.live[place, s]:
+    for position in range(end - 1, begin - 1, -1):
+        width = table.width[position]
+        for s in range(reach[position]):
+            if not table.live[position, s]:
                 continue
-            at = table.offset[place] + s * width
+            at = table.offset[position] + s * width
             for distance in range(width):
                 value, exponent = 0.0, NONE
                 for k in range(edges.first[s], edges.first[s + 1]):
-                    more, other = _counted(edges, codes, table, place, k, distance)
+                    more, other = _counted(edges, codes, table, position, k, distance)
                     value, exponent = _plus(value, exponent, more, other)
                 table.mantissa[at + distance], table.exponent[at + distance] = _level(value, exponent)
 
 
 @compiled(nogil=True)
 def edge_weights(
-    edges: Any, codes: Array, z: Any, by_distance: bool, table: Any, place: int, s: int, budget: int, m: Array, e: Array
+    edges: Any,
+    codes: Array,
+    z: Any,
+    by_distance: bool,
+    table: Any,
+    position: int,
+    s: int,
+    budget: int,
+    m: Array,
+    e: Array,
 ) -> None:
     """The weight of each edge of a node; with `by_distance`, only completions with `budget` mismatches count."""
     begin = edges.first[s]
     for k in range(begin, edges.first[s + 1]):
         if by_distance:
-            value, exponent = _counted(edges, codes, table, place, k, budget)
+            value, exponent = _counted(edges, codes, table, position, k, budget)
         else:
-            value, exponent = _discounted(edges, codes, z, table, place, k)
+            value, exponent = _discounted(edges, codes, z, table, position, k)
         m[k - begin], e[k - begin] = value, max(exponent, NONE)  # the exponent of 0 may be below what fits
 
 
@@ -162,40 +172,40 @@ def all_thresholds(
 ) -> None:
     """The thresholds of all nodes of these layers, one row for each layer, in the order of edges. Cost: their edges."""
     m, e = np.empty(edges.branching), np.empty(edges.branching, np.int32)
-    for place in range(begin, end):
-        row = thresholds[place - begin]
-        for s in range(reach[place]):
-            if table.live[place, s] and table.mantissa[table.offset[place] + s] > 0.0:
+    for position in range(begin, end):
+        row = thresholds[position - begin]
+        for s in range(reach[position]):
+            if table.live[position, s] and table.mantissa[table.offset[position] + s] > 0.0:
                 first, last = edges.first[s], edges.first[s + 1]
-                edge_weights(edges, codes, z, False, table, place, s, 0, m, e)
+                edge_weights(edges, codes, z, False, table, position, s, 0, m, e)
                 _cumulate(m, e, last - first, row[first:last])
 
 
 @compiled(nogil=True)
 def walk(
     edges: Any, codes: Array, z: Any, by_distance: bool, table: Any, begin: int, end: int, thresholds: Array,
-    uniforms: Array, margin: float, places: Array, states: Array, budgets: Array, words: Array,
+    uniforms: Array, margin: float, positions: Array, states: Array, budgets: Array, words: Array,
 ) -> None:  # fmt: skip
-    """Walk each row from its place to `end`, or until a uniform number is within `margin` of a threshold.
+    """Walk each row from its position to `end`, or until a uniform number is within `margin` of a threshold.
 
-    `uniforms` are 64 random bits for each place; `thresholds` are those of all nodes, or empty. The caller takes the
-    steps at which rows stop. Cost: places · branching.
+    `uniforms` are 64 random bits for each position; `thresholds` are those of all nodes, or empty. The caller takes the
+    steps at which rows stop. Cost: positions · branching.
     """
     m, e, here = np.empty(edges.branching), np.empty(edges.branching, np.int32), np.empty(edges.branching)
-    for row in range(len(places)):
-        s, place = states[row], places[row]
-        while place < end:
+    for row in range(len(positions)):
+        s, position = states[row], positions[row]
+        while position < end:
             base, last = edges.first[s], edges.first[s + 1] - edges.first[s] - 1
-            u = uniforms[row, place] * UNIT
+            u = uniforms[row, position] * UNIT
             k, below, above = 0, -1.0, 2.0
             if len(thresholds):
-                while k < last and u >= thresholds[place - begin, base + k]:
-                    below = thresholds[place - begin, base + k]
+                while k < last and u >= thresholds[position - begin, base + k]:
+                    below = thresholds[position - begin, base + k]
                     k += 1
                 if k < last:
-                    above = thresholds[place - begin, base + k]
+                    above = thresholds[position - begin, base + k]
             else:
-                edge_weights(edges, codes, z, by_distance, table, place, s, budgets[row], m, e)
+                edge_weights(edges, codes, z, by_distance, table, position, s, budgets[row], m, e)
                 _cumulate(m, e, last + 1, here)
                 while k < last and u >= here[k]:
                     below = here[k]
@@ -204,12 +214,12 @@ def walk(
                     above = here[k]
             if above - u <= margin or u - below <= margin:
                 break
-            if by_distance and edges.symbol[base + k] != codes[place]:
+            if by_distance and edges.symbol[base + k] != codes[position]:
                 budgets[row] -= 1
-            words[row, place] = edges.symbol[base + k]
+            words[row, position] = edges.symbol[base + k]
             s = edges.target[base + k]
-            place += 1
-        states[row], places[row] = s, place
+            position += 1
+        states[row], positions[row] = s, position
 
 
 @compiled(nogil=True)
@@ -217,23 +227,23 @@ def accepted(edges: Any, accepting: Array, start: int, rows: Array) -> Array:
     """For each word, whether it can be read and ends in an accepting state. Cost: symbols · branching."""
     found = np.zeros(len(rows), np.bool_)
     for row in range(len(rows)):
-        s, place = start, 0
-        while place < rows.shape[1]:
+        s, position = start, 0
+        while position < rows.shape[1]:
             k, last = edges.first[s], edges.first[s + 1]
-            while k < last and edges.symbol[k] != rows[row, place]:
+            while k < last and edges.symbol[k] != rows[row, position]:
                 k += 1
             if k == last:
                 break
             s = edges.target[k]
-            place += 1
-        found[row] = place == rows.shape[1] and accepting[s]
+            position += 1
+        found[row] = position == rows.shape[1] and accepting[s]
     return found
 
 
 @compiled(nogil=True)
 def walk_each(
     edges: Any, z: Any, reach: Array, table: Any, start: int, rows: Array, uniforms: Array, margin: float,
-    words: Array, places: Array,
+    words: Array, positions: Array,
 ) -> None:  # fmt: skip
     """For each word, a backward pass (all use the same table) and one walk, as far as floats can decide its steps.
 
@@ -243,28 +253,28 @@ def walk_each(
     none, states, budgets = np.empty((0, 0)), np.empty(1, np.int64), np.zeros(1, np.int64)
     codes, drawn = np.empty(length, np.int64), np.empty((1, length), np.int64)  # the loops below know no other integers
     for row in range(len(rows)):
-        for place in range(length):  # element by element: an assignment of arrays takes longer to compile
-            codes[place] = rows[row, place]
+        for position in range(length):  # element by element: an assignment of arrays takes longer to compile
+            codes[position] = rows[row, position]
         discount(edges, codes, z, reach, table, 0, length)
-        states[0], places[row] = start, 0
+        states[0], positions[row] = start, 0
         walk(
-            edges, codes, z, False, table, 0, length, none, uniforms[row : row + 1], margin, places[row : row + 1],
+            edges, codes, z, False, table, 0, length, none, uniforms[row : row + 1], margin, positions[row : row + 1],
             states, budgets, drawn,
         )  # fmt: skip
-        for place in range(places[row]):
-            words[row, place] = drawn[0, place]
+        for position in range(positions[row]):
+            words[row, position] = drawn[0, position]
 
 
 @compiled(nogil=True)
 def distances_each(
-    edges: Any, z: Any, reach: Array, table: Any, ends: Any, start: int, rows: Array, means: Array, shares: Array
+    edges: Any, z: Any, reach: Array, table: Any, ends: Any, start: int, rows: Array, means: Array, proportions: Array
 ) -> None:
     """For each word, the mean distance of a walk and the probabilities of its distances 0, 1, …, one column each.
 
     All words use the same table. It holds two layers, because the averages over the completions of a node are computed
     in the same backward pass as its weight. Cost: words · edges of all layers · (1 + distances).
     """
-    length, width = rows.shape[1], shares.shape[1]
+    length, width = rows.shape[1], proportions.shape[1]
     m, e = np.empty(edges.branching), np.empty(edges.branching, np.int64)
     mean, chance = np.empty(len(table.mantissa)), np.empty((len(table.mantissa), width))
     for row in range(len(rows)):
@@ -275,14 +285,14 @@ def distances_each(
         mean[begin:end] = 0.0
         chance[begin:end] = 0.0
         chance[begin:end, :1] = 1.0
-        for place in range(length - 1, -1, -1):
-            for s in range(reach[place]):
-                if not table.live[place, s]:
+        for position in range(length - 1, -1, -1):
+            for s in range(reach[position]):
+                if not table.live[position, s]:
                     continue
-                at, first, last = table.offset[place] + s, edges.first[s], edges.first[s + 1]
+                at, first, last = table.offset[position] + s, edges.first[s], edges.first[s + 1]
                 value, exponent = 0.0, NONE
                 for k in range(first, last):
-                    m[k - first], e[k - first] = _discounted(edges, codes, z, table, place, k)
+                    m[k - first], e[k - first] = _discounted(edges, codes, z, table, position, k)
                     value, exponent = _plus(value, exponent, m[k - first], e[k - first])
                 value, exponent = _level(value, exponent)
                 table.mantissa[at], table.exponent[at], mean[at] = value, exponent, 0.0
@@ -291,17 +301,17 @@ def distances_each(
                 if value == 0.0:
                     continue
                 for k in range(first, last):
-                    share, off = m[k - first], e[k - first] - exponent
-                    if share == 0.0 or off < -1:
+                    proportion, off = m[k - first], e[k - first] - exponent
+                    if proportion == 0.0 or off < -1:
                         continue
                     if off != 0:
-                        share *= STEP if off > 0 else 1.0 / STEP
-                    share /= value
-                    differs = 1 if edges.symbol[k] != codes[place] else 0
-                    below = table.offset[place + 1] + edges.target[k]
-                    mean[at] += share * (mean[below] + differs)
+                        proportion *= STEP if off > 0 else 1.0 / STEP
+                    proportion /= value
+                    differs = 1 if edges.symbol[k] != codes[position] else 0
+                    below = table.offset[position + 1] + edges.target[k]
+                    mean[at] += proportion * (mean[below] + differs)
                     for d in range(width - differs):
-                        chance[at, d + differs] += share * chance[below, d]
+                        chance[at, d + differs] += proportion * chance[below, d]
         means[row] = mean[table.offset[0] + start]
         for d in range(width):
-            shares[row, d] = chance[table.offset[0] + start, d]
+            proportions[row, d] = chance[table.offset[0] + start, d]

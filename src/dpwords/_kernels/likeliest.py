@@ -19,27 +19,27 @@ def likeliest(
 
     `factor` and `ending` are logarithms, and so are ratios.times. Cost: words · edges of all layers.
     """
-    places, size = rows.shape[1], len(ending)
-    best, came = np.zeros((places + 1, size)), np.zeros((places + 1, size), dtype=np.int64)
+    positions, size = rows.shape[1], len(ending)
+    best, came = np.zeros((positions + 1, size)), np.zeros((positions + 1, size), dtype=np.int64)
     for i in range(len(rows)):
         best[:] = -np.inf
         best[0, 0] = 0.0
-        for place in range(places):
-            here, there = best[place], best[place + 1]
-            for j in range(layers.begin[place], layers.begin[place + 1]):
+        for position in range(positions):
+            here, there = best[position], best[position + 1]
+            for j in range(layers.begin[position], layers.begin[position + 1]):
                 k = layers.order[j]
                 value = here[edges.source[k]] + factor[k]
                 if value > there[edges.target[k]]:
                     there[edges.target[k]] = value
-                    came[place + 1, edges.target[k]] = edges.source[k]
-            row = rows[i, place]
+                    came[position + 1, edges.target[k]] = edges.source[k]
+            row = rows[i, position]
             for j in range(ratios.first[row], ratios.first[row + 1]):
                 there[ratios.state[j]] += ratios.times[j]
         state, reached = 0, -np.inf
         for s in range(size):
-            if best[places, s] + ending[s] > reached:
-                state, reached = s, best[places, s] + ending[s]
+            if best[positions, s] + ending[s] > reached:
+                state, reached = s, best[positions, s] + ending[s]
         logs[i] = reached
-        for place in range(places, 0, -1):
-            states[i, place - 1] = state
-            state = came[place, state]
+        for position in range(positions, 0, -1):
+            states[i, position - 1] = state
+            state = came[position, state]

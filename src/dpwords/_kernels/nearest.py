@@ -1,8 +1,8 @@
 """The nearest word of a language: the least number of edits from every state, and the first word that attains it.
 
 The edges of state s are `symbol[first[s]:first[s+1]]` in ascending order, with their targets in `target`; its
-predecessors are `before[bf[s]:bf[s+1]]`. `cost[j, s]` is the least number of edits that turn the input from place j on
-into a word that is accepted from state s.
+predecessors are `before[bf[s]:bf[s+1]]`. `cost[j, s]` is the least number of edits that turn the input from position j
+on into a word that is accepted from state s.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ def costs(codes: Array, symbol: Array, target: Array, first: Array, before: Arra
     difference is then exactly 1, since one more symbol in the input changes the least number of edits by at most 1.
     Hence such states can be processed in any order, each once.
     """
-    places, states = len(codes), len(steps)
-    cost = np.empty((places + 1, states), dtype=np.int32)
+    positions, states = len(codes), len(steps)
+    cost = np.empty((positions + 1, states), dtype=np.int32)
     for s in range(states):  # element by element: an assignment of arrays takes seconds to compile
-        cost[places, s] = steps[s]
+        cost[positions, s] = steps[s]
     lower = np.empty(states, dtype=np.int32)
-    for j in range(places - 1, -1, -1):
+    for j in range(positions - 1, -1, -1):
         here, after, code, count = cost[j], cost[j + 1], codes[j], 0
         for s in range(states):
             least = after[s] + 1
@@ -54,12 +54,12 @@ def costs(codes: Array, symbol: Array, target: Array, first: Array, before: Arra
 
 
 @compiled(inner=True)
-def _with_deletions(cost: Array, state: int, places: Array, count: int, result: Array) -> int:
-    """Collect in `result` the places, and those reached from them by deletions of an optimal alignment, in ascending
+def _with_deletions(cost: Array, state: int, positions: Array, count: int, result: Array) -> int:
+    """Collect in `result` the positions, and those reached from them by deletions of an optimal alignment, in ascending
     order; returns their number."""
     size, end = 0, -1
     for i in range(count):
-        j = places[i]
+        j = positions[i]
         while j > end:
             result[size] = j
             size += 1
@@ -75,20 +75,20 @@ def first_nearest(
 ) -> Array:
     """The lexicographically first word that cost[0, start] edits lead to.
 
-    The loop keeps the places of the input that an optimal alignment can have reached after the symbols chosen so far; a
-    symbol can be next if an optimal alignment continues with it from one of these places. Cost: for each symbol of the
-    result, places · branching.
+    The loop keeps the positions of the input that an optimal alignment can have reached after the symbols chosen so
+    far; a symbol can be next if an optimal alignment continues with it from one of these positions. Cost: for each
+    symbol of the result, positions · branching.
     """
     length = len(codes)
     word = np.empty(length + cost[0, start], dtype=np.int64)
-    places, ahead = np.empty(length + 1, dtype=np.int32), np.empty(length + 1, dtype=np.int32)
+    positions, ahead = np.empty(length + 1, dtype=np.int32), np.empty(length + 1, dtype=np.int32)
     size, state = 0, start
     ahead[0] = 0
-    count = _with_deletions(cost, state, ahead, 1, places)
-    while not (accepting[state] and places[count - 1] == length):
+    count = _with_deletions(cost, state, ahead, 1, positions)
+    while not (accepting[state] and positions[count - 1] == length):
         edge = first[state + 1]
         for i in range(count):
-            j = places[i]
+            j = positions[i]
             for k in range(first[state], edge):
                 t = target[k]
                 if cost[j, state] == cost[j, t] + 1 or (
@@ -100,7 +100,7 @@ def first_nearest(
                 break
         t, found, end = target[edge], 0, -1
         for i in range(count):
-            j = places[i]
+            j = positions[i]
             if j > end and cost[j, state] == cost[j, t] + 1:
                 ahead[found] = j
                 found += 1
@@ -112,5 +112,5 @@ def first_nearest(
         word[size] = symbol[edge]
         size += 1
         state = t
-        count = _with_deletions(cost, state, ahead, found, places)
+        count = _with_deletions(cost, state, ahead, found, positions)
     return word[:size]

@@ -32,18 +32,18 @@ def distances_each(
     there, z = np.empty((size, columns)), nearness.z
     for row in range(len(rows)):
         here = reached[row]
-        for place in range(begin, rows.shape[1]):
+        for position in range(begin, rows.shape[1]):
             there[:] = 0.0
-            own = rows[row, place]
+            own = rows[row, position]
             named = nearness.row_of[own]
-            for s in range(reach[place]):
+            for s in range(reach[position]):
                 mass = here[s, 0]
                 if mass == 0.0:
                     continue
                 mine, number, nearest, tied = -1, 0, size, 0
                 for k in range(edges.first[s], edges.first[s + 1]):
                     target = edges.target[k]
-                    if not useful[place + 1, target]:
+                    if not useful[position + 1, target]:
                         continue
                     number += 1
                     if edges.symbol[k] == own:
@@ -65,20 +65,20 @@ def distances_each(
                     total = 1.0 * number
                 for k in range(edges.first[s], edges.first[s + 1]):
                     target = edges.target[k]
-                    if not useful[place + 1, target]:
+                    if not useful[position + 1, target]:
                         continue
                     if mine >= 0:
-                        share = 1.0 if k == mine else z
+                        proportion = 1.0 if k == mine else z
                     elif tied > 0:
-                        share = high if nearness.steps[named, target] == nearest else z
+                        proportion = high if nearness.steps[named, target] == nearest else z
                     else:
-                        share = high
-                    share /= total
+                        proportion = high
+                    proportion /= total
                     differs = 1 if k != mine else 0
-                    there[target, 0] += share * mass
-                    means[row] += share * mass * differs
+                    there[target, 0] += proportion * mass
+                    means[row] += proportion * mass * differs
                     for d in range(1, columns - differs):
-                        there[target, d + differs] += share * here[s, d]
+                        there[target, d + differs] += proportion * here[s, d]
             for s in range(size):
                 for d in range(columns):  # element by element: an assignment of arrays takes seconds to compile
                     here[s, d] = there[s, d]

@@ -2,8 +2,8 @@
 
 Nodes, prefixes, boxes and what is near are given as in `reweighted_blocks_boxes`. A *closing* is the whole mass of a
 word relative to that of its own state x, where the own run goes over a prefix to x and on to y, q, r, s. A word changes
-in one place between paths with the same prefix, in two between paths whose prefixes agree but for the last node. Bounds
-are rounded outward; logarithms of them and sums of these are not, which the margin of a certificate covers.
+in one position between paths with the same prefix, in two between paths whose prefixes agree but for the last node.
+Bounds are rounded outward; logarithms of them and sums of these are not, which the margin of a certificate covers.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from dpwords._kernels.reweighted_blocks_boxes import (
     Near,
     Nodes,
     Prefixes,
+    Proportions,
     Reached,
-    Shares,
     advance,
     begin_of,
     largest,
@@ -51,7 +51,7 @@ class Layer(NamedTuple):
     degrees: Degrees
     prefixes: Prefixes
     known: Array  # which prefixes words have
-    shares: Shares
+    proportions: Proportions
 
 
 class LastPaths(NamedTuple):
@@ -127,7 +127,7 @@ def _first_step(
     lf, of, out, tgt = nodes.lf, nodes.of, nodes.out, nodes.tgt
     size = near.size
     last, bf = layer.prefixes.last, layer.prefixes.bf
-    lo, hi, single, outside = layer.shares
+    lo, hi, single, outside = layer.proportions
     if last[k] >= 0:
         own_lo, own_hi, pivot = lo[bf[k] : bf[k + 1]], hi[bf[k] : bf[k + 1]], last[k] - lf[x]
         return _step(z, layer, reached, x, own_lo, own_hi, single, outside[k], pivot, y, new_lo, new_hi)
@@ -151,7 +151,7 @@ def _first_step(
 def _compare(
     layer: Layer, opening: TurnGrowth, count: int, prefix: Array, first: Array, low: Array, high: Array, most: Array
 ) -> None:  # fmt: skip
-    """Raise `most` to the largest change in one place, in two, and between any two closings that go on alike."""
+    """Raise `most` to the largest change in one position, in two, and between any two closings that go on alike."""
     of, src, tgt = layer.nodes.of, layer.nodes.src, layer.nodes.tgt
     last, before = layer.prefixes.last, layer.prefixes.before
     hf, turn, values = opening
@@ -192,7 +192,7 @@ def _scratch(paths: int, rows: int) -> PathMasses:
 def last_closings(
     z: float, layer: Layer, live: Array, paths: LastPaths, opening: TurnGrowth, most: Array
 ) -> None:  # fmt: skip
-    """Closings at the last place of a word, all of them compared; live[e] is of nodes one step after the prefix."""
+    """Closings at the last position of a word, all of them compared; live[e] is of nodes one step after the prefix."""
     nodes, near, known = layer.nodes, layer.near, layer.known
     src, tgt = nodes.src, nodes.tgt
     size = near.size
@@ -249,7 +249,7 @@ def _paths_to(
 def closings(
     z: float, steps: int, layer: Layer, live: Array, paths: Paths, after: Completions, opening: TurnGrowth, most: Array
 ) -> None:  # fmt: skip
-    """Closings at an earlier place, where `steps` of y, q, r, s come before the word ends.
+    """Closings at an earlier position, where `steps` of y, q, r, s come before the word ends.
 
     live[i] is of the nodes i steps after the prefix. The completions after s are the same for all that are compared,
     in a box that is wide; so each closing is divided by the same mixture of completions.
@@ -265,7 +265,7 @@ def closings(
     at_q, at_r, beyond = _scratch(widest, n), _scratch(widest, n), _scratch(widest, n + 1)
     logs, scratch = np.empty((2, widest)), np.empty((6, widest))
     low, high = logs[0], logs[1]
-    mixture, t_lo, t_hi, place = np.zeros(n + 1), np.zeros(n + 1), np.zeros(n + 1), np.empty(n + 1, np.int64)
+    mixture, t_lo, t_hi, position = np.zeros(n + 1), np.zeros(n + 1), np.zeros(n + 1), np.empty(n + 1, np.int64)
     some, ahead = np.empty(widest, np.int64), np.empty(widest, np.int64)
     for q in range(len(size)):
         count = _paths_to(z, layer, live, paths, q, at_q, some, ahead)
@@ -288,14 +288,14 @@ def closings(
                 continue
             advance_with(nodes, near, r, count, at_r, r, beyond)
             leave_with(nodes, near, degrees, by_paths, r, count, at_r, r, beyond)
-            kept = mixed(beyond, count, size[r], mixture, place)
+            kept = mixed(beyond, count, size[r], mixture, position)
             for h in range(of[r], of[r + 1]):
                 if not live[3, out[h]]:
                     continue
                 for label in range(after.labels.of_node[out[h]], after.labels.of_node[out[h] + 1]):
                     if not after.live[label]:
                         continue
-                    _completed(z, nodes, near, r, tgt[out[h]], after, label, place, t_lo, t_hi)
+                    _completed(z, nodes, near, r, tgt[out[h]], after, label, position, t_lo, t_hi)
                     for up in range(2):
                         masses = beyond.hi if up else beyond.lo
                         largest_quotients(masses, mixture, up, t_lo, t_hi, kept, count, scratch, logs[up])
@@ -306,7 +306,7 @@ def closings(
 
 @compiled(error_model="numpy", inner=True, inline="always")
 def _completed(
-    z: float, nodes: Nodes, near: Near, r: int, s: int, after: Completions, label: int, place: Array, t_lo: Array,
+    z: float, nodes: Nodes, near: Near, r: int, s: int, after: Completions, label: int, position: Array, t_lo: Array,
     t_hi: Array,
 ) -> None:  # fmt: skip
     """Bounds on z^[does not enter s] · completions, for the nodes in the box of r and for all outside of it."""
@@ -319,16 +319,16 @@ def _completed(
         down, up = (1.0, 1.0) if t == s else (z_lo, z_hi)
         here, there = begin_of(near, r, t), begin_of(near, s, t)
         for m in range(lf[t + 1] - lf[t]):
-            i = place[here + m]
+            i = position[here + m]
             if i < 0:
                 continue
             if there < 0:
                 t_lo[i], t_hi[i] = 0.0, up * after.far
             else:
                 t_lo[i], t_hi[i] = down * after.lo[box + there + m], up * after.hi[box + there + m]
-    if place[size[r]] >= 0:
+    if position[size[r]] >= 0:
         rest = on_the_rim(nodes, near, s, after.hi[box : box + size[s]], after.far)
-        t_lo[place[size[r]]], t_hi[place[size[r]]] = 0.0, z_hi * rest
+        t_lo[position[size[r]]], t_hi[position[size[r]]] = 0.0, z_hi * rest
 
 
 @compiled(error_model="numpy")

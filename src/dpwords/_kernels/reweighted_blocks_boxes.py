@@ -1,8 +1,8 @@
 """Boxes around the own run where words have the weights of `reweighting` (docs/theory.md, section 9).
 
 A *node* is an edge of the system, a *box* holds bounds for all nodes that enter a state near an own one. A *prefix* is
-what is known of an own run before a place: its last H nodes, or all of them if there are fewer. A *label* is what is
-known of it from a place on: K nodes, or fewer where the run cannot go on. Every bound that is written is rounded
+what is known of an own run before a position: its last H nodes, or all of them if there are fewer. A *label* is what is
+known of it from a position on: K nodes, or fewer where the run cannot go on. Every bound that is written is rounded
 outward (`_kernels/rounding.py`): with the weights as given, it holds for the exact numbers whenever the bounds that it
 was computed from do.
 """
@@ -72,7 +72,7 @@ class Labels(NamedTuple):
     parent: Array  # parent[ef[k] + i]: the label of the i-th node into src[first[k]], then label k without its last
 
 
-class Shares(NamedTuple):
+class Proportions(NamedTuple):
     """Bounds on masses after each prefix, relative to that of all nodes into its state."""
 
     lo: Array
@@ -112,7 +112,7 @@ def advance(
     """Masses one step later, in the box of `new`, from those in the box of `own`; no symbol is compared.
 
     Where the masses of the nodes into `own` sum to 1, the `pivot`-th is 1 less the others (−1: they need not). Then
-    the sum has differences in it; what rounding can do to it is a share of `size`, the sum of absolute values.
+    the sum has differences in it; what rounding can do to it is a proportion of `size`, the sum of absolute values.
     """
     lf, src, pf, pw = nodes.lf, nodes.src, nodes.pf, nodes.pw
     nf, ns = near.nf, near.ns
@@ -185,9 +185,9 @@ def leave(
 @compiled(error_model="numpy")
 def forward(
     z: float, nodes: Nodes, near: Near, degrees: Degrees, prefixes: Prefixes, live_before: Array, live: Array,
-    shares: Shares, grown_lo: Array, grown_hi: Array, new_lo: Array, new_hi: Array, new_outside: Array,
+    proportions: Proportions, grown_lo: Array, grown_hi: Array, new_lo: Array, new_hi: Array, new_outside: Array,
 ) -> float:  # fmt: skip
-    """Boxes of one layer from those of the layer before it: shares of the mass of the own state.
+    """Boxes of one layer from those of the layer before it: proportions of the mass of the own state.
 
     How the mass of the own state grows from prefix k to the j-th node that leaves its state goes to grown[tf[k] + j].
     The result bounds what enters any one state outside.
@@ -195,7 +195,7 @@ def forward(
     lf, of, out, tgt = nodes.lf, nodes.of, nodes.out, nodes.tgt
     size = near.size
     last, bf, tf, child = prefixes.last, prefixes.bf, prefixes.tf, prefixes.child
-    lo, hi, single, outside = shares
+    lo, hi, single, outside = proportions
     new_lo[:] = np.inf
     step_lo, step_hi = np.empty(largest(size)), np.empty(largest(size))
     reached = Reached(np.zeros(len(size)), np.zeros(len(size)))
@@ -249,7 +249,7 @@ def largest_quotient(one: Array, other: Array, lo: Array, hi: Array, count: int)
 
     For any number λ it is λ + max(Σ (one − λ·other)·t) / min(Σ other·t); λ is the quotient at a corner that was best
     for the quotient at another one, which leaves a remainder of second order. What rounding can do to the sum of
-    differences is a share of Σ (one + λ·other)·hi.
+    differences is a proportion of Σ (one + λ·other)·hi.
     """
     most_one, most_other, least = 0.0, 0.0, 0.0
     for i in range(count):

@@ -150,10 +150,10 @@ def log_ends(nodes: Nodes, near: Near, own: int, count: int, masses: PathMasses,
 
 
 @compiled(error_model="numpy", inner=True)
-def mixed(masses: PathMasses, count: int, size: int, mixture: Array, place: Array) -> int:
+def mixed(masses: PathMasses, count: int, size: int, mixture: Array, position: Array) -> int:
     """Between the largest and the least mass of all paths, for each node of a box, and for all outside of it.
 
-    Rows without any mass are dropped, and the others moved up; `place` tells where they are then.
+    Rows without any mass are dropped, and the others moved up; `position` tells where they are then.
     """
     lo, hi = masses.lo, masses.hi
     kept = 0
@@ -165,9 +165,9 @@ def mixed(masses: PathMasses, count: int, size: int, mixture: Array, place: Arra
         most, least = 0.0, np.inf
         for c in range(count):
             most, least = max(most, above[c]), min(least, below[c])
-        place[i] = -1
+        position[i] = -1
         if most > 0.0:
-            place[i], mixture[kept] = kept, 0.5 * (most + least)
+            position[i], mixture[kept] = kept, 0.5 * (most + least)
             if kept < i:
                 for c in range(count):
                     lo[kept, c], hi[kept, c] = below[c], above[c]

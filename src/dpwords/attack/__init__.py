@@ -9,7 +9,7 @@ privacy, and is not a release of anything.
 >>> print(found)
 words of length 20, seen through one release
 of 100 such words, at most 7 are guessed as a whole (without any release, of 1,000,000,000,000 such words, at most 1 is)
-17.5 of 20 places are guessed, on average (without any release, 5)
+17.5 of 20 positions are guessed, on average (without any release, 5)
 (computed by a formula)
 """
 
@@ -42,7 +42,7 @@ def guess(
 
     The adversary knows the mechanism and the prior: "uniform", all words of the language of this length are equally
     likely, or a Markov chain, that is what `estimate.model` or `estimate.chain` returns, or a table {state: {symbol:
-    probability}}. The best guess for each place and the best guess of the whole word are counted separately.
+    probability}}. The best guess for each position and the best guess of the whole word are counted separately.
 
     On free words the result is a formula; where words and outputs can be listed it is a sum over all of them; otherwise
     so many words and their releases are simulated with fixed seeds, and `low` and `high` are the ends of intervals that
@@ -66,7 +66,7 @@ def posterior(
 ) -> Posterior:
     """What somebody knows of one private word who has seen releases of it: a list of words, or of answers of a report.
 
-    The result has the probability of each symbol at each place, and the most likely word. `length` is that of the
+    The result has the probability of each symbol at each position, and the most likely word. `length` is that of the
     private word, for mechanisms that do not keep it. For the prior see `guess`. A channel onto a language is taken
     without its projection, so pass what came out of it before. Cost: words of that length, or length · edges.
 

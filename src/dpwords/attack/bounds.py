@@ -15,7 +15,7 @@ from dpwords.privacy.guarantees import PureDP
 def promised(mechanism: Mechanism, length: int, every_word: bool, without: Success, releases: int) -> Success | None:
     """The most that can be guessed through any mechanism with this promise; None where no bound is known.
 
-    With `every_word`, all words over the alphabet are equally likely. Then a guess of a place is right with at most
+    With `every_word`, all words over the alphabet are equally likely. Then a guess of a position is right with at most
     e^L/(e^L + m − 1), L = r·ε, and one of the whole word with 1/Σ N_d·e^(−r·loss(d)). If the promise is ε for any two
     words, a guess that is right with probability p without any release is right with at most p/(p + (1 − p)·e^(−L)).
     Cost: the length.
@@ -25,7 +25,7 @@ def promised(mechanism: Mechanism, length: int, every_word: bool, without: Succe
         return None
     loss = guarantee.epsilon * releases
     if guarantee.distance == "any":
-        hits = length * _risen(without.hits / length, loss)  # the bound is concave in the chance of each place
+        hits = length * _risen(without.hits / length, loss)  # the bound is concave in the chance of each position
         return Success(hits, _risen(without.whole, loss))
     if not every_word:
         return None

@@ -1,4 +1,4 @@
-"""Guesses of free words, all equally likely, by formulas: places are guessed one by one."""
+"""Guesses of free words, all equally likely, by formulas: positions are guessed one by one."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ MOST_RELEASES = 200  # of which all counts are summed
 def by_formula(evidence: Evidence, releases: int) -> Success | None:
     """What is guessed of free words that are all equally likely; None where no formula is known.
 
-    With linear weights each place goes through a channel of its own, for any number of releases. With weights that
+    With linear weights each position goes through a channel of its own, for any number of releases. With weights that
     depend on the distance alone, one release w is most likely to be the word itself, or one at the distance with the
-    largest weight, and place i is w_i with probability 1 − E[d]/n. Cost: releases³, or the length.
+    largest weight, and position i is w_i with probability 1 − E[d]/n. Cost: releases³, or the length.
     """
     mechanism, length = evidence.mechanism, evidence.length
     if not mechanism.language.alike or mechanism.distance != "hamming":
@@ -30,18 +30,18 @@ def by_formula(evidence: Evidence, releases: int) -> Success | None:
     if evidence.rate is not None:
         if releases > MOST_RELEASES:
             return None
-        place = guessed_place(symbols, evidence.rate, releases)
-        return Success(length * place, place**length)
+        position = guessed_position(symbols, evidence.rate, releases)
+        return Success(length * position, position**length)
     if releases > 1:
         return None
-    shares = np.asarray(mechanism.distance_distribution(length=length))
-    changed = float(shares @ np.arange(length + 1)) / length
+    proportions = np.asarray(mechanism.distance_distribution(length=length))
+    changed = float(proportions @ np.arange(length + 1)) / length
     with np.errstate(divide="ignore"):
-        logs = np.log(shares) - log_binomials(length) - np.arange(length + 1) * math.log(symbols - 1)
+        logs = np.log(proportions) - log_binomials(length) - np.arange(length + 1) * math.log(symbols - 1)
     return Success(length * max(1 - changed, changed / (symbols - 1)), min(math.exp(float(logs.max())), 1.0))
 
 
-def guessed_place(symbols: int, rate: float, releases: int) -> float:
+def guessed_position(symbols: int, rate: float, releases: int) -> float:
     """The probability that one of m equally likely symbols is guessed from r releases of it.
 
     Each release shows the true symbol e^rate times as often as any other. The symbol that is shown most often is the

@@ -45,25 +45,25 @@ class Attack:
     def of(cls, mechanism: Mechanism, length: int, prior: object) -> Attack:
         """Check the arguments; raises `InvalidValue` if they do not fit together."""
         checked_mechanism(mechanism)
-        places = mechanism._public_length(length)
-        if places < mechanism.least_length:
+        positions = mechanism._public_length(length)
+        if positions < mechanism.least_length:
             raise InvalidValue(f"words have at least {mechanism.least_length} symbols here: use a longer length")
-        if places > mechanism.limits.attacked_length:
+        if positions > mechanism.limits.attacked_length:
             raise TooLarge(
                 f"what is guessed is computed for words of at most {mechanism.limits.attacked_length} symbols: use a "
                 "shorter length"
             )
-        chosen = mechanism.at(places)
-        found = cls(chosen, places, None)
+        chosen = mechanism.at(positions)
+        found = cls(chosen, positions, None)
         if isinstance(prior, str) and prior == "uniform":
             return found
         if isinstance(prior, Mapping):
-            return cls(chosen, places, Chain.of(found.language, prior, chosen.limits))
+            return cls(chosen, positions, Chain.of(found.language, prior, chosen.limits))
         if not isinstance(prior, MarkovChain):
             raise InvalidValue(PRIOR)
         if not _is_on(prior, found.language, chosen):
             raise InvalidValue("the prior is a chain on another language: make one on the language of the mechanism")
-        return cls(chosen, places, prior)
+        return cls(chosen, positions, prior)
 
     @property
     def language(self) -> Language:
@@ -102,8 +102,8 @@ class Attack:
         return LikelyWords(rows, logs, np.array([codes[symbol] for symbol in self.language.alphabet.symbols])[rows])
 
     @cached_property
-    def places(self) -> tuple[float, ...]:
-        """The chance of guessing each place for somebody who sees nothing. Cost: length · edges."""
+    def positions(self) -> tuple[float, ...]:
+        """The chance of guessing each position for somebody who sees nothing. Cost: length · edges."""
         if self.chain is None and self.language.alike:
             return (1 / len(self.language.alphabet),) * self.length
         return tuple(self.prior.known.marginals(self.length).max(axis=1).tolist())
@@ -111,7 +111,7 @@ class Attack:
     @cached_property
     def without(self) -> Success:
         """What somebody guesses who sees nothing. Cost: length · edges."""
-        hits = math.fsum(self.places)
+        hits = math.fsum(self.positions)
         if self.chain is not None:
             return Success(hits, self.chain.likeliest(self.length)[1])
         if self.language.alike:
@@ -167,30 +167,30 @@ class _Made:
     def promised(self) -> Success | None:
         return self.attack.promised(self.releases)
 
-    def result(self, places: Floats, whole: float, low: Success, high: Success, method: Any, **more: Any) -> Guess:
+    def result(self, positions: Floats, whole: float, low: Success, high: Success, method: Any, **more: Any) -> Guess:
         """The figures between the ends of intervals, which cannot contradict what is known anyway."""
         length, without = self.attack.length, self.attack.without
         bounds = [high, Success(float(length), 1.0), *([] if self.promised is None else [self.promised])]
         return Guess(
             length,
             self.releases,
-            tuple(np.clip(places, 0.0, 1.0).tolist()),
+            tuple(np.clip(positions, 0.0, 1.0).tolist()),
             whole,
             Success(max(low.hits, without.hits), max(low.whole, without.whole)),
             Success(min(each.hits for each in bounds), min(each.whole for each in bounds)),
             without,
-            self.attack.places,
+            self.attack.positions,
             self.promised,
             method,
             **more,
         )
 
-    def exactly(self, places: Floats, whole: float, method: Any) -> Guess:
+    def exactly(self, positions: Floats, whole: float, method: Any) -> Guess:
         """Figures that are known exactly: both ends of the interval are the figures themselves."""
-        shares = tuple(places.tolist())
-        found = Success(math.fsum(shares), whole)
-        known = self.attack.without, self.attack.places, self.promised
-        return Guess(self.attack.length, self.releases, shares, whole, found, found, *known, method)
+        proportions = tuple(positions.tolist())
+        found = Success(math.fsum(proportions), whole)
+        known = self.attack.without, self.attack.positions, self.promised
+        return Guess(self.attack.length, self.releases, proportions, whole, found, found, *known, method)
 
     def listed(self, listing: LikelyWords, samples: int, confidence: float) -> Guess:
         """Over all outputs if they are few, otherwise over drawn ones."""
@@ -208,8 +208,8 @@ class _Made:
         if matrix is not None:
             sets = number_of_multisets(matrix.shape[1], self.releases)
             if sets * len(matrix) <= limits.attacked_outputs:
-                places, whole = over_every_output(listing, matrix, self.releases, limits.batch)
-                return self.exactly(places, whole, "every output")
+                positions, whole = over_every_output(listing, matrix, self.releases, limits.batch)
+                return self.exactly(positions, whole, "every output")
         return self.simulated(at_drawn_outputs(listing, evidence, matrix, self.releases, samples), confidence)
 
     def bounded(self, reason: str) -> Guess:

@@ -57,13 +57,13 @@ def _over_words(attack: Attack, listing: LikelyWords, outputs: list[Codes]) -> P
     total = float(np.logaddexp.reduce(logs))
     if not np.isfinite(total):
         raise InvalidValue(_IMPOSSIBLE)
-    shares, best = np.exp(logs - total), int(logs.argmax())
+    proportions, best = np.exp(logs - total), int(logs.argmax())
     symbols = len(attack.language.alphabet)
-    places = np.array([np.bincount(column, shares, symbols) for column in listing.words.T], dtype=np.float64)
-    return _result(attack, Known(places, listing.words[best], float(shares[best])))
+    positions = np.array([np.bincount(column, proportions, symbols) for column in listing.words.T], dtype=np.float64)
+    return _result(attack, Known(positions, listing.words[best], float(proportions[best])))
 
 
 def _result(attack: Attack, known: Known) -> Posterior:
     symbols = attack.language.alphabet.symbols
-    tables = tuple(dict(zip(symbols, row.tolist(), strict=True)) for row in known.places)
+    tables = tuple(dict(zip(symbols, row.tolist(), strict=True)) for row in known.positions)
     return Posterior(tables, tuple(symbols[code] for code in known.word), min(known.probability, 1.0), known.error)

@@ -29,30 +29,30 @@ class LikelyWords:
     inputs: Codes
 
     def joint(self, logs: Floats) -> tuple[Floats, Floats]:
-        """For each output (column of ln of joint probabilities), the largest sum for a symbol at each place (row), and
-        the largest probability of a word."""
+        """For each output (column of ln of joint probabilities), the largest sum for a symbol at each position (row),
+        and the largest probability of a word."""
         joint = np.exp(logs)
-        places = np.zeros((self.words.shape[1], logs.shape[1]))
-        for place in range(len(places)):
-            order = np.argsort(self.words[:, place], kind="stable")
-            ordered = self.words[order, place]
+        positions = np.zeros((self.words.shape[1], logs.shape[1]))
+        for position in range(len(positions)):
+            order = np.argsort(self.words[:, position], kind="stable")
+            ordered = self.words[order, position]
             first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-            places[place] = np.add.reduceat(joint[order], first, axis=0).max(axis=0)
-        return places, joint.max(axis=0)
+            positions[position] = np.add.reduceat(joint[order], first, axis=0).max(axis=0)
+        return positions, joint.max(axis=0)
 
 
 def over_every_output(listing: LikelyWords, matrix: Floats, releases: int, most: int) -> tuple[Floats, float]:
-    """The expected hits at each place, and the probability of guessing the whole word, summed over all outputs.
+    """The expected hits at each position, and the probability of guessing the whole word, summed over all outputs.
 
     Releases that come in another order tell the same, so multisets of outputs are listed, each with the number of its
     orders. `most` numbers are held at a time. Cost: words · multisets · length.
     """
-    places, whole = np.zeros(listing.words.shape[1]), 0.0
+    positions, whole = np.zeros(listing.words.shape[1]), 0.0
     for numbers, orders in _multisets(matrix.shape[1], releases, max(most // (releases * len(matrix)), 1)):
         logs = matrix[:, numbers].sum(axis=2) + orders + listing.log_prior[:, None]
         hits, best = listing.joint(logs)
-        places, whole = places + hits.sum(axis=1), whole + float(best.sum())
-    return np.minimum(places, 1.0), min(whole, 1.0)
+        positions, whole = positions + hits.sum(axis=1), whole + float(best.sum())
+    return np.minimum(positions, 1.0), min(whole, 1.0)
 
 
 def at_drawn_outputs(
@@ -77,14 +77,14 @@ def at_drawn_outputs(
                 here = chosen == number
                 drawn[here] = _chosen(np.exp(matrix[number]), each[here])
             logs += matrix[:, drawn]
-    places, best = listing.joint(logs - np.logaddexp.reduce(logs, axis=0))
-    hits = places.mean(axis=0)
-    return Simulated(places.mean(axis=1), hits, hits, best, best, 1.0, 1.0)
+    positions, best = listing.joint(logs - np.logaddexp.reduce(logs, axis=0))
+    hits = positions.mean(axis=0)
+    return Simulated(positions.mean(axis=1), hits, hits, best, best, 1.0, 1.0)
 
 
-def _chosen(shares: Floats, uniform: Floats) -> Integers:
-    total = np.cumsum(shares)
-    return np.asarray(np.minimum(np.searchsorted(total, uniform * total[-1], side="right"), len(shares) - 1))
+def _chosen(proportions: Floats, uniform: Floats) -> Integers:
+    total = np.cumsum(proportions)
+    return np.asarray(np.minimum(np.searchsorted(total, uniform * total[-1], side="right"), len(proportions) - 1))
 
 
 def number_of_multisets(outputs: int, releases: int) -> int:
@@ -99,6 +99,6 @@ def _multisets(outputs: int, releases: int, most: int) -> Iterator[tuple[Integer
     while some := list(islice(every, most)):
         numbers = np.array(some, dtype=np.int64)
         runs = np.ones(numbers.shape, dtype=np.int64)  # how often each has occurred in its row so far
-        for place in range(1, releases):
-            runs[:, place] = np.where(numbers[:, place] == numbers[:, place - 1], runs[:, place - 1] + 1, 1)
+        for position in range(1, releases):
+            runs[:, position] = np.where(numbers[:, position] == numbers[:, position - 1], runs[:, position - 1] + 1, 1)
         yield numbers, factorials[releases] - np.log(runs).sum(axis=1)

@@ -16,7 +16,7 @@ _LARGEST_CROWD = 10**12  # words of which some are guessed; a smaller chance is 
 
 
 class Success(NamedTuple):
-    """How often guesses are right: the expected number of places, and the probability of the whole word."""
+    """How often guesses are right: the expected number of positions, and the probability of the whole word."""
 
     hits: float
     whole: float
@@ -26,13 +26,13 @@ class Success(NamedTuple):
 class Guess:
     """What an adversary expects to guess, who knows the mechanism and how likely each word is. Everything is public.
 
-    `hits` is the expected number of places that the best guess for each place gets right, `hits_by_place` its share for
-    each place, and `whole` the probability that the best guess of the whole word is right. `without` (and
-    `without_by_place`) is the same for somebody who sees nothing. If `exact`, these are the figures, up to rounding.
-    Otherwise the true ones lie between `low` and `high`, each with the probability `confidence` where they were
-    simulated, and `hits` and `whole` are estimates; with the method "bound" nothing but `high` is known. `promised` is
-    what the promise alone allows, for any mechanism, or None where no such bound is known. `str(guess)` is a short text
-    for people.
+    `hits` is the expected number of positions that the best guess for each position gets right, `hits_by_place` its
+    proportion for each position, and `whole` the probability that the best guess of the whole word is right. `without`
+    (and `without_by_place`) is the same for somebody who sees nothing. If `exact`, these are the figures, up to
+    rounding. Otherwise the true ones lie between `low` and `high`, each with the probability `confidence` where they
+    were simulated, and `hits` and `whole` are estimates; with the method "bound" nothing but `high` is known.
+    `promised` is what the promise alone allows, for any mechanism, or None where no such bound is known. `str(guess)`
+    is a short text for people.
     """
 
     length: int
@@ -50,7 +50,7 @@ class Guess:
 
     @property
     def hits(self) -> float:
-        """The expected number of places that are guessed."""
+        """The expected number of positions that are guessed."""
         return math.fsum(self.hits_by_place)
 
     @property
@@ -71,7 +71,7 @@ class Guess:
             [
                 f"words of length {self.length}, seen through {seen}",
                 f"{self.of_100} as a whole (without any release, {in_a_crowd(self.without.whole)})",
-                f"{most}{upward(hits)} of {self.length} places are guessed, on average (without any release, "
+                f"{most}{upward(hits)} of {self.length} positions are guessed, on average (without any release, "
                 f"{upward(self.without.hits)})",
                 f"({self.how})",
             ]
@@ -89,12 +89,12 @@ class Guess:
 class Posterior:
     """What is known of one private word by whoever has seen its releases: probabilities, not a release.
 
-    `places` has {symbol: probability} for each place; `word` is the most likely word of all, with its `probability`,
-    and `best_by_place` the most likely symbol of each place, which need not be a word of the language. If not `exact`,
-    the normalising constant of the mechanism differs between words and was averaged over runs that were drawn: the
-    standard error of every probability is then at most `error`, and `word` is the most likely one of those that were
-    drawn. If words that go through the edit channel are too many to be listed, `word` is found symbol by symbol: its
-    probability is exact, but another word may have a larger one.
+    `positions` has {symbol: probability} for each position; `word` is the most likely word of all, with its
+    `probability`, and `best_by_place` the most likely symbol of each position, which need not be a word of the
+    language. If not `exact`, the normalising constant of the mechanism differs between words and was averaged over runs
+    that were drawn: the standard error of every probability is then at most `error`, and `word` is the most likely one
+    of those that were drawn. If words that go through the edit channel are too many to be listed, `word` is found
+    symbol by symbol: its probability is exact, but another word may have a larger one.
     """
 
     places: tuple[dict[Any, float], ...]
@@ -109,13 +109,13 @@ class Posterior:
 
     @property
     def best_by_place(self) -> tuple[Any, ...]:
-        """The most likely symbol of each place."""
-        return tuple(max(shares, key=lambda symbol: shares[symbol]) for shares in self.places)
+        """The most likely symbol of each position."""
+        return tuple(max(proportions, key=lambda symbol: proportions[symbol]) for proportions in self.places)
 
     @property
     def hits(self) -> float:
-        """The expected number of places in which `best_by_place` is right."""
-        return math.fsum(max(shares.values()) for shares in self.places)
+        """The expected number of positions in which `best_by_place` is right."""
+        return math.fsum(max(proportions.values()) for proportions in self.places)
 
 
 def in_a_crowd(chance: float) -> str:

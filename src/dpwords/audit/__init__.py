@@ -4,14 +4,14 @@ from dpwords.audit.channel import ChannelAudit, ChannelWorst, channel
 from dpwords.audit.exact import ExactAudit, Worst, exact
 from dpwords.audit.instances import SmallInstance, public_pair, small_instance
 from dpwords.audit.programs import Program
-from dpwords.audit.statistical import Share, StatisticalAudit, statistical
+from dpwords.audit.statistical import Proportion, StatisticalAudit, statistical
 
 __all__ = [
     "ChannelAudit",
     "ChannelWorst",
     "ExactAudit",
     "Program",
-    "Share",
+    "Proportion",
     "SmallInstance",
     "StatisticalAudit",
     "Worst",

@@ -136,8 +136,8 @@ def channel(
 
 
 def _check_table(table: ChannelTable) -> None:
-    shares, names = table.probabilities, table.inputs
-    rows, columns = shares.shape
+    proportions, names = table.probabilities, table.inputs
+    rows, columns = proportions.shape
     if rows > DEFAULTS.channel_inputs or rows**2 * columns > DEFAULTS.channel_steps:
         raise TooLarge(
             f"a channel can have at most {DEFAULTS.channel_inputs} inputs, and inputs² · outputs at most "
@@ -145,16 +145,16 @@ def _check_table(table: ChannelTable) -> None:
         )
     if rows < 2:
         raise InvalidValue("a channel needs at least two inputs, or there is nothing to tell apart: add rows")
-    wrong = ~(shares >= 0)
+    wrong = ~(proportions >= 0)
     if wrong.any():
         raise InvalidValue(
             f"a probability of input {_named(names[_first(wrong)])} is negative or not a number: correct it"
         )
-    off = ~(np.abs(shares.sum(axis=1) - 1) <= _SUM)
+    off = ~(np.abs(proportions.sum(axis=1) - 1) <= _SUM)
     if off.any():
         at = int(np.argmax(off))
         raise InvalidValue(
-            f"the probabilities of input {_named(names[at])} sum to {shares[at].sum():.9g}, not to 1 within {_SUM:g}: "
+            f"the probabilities of input {_named(names[at])} sum to {proportions[at].sum():.9g}, not to 1 within {_SUM:g}: "
             "complete them, or write more digits"
         )
 

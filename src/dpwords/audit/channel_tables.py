@@ -89,22 +89,22 @@ def _from_rows(rows: Iterable[Any], inputs: Sequence[Any] | None, outputs: Seque
         known.update({_label(each): number for number, each in enumerate(given or ())})
     found: dict[tuple[int, int], float] = {}
     for row in rows:
-        place = []
+        position = []
         for known, name, is_fixed, what in zip(names, row[:2], fixed, ("input", "output"), strict=True):
             label = _label(name)
             if is_fixed and label not in known:
                 raise InvalidValue(f"the channel has an {what} that {what}s= does not name: add it there")
-            place.append(known.setdefault(label, len(known)))
-        if (place[0], place[1]) in found:
+            position.append(known.setdefault(label, len(known)))
+        if (position[0], position[1]) in found:
             raise InvalidValue(
                 f"the pair {str(row[0])[:30]!r}, {str(row[1])[:30]!r} has two probabilities: give each pair once"
             )
-        found[place[0], place[1]] = _number(row[2])
+        found[position[0], position[1]] = _number(row[2])
     if not found:
         raise InvalidValue(f"the channel has no rows: a channel is {_FORMS}")
     table = np.zeros((len(names[0]), len(names[1])))
-    for at, share in found.items():
-        table[at] = share
+    for at, proportion in found.items():
+        table[at] = proportion
     return ChannelTable(list(names[0]), list(names[1]), table)
 
 
@@ -130,7 +130,7 @@ def _distribution(channel: Callable[[Any], Any], given: Any) -> list[tuple[Any, 
     )
     if not all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in pairs):
         raise InvalidValue("the callable of a channel returns {output: probability} or pairs (output, probability)")
-    return [(output, share) for output, share in pairs]
+    return [(output, proportion) for output, proportion in pairs]
 
 
 def _label(label: Any) -> Any:

@@ -20,7 +20,7 @@ from dpwords.spaces.exhaustive import HasLogProb
 PairDistance = Callable[[Any, Any], float]
 _THRESHOLDS = 64  # of one number, and the labels of one kind
 _ENDS = (1, 2, 3)  # symbols, of the prefixes and suffixes that occur most often
-_PLACES = 32  # where the words differ, and then from the first one on
+_POSITIONS = 32  # where the words differ, and then from the first one on
 _COUNTED = 16  # symbols of the words
 _SHOWN = 60  # characters of an output
 _NUMBERS = {float, int, bool, type(None)}
@@ -48,7 +48,7 @@ class TellingEvent:
 
 
 def traits(words: Sequence[Word], distance: PairDistance, laws: Sequence[HasLogProb] | None) -> list[Trait]:
-    """What is looked at: distances from both words, what the output begins with, places where the words differ, …"""
+    """What is looked at: distances from both words, what the output begins with, positions where the words differ, …"""
     one, other = (tuple(word) for word in words)
 
     @cache
@@ -71,9 +71,9 @@ def traits(words: Sequence[Word], distance: PairDistance, laws: Sequence[HasLogP
     ]
     found += [Trait(f"what its first {size} symbols are", _part(slice(size)), False) for size in _ENDS]
     found += [Trait(f"what its last {size} symbols are", _part(slice(-size, None)), False) for size in _ENDS]
-    differing = [place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b]
-    places = list(dict.fromkeys([*differing[:_PLACES], *range(_PLACES)]))[:_PLACES]
-    found += [Trait(f"the symbol at place {place + 1}", _symbol(place), False) for place in places]
+    differing = [position for position, (a, b) in enumerate(zip(one, other, strict=False)) if a != b]
+    positions = list(dict.fromkeys([*differing[:_POSITIONS], *range(_POSITIONS)]))[:_POSITIONS]
+    found += [Trait(f"the symbol at position {position + 1}", _symbol(position), False) for position in positions]
     found += [Trait(f"how often it has {_short(each)}", _count(each), False) for each in _counted(one, other)]
     if laws is not None:
         found.append(Trait("the model's log-ratio", lambda output: _log_ratio(laws, output), True))
@@ -85,9 +85,10 @@ def most_telling(
 ) -> TellingEvent:
     """The event whose lower bound on the loss is likely to be the largest.
 
-    Events are made from the `first` outputs of the two words and compared by their shares in the `second`, so an event
-    that only fits the outputs of which it was made has no advantage. `error` is that of the later test. The bounds are
-    those that the `second` outputs show, or rare events, whose shares are uncertain, would be chosen by luck.
+    Events are made from the `first` outputs of the two words and compared by their proportions in the `second`, so an
+    event that only fits the outputs of which it was made has no advantage. `error` is that of the later test. The
+    bounds are those that the `second` outputs show, or rare events, whose proportions are uncertain, would be chosen by
+    luck.
     """
     number: dict[Hashable, int] = {}
     coded = [
@@ -96,8 +97,8 @@ def most_telling(
     ]
     outputs = list(number)
     made = [each for trait in seen for each in _candidates(trait, outputs, *coded)]
-    shares = np.array([each.shares for each in made]).T
-    variants = np.concatenate([shares, shares[::-1], 1 - shares, 1 - shares[::-1]], axis=1)
+    proportions = np.array([each.proportions for each in made]).T
+    variants = np.concatenate([proportions, proportions[::-1], 1 - proportions, 1 - proportions[::-1]], axis=1)
     lows, highs = (quick_bounds(row, len(second[0]), error)[end] for end, row in enumerate(variants))
     with np.errstate(divide="ignore"):
         best = int(np.argmax(np.log(lows) - np.log(highs)))
@@ -110,7 +111,7 @@ def most_telling(
 class _Candidate(NamedTuple):
     text: str
     contains: Callable[[Any], bool]
-    shares: tuple[float, float]  # of the second outputs of both words
+    proportions: tuple[float, float]  # of the second outputs of both words
 
 
 def _candidates(
@@ -149,8 +150,8 @@ def _labels(trait: Trait, found: list[Any], first: Sequence[Codes], second: Sequ
     sizes = [len(each) for each in second]
     for label in np.argsort(-seen, kind="stable")[:_THRESHOLDS].tolist():
         text = f"{trait.name} is {_short(labels[label])}"
-        shares = (float(after[0][label] / sizes[0]), float(after[1][label] / sizes[1]))
-        yield _Candidate(text, _is(trait, labels[label]), shares)
+        proportions = (float(after[0][label] / sizes[0]), float(after[1][label] / sizes[1]))
+        yield _Candidate(text, _is(trait, labels[label]), proportions)
     ratios = (before[0] + 0.5) / (before[1] + 0.5)
     order = np.argsort(-ratios, kind="stable")
     order = order[seen[order] > 0]
@@ -159,8 +160,8 @@ def _labels(trait: Trait, found: list[Any], first: Sequence[Codes], second: Sequ
     for step in steps.tolist():
         members = frozenset(labels[code] for code in order[:step].tolist())
         text = f"{trait.name} is one of {step} that the first draws made likelier for the word"
-        shares = (float(totals[0][step - 1] / sizes[0]), float(totals[1][step - 1] / sizes[1]))
-        yield _Candidate(text, _among(trait, members), shares)
+        proportions = (float(totals[0][step - 1] / sizes[0]), float(totals[1][step - 1] / sizes[1]))
+        yield _Candidate(text, _among(trait, members), proportions)
 
 
 def _at_most(trait: Trait, limit: float) -> Callable[[Any], bool]:
@@ -184,7 +185,7 @@ def _shared(output: Any, word: Sequence[Any]) -> float:
     if symbols is None:
         return math.nan
     equal = (a == b for a, b in zip(symbols, word, strict=False))
-    return next((place for place, same in enumerate(equal) if not same), min(len(symbols), len(word)))
+    return next((position for position, same in enumerate(equal) if not same), min(len(symbols), len(word)))
 
 
 def _value(output: Any) -> float:
@@ -194,12 +195,12 @@ def _value(output: Any) -> float:
         return math.nan
 
 
-def _part(places: slice) -> Callable[[Any], Any]:
-    return lambda output: None if _symbols(output) is None else output[places]
+def _part(positions: slice) -> Callable[[Any], Any]:
+    return lambda output: None if _symbols(output) is None else output[positions]
 
 
-def _symbol(place: int) -> Callable[[Any], Any]:
-    return lambda output: None if len(_symbols(output) or ()) <= place else output[place]
+def _symbol(position: int) -> Callable[[Any], Any]:
+    return lambda output: None if len(_symbols(output) or ()) <= position else output[position]
 
 
 def _counted(one: Sequence[Any], other: Sequence[Any]) -> list[Any]:

@@ -50,8 +50,8 @@ def draw_each(mechanism: Any, language: Language, words: Sequence[Symbols], draw
     """
     ways = [way for way in _WAYS if callable(getattr(mechanism, way.method, None)) and way.is_offered(mechanism)]
     many = [way for way in ways if way.is_quick or not is_ours(mechanism)] or ways
-    share = -(-draws // (len(words) * max(len(many), 1)))
-    every = list(range(len(words))) * share
+    proportion = -(-draws // (len(words) * max(len(many), 1)))
+    every = list(range(len(words))) * proportion
     some = list(islice(cycle(range(len(words))), _ONE_BY_ONE if draws else 0))
     found = []
     for way in ways:
@@ -187,14 +187,14 @@ def _evidence(table: Floats, seen: Sequence[Mapping[int, int]], own: Integers, t
     It is the average of ratios between the probability of the draws under other distributions and that under the table.
     """
     rows = np.array([row for row, counts in enumerate(seen) for _ in counts], dtype=np.int64)
-    places = np.array(list(chain.from_iterable(seen)), dtype=np.int64)
+    positions = np.array(list(chain.from_iterable(seen)), dtype=np.int64)
     counts = np.array([count for each in seen for count in each.values()], dtype=np.float64)
-    stated = table[rows, places]
+    stated = table[rows, positions]
     if np.isneginf(stated).any():
         return math.inf  # what is impossible was drawn
     found = [float(counts @ ((power - 1) * stated - total[rows])) for power, total in zip(_POWERS, totals, strict=True)]
-    published = (places == own[rows]) * np.exp(-stated)
-    found += [float(counts @ np.log1p(share * (published - 1))) for share in _PUBLISHED]
+    published = (positions == own[rows]) * np.exp(-stated)
+    found += [float(counts @ np.log1p(proportion * (published - 1))) for proportion in _PUBLISHED]
     for weight in _URNS:
         each = np.array([_urn(table[row], drawn, weight) for row, drawn in enumerate(seen)])
         found += [float(each.sum()), float(np.logaddexp.reduce(each)) - math.log(len(each))]
@@ -211,12 +211,12 @@ def _log_total(table: Floats, power: float) -> Floats:
 def _urn(row: Floats, seen: Mapping[int, int], weight: float) -> float:
     """ln of how much likelier the draws of a word are under Pólya's urn, which learns from them, than by its row."""
     gain = math.lgamma(weight) - math.lgamma(weight + sum(seen.values()))
-    for place, count in seen.items():
-        stated = float(row[place])
-        share = weight * math.exp(stated)
-        if share < 1e-300:  # lgamma would overflow: Γ(n + s)/Γ(s) is s·Γ(n) for such a small s
+    for position, count in seen.items():
+        stated = float(row[position])
+        proportion = weight * math.exp(stated)
+        if proportion < 1e-300:  # lgamma would overflow: Γ(n + s)/Γ(s) is s·Γ(n) for such a small s
             gain += math.log(weight) + stated + math.lgamma(count)
         else:
-            gain += math.lgamma(count + share) - math.lgamma(share)
+            gain += math.lgamma(count + proportion) - math.lgamma(proportion)
         gain -= count * stated
     return gain

@@ -16,7 +16,7 @@ from dpwords.privacy.utilities import Linear
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.exhaustive import Symbols
 
-_PLACES = 3  # places of free words, before larger alphabets are preferred to longer words
+_POSITIONS = 3  # positions of free words, before larger alphabets are preferred to longer words
 _UNIFORM = 64  # words of which the first is taken
 _NEAR = 32  # draws around it, at each rate
 _RATES = (2.0, 4.0, 8.0, 16.0)
@@ -35,8 +35,8 @@ def small_instance(
 ) -> SmallInstance:
     """An instance with at most `most` words of one length, which is at least k and at most `length`.
 
-    Of free words, it has as many symbols as possible at three places (or k, if that is more), and then as many places
-    as possible. Other languages stay as they are, and only the length is smaller. Cost: counting their words.
+    Of free words, it has as many symbols as possible at three positions (or k, if that is more), and then as many
+    positions as possible. Other languages stay as they are, and only the length is smaller. Cost: counting their words.
 
     >>> small_instance(Words("acgt"), length=20)[1:]
     (4, 4)
@@ -46,15 +46,15 @@ def small_instance(
         raise InvalidValue(f"k is at most the words' length, and k = {k} is beyond it: take a smaller k")
     chosen, symbols = language, len(language.alphabet)
     if language.every_word:
-        places = min(length, max(needed, _PLACES))
-        symbols = max(m for m in range(1, min(symbols, most) + 1) if m == 1 or m**places <= most)
+        positions = min(length, max(needed, _POSITIONS))
+        symbols = max(m for m in range(1, min(symbols, most) + 1) if m == 1 or m**positions <= most)
         chosen = Words(language.alphabet.symbols[:symbols])
     found = None
-    for places in range(needed, length + 1):
-        count = chosen.count(places)
+    for positions in range(needed, length + 1):
+        count = chosen.count(positions)
         if count > most:
             break
-        found = places if count > 1 else found
+        found = positions if count > 1 else found
     if found is None:
         raise InvalidValue(
             f"no length from {needed} to {length} has between 2 and {most} words, which are what can be compared here: "

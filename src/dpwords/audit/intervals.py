@@ -1,4 +1,4 @@
-"""Exact confidence bounds of Clopper and Pearson for a share, and quick ones that rank many candidates."""
+"""Exact confidence bounds of Clopper and Pearson for a proportion, and quick ones that rank many candidates."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _NEGLIGIBLE = 1e-18
 _ROUNDING = 1e-6  # part of the error that covers the rounding of the tail
 
 
-def least_share(hits: int, draws: int, error: float) -> float:
-    """The largest p such that `hits` or more of `draws` have at most the probability `error`, for shares up to p.
+def least_proportion(hits: int, draws: int, error: float) -> float:
+    """The largest p such that `hits` or more of `draws` have at most the probability `error`, for proportions up to p.
 
-    So the true share is smaller with probability at most `error`. Cost: the square root of `draws`.
+    So the true proportion is smaller with probability at most `error`. Cost: the square root of `draws`.
 
-    >>> round(least_share(100, 100, 0.001), 4)
+    >>> round(least_proportion(100, 100, 0.001), 4)
     0.9333
     """
     if hits == 0:
@@ -37,23 +37,24 @@ def least_share(hits: int, draws: int, error: float) -> float:
     return math.exp(low)
 
 
-def largest_share(hits: int, draws: int, error: float) -> float:
-    """The share that is exceeded with probability at most `error`, if `hits` of `draws` were seen; above 0 always.
+def largest_proportion(hits: int, draws: int, error: float) -> float:
+    """The proportion that is exceeded with probability at most `error`, if `hits` of `draws` were seen; above 0 always.
 
-    >>> round(largest_share(0, 100, 0.001), 4)
+    >>> round(largest_proportion(0, 100, 0.001), 4)
     0.0667
     """
     if hits == 0:
         return -math.expm1((math.log(error) + math.log1p(-_ROUNDING)) / draws)
-    return 1 - least_share(draws - hits, draws, error)
+    return 1 - least_proportion(draws - hits, draws, error)
 
 
-def _log_tail(hits: int, draws: int, share: float, ways: float) -> float:
-    """ln of the probability of `hits` or more, for a share below hits/draws, so that the terms fall; never too small.
+def _log_tail(hits: int, draws: int, proportion: float, ways: float) -> float:
+    """ln of the probability of `hits` or more, for a proportion below hits/draws, so that the terms fall; never too
+    small.
 
     What is left out is below a geometric series.
     """
-    odds = share / (1 - share)
+    odds = proportion / (1 - proportion)
     term = total = 1.0
     for more in range(1, draws - hits + 1):
         ratio = (draws - hits - more + 1) / (hits + more) * odds
@@ -62,28 +63,29 @@ def _log_tail(hits: int, draws: int, share: float, ways: float) -> float:
         if term < _NEGLIGIBLE * (1 - ratio):
             total += term * ratio / (1 - ratio)
             break
-    return ways + hits * math.log(share) + (draws - hits) * math.log1p(-share) + math.log(total)
+    return ways + hits * math.log(proportion) + (draws - hits) * math.log1p(-proportion) + math.log(total)
 
 
-def quick_bounds(shares: Floats, draws: int, error: float) -> tuple[Floats, Floats]:
-    """Lower and upper bounds by Chernoff's inequality, for many shares at a time: a little wider than the exact ones.
+def quick_bounds(proportions: Floats, draws: int, error: float) -> tuple[Floats, Floats]:
+    """Lower and upper bounds by Chernoff's inequality, for many proportions at a time: a little wider than the exact
+    ones.
 
-    They are where draws · KL(share, bound) = ln(1/error).
+    They are where draws · KL(proportion, bound) = ln(1/error).
     """
     goal = -math.log(error) / draws
     found = []
     for end in (0.0, 1.0):
-        near, far = shares.copy(), np.full(len(shares), end)
+        near, far = proportions.copy(), np.full(len(proportions), end)
         for _ in range(_STEPS):
             middle = (near + far) / 2
-            inside = _divergence(shares, middle) <= goal
+            inside = _divergence(proportions, middle) <= goal
             near, far = np.where(inside, middle, near), np.where(inside, far, middle)
         found.append(far)
     return found[0], found[1]
 
 
-def _divergence(shares: Floats, others: Floats) -> Floats:
+def _divergence(proportions: Floats, others: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
-        own = np.where(shares > 0, shares * np.log(shares / others), 0.0)
-        rest = np.where(shares < 1, (1 - shares) * np.log((1 - shares) / (1 - others)), 0.0)
+        own = np.where(proportions > 0, proportions * np.log(proportions / others), 0.0)
+        rest = np.where(proportions < 1, (1 - proportions) * np.log((1 - proportions) / (1 - others)), 0.0)
     return own + rest

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpwords.audit.intervals import largest_share, least_share, quick_bounds
+from dpwords.audit.intervals import largest_proportion, least_proportion, quick_bounds
 from dpwords.audit.samplers import Batches, PairDraws
 from dpwords.core.randomness import Stream, uint64
 
 Pairs = list[bool]  # whether the two draws of a pair are equal
 IN_A_ROW = "consecutive draws of a batch repeat each other more often than others of it"
-BATCHES = "each draw of a batch repeats the draw at the same place of the batch before"
+BATCHES = "each draw of a batch repeats the draw at the same position of the batch before"
 SEEDS = "draws at about the same time are the same, and the time decides whether they tell the two words apart"
 NEAR = "draws of a word at about the same time are more often equal to each other than to those of its neighbour"
 WHY = "whoever knows what they were seeded with, such as the time, can repeat them and rule words out"
@@ -72,8 +72,8 @@ def _more_often(pairs: Pairs, others: Pairs, error: float) -> bool:
     """Whether pairs are equal with a larger probability than other pairs, by exact bounds for both."""
     if not pairs or not others:
         return False
-    least = least_share(sum(pairs), len(pairs), error / 2)
-    return least > largest_share(sum(others), len(others), error / 2)
+    least = least_proportion(sum(pairs), len(pairs), error / 2)
+    return least > largest_proportion(sum(others), len(others), error / 2)
 
 
 def _in_a_row(batches: Batches, stream: Stream) -> tuple[Pairs, Pairs]:
@@ -84,7 +84,7 @@ def _in_a_row(batches: Batches, stream: Stream) -> tuple[Pairs, Pairs]:
 
 
 def _across(batches: Batches, stream: Stream) -> tuple[Pairs, Pairs]:
-    """Pairs at the same place of two consecutive batches, and pairs from other batches at random."""
+    """Pairs at the same position of two consecutive batches, and pairs from other batches at random."""
     pairs = [
         one == other
         for at in range(0, len(batches) - 1, 4)

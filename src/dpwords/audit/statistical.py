@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from dpwords.audit.events import PairDistance, TellingEvent, most_telling, traits
 from dpwords.audit.exact import Audited, law_at, promise_of
-from dpwords.audit.intervals import largest_share, least_share
+from dpwords.audit.intervals import largest_proportion, least_proportion
 from dpwords.audit.repeats import WHY, repeats
 from dpwords.audit.samplers import Sampler, checked_draws, is_ours
 from dpwords.core.checks import positive_number, whole_number
@@ -23,7 +23,7 @@ AnyDistance = PromisedDistance | PairDistance
 _MEASURES: dict[Any, PairDistance] = {"hamming": hamming, "levenshtein": levenshtein, "any": hamming}  # of outputs
 
 
-class Share(NamedTuple):
+class Proportion(NamedTuple):
     """How often a word's outputs were in the event, and the exact bound on the probability that counts."""
 
     hits: int
@@ -44,8 +44,8 @@ class StatisticalAudit:
     confidence: float
     draws: int  # of each word
     event: str
-    of_word: Share
-    of_neighbour: Share
+    of_word: Proportion
+    of_neighbour: Proportion
     repeats: str  # how the draws repeat each other; "" if they do not, or if the event shows more
     claimed: float | None
 
@@ -101,9 +101,9 @@ def statistical(
     log-likelihood ratio. `seed` makes the order of the calls reproducible. `progress` receives a list of steps and
     yields them one by one, as `tqdm` does.
 
-    An event is chosen on one half of the draws, and its shares are tested on the other by the exact bounds of Clopper
-    and Pearson. If each call is an independent draw, the bound exceeds the true ε with probability at most
-    1 − `confidence`. The draws are also compared with each other, since those of a sampler that is seeded by the second
+    An event is chosen on one half of the draws, and its proportions are tested on the other by the exact bounds of
+    Clopper and Pearson. If each call is an independent draw, the bound exceeds the true ε with probability at most 1 −
+    `confidence`. The draws are also compared with each other, since those of a sampler that is seeded by the second
     repeat each other; a seed that is different for each draw is not seen. The audit needs two different words; it can
     accuse, but it cannot prove anything private. It changes nothing outside itself. Cost: 2 · draws releases.
 
@@ -140,8 +140,8 @@ def statistical(
         [drawn[quarter:half] for drawn in outputs],
         each,
     )
-    shares = _tested(event, [drawn[half:] for drawn in outputs], each)
-    likelier, other = shares[event.likelier], shares[1 - event.likelier]
+    proportions = _tested(event, [drawn[half:] for drawn in outputs], each)
+    likelier, other = proportions[event.likelier], proportions[1 - event.likelier]
     shown = math.log(likelier.bound / other.bound) if likelier.bound > 0 else -math.inf
     how = repeats(found, error / 2, stream)
     loss = max(shown, how.loss, 0.0)
@@ -154,8 +154,8 @@ def statistical(
         confidence,
         draws,
         event.text,
-        shares[0],
-        shares[1],
+        proportions[0],
+        proportions[1],
         how.how if how.loss > max(shown, 0.0) else "",
         claimed,
     )
@@ -168,17 +168,17 @@ def reach_of(draws: int, confidence: float) -> float:
     8.7
     """
     tested, each = draws - draws // 2, (1 - confidence) / 4
-    return max(0.0, math.log(least_share(tested, tested, each) / largest_share(0, tested, each)))
+    return max(0.0, math.log(least_proportion(tested, tested, each) / largest_proportion(0, tested, each)))
 
 
-def _tested(event: TellingEvent, outputs: Sequence[Sequence[Any]], error: float) -> list[Share]:
-    """The shares of both words in the event; each of the two bounds is wrong with probability at most `error`."""
-    shares = []
-    for place, drawn in enumerate(outputs):
-        is_lower, hits = place == event.likelier, event.hits(drawn)
-        bound = least_share if is_lower else largest_share
-        shares.append(Share(hits, len(drawn), bound(hits, len(drawn), error), is_lower))
-    return shares
+def _tested(event: TellingEvent, outputs: Sequence[Sequence[Any]], error: float) -> list[Proportion]:
+    """The proportions of both words in the event; each of the two bounds is wrong with probability at most `error`."""
+    proportions = []
+    for position, drawn in enumerate(outputs):
+        is_lower, hits = position == event.likelier, event.hits(drawn)
+        bound = least_proportion if is_lower else largest_proportion
+        proportions.append(Proportion(hits, len(drawn), bound(hits, len(drawn), error), is_lower))
+    return proportions
 
 
 def _checked_distance(word: Word, neighbour: Word, distance: AnyDistance) -> float:

@@ -28,7 +28,7 @@ def read_chain(file: AnyFile, language: Language) -> dict[Any, dict[Any, float]]
     symbols = {written(symbol): symbol for symbol in language.alphabet.symbols}
     states = _states(language)
     table: dict[Any, dict[Any, float]] = {}
-    for where, state, symbol, share in steps:
+    for where, state, symbol, proportion in steps:
         if state not in states:
             raise InvalidValue(f"{name}, {where}: the language has no such state: leave it out, or check its name")
         if symbol not in symbols:
@@ -36,7 +36,7 @@ def read_chain(file: AnyFile, language: Language) -> dict[Any, dict[Any, float]]
         row = table.setdefault(states[state], {})
         if symbols[symbol] in row:
             raise InvalidValue(f"{name}, {where}: this step is there twice: keep one of them")
-        row[symbols[symbol]] = share
+        row[symbols[symbol]] = proportion
     if not table:
         raise InvalidValue(f"{name} has no steps: {_FORMS}")
     return table
@@ -60,10 +60,10 @@ def _from_json(file: AnyFile, name: str) -> Iterator[tuple[str, str, str, float]
     for number, (state, row) in enumerate(document.items(), start=1):
         if not isinstance(row, dict):
             raise InvalidValue(f"{name}, state {number}: its value is no object: {_FORMS}")
-        for symbol, share in row.items():
-            if isinstance(share, bool) or not isinstance(share, (int, float)):
+        for symbol, proportion in row.items():
+            if isinstance(proportion, bool) or not isinstance(proportion, (int, float)):
                 raise InvalidValue(f"{name}, state {number}: a probability is no number: {_FORMS}")
-            yield f"state {number}", state, symbol, float(share)
+            yield f"state {number}", state, symbol, float(proportion)
 
 
 def _from_csv(file: AnyFile, name: str) -> Iterator[tuple[str, str, str, float]]:

@@ -29,8 +29,8 @@ def read_channel(file: AnyFile, limits: Limits = DEFAULTS) -> list[ChannelRow]:
     for number, cells in lines:
         if len(cells) != 3:
             raise InvalidValue(f"line {number} of {name} has {len(cells)} columns: write {', '.join(_HEADER)}")
-    given, output, share = (header.index(column) for column in _HEADER)
-    return [(cells[given], cells[output], _number(cells[share], number, name)) for number, cells in lines[1:]]
+    given, output, proportion = (header.index(column) for column in _HEADER)
+    return [(cells[given], cells[output], _number(cells[proportion], number, name)) for number, cells in lines[1:]]
 
 
 def read_distances(file: AnyFile, inputs: Iterable[str], limits: Limits = DEFAULTS) -> Callable[[str, str], float]:

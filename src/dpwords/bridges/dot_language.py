@@ -59,41 +59,42 @@ def read_dot(text: str, limits: Limits = DEFAULTS, kept: Container[str] | None =
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    """The pieces of a text: (kind, text, place). The kind is the mark or keyword itself, "quoted", "id", or "end"."""
-    place, kind = 0, ""
+    """The pieces of a text: (kind, text, position). The kind is the mark or keyword itself, "quoted", "id", or
+    "end"."""
+    position, kind = 0, ""
     while kind != "end":
-        match = _TOKENS.match(text, place)
+        match = _TOKENS.match(text, position)
         if match is None:
-            raise _fault(text, len(text) - len(text[place:].lstrip()))
-        kind, place = match.lastgroup or "", match.end()
+            raise _fault(text, len(text) - len(text[position:].lstrip()))
+        kind, position = match.lastgroup or "", match.end()
         found = match[kind]
         if kind == "mark":
-            yield found, found, place
+            yield found, found, position
         elif kind == "id":
             lower = found.lower()
-            yield lower if lower in _KEYWORDS else "id", found, place
+            yield lower if lower in _KEYWORDS else "id", found, position
         elif kind == "html":
-            found = _html(text, place - 1)
-            place += len(found) - 1
-            yield "id", Html(found), place
+            found = _html(text, position - 1)
+            position += len(found) - 1
+            yield "id", Html(found), position
         else:
-            yield kind, found.replace("\\\n", "").replace('\\"', '"') if "\\" in found else found, place
+            yield kind, found.replace("\\\n", "").replace('\\"', '"') if "\\" in found else found, position
 
 
-def _html(text: str, place: int) -> str:
+def _html(text: str, position: int) -> str:
     """The text in angle brackets that begins here."""
     depth = 0
-    for match in _ANGLES.finditer(text, place):
+    for match in _ANGLES.finditer(text, position):
         depth += 1 if match[0] == "<" else -1
         if not depth:
-            return text[place : match.end()]
-    raise _fault(text, place)
+            return text[position : match.end()]
+    raise _fault(text, position)
 
 
-def _fault(text: str, place: int) -> InvalidValue:
-    if place >= len(text):
+def _fault(text: str, position: int) -> InvalidValue:
+    if position >= len(text):
         return InvalidValue("the graph does not end: is the file cut off?")
-    return InvalidValue(f"line {text.count(chr(10), 0, place) + 1} is not valid DOT: correct it")
+    return InvalidValue(f"line {text.count(chr(10), 0, position) + 1} is not valid DOT: correct it")
 
 
 class _Reader:
@@ -101,7 +102,7 @@ class _Reader:
 
     def __init__(self, text: str, most: int, kept: Container[str] | None) -> None:
         self._text, self._rest, self._most, self._kept = text, _tokens(text), most, kept
-        self._kind, self._value, self._place = next(self._rest)
+        self._kind, self._value, self._position = next(self._rest)
 
     def graph(self) -> DotGraph:
         self._skip("strict")
@@ -200,8 +201,8 @@ class _Reader:
 
     def _take(self, kind: str) -> str:
         if self._kind != kind:
-            raise _fault(self._text, self._place)
+            raise _fault(self._text, self._position)
         value = self._value
         if kind != "end":
-            self._kind, self._value, self._place = next(self._rest)
+            self._kind, self._value, self._position = next(self._rest)
         return value

@@ -94,7 +94,7 @@ def _traces(table: Any, case: str, symbol: str, order: str | None) -> list[list[
 
 
 def _in_order(table: Any, order: str) -> list[int]:
-    """The rows by their place in time; rows of the same time keep their order."""
+    """The rows by their position in time; rows of the same time keep their order."""
     pyarrow = optional("pyarrow", "frames", "event logs")
     keys = table[order]
     kind = keys.type.value_type if pyarrow.types.is_dictionary(keys.type) else keys.type

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from dpwords.mechanisms.private import Private
 
 
-def _share(_context: click.Context, _parameter: click.Parameter, value: float | None) -> float | None:
+def _proportion(_context: click.Context, _parameter: click.Parameter, value: float | None) -> float | None:
     if value is not None and not 0 < value < 1:
         raise InvalidValue("--target-probability is between 0 and 1: take for example --target-probability 0.9")
     return value
@@ -59,7 +59,7 @@ def _share(_context: click.Context, _parameter: click.Parameter, value: float | 
 @click.option(
     "--target-probability",
     type=float,
-    callback=_share,
+    callback=_proportion,
     help="Find the least ε at which the probability of at most --at-most changes is at least this, as in 0.9.",
 )
 @field_options("edits", "k")

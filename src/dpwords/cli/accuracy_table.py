@@ -108,9 +108,9 @@ def _figures(found: Figures) -> str:
     return _number(found.distance) + within
 
 
-def _percent(share: float) -> str:
+def _percent(proportion: float) -> str:
     """A probability, without claiming that anything is certain or impossible."""
-    return "<0.1%" if share < 0.001 else ">99.9%" if share > 0.999 else f"{share:.1%}"
+    return "<0.1%" if proportion < 0.001 else ">99.9%" if proportion > 0.999 else f"{proportion:.1%}"
 
 
 def _number(value: float) -> str:

@@ -83,7 +83,7 @@ def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) ->
 @click.option(
     "--output",
     type=click.Path(path_type=Path),
-    help="Also write all figures, with the hits at each place, to a .json or .csv file.",
+    help="Also write all figures, with the hits at each position, to a .json or .csv file.",
 )
 @click.option("--plot", type=click.Path(path_type=Path), help="Also plot them against ε, in an .svg or .png file.")
 def attack(
@@ -99,9 +99,9 @@ def attack(
 ) -> None:
     """Compute what an adversary can guess of a private word who knows the mechanism and how likely each word is.
 
-    For each ε and mechanism, the table shows how many places of a word the best guesses get right, on average, and the
-    probability that the best guess of the whole word is right. Below it is what can be guessed without any release. No
-    data is needed: all figures are public.
+    For each ε and mechanism, the table shows how many positions of a word the best guesses get right, on average, and
+    the probability that the best guess of the whole word is right. Below it is what can be guessed without any release.
+    No data is needed: all figures are public.
 
     Figures are exact for free words that are equally likely, and for languages with few words of this length. Otherwise
     words and releases are simulated, and the upper end of an interval stands in parentheses.
@@ -154,7 +154,7 @@ def attack(
     if plot is not None:
         from dpwords import plots
 
-        contents[plot] = plots.content_for(found.curves(epsilon, f"share at most, words of length {length}"), plot)
+        contents[plot] = plots.content_for(found.curves(epsilon, f"proportion at most, words of length {length}"), plot)
     title = f"what is guessed of words of length {length}, if {likely}"
     with staged(contents):
         emit([f"{title}, k = {k}", *table(found.table(), Terminal.of_output()), *found.notes()])

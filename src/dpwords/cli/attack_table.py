@@ -75,7 +75,7 @@ class AttackTable:
         from dpwords.studies.study import Table
 
         several = len({row.releases for row in self.rows}) > 1
-        header = ("ε", *(("releases",) if several else ()), "mechanism", "places", "whole word", "in words")
+        header = ("ε", *(("releases",) if several else ()), "mechanism", "positions", "whole word", "in words")
         lines = []
         for row in self.rows:
             cells = ("too large", "too large", "") if row.found is None else _cells(row.found)
@@ -89,13 +89,17 @@ class AttackTable:
         found = self.first
         if found is None:
             return []
-        before = f"{upward(found.without.hits)} of {self.length} places, and {in_a_crowd(found.without.whole)} guessed"
+        before = (
+            f"{upward(found.without.hits)} of {self.length} positions, and {in_a_crowd(found.without.whole)} guessed"
+        )
         lines = [f"(without any release: {before})"]
         simulated = [row.found for row in self.rows if row.found is not None and row.found.method == "simulation"]
         if simulated:
             fewest = min(each.samples for each in simulated)
-            share = simulated[0].confidence
-            lines.append(f"(≤: the upper end of an interval that holds with {share:g}, from {fewest} simulated words)")
+            proportion = simulated[0].confidence
+            lines.append(
+                f"(≤: the upper end of an interval that holds with {proportion:g}, from {fewest} simulated words)"
+            )
         if any(row.found is not None and row.found.method == "bound" for row in self.rows):
             lines.append("(≤ alone: nothing but a bound is known, which follows from the promise)")
         return lines
@@ -117,39 +121,43 @@ class AttackTable:
         return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
 
     def curves(self, epsilons: Sequence[float], title: str) -> Figure:
-        """Shares of places and of whole words that are guessed, against ε; at most so many where they are simulated."""
+        """Proportions of positions and of whole words that are guessed, against ε; at most so many where they are
+        simulated."""
         from dpwords import plots
 
         several = len({row.releases for row in self.rows}) > 1
-        panels: dict[str, dict[str, list[float]]] = {"places that are guessed": {}, "whole words that are guessed": {}}
-        places, words = panels.values()
+        panels: dict[str, dict[str, list[float]]] = {
+            "positions that are guessed": {},
+            "whole words that are guessed": {},
+        }
+        positions, words = panels.values()
         titles: dict[str, str] = {}
         for row in self.rows:
             name, found = row.mechanism, row.found
             if several:
                 name += ", 1 release" if row.releases == 1 else f", {row.releases} releases"
             titles[name] = row.mechanism
-            places.setdefault(name, []).append(math.nan if found is None else found.high.hits / self.length)
+            positions.setdefault(name, []).append(math.nan if found is None else found.high.hits / self.length)
             words.setdefault(name, []).append(math.nan if found is None else found.high.whole)
         for drawn in panels.values():
             for name in [name for name, values in drawn.items() if all(map(math.isnan, values))]:
                 del drawn[name]
         first = self.first
         if first is not None:
-            places["without any release"] = [first.without.hits / self.length] * len(epsilons)
+            positions["without any release"] = [first.without.hits / self.length] * len(epsilons)
             words["without any release"] = [first.without.whole] * len(epsilons)
         return plots.panels(epsilons, panels, title, titles)
 
 
 def _cells(found: Guess) -> tuple[str, str, str]:
-    places, whole = f"{found.hits:.4g} of {found.length}", _percent(found.whole)
+    positions, whole = f"{found.hits:.4g} of {found.length}", _percent(found.whole)
     if found.method == "bound":
-        places, whole = f"≤ {found.high.hits:.4g} of {found.length}", f"≤ {_percent(found.high.whole)}"
+        positions, whole = f"≤ {found.high.hits:.4g} of {found.length}", f"≤ {_percent(found.high.whole)}"
     elif not found.exact:
-        places = f"{found.hits:.4g} (≤ {found.high.hits:.4g}) of {found.length}"
+        positions = f"{found.hits:.4g} (≤ {found.high.hits:.4g}) of {found.length}"
         whole = f"{whole} (≤ {_percent(found.high.whole)})"
-    return places, whole, found.of_100
+    return positions, whole, found.of_100
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g}%"
+def _percent(proportion: float) -> str:
+    return f"{100 * proportion:.3g}%"

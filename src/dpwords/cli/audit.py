@@ -38,7 +38,7 @@ _MECHANISM = ("report", "mechanism", "utility", "alpha", "calibration", "literal
 _SAMPLING = ("word", "neighbour", "draws", "sureness")
 
 
-def _share(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
+def _proportion(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
     if not 0 < value < 1:
         raise InvalidValue("--confidence is between 0 and 1, and never 1: take for example --confidence 0.999")
     return value
@@ -69,7 +69,7 @@ def _share(_context: click.Context, _parameter: click.Parameter, value: float) -
     type=float,
     default=0.999,
     show_default=True,
-    callback=_share,
+    callback=_proportion,
     help="How surely an accusation is right.",
 )
 @click.option(
@@ -115,7 +115,7 @@ def audit(
     With --statistical, or a --command, two words are drawn many times, and a lower bound on ε is computed from how
     often an event occurs for each. Such an audit can break a claim, but never prove one. Without --word and
     --neighbour, the pair is taken from the language. Words of a --command are read as single characters, unless a
-    language says otherwise; its claim is --epsilon for -k places, or for -k edits with --edits all.
+    language says otherwise; its claim is --epsilon for -k positions, or for -k edits with --edits all.
 
     With --channel, the probabilities are in a file. Without --epsilon, what a --command or a --channel loses is shown
     and compared with nothing.

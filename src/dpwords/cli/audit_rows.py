@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpwords.audit import ChannelAudit, ExactAudit, Share, StatisticalAudit
+    from dpwords.audit import ChannelAudit, ExactAudit, Proportion, StatisticalAudit
     from dpwords.mechanisms.mechanism import Mechanism
     from dpwords.recipes.notation import Notation
 
@@ -72,8 +72,8 @@ def statistical_rows(found: StatisticalAudit, word: str, neighbour: str, any_two
     return [
         *rows,
         ("event", found.event),
-        ("", _share(found.of_word, "word")),
-        ("", _share(found.of_neighbour, "neighbour")),
+        ("", _proportion(found.of_word, "word")),
+        ("", _proportion(found.of_neighbour, "neighbour")),
         ("reach", f"so many draws can show a loss of at most {found.reach:.4g}{more}"),
     ]
 
@@ -100,6 +100,6 @@ def _about(distance: float, k: int) -> str:
     return f"distance {distance:g}{times}"
 
 
-def _share(share: Share, name: str) -> str:
-    side = "at least" if share.is_lower else "at most"
-    return f"{share.hits} of {share.draws} for the {name}: {side} {100 * share.bound:.3g}%"
+def _proportion(proportion: Proportion, name: str) -> str:
+    side = "at least" if proportion.is_lower else "at most"
+    return f"{proportion.hits} of {proportion.draws} for the {name}: {side} {100 * proportion.bound:.3g}%"

@@ -38,7 +38,7 @@ _MOST_NOTES = 3
 _LEAST = 2  # releases: one does not show how much they vary
 
 
-def _share(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
+def _proportion(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
     if not 0 < value < 1:
         raise InvalidValue("--confidence is between 0 and 1: take for example --confidence 0.95")
     return value
@@ -48,13 +48,13 @@ def _at_least_one(context: click.Context, option: click.Parameter, value: int | 
     return None if value is None else at_least_one(context, option, value)
 
 
-@click.command(cls=SectionedCommand, short_help="Estimate shares, with intervals, from what was released.")
+@click.command(cls=SectionedCommand, short_help="Estimate proportions, with intervals, from what was released.")
 @click.option(
     "--question",
     type=click.Choice(QUESTIONS),
-    help="Shares of symbols (frequencies), of states that runs enter (visits), of steps between states (transitions), "
-    "of pairs of consecutive symbols (dfg, the directly-follows graph), of first and last symbols, of lengths, or of "
-    "words with a --pattern.  [default: for answers of a report, its question]",
+    help="Proportions of symbols (frequencies), of states that runs enter (visits), of steps between states "
+    "(transitions), of pairs of consecutive symbols (dfg, the directly-follows graph), of first and last symbols, of "
+    "lengths, or of words with a --pattern.  [default: for answers of a report, its question]",
 )
 @click.option(
     "--pattern",
@@ -64,14 +64,14 @@ def _at_least_one(context: click.Context, option: click.Parameter, value: int | 
     help="Symbols in a row, written as words are, or a rule for whole words as in --rule. It can be given several "
     "times.",
 )
-@click.option("--per-place", is_flag=True, help="With frequencies: a table for each place of the words.")
+@click.option("--per-place", is_flag=True, help="With frequencies: a table for each position of the words.")
 @click.option(
     "--confidence",
     type=float,
     default=0.95,
     show_default=True,
-    callback=_share,
-    help="How often the intervals cover the true share.",
+    callback=_proportion,
+    help="How often the intervals cover the true proportion.",
 )
 @click.option(
     "--method",
@@ -84,7 +84,7 @@ def _at_least_one(context: click.Context, option: click.Parameter, value: int | 
     "--top",
     type=int,
     callback=_at_least_one,
-    help="Show so many of the largest shares.  [default: 20 on a terminal, 5 symbols with --per-place; otherwise all]",
+    help="Show so many of the largest proportions.  [default: 20 on a terminal, 5 symbols with --per-place; otherwise all]",
 )
 @field_options("input", required=True, help="The released file. '-' is standard input.")
 @click.option(
@@ -114,9 +114,9 @@ def estimate(
 ) -> None:
     """Estimate what a population of private words looks like, from a file that 'dpwords release' has written.
 
-    Each share comes with a confidence interval and, as "counted", with what the releases would give if they were taken
-    for the true words. No privacy is spent: only the released file and its receipt are read. Releases of one person
-    count as if they came from several people.
+    Each proportion comes with a confidence interval and, as "counted", with what the releases would give if they were
+    taken for the true words. No privacy is spent: only the released file and its receipt are read. Releases of one
+    person count as if they came from several people.
 
     How the words were released, and where they are in the file, is in the receipt: in the metadata of the file, or
     beside it as NAME.receipt.json. Options replace what the receipt says, for example where the file of an --alphabet
@@ -131,7 +131,7 @@ def estimate(
       dpwords estimate --input months.csv --question frequencies --per-place --output months.svg
       dpwords estimate --input log.csv --question dfg --alphabet @activities.txt --output graph.svg
       dpwords estimate --input log.csv --question patterns --pattern "pay ship" --pattern "never:cancel"
-      dpwords estimate --input answers.parquet --output shares.csv
+      dpwords estimate --input answers.parquet --output proportions.csv
       # without a receipt
       dpwords estimate --input private.txt --question frequencies --alphabet a-z --epsilon 6
     """
@@ -142,7 +142,7 @@ def estimate(
     if asked != "patterns":
         refuse("--pattern belongs to --question patterns", "patterns")
     if asked != "frequencies":
-        refuse("only --question frequencies has a table for each place", "per_place")
+        refuse("only --question frequencies has a table for each position", "per_place")
     found = _answered(asked, read, patterns, per_place, confidence, method)
     names = _named(read, patterns) if per_place or asked == "patterns" else ()
     rows = EstimateRows(found, per_place, names, top)
@@ -158,7 +158,7 @@ def _read(path: str, format: str | None) -> ReleasedFile:
 
 def _question(question: str | None, read: ReleasedFile, patterns: Sequence[str]) -> str:
     if read.mechanism.answers is not None:
-        refuse("answers of a report are estimated by inversion, over all places", "method", "per_place", "patterns")
+        refuse("answers of a report are estimated by inversion, over all positions", "method", "per_place", "patterns")
         answered = OF_REPORTS[read.mechanism.answers.question]
         if question not in (None, answered):
             raise InvalidValue(f"these people were asked about {answered}: leave out --question")
@@ -178,7 +178,7 @@ def _answered(
     confidence: float,
     method: Any,
 ) -> Sequence[Estimates]:
-    """The estimates, one table or one for each place. Warnings that are not among their notes are passed on."""
+    """The estimates, one table or one for each position. Warnings that are not among their notes are passed on."""
     from dpwords import estimate as asked
 
     mechanism, codes = read.mechanism, read.contents.codes
@@ -219,7 +219,7 @@ def _prepare(read: ReleasedFile, say: Any) -> None:
     say("estimating")
 
 
-def _say_step(say: Callable[[str], None], about: str, text: str, _share: float | None) -> None:
+def _say_step(say: Callable[[str], None], about: str, text: str, _proportion: float | None) -> None:
     say(text + about)
 
 
@@ -238,8 +238,8 @@ def _pattern(text: str, language: Language, separator: str | None) -> Any:
 
 
 def _named(read: ReleasedFile, patterns: Sequence[str]) -> Sequence[str]:
-    """The names of the places, if they have columns, or of the patterns."""
-    return tuple(dict.fromkeys(patterns)) or read.contents.places
+    """The names of the positions, if they have columns, or of the patterns."""
+    return tuple(dict.fromkeys(patterns)) or read.contents.positions
 
 
 def _check_output(path: Path) -> None:
@@ -277,7 +277,7 @@ def _content(rows: EstimateRows, path: Path, read: ReleasedFile, about: dict[str
         return rows.parquet()
     from dpwords import plots
 
-    found = list(rows.tables) if rows.by_place else rows.tables[0]
+    found = list(rows.tables) if rows.by_position else rows.tables[0]
     return plots.content_for(plots.estimates(found, read.mechanism.language, names=rows.names), path)
 
 
@@ -285,8 +285,8 @@ def _report(rows: EstimateRows, read: ReleasedFile) -> None:
     """How the estimates were made, and what to beware of."""
     first = rows.tables[0]
     how = {"inverse": "inversion", "counted": "counting"}.get(first.method, "expectation–maximisation")
-    apart = rows.by_place or first.question == "patterns"
-    off = "" if apart else f"; all shares together are off by about {first.total_error:.2g}"
+    apart = rows.by_position or first.question == "patterns"
+    off = "" if apart else f"; all proportions together are off by about {first.total_error:.2g}"
     sure = "no intervals" if math.isnan(first.total_error) else f"intervals of {first.confidence:.4g}{off}"
     note(f"{first.question} from {first.releases:,} releases, by {how}; {sure}")
     for text in read.notes:

@@ -19,18 +19,19 @@ if TYPE_CHECKING:
 FIGURES = ("estimate", "low", "high", "counted")
 _LABELS = {"visits": "state", "lengths": "length", "patterns": "pattern"}
 _ON_TERMINAL = 20
-_PLACES_ON_TERMINAL = 5  # symbols, each with a column
+_POSITIONS_ON_TERMINAL = 5  # symbols, each with a column
 EstimateRow = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
 class EstimateRows:
-    """One table of estimates, or one for each place of the words. `names` are the places or, for patterns, labels."""
+    """One table of estimates, or one for each position of the words. `names` are the positions or, for patterns,
+    labels."""
 
     tables: Sequence[Estimates]
-    by_place: bool = False
+    by_position: bool = False
     names: Sequence[str] = ()
-    top: int | None = None  # how many of the largest shares are shown; None: as many as fit
+    top: int | None = None  # how many of the largest proportions are shown; None: as many as fit
 
     @property
     def header(self) -> tuple[str, ...]:
@@ -38,20 +39,20 @@ class EstimateRows:
         first = self.tables[0]
         pairs = first.question in ("transitions", "dfg")
         label = ("from", "to") if pairs else (_LABELS.get(first.question, "symbol"),)
-        return (("place",) if self.by_place else ()) + label + FIGURES
+        return (("place",) if self.by_position else ()) + label + FIGURES
 
     def rows(self, most: int | None = None) -> list[EstimateRow]:
-        """The rows, the largest estimates of each place first; those of the `most` largest labels only."""
+        """The rows, the largest estimates of each position first; those of the `most` largest labels only."""
         kept = self._largest(self.top or most)
         found: list[EstimateRow] = []
         for number, one in enumerate(self.tables):
             labels = [label for label in kept if label in one]
-            if self.by_place:
+            if self.by_position:
                 labels.sort(key=lambda label, one=one: -one[label].value)  # type: ignore[misc]
             for label in labels:
-                place = (self._place(number),) if self.by_place else ()
+                position = (self._position(number),) if self.by_position else ()
                 figures = (*one[label], one.counted.get(label, math.nan))
-                found.append((*place, *self._written(label), *map(_finite, figures)))
+                found.append((*position, *self._written(label), *map(_finite, figures)))
         return found
 
     def lines(self, terminal: Terminal) -> list[str]:
@@ -59,8 +60,8 @@ class EstimateRows:
         if not terminal.colours:
             rows = [self.header, *self.rows()]
             return ["\t".join("" if cell is None else _text(cell) for cell in row) for row in rows]
-        if self.by_place:
-            return self._places(terminal)
+        if self.by_position:
+            return self._positions(terminal)
         from dpwords.studies.study import Table
 
         shown = self.rows(_ON_TERMINAL)
@@ -69,21 +70,21 @@ class EstimateRows:
         cells = [(_text(" → ".join(map(str, row[:width]))), *row[width:]) for row in shown]
         lines = table(Table(header, tuple(cells)), terminal)
         rest = len(self.rows()) - len(shown) if self.top is None else 0
-        return [*lines, f"({rest} smaller shares are not shown: --top shows more)"] if rest else lines
+        return [*lines, f"({rest} smaller proportions are not shown: --top shows more)"] if rest else lines
 
-    def _places(self, terminal: Terminal) -> list[str]:
-        """A line for each place, with a column for each of the largest symbols."""
+    def _positions(self, terminal: Terminal) -> list[str]:
+        """A line for each position, with a column for each of the largest symbols."""
         from dpwords.studies.study import Table
 
-        kept = self._largest(self.top or _PLACES_ON_TERMINAL)
+        kept = self._largest(self.top or _POSITIONS_ON_TERMINAL)
         cells = [
-            (self._place(number), *(_finite(one[label].value) if label in one else None for label in kept))
+            (self._position(number), *(_finite(one[label].value) if label in one else None for label in kept))
             for number, one in enumerate(self.tables)
         ]
         names = (_text(*self._written(label)) for label in kept)
-        lines = table(Table(("place", *names), tuple(cells)), terminal)
+        lines = table(Table(("position", *names), tuple(cells)), terminal)
         rest = len(self.tables[0]) - len(kept)
-        return [*lines, f"({rest} smaller shares are not shown: --top shows more)"] if rest else lines
+        return [*lines, f"({rest} smaller proportions are not shown: --top shows more)"] if rest else lines
 
     def csv(self) -> bytes:
         """The content of a CSV file."""
@@ -114,7 +115,7 @@ class EstimateRows:
             "confidence": first.confidence,
             "releases": first.releases,
             "total_error": [_finite(one.total_error) for one in self.tables]
-            if self.by_place
+            if self.by_position
             else _finite(first.total_error),
             **about,
             "estimates": [dict(zip(self.header, row, strict=True)) for row in self.rows()],
@@ -123,15 +124,15 @@ class EstimateRows:
         return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
 
     def notes(self) -> list[str]:
-        """What to beware of, each with its place."""
+        """What to beware of, each with its position."""
         return [
-            f"{self._place(number)}: {text}" if self.by_place else text
+            f"{self._position(number)}: {text}" if self.by_position else text
             for number, one in enumerate(self.tables)
             for text in one.notes
         ]
 
     def _largest(self, most: int | None) -> list[Any]:
-        """The labels, the largest mean share first; lengths that occur in their own order."""
+        """The labels, the largest mean proportion first; lengths that occur in their own order."""
         first = self.tables[0]
         mean = {label: sum(one[label].value for one in self.tables if label in one) for label in first}
         largest = sorted(mean, key=lambda label: -mean[label])[:most]
@@ -139,7 +140,7 @@ class EstimateRows:
             return largest
         return sorted(label for label in largest if mean[label] > 0 or first.counted[label] > 0)
 
-    def _place(self, number: int) -> str:
+    def _position(self, number: int) -> str:
         return self.names[number] if number < len(self.names) else str(number + 1)
 
     def _written(self, label: Any) -> tuple[Any, ...]:

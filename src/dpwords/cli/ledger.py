@@ -107,7 +107,7 @@ def _accounts(found: Ledger, limit: int) -> list[str]:
     if len(neighbours) > 1:
         least = min(k for distance, k in neighbours if distance != "any")  # a report hides any change
         lines.append(
-            f"(charged at several k or distances: the sums hold for substitutions in at most k = {least} places)"
+            f"(charged at several k or distances: the sums hold for substitutions in at most k = {least} positions)"
         )
     return lines
 

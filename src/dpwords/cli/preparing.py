@@ -19,7 +19,7 @@ def prepare(
     certificates = mechanism.certificates
     with steps_bar(quiet, about) as progress:
         if path is not None and path.exists() and certificates is not None:
-            certificates.load(path, None if progress is None else lambda share: progress("proving again", share))
+            certificates.load(path, None if progress is None else lambda fraction: progress("proving again", fraction))
         for length in sorted(lengths):
             if mechanism.distance != "hamming" or mechanism.k <= length:
                 mechanism.prepare(length, progress, in_full=path is not None)

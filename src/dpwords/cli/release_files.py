@@ -127,11 +127,11 @@ def release_file(
 
 def _job(recipe: Recipe, mechanism: Private, inside: Language | None) -> Job:
     from dpwords.frames.jobs import Job
-    from dpwords.frames.receipts import place_of
+    from dpwords.frames.receipts import path_of
     from dpwords.frames.requests import Request
 
     target = recipe.output or STANDARD
-    for written in () if target == STANDARD else (Path(target), place_of(Path(target))):
+    for written in () if target == STANDARD else (Path(target), path_of(Path(target))):
         refuse_overwriting(written, recipe=recipe)
     formats, header = (recipe.format, recipe.output_format), not recipe.no_header
     request = Request.of(recipe, inside)

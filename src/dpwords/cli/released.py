@@ -72,7 +72,7 @@ def _receipt(path: str, form: FileForm, source: Input) -> Mapping[str, Any]:
     """The receipt; empty if there is none, and the options describe the release without it."""
     from dpwords.frames import receipts
 
-    place = receipts.place_of(Path(path))
+    place = receipts.path_of(Path(path))
     given = was_given("epsilon")
     remedy = "say how the words were released, with --epsilon and --alphabet or --system"
     if not form.is_text:

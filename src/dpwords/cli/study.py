@@ -40,18 +40,18 @@ _OUTPUT = click.option(
     type=click.Path(path_type=Path),
     help="A directory for the figures (SVG and PNG) and the results as JSON.",
 )
-_PLACES = click.option(
+_POSITIONS = click.option(
     "-k",
     default=1,
     show_default=True,
     callback=at_least_one,
-    help="Words that differ in up to k places are neighbours.",
+    help="Words that differ in up to k positions are neighbours.",
 )
 
 
 def _options(command: Command) -> Command:
     """Add -k, --seed and --output."""
-    return with_options(command, (_PLACES, _SEED, _OUTPUT))
+    return with_options(command, (_POSITIONS, _SEED, _OUTPUT))
 
 
 @click.group(invoke_without_command=True, short_help="Repeat the paper's case studies, or try your own data.")
@@ -111,8 +111,8 @@ def grid(k: int, seed: str | None, output: Path | None) -> None:
 @click.option(
     "--question",
     type=click.Choice(list(KINDS)),
-    help="What an analyst wants to know: shares of symbols, of states, of steps between states, of pairs of symbols "
-    "(directly-follows graph), of first or of last symbols.  [default: transitions on a system, otherwise dfg]",
+    help="What an analyst wants to know: proportions of symbols, of states, of steps between states, of pairs of "
+    "symbols (directly-follows graph), of first or of last symbols.  [default: transitions on a system, otherwise dfg]",
 )
 @click.option(
     "--draws", default=1, show_default=True, callback=at_least_one, help="Simulated releases of all words for each row."
@@ -134,8 +134,8 @@ def data(
 
     This is for the owner of the data and is NOT private: it simulates releases, and what it prints and writes are
     statistics of the true words. For each mechanism and ε the table has the distance per step, expected and observed;
-    and the error of the --question, the sum of the absolute errors of all shares, if the releases are counted as they
-    are and if they are estimated. A report stands for promises about whole words, for which ε is the total.
+    and the error of the --question, the sum of the absolute errors of all proportions, if the releases are counted as
+    they are and if they are estimated. A report stands for promises about whole words, for which ε is the total.
 
     The words of the file are described as for dpwords release: lists or text in a --column, one of the --columns for
     each step, or one row for each event of a --case. Words of states need proofs, which take minutes at ε < 3;

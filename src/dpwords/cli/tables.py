@@ -34,8 +34,8 @@ def table(shown: Table, terminal: Terminal) -> list[str]:
     return [
         (" " * _GAP)
         .join(
-            cell.rjust(width) if place else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+            cell.rjust(width) if position else cell.ljust(width)
+            for position, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         .rstrip()
         for row in rows
@@ -49,8 +49,8 @@ def _rich_table(rows: Sequence[tuple[str, ...]], terminal: Terminal) -> list[str
     from rich.text import Text
 
     grid = Grid(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), border_style="dim")
-    for place, name in enumerate(rows[0]):
-        grid.add_column(Text(name), justify="right" if place else "left", no_wrap=True)
+    for position, name in enumerate(rows[0]):
+        grid.add_column(Text(name), justify="right" if position else "left", no_wrap=True)
     for row in rows[1:]:
         grid.add_row(*map(Text, row))
     return terminal.lines(grid)

@@ -27,7 +27,7 @@ def refuse_overwriting(path: Path, option: str = "output", recipe: Recipe | None
 
     Links count as the file that they lead to.
     """
-    from dpwords.frames.receipts import place_of
+    from dpwords.frames.receipts import path_of
 
     refuse_standard_input(path)
     context = click.get_current_context()
@@ -37,7 +37,7 @@ def refuse_overwriting(path: Path, option: str = "output", recipe: Recipe | None
             values[parameter.opts[0]] = context.params[parameter.name or ""]
     for named, value in values.items():
         for text in _texts(value) if named != as_option(option) else ():
-            if any(is_same_file(path, each) for each in (text, text.removeprefix("@"), place_of(Path(text)))):
+            if any(is_same_file(path, each) for each in (text, text.removeprefix("@"), path_of(Path(text)))):
                 raise InvalidValue(f"{path.name} would be overwritten, and {named} needs it: write to another file")
 
 

@@ -168,7 +168,7 @@ def shown(items: Sequence[Item], label: str, least: int = 2) -> Iterator[Item]:
 
 @contextmanager
 def steps_bar(quiet: bool = False, about: str = "") -> Iterator[Callable[[str, float | None], None] | None]:
-    """Something to call with what is being done, and the share of it that is done; None if nobody could see it.
+    """Something to call with what is being done, and the fraction of it that is done; None if nobody could see it.
 
     The bar appears with the first call. `about` follows each text.
     """
@@ -177,12 +177,12 @@ def steps_bar(quiet: bool = False, about: str = "") -> Iterator[Callable[[str, f
         return
     bars: list[Any] = []
 
-    def show(text: str, share: float | None) -> None:
+    def show(text: str, fraction: float | None) -> None:
         if not bars:
             bars.append(_bar())
             bars[0].start()
             bars[0].add_task("", total=1.0)
-        bars[0].update(0, description=text + about, completed=share or 0.0)
+        bars[0].update(0, description=text + about, completed=fraction or 0.0)
 
     try:
         yield show

@@ -46,7 +46,7 @@ class Ragged:
         ends = np.cumsum(sizes)
         values: Codes = np.empty(int(ends[-1]) if number else 0, dtype=kind)
         for numbers, words in parts:
-            values[words.places(ends[numbers])] = words.values
+            values[words.positions(ends[numbers])] = words.values
         return cls(values, ends)
 
     @classmethod
@@ -85,11 +85,11 @@ class Ragged:
         """The words with these numbers, in this order."""
         sizes = self.sizes[numbers]
         ends = np.cumsum(sizes)
-        places = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(self.ends[numbers] - ends, sizes)
-        return Ragged(self.values[places], ends)
+        positions = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(self.ends[numbers] - ends, sizes)
+        return Ragged(self.values[positions], ends)
 
-    def places(self, ends: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where each value is, if the words end at these places instead."""
+    def positions(self, ends: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where each value is, if the words end at these positions instead."""
         return np.repeat(ends - self.ends, self.sizes) + np.arange(len(self.values))
 
 

@@ -54,9 +54,9 @@ class KeyedStreams(Stream):
         if isinstance(items, slice) and number == len(ends):
             return self._with(self._rows[items], self._times[items])
         numbers = np.atleast_1d(np.arange(number)[items] if isinstance(items, slice) else items)
-        places = np.searchsorted(ends, numbers, side="right")
-        first = np.flatnonzero(np.diff(places, prepend=-1))
-        return self._with(self._rows[places[first]], np.diff(first, append=len(numbers)))
+        positions = np.searchsorted(ends, numbers, side="right")
+        first = np.flatnonzero(np.diff(positions, prepend=-1))
+        return self._with(self._rows[positions[first]], np.diff(first, append=len(numbers)))
 
     def repeated(self, times: Integers) -> KeyedStreams:
         starts = np.cumsum(self._times) - self._times
@@ -78,11 +78,11 @@ class KeyedStreams(Stream):
             mine = bits.reshape(len(times), -1)[:, : int(times[0]) * each]
             return np.ascontiguousarray(mine).reshape(-1).data
         begins = _BLOCK * (np.cumsum(blocks) - blocks) - each * (np.cumsum(times) - times)
-        places = each * np.arange(number) + np.repeat(begins, times)
+        positions = each * np.arange(number) + np.repeat(begins, times)
         if each == 8:
-            taken: NDArray[np.uint8] = bits.view(np.uint64)[places >> 3].view(np.uint8)
+            taken: NDArray[np.uint8] = bits.view(np.uint64)[positions >> 3].view(np.uint8)
         else:
-            taken = bits[places[:, None] + np.arange(each)].reshape(-1)
+            taken = bits[positions[:, None] + np.arange(each)].reshape(-1)
         return taken.data
 
     def _next(self, blocks: Integers) -> NDArray[np.uint8]:
@@ -151,7 +151,7 @@ class Key:
         for number in np.unique(blocks := ids.blocks):
             some = np.flatnonzero(blocks == number)
             padded = ids.padded(some, int(number))
-            tags[some] = _mac(cipher, ids.headers[some], [padded[:, place] for place in range(int(number))])
+            tags[some] = _mac(cipher, ids.headers[some], [padded[:, position] for position in range(int(number))])
         return tags
 
     def streams(self, parameters: str, id_tags: CipherBlocks, rows: Codes) -> KeyedStreams:
@@ -162,7 +162,7 @@ class Key:
             hashes = b"".join(hashlib.sha256(row.tobytes()).digest() for row in content)
             content = np.frombuffer(hashes, dtype=np.uint8).reshape(len(rows), -1)
         blocks = _in_blocks(content)
-        columns = [id_tags, *(blocks[:, place] for place in range(blocks.shape[1]))]
+        columns = [id_tags, *(blocks[:, position] for position in range(blocks.shape[1]))]
         seeds = _mac(_cipher(self.derived(f"seeds {parameters}")), header, columns)
         return KeyedStreams(_cipher(self.derived(f"bits {parameters}")), seeds)
 

@@ -29,7 +29,7 @@ class Limits:
     combined_states: int = 4 * 10**6  # states of a combination, of which those from which no word can end are dropped
     converted_states: int = 10**6  # states of a language that is converted for another package
     minimised_edges: int = 2**20  # edges of an automaton that is minimised; some seconds
-    pattern_places: int = 2**12  # symbols and classes of a pattern, repetitions written out
+    pattern_positions: int = 2**12  # symbols and classes of a pattern, repetitions written out
     pattern_states: int = 10**5  # states of its automaton
     listed_length: int = 4096  # length of words that are enumerated one by one
 

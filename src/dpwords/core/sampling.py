@@ -123,7 +123,7 @@ def thresholds(weights: Scaled, precision: int) -> tuple[list[int], list[int]]:
     return list(accumulate(lower)), list(accumulate(upper))
 
 
-def shares(weights: Scaled) -> list[Fraction]:
+def probabilities(weights: Scaled) -> list[Fraction]:
     """The exact probability of each category in a draw from a flat array of weights."""
     exact = weights.exact()
     whole = sum(exact)
@@ -158,7 +158,8 @@ def integer_below(bound: int, stream: Stream) -> int:
 def subsets(sizes: Integers, universe: int, stream: Stream) -> NDArray[np.bool_]:
     """For each size, an exactly uniform subset of 0..universe−1 of that size, as a row of flags.
 
-    A subset consists of the places with the smallest of `universe` random keys; a row with equal keys is drawn again.
+    A subset consists of the positions with the smallest of `universe` random keys; a row with equal keys is drawn
+    again.
     """
     keys = uint64(stream, (len(sizes), universe)).copy()
     order = np.argsort(keys, axis=1)

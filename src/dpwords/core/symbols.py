@@ -71,7 +71,7 @@ def same_kind(word: AnyWord, symbols: Iterable[Symbol]) -> AnyWord:
 
 
 def hamming(one: Sequence[Any], other: Sequence[Any]) -> int:
-    """The number of places where two words of the same length differ."""
+    """The number of positions where two words of the same length differ."""
     return sum(a != b for a, b in zip(one, other, strict=True))
 
 

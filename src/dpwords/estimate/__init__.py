@@ -1,7 +1,7 @@
 """What a population of private words looks like, estimated from its releases.
 
 Each function takes releases, that is a list of words or a column of a table, and the mechanism that made them. It
-returns shares with confidence intervals, {label: Estimate(value, low, high)}. Only the releases are used, so no
+returns proportions with confidence intervals, {label: Estimate(value, low, high)}. Only the releases are used, so no
 privacy is spent. The intervals are for the population from which the words come, and take the noise of the mechanism
 into account; releases of one person count as if they came from several.
 
@@ -10,7 +10,7 @@ of all other functions are:
 
 - `method`: "inverse" takes the noise off the counts, without bias (free words only); "em" fits a Markov chain on the
   language by expectation–maximisation; "auto" chooses.
-- `confidence`: how often the intervals cover the true share.
+- `confidence`: how often the intervals cover the true proportion.
 - `model`: what `model(releases, mechanism)` returned, so that it is not fitted again for each question.
 - `progress`: a function that is called with a line of text after each step.
 
@@ -87,7 +87,7 @@ def frequencies(
 def frequencies(
     releases: Any, mechanism: Private, *, per_place: bool = False, **options: Unpack[Options]
 ) -> Estimates | list[Estimates]:
-    """The share of each symbol among all symbols of the true words; with `per_place`, a table for each place.
+    """The proportion of each symbol among all symbols of the true words; with `per_place`, a table for each position.
 
     Cost: the symbols of the releases for inversion; for a chain that of `model`.
 
@@ -100,12 +100,14 @@ def frequencies(
     if not per_place:
         return _answer("frequencies", releases, mechanism, options)
     if mechanism.answers is not None:
-        raise InvalidValue(f"answers of a report do not say which place they are about: leave out {named('per_place')}")
-    return _asked("frequencies", releases, mechanism, options).by_place()
+        raise InvalidValue(
+            f"answers of a report do not say which position they are about: leave out {named('per_place')}"
+        )
+    return _asked("frequencies", releases, mechanism, options).by_position()
 
 
 def visits(releases: Any, mechanism: Private, **options: Unpack[Options]) -> Estimates:
-    """The share of each state of a system among all states that the true runs enter.
+    """The proportion of each state of a system among all states that the true runs enter.
 
     In words of states these are the frequencies of symbols. From reports, `visits`, `transitions` and `frequencies` are
     means over people: each person's word counts equally, whatever its length. Cost: that of `model`.
@@ -120,7 +122,8 @@ def visits(releases: Any, mechanism: Private, **options: Unpack[Options]) -> Est
 
 
 def transitions(releases: Any, mechanism: Private, **options: Unpack[Options]) -> Estimates:
-    """The share of each step (state, next state) among all steps of the true runs, the first from the start included.
+    """The proportion of each step (state, next state) among all steps of the true runs, the first from the start
+    included.
 
     On free words these are pairs of consecutive symbols, as in `dfg`. Cost: that of `model`.
 
@@ -134,7 +137,7 @@ def transitions(releases: Any, mechanism: Private, **options: Unpack[Options]) -
 
 
 def dfg(releases: Any, mechanism: Private, **options: Unpack[Options]) -> Estimates:
-    """The directly-follows graph: the share of each pair of consecutive symbols among all such pairs.
+    """The directly-follows graph: the proportion of each pair of consecutive symbols among all such pairs.
 
     Cost: that of `model`.
     """
@@ -142,17 +145,17 @@ def dfg(releases: Any, mechanism: Private, **options: Unpack[Options]) -> Estima
 
 
 def starts(releases: Any, mechanism: Private, **options: Unpack[Options]) -> Estimates:
-    """The share of true words that start with each symbol."""
+    """The proportion of true words that start with each symbol."""
     return _answer("starts", releases, mechanism, options)
 
 
 def ends(releases: Any, mechanism: Private, **options: Unpack[Options]) -> Estimates:
-    """The share of true words that end with each symbol."""
+    """The proportion of true words that end with each symbol."""
     return _answer("ends", releases, mechanism, options)
 
 
 def lengths(releases: Any, mechanism: Private, *, confidence: float = 0.95) -> Estimates:
-    """The share of true words of each length.
+    """The proportion of true words of each length.
 
     Under Hamming distance releases show the length, so it is counted; the intervals are those of a sample. For the edit
     channel it is fitted by expectation–maximisation. Cost: that of `length_channel`, and of one round for each step.
@@ -161,7 +164,7 @@ def lengths(releases: Any, mechanism: Private, *, confidence: float = 0.95) -> E
 
 
 def patterns(releases: Any, mechanism: Private, patterns: Iterable[Any], **options: Unpack[Options]) -> Estimates:
-    """The share of true words that have each of some patterns.
+    """The proportion of true words that have each of some patterns.
 
     A pattern is a str, list or tuple of symbols that follow each other without a gap, or a rule or `Pattern`, which has
     to hold for the whole word. Lists become tuples as labels. Cost: that of `model`, once, and for each pattern a pass
@@ -171,7 +174,7 @@ def patterns(releases: Any, mechanism: Private, patterns: Iterable[Any], **optio
     >>> mechanism = dw.Exponential(dw.Words("abc"), epsilon=4)
     >>> releases = mechanism.seeded(1).release_all(["abc", "acb"] * 200)
     >>> found = dw.estimate.patterns(releases, mechanism, ["bc", dw.rules.starts_in("a")])
-    >>> [round(share.value, 1) for share in found.values()]
+    >>> [round(proportion.value, 1) for proportion in found.values()]
     [0.5, 1.0]
     """
     return _asked("patterns", releases, mechanism, options).patterns(patterns)

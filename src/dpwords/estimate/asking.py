@@ -15,7 +15,7 @@ from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue, named, within_memory
 from dpwords.estimate import inversion
 from dpwords.estimate.edits import EditQuestion, answered_edits, counted_edits, least_error
-from dpwords.estimate.patterns import answered_pattern, detector_of, share_detected
+from dpwords.estimate.patterns import answered_pattern, detector_of, proportion_detected
 from dpwords.estimate.questions import NONE, RunQuestion, of_states, of_symbols
 from dpwords.estimate.results import Estimates, estimates, hopeless, interval_factor, on_simplex, sampling_errors
 from dpwords.estimate.uncertainty import Answered, answered, fitted_lengths
@@ -64,7 +64,7 @@ class Asked:
 
     @within_memory()
     def answer(self) -> Estimates:
-        """The estimated shares."""
+        """The estimated proportions."""
         if self._channel is not None:
             return self._of_edits(self._channel)
         if self._method() == INVERSE:
@@ -73,48 +73,50 @@ class Asked:
         question = self._of(model.population)
         self._refuse_without_answers(question)
         found, least = self._answered(model, question)
-        if self.method == AUTO and self.mechanism.language.alike and self._misses(found.shares):
+        if self.method == AUTO and self.mechanism.language.alike and self._misses(found.proportions):
             return self._inverted()
-        plain = counted_shares(self.releases.by_length(), model.population, question)
-        return self._estimates(question.labels, found.shares, found.shares, found.errors, model.method, plain, least)
+        plain = counted_proportions(self.releases.by_length(), model.population, question)
+        return self._estimates(
+            question.labels, found.proportions, found.proportions, found.errors, model.method, plain, least
+        )
 
     def counted(self) -> dict[Any, float]:
-        """The shares among the words as they are, by label, as if they were not noisy. Cost: their symbols."""
+        """The proportions among the words as they are, by label, as if they were not noisy. Cost: their symbols."""
         if self._channel is not None:
-            labels, shares = symbols_of(self.mechanism, KINDS[self.question]).labels, self._counted_edits()
+            labels, proportions = symbols_of(self.mechanism, KINDS[self.question]).labels, self._counted_edits()
         else:
             population = hidden_runs(self.mechanism.language, self.mechanism.limits)
             question = self._of(population)
-            labels, shares = question.labels, counted_shares(self.releases.by_length(), population, question)
-        return dict(zip(labels, shares.tolist(), strict=True))
+            labels, proportions = question.labels, counted_proportions(self.releases.by_length(), population, question)
+        return dict(zip(labels, proportions.tolist(), strict=True))
 
     @within_memory()
-    def by_place(self) -> list[Estimates]:
-        """The shares of the symbols at each place, a table for each place."""
+    def by_position(self) -> list[Estimates]:
+        """The proportions of the symbols at each position, a table for each position."""
         if self._channel is not None:
-            raise InvalidValue(f"words of the edit channel have no fixed places: leave out {named('per_place')}")
+            raise InvalidValue(f"words of the edit channel have no fixed positions: leave out {named('per_place')}")
         words, symbols = self.releases.by_length(), len(self.mechanism.language.alphabet)
-        places = max(words)
+        positions = max(words)
         if self._method() == INVERSE:
-            question = symbols_of(self.mechanism, "place", places)
+            question = symbols_of(self.mechanism, "position", positions)
             inverse = inversion.inverted(words, self.mechanism, question)
-            parts = [np.split(each, places) for each in (inverse.shares, inverse.errors, inverse.errors)]
-            shares, method = [on_simplex(part) for part in parts[0]], INVERSE
+            parts = [np.split(each, positions) for each in (inverse.proportions, inverse.errors, inverse.errors)]
+            proportions, method = [on_simplex(part) for part in parts[0]], INVERSE
         else:
             model = self._fitted()
-            found, least = self._answered(model, of_symbols(model.population, "place", places))
-            parts = [np.split(each, places) for each in (found.shares, found.errors, least)]
-            shares, method = parts[0], model.method
-        counts = _counted_at(words, places, symbols)
+            found, least = self._answered(model, of_symbols(model.population, "position", positions))
+            parts = [np.split(each, positions) for each in (found.proportions, found.errors, least)]
+            proportions, method = parts[0], model.method
+        counts = _counted_at(words, positions, symbols)
         names = self.mechanism.language.alphabet.symbols
         return [
-            self._estimates(names, share, raw, error, method, plain, least)
-            for share, raw, error, least, plain in zip(shares, *parts, counts, strict=True)
+            self._estimates(names, proportion, raw, error, method, plain, least)
+            for proportion, raw, error, least, plain in zip(proportions, *parts, counts, strict=True)
         ]
 
     @within_memory()
     def patterns(self, patterns: Any) -> Estimates:
-        """The share of words that have each of some patterns."""
+        """The proportion of words that have each of some patterns."""
         if self._channel is not None:
             raise InvalidValue(
                 "patterns are not estimated from releases of the edit channel, which changes lengths: ask for pairs of "
@@ -130,23 +132,25 @@ class Asked:
         model = self._fitted()
         found = [answered_pattern(model, pattern) for pattern in wanted]
         words = self.releases.by_length()
-        plain = [share_detected(words, detector_of(each, self.mechanism.language)) for each in wanted]
-        shares, errors = (np.array([float(getattr(one, name)[0]) for one in found]) for name in ("shares", "errors"))
-        least = np.full(len(shares), self._promised_error())
+        plain = [proportion_detected(words, detector_of(each, self.mechanism.language)) for each in wanted]
+        proportions, errors = (
+            np.array([float(getattr(one, name)[0]) for one in found]) for name in ("proportions", "errors")
+        )
+        least = np.full(len(proportions), self._promised_error())
         errors = np.maximum(errors, least)
-        return self._estimates(wanted, shares, shares, errors, model.method, np.array(plain), least)
+        return self._estimates(wanted, proportions, proportions, errors, model.method, np.array(plain), least)
 
     @within_memory()
     def lengths(self) -> Estimates:
-        """The share of words of each length."""
+        """The proportion of words of each length."""
         sizes = self.releases.words.sizes
         counts = np.bincount(sizes).astype(np.float64)
         plain = counts / counts.sum()
         if self._channel is not None:
             refuse_projected(self.mechanism)
-            shares, errors = fitted_lengths(counts, self._channel, self.mechanism.limits)
-            plain = np.append(plain, np.zeros(len(shares) - len(plain)))
-            return self._estimates(range(len(shares)), shares, shares, errors, EM, plain)
+            proportions, errors = fitted_lengths(counts, self._channel, self.mechanism.limits)
+            plain = np.append(plain, np.zeros(len(proportions) - len(plain)))
+            return self._estimates(range(len(proportions)), proportions, proportions, errors, EM, plain)
         errors = sampling_errors(plain, counts.sum())
         return self._estimates(range(len(plain)), plain, plain, errors, EstimateMethod.COUNTED, plain)
 
@@ -163,13 +167,14 @@ class Asked:
             return EM if linear and (self.question in _BY_CHAIN or self.model is not None) else INVERSE
         return EstimateMethod(self.method)
 
-    def _misses(self, shares: Floats) -> bool:
-        """Whether shares of a chain on free words are not those that the unbiased inversion of the counts allows."""
+    def _misses(self, proportions: Floats) -> bool:
+        """Whether proportions of a chain on free words are not those that the unbiased inversion of the counts
+        allows."""
         if self.question not in _BY_CHAIN:
             return False
         words, question = self.releases.by_length(), symbols_of(self.mechanism, "pair")
         answers = sum(len(rows) * (length - 1) for length, rows in words.items())
-        return inversion.inverted(words, self.mechanism, question).contradicts(shares, answers)
+        return inversion.inverted(words, self.mechanism, question).contradicts(proportions, answers)
 
     def _fitted(self) -> Model:
         if self.model is None:
@@ -179,16 +184,16 @@ class Asked:
     def _answered(self, model: Model, question: RunQuestion) -> tuple[Answered, Floats]:
         """The answers of the chain, with errors that are not below those of the noise alone, and the latter."""
         found = answered(model.evidence, model.population, question, model.chances)
-        least = np.where(found.shares > 0, self._promised_error(), 0.0)
+        least = np.where(found.proportions > 0, self._promised_error(), 0.0)
         if self.mechanism.language.alike:
             least = np.maximum(least, inversion.least_errors(self.releases.by_length(), self.mechanism, question))
-        return Answered(found.shares, np.maximum(found.errors, least)), least
+        return Answered(found.proportions, np.maximum(found.errors, least)), least
 
     def _promised_error(self) -> float:
-        """The standard error that every share has, however it is estimated, because of the promise alone.
+        """The standard error that every proportion has, however it is estimated, because of the promise alone.
 
         Any two words of length n are released with probabilities within e^L, L = ε·ceil(n/k). So the information that a
-        release has about a share is at most (e^L − 1)².
+        release has about a proportion is at most (e^L − 1)².
         """
         steps = -(-int(self.releases.words.sizes.max()) // self.mechanism.k)
         with np.errstate(over="ignore"):
@@ -218,8 +223,8 @@ class Asked:
         question = symbols_of(self.mechanism, KINDS[self.question])
         self._refuse_without_answers(question)
         raw = inversion.inverted(self.releases.by_length(), self.mechanism, question)
-        shares = on_simplex(raw.shares)
-        return self._estimates(question.labels, shares, raw.shares, raw.errors, INVERSE, raw.counted)
+        proportions = on_simplex(raw.proportions)
+        return self._estimates(question.labels, proportions, raw.proportions, raw.errors, INVERSE, raw.counted)
 
     def _of_edits(self, channel: Channel) -> Estimates:
         if self.method == INVERSE:
@@ -236,9 +241,9 @@ class Asked:
         words, letters = len(self.releases), len(self.releases.words.values)
         answers = {"each": letters, "pair": letters - words}.get(kind, words)  # about as many as in the true words
         noise = least_error(channel, max(answers, 1), 2 if kind == "pair" else 1)
-        least = np.where(found.shares > 0, noise, 0.0)
+        least = np.where(found.proportions > 0, noise, 0.0)
         counted = self._counted_edits()
-        return self._estimates(labels, found.shares, found.shares, found.errors, model.method, counted, least)
+        return self._estimates(labels, found.proportions, found.proportions, found.errors, model.method, counted, least)
 
     def _counted_edits(self) -> Floats:
         return counted_edits(self.releases.words, len(self.mechanism.language.alphabet), KINDS[self.question])
@@ -246,7 +251,7 @@ class Asked:
     def _estimates(
         self,
         labels: Any,
-        shares: Floats,
+        proportions: Floats,
         raw: Floats,
         errors: Floats,
         method: EstimateMethod,
@@ -258,7 +263,7 @@ class Asked:
             raise InvalidValue("one release tells nothing about how much releases vary: pass at least two")
         return estimates(
             labels,
-            shares,
+            proportions,
             raw,
             errors,
             errors if least is None else np.where(np.isnan(errors), least, errors),
@@ -270,10 +275,10 @@ class Asked:
         )
 
 
-def counted_shares(words: dict[int, Codes], population: Hidden, question: RunQuestion) -> Floats:
+def counted_proportions(words: dict[int, Codes], population: Hidden, question: RunQuestion) -> Floats:
     """The answers of words as they are. Cost: their symbols."""
     total, whole = np.zeros(question.number), np.zeros(question.number)
-    edges = None if question.by_place else question.edges(population)
+    edges = None if question.by_position else question.edges(population)
     for length, rows in words.items():
         taken = population.taken(rows)
         if edges is None:
@@ -286,19 +291,19 @@ def counted_shares(words: dict[int, Codes], population: Hidden, question: RunQue
 
 
 def symbols_of(
-    mechanism: Private, kind: Literal["each", "pair", "first", "last", "place"], places: int = 1
+    mechanism: Private, kind: Literal["each", "pair", "first", "last", "position"], positions: int = 1
 ) -> RunQuestion:
     """A question about the symbols of free words, without a chain, whose size grows with the square of the alphabet."""
     symbols = mechanism.language.alphabet.symbols
     number = len(symbols) ** 2 if kind == "pair" else len(symbols)
     labels = tuple((a, b) for a in symbols for b in symbols) if kind == "pair" else symbols
-    return RunQuestion(kind, labels, lambda hidden: hidden.symbol, np.arange(number), len(symbols), False, places)
+    return RunQuestion(kind, labels, lambda hidden: hidden.symbol, np.arange(number), len(symbols), False, positions)
 
 
-def _counted_at(words: dict[int, Codes], places: int, symbols: int) -> list[Floats]:
-    """The shares of the symbols at each place of the releases as they are."""
-    found = np.zeros((places, symbols))
+def _counted_at(words: dict[int, Codes], positions: int, symbols: int) -> list[Floats]:
+    """The proportions of the symbols at each position of the releases as they are."""
+    found = np.zeros((positions, symbols))
     for length, rows in words.items():
-        for place in range(length):
-            found[place] += np.bincount(rows[:, place], minlength=symbols)
+        for position in range(length):
+            found[position] += np.bincount(rows[:, position], minlength=symbols)
     return list(found / found.sum(axis=1, keepdims=True))

@@ -17,7 +17,7 @@ from dpwords.mechanisms.private import Private
 from dpwords.models.chains import MarkovChain, hidden_runs
 from dpwords.models.corrected import Windows
 from dpwords.models.evidence import evidence_of
-from dpwords.models.hidden import Hidden, symbol_shares
+from dpwords.models.hidden import Hidden, symbol_proportions
 from dpwords.models.population import Model
 from dpwords.models.releases import Releases
 from dpwords.models.run_evidence import RunEvidence, SameLength, varying_constants
@@ -27,7 +27,7 @@ from dpwords.spaces.choice import space_of
 class Decoded(list[Any]):
     """Likely true words, in the order of the releases.
 
-    `expected_distance` is the number of places in which such a word is expected to differ from the true one, on
+    `expected_distance` is the number of positions in which such a word is expected to differ from the true one, on
     average, if the prior is right; `released_distance` is the same for the releases themselves. With a prior that is
     wrong, both can be far too small.
     """
@@ -38,8 +38,8 @@ class Decoded(list[Any]):
 
     def __repr__(self) -> str:
         return (
-            f"<Decoded: {len(self)} words, which differ from the true ones in {self.expected_distance:.4g} places on "
-            f"average, and the releases in {self.released_distance:.4g}, if the prior is right: {list(self)!r}>"
+            f"<Decoded: {len(self)} words, which differ from the true ones in {self.expected_distance:.4g} positions "
+            f"on average, and the releases in {self.released_distance:.4g}, if the prior is right: {list(self)!r}>"
         )
 
 
@@ -47,7 +47,7 @@ def decoded(releases: Releases, mechanism: Private, prior: MarkovChain | None) -
     """For each release the word of the language with the least expected distance from the true one.
 
     Cost: a pass over the releases, and one search for the best run for each; with a model that was fitted to them, also
-    the errors of its shares of symbols.
+    the errors of its proportions of symbols.
     """
     if evidence_of(mechanism, int(releases.words.sizes.max())).channel is not None:
         raise InvalidValue("only words that keep their length are decoded, and the edit channel changes it")
@@ -66,16 +66,17 @@ def decoded(releases: Releases, mechanism: Private, prior: MarkovChain | None) -
     evidence, chances = _evidence(mechanism, words, prior)
     found: list[Any] = [None] * len(releases)
     wrong, released_wrong = 0.0, 0.0
-    for each, rows, places in zip(evidence.lengths, words.values(), numbers, strict=True):
+    for each, rows, positions in zip(evidence.lengths, words.values(), numbers, strict=True):
         codes, apart, released_apart = _best(each, rows, evidence.hidden, chances)
         wrong, released_wrong = wrong + float(apart.sum()), released_wrong + float(released_apart.sum())
-        for number, word in zip(places.tolist(), releases.encoder.words(codes, tuple), strict=True):
+        for number, word in zip(positions.tolist(), releases.encoder.words(codes, tuple), strict=True):
             found[number] = word
     return Decoded(found, wrong / len(releases), released_wrong / len(releases))
 
 
 def _tells_little(releases: Releases, mechanism: Private, model: Model) -> bool:
-    """Whether the shares of symbols in a model that was fitted to these releases are rough, or would be refused."""
+    """Whether the proportions of symbols in a model that was fitted to these releases are rough, or would be
+    refused."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -123,7 +124,7 @@ def _best(each: SameLength, rows: Codes, hidden: Hidden, chances: Any) -> tuple[
     factor = chances[hidden.parameter] * each.factor
     by_symbol = hidden.symbol[None, :, None]
     for part in passes.parts:
-        states = passes.expected(part, factor, each.ending, every_place=True).states
+        states = passes.expected(part, factor, each.ending, every_position=True).states
         own = rows[part].T[:, None, :] == by_symbol
         kept[part] = np.where(own, states, 0.0).sum(axis=(0, 1))
         gains = _by_symbol(states, hidden)
@@ -136,4 +137,4 @@ def _by_symbol(states: Any, hidden: Hidden) -> Any:
     _, order = hidden.of_symbol
     if len(order) == len(np.unique(hidden.symbol[order])):
         return states
-    return np.ascontiguousarray(symbol_shares(states, hidden)[:, np.maximum(hidden.symbol, 0)])
+    return np.ascontiguousarray(symbol_proportions(states, hidden)[:, np.maximum(hidden.symbol, 0)])

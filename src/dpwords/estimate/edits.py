@@ -21,9 +21,9 @@ EditQuestion = Literal["each", "pair", "first", "last"]
 def answered_edits(model: EditModel, kind: EditQuestion) -> Answered:
     """The answers to a question about symbols, with standard errors.
 
-    A share is what is expected of an answer, divided by what is expected of all of them. As far as it is in doubt which
-    chain is the better one, their difference is an error, too. Cost: that of `Alignments` and the square of the number
-    of parameters for each release.
+    A proportion is what is expected of an answer, divided by what is expected of all of them. As far as it is in doubt
+    which chain is the better one, their difference is an error, too. Cost: that of `Alignments` and the square of the
+    number of parameters for each release.
     """
     numbers = edit_answers(len(model.language.alphabet), kind).ravel()
     counted, number = np.flatnonzero(numbers >= 0), int(numbers.max()) + 1
@@ -31,18 +31,18 @@ def answered_edits(model: EditModel, kind: EditQuestion) -> Answered:
     total, other = (np.bincount(numbers[counted], each[counted], number) for each in (steps, others))
     if not total.any():
         raise InvalidValue("as far as these releases tell, true words are too short for that: ask for lengths instead")
-    shares = total / total.sum()
+    proportions = total / total.sum()
     if numbers.size > model.limits.interval_parameters:
-        return Answered(shares, np.full(number, np.nan))
+        return Answered(proportions, np.full(number, np.nan))
     gather = np.zeros((number, numbers.size))
     gather[numbers[counted], counted] = 1.0
-    errors = _errors(model, gather, shares, steps, boundary=kind == "pair") / total.sum()
+    errors = _errors(model, gather, proportions, steps, boundary=kind == "pair") / total.sum()
     least = least_error(model.channel, float(total.sum()), 2 if kind == "pair" else 1)
-    apart = shares - other / max(float(other.sum()), 1e-300)
-    return Answered(shares, np.sqrt(np.maximum(errors, least) ** 2 + model.doubt * apart**2))
+    apart = proportions - other / max(float(other.sum()), 1e-300)
+    return Answered(proportions, np.sqrt(np.maximum(errors, least) ** 2 + model.doubt * apart**2))
 
 
-def _errors(model: EditModel, gather: Floats, shares: Floats, sums: Floats, boundary: bool) -> Floats:
+def _errors(model: EditModel, gather: Floats, proportions: Floats, sums: Floats, boundary: bool) -> Floats:
     """The standard errors of the numbers of answers; gather[q, p] is 1 if step p gives answer q.
 
     `sums` are the expected uses of all steps. With `boundary`, errors reach to the chances that are not rejected for
@@ -50,7 +50,7 @@ def _errors(model: EditModel, gather: Floats, shares: Floats, sums: Floats, boun
     """
     chain, chances, states = model.best.chain, model.best.found.chances, len(model.language.alphabet) + 1
     moments = Moments(len(gather), len(chances))
-    centring = gather - np.outer(shares, gather.sum(axis=0))
+    centring = gather - np.outer(proportions, gather.sum(axis=0))
     for times, steps in chain.each(chances):
         moments.add((steps @ centring.T).T, scores_of(chain, chances, steps).T, times)
     along = model.releases * chain.covariance(chances, centring.reshape(len(gather), states, states))
@@ -62,14 +62,14 @@ def _errors(model: EditModel, gather: Floats, shares: Floats, sums: Floats, boun
 
 
 def least_error(channel: Channel, answers: float, symbols: int) -> float:
-    """The standard error of a share that the noise alone has, even for somebody who knows all alignments.
+    """The standard error of a proportion that the noise alone has, even for somebody who knows all alignments.
 
     `answers` is the number of all answers in the true words, and `symbols` that of the symbols that an answer consists
     of. What is not deleted is itself with probability p and each other symbol with q, as in `inversion.py`.
     """
     if channel.only_length_shows:
         return math.inf
-    deleted, kept, replaced = channel.shares
+    deleted, kept, replaced = channel.probabilities
     right, wrong = kept / (kept + replaced), replaced / (kept + replaced) / max(channel.symbols - 1, 1)
     least = min(right * (1 - right), wrong * (1 - wrong)) / ((1 - deleted) * (right - wrong) ** 2)
     return math.sqrt(least**symbols / answers)

@@ -1,12 +1,14 @@
 """Unbiased estimates for free words: counts in the releases, with the noise taken off.
 
-A release differs from its word in D places, all sets of D places equally likely and each symbol there a uniform other
-one. So a symbol is kept with probability p = 1 − E[D]/n and becomes a given other one with q = E[D]/(n(m−1)), and the
-mean of ([w_i = s] − q)/(p − q) is the share of s among the true symbols. Pairs of places are inverted likewise.
+A release differs from its word in D positions, all sets of D positions equally likely and each symbol there a uniform
+other one. So a symbol is kept with probability p = 1 − E[D]/n and becomes a given other one with q = E[D]/(n(m−1)), and
+the mean of ([w_i = s] − q)/(p − q) is the proportion of s among the true symbols. Pairs of positions are inverted
+likewise.
 
-Where places are changed independently of each other, an indicator [w_i = s] has at least the smaller of the variances
-p(1 − p) and q(1 − q), whatever the true word is. Few releases can vary less than that by chance, and a likelihood that
-is nearly flat may have its largest value where errors seem to be small; errors are never below that of the noise.
+Where positions are changed independently of each other, an indicator [w_i = s] has at least the smaller of the
+variances p(1 − p) and q(1 − q), whatever the true word is. Few releases can vary less than that by chance, and a
+likelihood that is nearly flat may have its largest value where errors seem to be small; errors are never below that of
+the noise.
 """
 
 from __future__ import annotations
@@ -30,32 +32,35 @@ class Noise(NamedTuple):
     one: float  # p − q
     two: float
     symbols: int
-    least: float  # variance of the inverted indicator of a symbol at a place, given the true word
+    least: float  # variance of the inverted indicator of a symbol at a position, given the true word
 
     @classmethod
     def at(cls, mechanism: Mechanism, length: int) -> Noise:
         """The noise in words of this length."""
-        shares, m = np.array(mechanism.distance_distribution(length=length)), len(mechanism.language.alphabet)
-        changed = np.arange(len(shares))
-        others, places = max(m - 1, 1), length * (length - 1)
-        wrong = float(shares @ changed) / length
-        both, none = shares @ (changed * (changed - 1)), shares @ ((length - changed) * (length - changed - 1))
-        either = shares @ (changed * (length - changed))
+        proportions, m = np.array(mechanism.distance_distribution(length=length)), len(mechanism.language.alphabet)
+        changed = np.arange(len(proportions))
+        others, positions = max(m - 1, 1), length * (length - 1)
+        wrong = float(proportions @ changed) / length
+        both, none = (
+            proportions @ (changed * (changed - 1)),
+            proportions @ ((length - changed) * (length - changed - 1)),
+        )
+        either = proportions @ (changed * (length - changed))
         two = none - 2 * either / others + both / others**2
         one, other = 1 - wrong - wrong / others, wrong / others
         least = min(wrong * (1 - wrong), other * (1 - other)) / one**2 if mechanism.is_linear and one > 0 else 0.0
-        return cls(one, float(two) / places if places else 1.0, m, least)
+        return cls(one, float(two) / positions if positions else 1.0, m, least)
 
 
 @dataclass(frozen=True, eq=False)
 class Inverted:
     """Unbiased estimates, their standard errors, and what plain counting would give."""
 
-    shares: Floats
+    proportions: Floats
     errors: Floats
     counted: Floats
 
-    def contradicts(self, shares: Floats, answers: int) -> bool:
+    def contradicts(self, proportions: Floats, answers: int) -> bool:
         """Whether other estimates are further from these than the errors of these explain (Hausman's test).
 
         Estimates that are right are nearer to the truth than these, and their squared distance from these is expected
@@ -63,7 +68,7 @@ class Inverted:
         """
         variances = np.maximum(self.errors, 1 / answers) ** 2
         spread = np.sqrt(2 * (variances**2).sum()) / variances.sum()  # standard deviation of a weighted χ², by its mean
-        return bool(((self.shares - shares) ** 2).sum() > (1 + TOO_FAR * spread) * variances.sum())
+        return bool(((self.proportions - proportions) ** 2).sum() > (1 + TOO_FAR * spread) * variances.sum())
 
 
 def inverted(words: dict[int, Codes], mechanism: Mechanism, question: RunQuestion) -> Inverted:
@@ -108,7 +113,7 @@ def _counts(rows: Codes, question: RunQuestion, length: int) -> Floats:
     words = np.arange(len(rows))[:, None]
     if question.kind == "pair":
         answers = rows[:, :-1].astype(np.int64) * symbols + rows[:, 1:]
-    elif question.kind == "place":
+    elif question.kind == "position":
         answers = rows + symbols * np.arange(length)
     else:
         answers = rows[:, {"each": slice(None), "first": slice(1), "last": slice(-1, None)}[question.kind]]

@@ -33,9 +33,9 @@ def detector_of(pattern: Any, language: Language) -> Detector:
             "a pattern is some symbols in a row, as in 'ab' or ['pay', 'ship'], or a rule or Pattern for whole words"
         )
     symbols = symbols_of(pattern)
-    for place, symbol in enumerate(symbols, start=1):
+    for position, symbol in enumerate(symbols, start=1):
         if symbol not in language.alphabet:
-            raise InvalidValue(f"symbol {place} of the pattern is not in the alphabet: use symbols of the alphabet")
+            raise InvalidValue(f"symbol {position} of the pattern is not in the alphabet: use symbols of the alphabet")
     return _of_language(rules.contains(*symbols, alphabet=language.alphabet.symbols), language.alphabet)
 
 
@@ -51,7 +51,8 @@ def _of_language(pattern: Language, alphabet: Alphabet) -> Detector:
 
 
 def answered_pattern(model: Model, pattern: Any) -> Answered:
-    """The share of true words that have a pattern. Cost: that of `answered`, on states beside those of the detector."""
+    """The proportion of true words that have a pattern. Cost: that of `answered`, on states beside those of the
+    detector."""
     detector = detector_of(pattern, model.language)
     hidden, edge_was, was = model.evidence.hidden.detected(detector)
     lengths = tuple(
@@ -73,12 +74,12 @@ def _marks(hidden: Hidden) -> Integers:
     return hidden.marks.astype(np.int64)
 
 
-def share_detected(words: dict[int, Codes], detector: Detector) -> float:
-    """The share of words, as they are, that have the pattern."""
+def proportion_detected(words: dict[int, Codes], detector: Detector) -> float:
+    """The proportion of words, as they are, that have the pattern."""
     found = 0
     for rows in words.values():
         state = np.zeros(len(rows), dtype=np.int64)
-        for place in range(rows.shape[1]):
-            state = detector.step[state, rows[:, place]]
+        for position in range(rows.shape[1]):
+            state = detector.step[state, rows[:, position]]
         found += int(detector.accepting[state].sum())
     return found / sum(map(len, words.values()))

@@ -1,6 +1,7 @@
 """Questions about a population of words, as they are read off hidden runs: which steps or states count as which answer.
 
-The answers to a question are shares. They are numbered, and each has a label: a symbol, a state, or a pair of them.
+The answers to a question are proportions. They are numbered, and each has a label: a symbol, a state, or a pair of
+them.
 """
 
 from __future__ import annotations
@@ -24,26 +25,26 @@ class RunQuestion:
     """What is asked about a run, each state of which has a *key*: a symbol or a state of a system, as a number.
 
     The answers are keys that a run enters ("each"), pairs of consecutive keys ("pair"), the first key or the last one
-    ("first", "last"), or the key at each of so many places ("place").
+    ("first", "last"), or the key at each of so many positions ("position").
     """
 
-    kind: Literal["each", "pair", "first", "last", "place"]
+    kind: Literal["each", "pair", "first", "last", "position"]
     labels: tuple[Any, ...]
     keys: Callable[[Hidden], Integers]  # for each hidden state
     known: Integers  # the keys, or pairs of keys a·size + b, that are answers, in the order of the labels
     size: int  # the number of keys
     first_step: bool = False  # whether the step from the start counts as a pair
-    places: int = 1
+    positions: int = 1
 
     @property
     def number(self) -> int:
         """The number of answers."""
-        return len(self.known) * self.places
+        return len(self.known) * self.positions
 
     @property
-    def by_place(self) -> bool:
-        """Whether the state at some place decides, and not every step."""
-        return self.kind in ("last", "place")
+    def by_position(self) -> bool:
+        """Whether the state at some position decides, and not every step."""
+        return self.kind in ("last", "position")
 
     def edges(self, hidden: Hidden) -> Integers:
         """For each edge, the number of its answer."""
@@ -58,28 +59,29 @@ class RunQuestion:
             counts = hidden.source != 0
         return np.where(counts, self._numbers(found), NONE)
 
-    def states(self, hidden: Hidden, place: int, length: int) -> Integers:
-        """For each state that a word of this length can be in after a place (from 0 on), the number of its answer."""
+    def states(self, hidden: Hidden, position: int, length: int) -> Integers:
+        """For each state that a word of this length can be in after a position (from 0 on), the number of its
+        answer."""
         if self.kind == "last":
-            return self._numbers(self.keys(hidden)) if place == length - 1 else np.full(hidden.size, NONE)
+            return self._numbers(self.keys(hidden)) if position == length - 1 else np.full(hidden.size, NONE)
         found = self._numbers(self.keys(hidden))
-        return np.where(found == NONE, NONE, found + place * len(self.known))
+        return np.where(found == NONE, NONE, found + position * len(self.known))
 
     def sizes(self, length: int) -> Floats:
         """For each answer, the number of answers that a word of this length gives to the question."""
-        if self.kind == "place":
-            return np.repeat(np.arange(self.places) < length, len(self.known)).astype(np.float64)
+        if self.kind == "position":
+            return np.repeat(np.arange(self.positions) < length, len(self.known)).astype(np.float64)
         number = {"each": length, "pair": length if self.first_step else length - 1}.get(self.kind, 1)
         return np.full(self.number, float(number))
 
     def _numbers(self, keys: Integers) -> Integers:
         order = np.argsort(self.known, kind="stable")
-        place = np.minimum(np.searchsorted(self.known, keys, sorter=order), len(order) - 1)
-        return np.where(self.known[order[place]] == keys, order[place], NONE)
+        position = np.minimum(np.searchsorted(self.known, keys, sorter=order), len(order) - 1)
+        return np.where(self.known[order[position]] == keys, order[position], NONE)
 
 
 def of_symbols(
-    population: Hidden, kind: Literal["each", "pair", "first", "last", "place"], places: int = 1
+    population: Hidden, kind: Literal["each", "pair", "first", "last", "position"], positions: int = 1
 ) -> RunQuestion:
     """A question about the symbols of words."""
     symbols = population.alphabet.symbols
@@ -87,7 +89,7 @@ def of_symbols(
     def keys(hidden: Hidden) -> Integers:
         return hidden.symbol
 
-    return _question(kind, symbols, keys, population, False, places)
+    return _question(kind, symbols, keys, population, False, positions)
 
 
 def of_states(population: Hidden, language: Language, kind: Literal["each", "pair"]) -> RunQuestion:
@@ -104,11 +106,16 @@ def of_states(population: Hidden, language: Language, kind: Literal["each", "pai
 
 
 def _question(
-    kind: Any, labels: tuple[Any, ...], keys: Callable[[Hidden], Integers], population: Hidden, first: bool, places: int
+    kind: Any,
+    labels: tuple[Any, ...],
+    keys: Callable[[Hidden], Integers],
+    population: Hidden,
+    first: bool,
+    positions: int,
 ) -> RunQuestion:
     size = len(labels)
     if kind != "pair":
-        return RunQuestion(kind, labels, keys, np.arange(size), size, first, places)
+        return RunQuestion(kind, labels, keys, np.arange(size), size, first, positions)
     counted = (population.source != 0) | first
     one, other = keys(population)[population.source[counted]], keys(population)[population.target[counted]]
     known = np.unique(one * size + other)

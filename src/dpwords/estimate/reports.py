@@ -27,10 +27,10 @@ def answered_report(
     model: Any = None,
     progress: Any = None,
 ) -> Estimates:
-    """The mean, over people, of the share of each item in a person's word. Cost: the items named by all of them.
+    """The mean, over people, of the proportion of each item in a person's word. Cost: the items named by all of them.
 
-    An item is named with probability p if it is at the chosen place and q if it is not, so (named − q)/(p − q) is an
-    unbiased estimate of its share; all of them are then projected to shares.
+    An item is named with probability p if it is at the chosen position and q if it is not, so (named − q)/(p − q) is an
+    unbiased estimate of its proportion; all of them are then projected to proportions.
     """
     interval_factor(confidence)
     if method not in (EstimateMethod.AUTO, EstimateMethod.INVERSE) or model is not None:
@@ -65,20 +65,20 @@ def answered_report(
 
 
 def counted_answers(releases: Any, report: NamedItems) -> dict[Any, float]:
-    """The share of each item among all items that were named, as if nobody had named a wrong one."""
+    """The proportion of each item among all items that were named, as if nobody had named a wrong one."""
     answers = _numbers(releases, report)
     named = np.bincount(answers.ravel(), minlength=len(report.items)) / answers.size
     return dict(zip(report.items, named.tolist(), strict=True))
 
 
-def reported_shares(words: Ragged, report: NamedItems) -> dict[Any, float]:
-    """What reports of these true words are about: the mean, over words, of the share of each item in a word.
+def reported_proportions(words: Ragged, report: NamedItems) -> dict[Any, float]:
+    """What reports of these true words are about: the mean, over words, of the proportion of each item in a word.
 
     The words are codes of symbols, each long enough to be asked about. Cost: their symbols.
     """
     found = np.zeros(len(report.items))
     for numbers in words.by_length():
-        items = report.at_places(words.rows(numbers))
+        items = report.at_positions(words.rows(numbers))
         found += np.bincount(items.ravel(), minlength=len(found)) / items.shape[1]
     return dict(zip(report.items, (found / len(words)).tolist(), strict=True))
 
@@ -92,12 +92,12 @@ def _numbers(releases: Any, report: NamedItems) -> Integers:
     else:
         number = {item: index for index, item in enumerate(report.items)}
         rows = []
-        for place, answer in enumerate(listed(releases), start=1):
+        for position, answer in enumerate(listed(releases), start=1):
             items = [_item(item) for item in answer] if isinstance(answer, (set, frozenset, list, tuple)) else []
             known = all(is_hashable(item) and item in number for item in items)
             if len(set(items) if known else ()) != report.size:
                 raise NotInLanguage(
-                    f"answer {place} does not name {report.size} items of the report: pass what its release returned"
+                    f"answer {position} does not name {report.size} items of the report: pass what its release returned"
                 )
             rows.append([number[item] for item in items])
         found = np.array(rows, dtype=np.int64).reshape(-1, report.size)

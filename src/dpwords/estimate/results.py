@@ -11,19 +11,23 @@ import numpy as np
 
 from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue
-from dpwords.estimate.tuning import AT_ZERO, HOPELESS, NO_SHARE, OUT_OF_REACH, ROUGH, UNRELIABLE, VERY_FEW
+from dpwords.estimate.tuning import AT_ZERO, HOPELESS, NO_PROPORTION, OUT_OF_REACH, ROUGH, UNRELIABLE, VERY_FEW
 from dpwords.models.fitting import EstimateMethod
 
 _MEAN_ERROR = 0.8  # the mean absolute error of a normal variable, in standard errors
-_OF_WORDS = ("starts", "ends", "patterns")  # shares of words, so that errors are at least those of a sample of words
+_OF_WORDS = (
+    "starts",
+    "ends",
+    "patterns",
+)  # proportions of words, so that errors are at least those of a sample of words
 _BY_CHAIN = (
-    "shares of patterns come from a Markov chain, in which a symbol depends on the one before it only: the intervals "
-    "leave out what such a chain misses"
+    "proportions of patterns come from a Markov chain, in which a symbol depends on the one before it only: the "
+    "intervals leave out what such a chain misses"
 )
 
 
 class Estimate(NamedTuple):
-    """An estimated share, and the ends of its confidence interval."""
+    """An estimated proportion, and the ends of its confidence interval."""
 
     value: float
     low: float
@@ -34,7 +38,7 @@ class Estimate(NamedTuple):
 
 
 class Estimates(dict[Any, Estimate]):
-    """Estimated shares by label, in the order of the alphabet or the system.
+    """Estimated proportions by label, in the order of the alphabet or the system.
 
     `method` says how they were made, `releases` from how many releases, `counted` what the releases themselves would
     give if they were counted as they are, `notes` what to beware of, and `rough` whether the releases are too few for
@@ -65,7 +69,8 @@ class Estimates(dict[Any, Estimate]):
 
     @property
     def total_error(self) -> float:
-        """The sum of the absolute errors to expect of the shares that are not estimated as 0, by their intervals."""
+        """The sum of the absolute errors to expect of the proportions that are not estimated as 0, by their
+        intervals."""
         wide = 2 * NormalDist().inv_cdf((1 + self.confidence) / 2)
         return _MEAN_ERROR * sum(each.high - each.low for each in self.values() if each.value >= AT_ZERO) / wide
 
@@ -73,13 +78,13 @@ class Estimates(dict[Any, Estimate]):
 def interval_factor(confidence: object) -> float:
     """The half-width of an interval, in standard errors."""
     if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
-        raise InvalidValue("confidence is a share between 0 and 1: pass for example confidence=0.95")
+        raise InvalidValue("confidence is a number between 0 and 1: pass for example confidence=0.95")
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
 def estimates(
     labels: Iterable[Any],
-    shares: Floats,
+    proportions: Floats,
     raw: Floats,
     errors: Floats,
     known: Floats | None = None,
@@ -90,21 +95,23 @@ def estimates(
     question: str,
     method: EstimateMethod,
 ) -> Estimates:
-    """A table of estimates. `raw` are the estimates before they were made shares; intervals are around these.
+    """A table of estimates. `raw` are the estimates before they were made proportions; intervals are around these.
 
     `known` are the errors by which estimates are refused or called rough, where some of the errors are not computed.
-    Patterns are questions of their own each, so that the least certain one counts. Intervals of shares of words, and
-    all intervals from very few releases, are at least as wide as those of a sample of as many words without noise.
+    Patterns are questions of their own each, so that the least certain one counts. Intervals of proportions of words,
+    and all intervals from very few releases, are at least as wide as those of a sample of as many words without noise.
     Raises `InvalidValue` if the errors are as large as they can be.
     """
-    possible = (shares > 0) | (method is EstimateMethod.INVERSE)  # a share of a fit is 0 only where it must be
+    possible = (proportions > 0) | (
+        method is EstimateMethod.INVERSE
+    )  # a proportion of a fit is 0 only where it must be
     sampled = releases < VERY_FEW or question in _OF_WORDS
-    least = np.where(possible, sampling_errors(shares, releases), 0.0) if sampled else 0.0
+    least = np.where(possible, sampling_errors(proportions, releases), 0.0) if sampled else 0.0
     half = interval_factor(confidence) * np.maximum(errors, least)
-    low = np.clip(np.minimum(raw - half, shares), 0.0, 1.0)
-    high = np.clip(np.maximum(raw + half, shares), 0.0, 1.0)
+    low = np.clip(np.minimum(raw - half, proportions), 0.0, 1.0)
+    high = np.clip(np.maximum(raw + half, proportions), 0.0, 1.0)
     names = list(labels)
-    counting = (errors if known is None else known)[(shares >= AT_ZERO) | (raw != shares)]
+    counting = (errors if known is None else known)[(proportions >= AT_ZERO) | (raw != proportions)]
     apart = question == "patterns"
     expected = _MEAN_ERROR * float(np.nanmax(counting, initial=0.0) if apart else np.nansum(counting))
     notes = []
@@ -118,7 +125,7 @@ def estimates(
             "Online"
         )
     if expected > ROUGH:
-        off_by = "a share is" if apart else "all shares together are"
+        off_by = "a proportion is" if apart else "all proportions together are"
         most = 1 if apart else 2
         notes.append(
             f"the estimates are rough: {releases} releases are few for this ε, and {off_by} off by about "
@@ -130,17 +137,17 @@ def estimates(
         notes.append(_BY_CHAIN)
     if np.isnan(errors).any():
         notes.append("intervals are not computed for so many parameters: merge symbols or states, or use fewer")
-    at_zero, number = int(np.count_nonzero(possible & (shares < AT_ZERO))), int(np.count_nonzero(possible))
+    at_zero, number = int(np.count_nonzero(possible & (proportions < AT_ZERO))), int(np.count_nonzero(possible))
     if 0 < at_zero < number and not np.isnan(errors).any() and method is not EstimateMethod.COUNTED:
         notes.append(
-            f"{at_zero} of {number} shares are estimated as 0, the least possible value: intervals near it can be "
+            f"{at_zero} of {number} proportions are estimated as 0, the least possible value: intervals near it can be "
             "too short"
         )
     for note in notes[:1] if expected > ROUGH else ():
         warnings.warn(note, stacklevel=4)
-    none = shares < NO_SHARE
-    shares, low = np.where(none, 0.0, shares), np.where(none & ~np.isnan(low), 0.0, low)
-    found = (Estimate(float(v), float(a), float(b)) for v, a, b in zip(shares, low, high, strict=True))
+    none = proportions < NO_PROPORTION
+    proportions, low = np.where(none, 0.0, proportions), np.where(none & ~np.isnan(low), 0.0, low)
+    found = (Estimate(float(v), float(a), float(b)) for v, a, b in zip(proportions, low, high, strict=True))
     return Estimates(
         zip(names, found, strict=True),
         confidence=confidence,
@@ -154,26 +161,26 @@ def estimates(
 
 
 def hopeless(expected: float, releases: int) -> InvalidValue:
-    """The error that refuses estimates whose shares are together expected to be off by so much."""
+    """The error that refuses estimates whose proportions are together expected to be off by so much."""
     times = (expected / ROUGH) ** 2
     remedy = "release with a larger ε, since even a million times as many releases would not do"
     if times <= OUT_OF_REACH:
         remedy = f"collect about {max(2, int(times) + 1)} times as many releases, or release with a larger ε"
     return InvalidValue(
-        f"nothing can be estimated from {releases} releases at this ε: the errors would be as large as the shares; "
-        f"{remedy}"
+        f"nothing can be estimated from {releases} releases at this ε: the errors would be as large as the "
+        f"proportions; {remedy}"
     )
 
 
-def sampling_errors(shares: Floats, releases: float) -> Floats:
-    """The standard errors that shares of a sample have without any noise, those of 0 and 1 included.
+def sampling_errors(proportions: Floats, releases: float) -> Floats:
+    """The standard errors that proportions of a sample have without any noise, those of 0 and 1 included.
 
     They are binomial ones, as if two more words had been found with and two without each property.
 
     >>> sampling_errors(np.array([0.0, 0.5]), 96).round(4).tolist()
     [0.0143, 0.051]
     """
-    likely = (releases * shares + 2) / (releases + 4)
+    likely = (releases * proportions + 2) / (releases + 4)
     return np.asarray(np.sqrt(likely * (1 - likely) / releases))
 
 

@@ -6,8 +6,8 @@ How often intervals cover with them is measured by `benchmarks/bench_estimates.p
 
 from __future__ import annotations
 
-# What is said about errors, by the sum of the absolute errors that all shares together are expected to have, of at most
-# 2: rough from a quarter of that on, refused from all of it on, and from an eighth on where constants had to be
+# What is said about errors, by the sum of the absolute errors that all proportions together are expected to have, of at
+# most 2: rough from a quarter of that on, refused from all of it on, and from an eighth on where constants had to be
 # corrected for, because intervals leave out the error of the correction (15 c).
 ROUGH, UNRELIABLE, HOPELESS = 0.5, 0.25, 2.0
 OUT_OF_REACH = 1e6  # times as many releases: nobody would collect them, so a larger ε is advised alone
@@ -18,10 +18,14 @@ VERY_FEW = 15  # releases, whose own variation is no guide to that of others: in
 TOO_FAR = 4.0
 
 # Which parameters count as known when standard errors are computed (15 e): those with fewer expected uses, those about
-# which releases show less than this share of what true words would, and directions with less than this share of the
-# largest information.
+# which releases show less than this proportion of what true words would, and directions with less than this proportion
+# of the largest information.
 FEWEST_USES, UNSEEN, SMALL = 1.0, 1e-6, 1e-3
-AT_ZERO, NO_SHARE = 1e-6, 1e-9  # shares below lie on the boundary, and are written as 0: no fitted parameter becomes 0
+AT_ZERO, NO_PROPORTION = (
+    1e-6,
+    1e-9,
+)  # proportions below lie on the boundary, and are written as 0: no fitted parameter becomes 0
 
-# Errors of lengths (15 d): a length occurs from so many expected words on, and such a share is spread over all between.
-FEWEST_WORDS, SPREAD_SHARE = 0.5, 0.1
+# Errors of lengths (15 d): a length occurs from so many expected words on, and such a proportion is spread over all
+# between.
+FEWEST_WORDS, SPREAD_PROPORTION = 0.5, 0.1

@@ -18,7 +18,7 @@ from dpwords.core.limits import Limits
 from dpwords.core.scaled import Floats, Integers
 from dpwords.estimate.questions import NONE, RunQuestion
 from dpwords.estimate.results import sampling_errors
-from dpwords.estimate.tuning import FEWEST_USES, FEWEST_WORDS, SMALL, SPREAD_SHARE, UNSEEN
+from dpwords.estimate.tuning import FEWEST_USES, FEWEST_WORDS, SMALL, SPREAD_PROPORTION, UNSEEN
 from dpwords.models.hidden import Hidden
 from dpwords.models.run_evidence import Part, RunEvidence
 from dpwords.models.true_lengths import explained_lengths
@@ -31,20 +31,22 @@ _WIDEST = 0.5  # the largest standard deviation that a number between 0 and 1 ca
 
 @dataclass(frozen=True, eq=False)
 class Answered:
-    """Estimated shares, and their standard errors."""
+    """Estimated proportions, and their standard errors."""
 
-    shares: Floats
+    proportions: Floats
     errors: Floats
 
 
-def shares_of(evidence: RunEvidence, question: RunQuestion, chances: Floats) -> tuple[Floats, Floats, dict[int, float]]:
-    """The shares, the number of answers that each is a share of, and the number of words of each length.
+def proportions_of(
+    evidence: RunEvidence, question: RunQuestion, chances: Floats
+) -> tuple[Floats, Floats, dict[int, float]]:
+    """The proportions, the number of answers that each is a proportion of, and the number of words of each length.
 
     Cost: a pass over the releases.
     """
     total, whole = np.zeros(question.number), np.zeros(question.number)
     lengths: dict[int, float] = {}
-    for part in evidence.each(chances, question.kind == "place"):
+    for part in evidence.each(chances, question.kind == "position"):
         words = float(part.times.sum())
         total += _found(part, evidence.hidden, question) @ part.times
         whole += question.sizes(part.length) * words
@@ -58,13 +60,13 @@ def answered(evidence: RunEvidence, population: Hidden, question: RunQuestion, c
     Cost: two passes over the releases, (parameters + answers) · parameters for each release, and
     `model_covariance`.
     """
-    shares, whole, lengths = shares_of(evidence, question, chances)
+    proportions, whole, lengths = proportions_of(evidence, question, chances)
     number, parameters = question.number, len(evidence.groups)
     if parameters > evidence.limits.interval_parameters:
-        return Answered(shares, np.full(number, np.nan))
+        return Answered(proportions, np.full(number, np.nan))
     moments, uses = Moments(number, parameters), evidence.expected(chances)[1]
-    for part in evidence.each(chances, question.kind == "place"):
-        apart = _found(part, evidence.hidden, question) - (shares * question.sizes(part.length))[:, None]
+    for part in evidence.each(chances, question.kind == "position"):
+        apart = _found(part, evidence.hidden, question) - (proportions * question.sizes(part.length))[:, None]
         moments.add(apart, scores_of(part, evidence, chances), part.times)
     along = model_covariance(population, question, chances, lengths)
     errors = moments.errors(along, uses, evidence.groups, sum(lengths.values()))
@@ -73,11 +75,11 @@ def answered(evidence: RunEvidence, population: Hidden, question: RunQuestion, c
         least = moments.least_seen(uses, evidence.groups, chances)
         counts = numbers != NONE
         np.maximum.at(errors, numbers[counts], least[parameter[counts]])
-    return Answered(shares, np.divide(errors, whole, out=np.zeros_like(errors), where=whole > 0))
+    return Answered(proportions, np.divide(errors, whole, out=np.zeros_like(errors), where=whole > 0))
 
 
 class Moments:
-    """Sums over releases of products of their answers, taken relative to the shares, and their scores."""
+    """Sums over releases of products of their answers, taken relative to the proportions, and their scores."""
 
     def __init__(self, answers: int, parameters: int) -> None:
         self.own, self.cross = np.zeros(answers), np.zeros((answers, parameters))
@@ -116,13 +118,13 @@ def scores_of(part: Part, evidence: RunEvidence, chances: Floats) -> Floats:
 
 def _found(part: Part, hidden: Hidden, question: RunQuestion) -> Floats:
     """What is expected of each release: for each answer, how often its run gives it."""
-    if not question.by_place:
+    if not question.by_position:
         return _summed(part.found.uses, question.edges(hidden), question.number)
     if question.kind == "last":
         return _summed(part.found.states[0], question.states(hidden, part.length - 1, part.length), question.number)
     found = np.zeros((question.number, part.found.states.shape[2]))
-    for place, states in enumerate(part.found.states):
-        found += _summed(states, question.states(hidden, place, part.length), question.number)
+    for position, states in enumerate(part.found.states):
+        found += _summed(states, question.states(hidden, position, part.length), question.number)
     return found
 
 
@@ -158,10 +160,10 @@ def model_covariance(
 
 
 class _Walk:
-    """A walk through the places of words of one length that keeps the joint moments of answers and uses."""
+    """A walk through the positions of words of one length that keeps the joint moments of answers and uses."""
 
     def __init__(self, population: Hidden, question: RunQuestion, chances: Floats, length: int) -> None:
-        self.hidden, self.question, self.chances, self.length, self.place = population, question, chances, length, 0
+        self.hidden, self.question, self.chances, self.length, self.position = population, question, chances, length, 0
         size, parameters = population.size, len(population.groups)
         self.begin = np.eye(1, size)[0]
         self.uses, self.answers = np.zeros((parameters, size)), np.zeros((question.number, size))  # by state reached
@@ -169,19 +171,19 @@ class _Walk:
         self.joint = np.zeros((question.number, parameters))
         layers = population.layers(length)
         self.taken = np.split(layers.order, layers.begin[1:-1])
-        self.shares = population.completing(chances, length)
+        self.proportions = population.completing(chances, length)
 
     def step(self) -> None:
-        """Go on to the next place."""
-        hidden, taken, size = self.hidden, self.taken[self.place], self.hidden.size
+        """Go on to the next position."""
+        hidden, taken, size = self.hidden, self.taken[self.position], self.hidden.size
         source, target, parameter = hidden.source[taken], hidden.target[taken], hidden.parameter[taken]
-        share = self.shares[self.place, taken]
-        mass = self.begin[source] * share
+        proportion = self.proportions[self.position, taken]
+        mass = self.begin[source] * proportion
         numbers = self._numbers(taken, target)
         counted = numbers != NONE
-        to_state = _matrix(source, target, share, size, size)
-        to_answer = _matrix(source[counted], numbers[counted], share[counted], size, self.question.number)
-        to_use = _matrix(source, parameter, share, size, len(self.chances))
+        to_state = _matrix(source, target, proportion, size, size)
+        to_answer = _matrix(source[counted], numbers[counted], proportion[counted], size, self.question.number)
+        to_use = _matrix(source, parameter, proportion, size, len(self.chances))
         self.joint += (self.uses @ to_answer).T + self.answers @ to_use
         np.add.at(self.joint, (numbers[counted], parameter[counted]), mass[counted])
         self.mean_uses += np.bincount(parameter, mass, len(self.chances))
@@ -190,15 +192,15 @@ class _Walk:
         np.add.at(self.uses, (parameter, target), mass)
         np.add.at(self.answers, (numbers[counted], target[counted]), mass[counted])
         self.begin = self.begin @ to_state
-        self.place += 1
+        self.position += 1
 
     def _numbers(self, taken: Integers, target: Integers) -> Integers:
-        if self.question.by_place:
-            return self.question.states(self.hidden, self.place, self.length)[target]
+        if self.question.by_position:
+            return self.question.states(self.hidden, self.position, self.length)[target]
         return self.question.edges(self.hidden)[taken]
 
     def covariance(self) -> Floats:
-        """The covariance of answers and scores of runs up to this place."""
+        """The covariance of answers and scores of runs up to this position."""
         groups = self.hidden.groups
         centred = self.joint - np.outer(self.mean_answers, self.mean_uses)
         by_group = _summed(np.ascontiguousarray(centred.T), groups, int(groups.max()) + 1)
@@ -254,29 +256,29 @@ def root_of_inverse(information: Floats, free: Flags, releases: float) -> Floats
 
 
 def fitted_lengths(counts: Floats, channel: Channel, limits: Limits) -> tuple[Floats, Floats]:
-    """The shares of the true lengths up to the longest likely one, and their standard errors."""
-    shares, matrix = explained_lengths(counts, channel, limits)
-    return shares, length_errors(shares, matrix, float(counts.sum()))
+    """The proportions of the true lengths up to the longest likely one, and their standard errors."""
+    proportions, matrix = explained_lengths(counts, channel, limits)
+    return proportions, length_errors(proportions, matrix, float(counts.sum()))
 
 
-def length_errors(shares: Floats, matrix: Floats, releases: float) -> Floats:
-    """The standard errors of fitted shares of lengths.
+def length_errors(proportions: Floats, matrix: Floats, releases: float) -> Floats:
+    """The standard errors of fitted proportions of lengths.
 
     A fit puts all of the weight on some of the lengths, though the releases hardly tell these from their neighbours. So
-    the information is that of shares a tenth of which is spread over all lengths between the shortest and the longest
-    that occur, and none of them counts as known. As shares lie between 0 and 1, no direction has more than a standard
-    deviation of a half. No error is below that of a sample. Cost: entries of the matrix · lengths.
+    the information is that of proportions a tenth of which is spread over all lengths between the shortest and the
+    longest that occur, and none of them counts as known. As proportions lie between 0 and 1, no direction has more than
+    a standard deviation of a half. No error is below that of a sample. Cost: entries of the matrix · lengths.
     """
-    held = np.flatnonzero(releases * shares >= FEWEST_WORDS)
+    held = np.flatnonzero(releases * proportions >= FEWEST_WORDS)
     first, after = held[0], held[-1] + 1
-    size, errors = after - first, sampling_errors(shares, releases)
-    spread = (1 - SPREAD_SHARE) * shares[first:after] + SPREAD_SHARE / size
+    size, errors = after - first, sampling_errors(proportions, releases)
+    spread = (1 - SPREAD_PROPORTION) * proportions[first:after] + SPREAD_PROPORTION / size
     rows = matrix[first:after]
     released = spread @ rows / spread.sum()
     slopes = np.divide(rows, released, out=np.zeros_like(rows), where=released > 0)
     information = releases * (slopes * released) @ slopes.T + np.eye(size) / _WIDEST**2
     covariance = np.linalg.inv(information)
     whole = covariance.sum(axis=0)
-    variance = np.diagonal(covariance) - whole**2 / whole.sum()  # given that shares sum to 1
+    variance = np.diagonal(covariance) - whole**2 / whole.sum()  # given that proportions sum to 1
     errors[first:after] = np.maximum(errors[first:after], np.sqrt(np.maximum(variance, 0.0)))
     return errors

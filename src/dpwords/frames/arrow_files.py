@@ -98,8 +98,8 @@ class ArrowReader(TableReader):
                 yield from parts(_sound(batch.select(list(columns))), self._source.name, done)
                 done += batch.num_rows
 
-    def _open(self, places: Sequence[int] = ()) -> Any:
-        file, options = shared(self._source.rewound()), pa.ipc.IpcReadOptions(included_fields=list(places))
+    def _open(self, positions: Sequence[int] = ()) -> Any:
+        file, options = shared(self._source.rewound()), pa.ipc.IpcReadOptions(included_fields=list(positions))
         return (pa.ipc.open_file if self._is_file else pa.ipc.open_stream)(file, options=options)
 
 
@@ -118,17 +118,17 @@ class ArrowWriter(GroupWriter):
 
     def write(self, batch: pa.RecordBatch) -> None:
         columns = [
-            self._grown(place, column) if pa.types.is_dictionary(column.type) else column
-            for place, column in enumerate(batch.columns)
+            self._grown(position, column) if pa.types.is_dictionary(column.type) else column
+            for position, column in enumerate(batch.columns)
         ]
         self._out.write_batch(pa.RecordBatch.from_arrays(columns, schema=batch.schema))
 
-    def _grown(self, place: int, column: pa.DictionaryArray) -> pa.DictionaryArray:
+    def _grown(self, position: int, column: pa.DictionaryArray) -> pa.DictionaryArray:
         """The column with a dictionary that begins with the one of the batch before, as Arrow files require."""
-        known = self._dictionaries.get(place, column.dictionary)
+        known = self._dictionaries.get(position, column.dictionary)
         found = pa.compute.index_in(column.dictionary, known)
         known = pa.concat_arrays([known, column.dictionary.filter(found.is_null())])
-        self._dictionaries[place] = known
+        self._dictionaries[position] = known
         codes = pa.compute.index_in(column.dictionary, known).take(column.indices)
         return pa.DictionaryArray.from_arrays(codes.cast(column.type.index_type), known, ordered=column.type.ordered)
 

@@ -105,8 +105,8 @@ class BatchRelease:
     def draw(self, found: Found, rows: Integers, ids: Any, epsilons: Floats | None = None) -> Ragged:
         """The released words of some rows, in their order."""
         hamming = self.mechanism.distance == "hamming"
-        places = np.minimum(found.words.sizes[rows], self.mechanism.k) if hamming else np.zeros(len(rows), np.int64)
-        kinds, numbers = pairs_of(np.zeros(len(rows)) if epsilons is None else epsilons[rows], places)
+        positions = np.minimum(found.words.sizes[rows], self.mechanism.k) if hamming else np.zeros(len(rows), np.int64)
+        kinds, numbers = pairs_of(np.zeros(len(rows)) if epsilons is None else epsilons[rows], positions)
         groups = []
         for number, (epsilon, k) in enumerate(kinds):
             some = np.flatnonzero(numbers == number)

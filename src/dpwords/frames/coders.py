@@ -90,8 +90,8 @@ def contents_of(texts: Any) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     """The offsets of an array of large strings, and the bytes from the first one's beginning to the last one's end."""
     if not len(texts):
         return np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.uint8)
-    _, places, data = texts.buffers()
-    offsets = np.frombuffer(places, dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    _, positions, data = texts.buffers()
+    offsets = np.frombuffer(positions, dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
     marks = np.zeros(0, dtype=np.uint8) if data is None else np.frombuffer(data, dtype=np.uint8)
     return offsets, marks[offsets[0] : offsets[-1]]
 
@@ -152,7 +152,10 @@ def written_kind(kind: Any, symbols: CodedSymbols) -> Any:
         parts = list(zip(*symbols, strict=True)) if {*map(type, symbols)} == {tuple} and _one_width(symbols) else []
         if is_list(kind):
             return pa.list_(written_kind(kind.value_type, tuple(value for part in parts for value in part)))
-        inner = [(kind.field(place), parts[place] if place < len(parts) else ()) for place in range(kind.num_fields)]
+        inner = [
+            (kind.field(position), parts[position] if position < len(parts) else ())
+            for position in range(kind.num_fields)
+        ]
         return pa.struct([pa.field(field.name, written_kind(field.type, part)) for field, part in inner])
     return kind
 
@@ -233,8 +236,8 @@ class DictionaryCoder:
     def codes(self, values: Any) -> Codes:
         size = len(self.symbols)
         known = np.append(self._inner.codes(values.dictionary), code_type(size + 1)(size))
-        places = values.indices.cast(pa.int64()).fill_null(len(known) - 1)
-        return np.asarray(known[places.to_numpy(zero_copy_only=False)])
+        positions = values.indices.cast(pa.int64()).fill_null(len(known) - 1)
+        return np.asarray(known[positions.to_numpy(zero_copy_only=False)])
 
 
 @dataclass(frozen=True)
@@ -245,45 +248,45 @@ class TupleCoder:
     kind: Any
 
     @cached_property
-    def _places(self) -> list[Alphabet]:
-        """For each place of the tuples, what occurs there."""
+    def _positions(self) -> list[Alphabet]:
+        """For each position of the tuples, what occurs there."""
         widths = {len(symbol) if isinstance(symbol, tuple) else -1 for symbol in self.symbols}
         fields = self.kind.num_fields if pa.types.is_struct(self.kind) else None
         if len(widths) > 1 or min(widths) < 1 or (fields is not None and widths != {fields}):
             raise _unfit(self.kind)
-        places = [Alphabet(place) for place in zip(*self.symbols, strict=True)]
-        if math.prod(len(place) + 1 for place in places) > np.iinfo(np.int64).max:
+        positions = [Alphabet(position) for position in zip(*self.symbols, strict=True)]
+        if math.prod(len(position) + 1 for position in positions) > np.iinfo(np.int64).max:
             raise TooLarge("the symbols are tuples with too many parts: use shorter tuples, or write them as text")
-        return places
+        return positions
 
     @cached_property
     def _parts(self) -> list[Coder]:
-        """For each place of the tuples, the coder of what occurs there."""
-        kinds = [self.kind.field(i if pa.types.is_struct(self.kind) else 0).type for i in range(len(self._places))]
-        return [coder_of(place.symbols, kind) for place, kind in zip(self._places, kinds, strict=True)]
+        """For each position of the tuples, the coder of what occurs there."""
+        kinds = [self.kind.field(i if pa.types.is_struct(self.kind) else 0).type for i in range(len(self._positions))]
+        return [coder_of(position.symbols, kind) for position, kind in zip(self._positions, kinds, strict=True)]
 
     @cached_property
     def _known(self) -> Any:
         """The number of each symbol, as an Arrow array."""
-        columns = zip(self._places, zip(*self.symbols, strict=True), strict=True)
-        return self._numbers([np.array([place.codes[part] for part in column]) for place, column in columns])
+        columns = zip(self._positions, zip(*self.symbols, strict=True), strict=True)
+        return self._numbers([np.array([position.codes[part] for part in column]) for position, column in columns])
 
     def _numbers(self, parts: Sequence[Codes]) -> Any:
         """Numbers of tuples in mixed radix, from the codes of their parts."""
         numbers = np.zeros(len(parts[0]), dtype=np.int64)
-        for part, place in zip(parts, self._places, strict=True):
-            numbers = numbers * (len(place) + 1) + part
+        for part, position in zip(parts, self._positions, strict=True):
+            numbers = numbers * (len(position) + 1) + part
         return pa.array(numbers)
 
     def codes(self, values: Any) -> Codes:
-        size, width = len(self.symbols), len(self._places)
+        size, width = len(self.symbols), len(self._positions)
         whole = values.is_valid().to_numpy(zero_copy_only=False)
         if is_list(self.kind):
             lengths = pc.list_value_length(values).fill_null(0).to_numpy(zero_copy_only=False)
             whole = whole & (lengths == width)
         flat = (values if whole.all() else values.filter(pa.array(whole))).flatten()
         if is_list(self.kind):
-            flat = [flat.take(pa.array(np.arange(place, len(flat), width))) for place in range(width)]
+            flat = [flat.take(pa.array(np.arange(position, len(flat), width))) for position in range(width)]
         numbers = self._numbers([part.codes(column) for part, column in zip(self._parts, flat, strict=True)])
         found = np.full(len(values), size, dtype=code_type(size + 1))
         found[whole] = pc.index_in(numbers, value_set=self._known).fill_null(size).to_numpy(zero_copy_only=False)

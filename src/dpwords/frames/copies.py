@@ -89,7 +89,7 @@ def _holds_more(kind: Any) -> bool:
     """Whether a type has unions or views of lists, at any depth."""
     if pa.types.is_union(kind) or pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
         return True
-    return any(_holds_more(kind.field(place).type) for place in range(kind.num_fields))
+    return any(_holds_more(kind.field(position).type) for position in range(kind.num_fields))
 
 
 def _encoded(column: Any, kind: Any) -> Any:
@@ -107,8 +107,8 @@ def _encoded(column: Any, kind: Any) -> Any:
 
 def _ordered(found: Any, order: Any) -> Any:
     """A dictionary-encoded array whose dictionary has its values in this order."""
-    places = pc.index_in(found.dictionary, order)
-    ranks = np.argsort(np.argsort(places.to_numpy()))
-    dictionary = found.dictionary.take(pc.sort_indices(places))
+    positions = pc.index_in(found.dictionary, order)
+    ranks = np.argsort(np.argsort(positions.to_numpy()))
+    dictionary = found.dictionary.take(pc.sort_indices(positions))
     codes = pa.array(ranks, pa.int32()).take(found.indices)
     return pa.DictionaryArray.from_arrays(codes, dictionary, ordered=True)

@@ -110,8 +110,8 @@ class DelimitedReader(TableReader):
                     yield row
                     number, size = number + 1, 0
             except csv.Error:
-                place = number if self._has_header else number + 1
-                where = f"row {place}" if place else "the header"
+                position = number if self._has_header else number + 1
+                where = f"row {position}" if position else "the header"
                 raise InvalidValue(
                     f"{where} of {name} has a quote that is not closed or not doubled, or a bad line end: correct it"
                 ) from None

@@ -35,8 +35,8 @@ class WordRule:
         words, mechanism = found.words, self.mechanism
         size = len(mechanism.language.alphabet)
         if words.values.max(initial=0) == size:
-            places = np.flatnonzero(words.values == size)
-            _mark(faults, np.unique(np.searchsorted(words.ends, places, side="right")), Fault.UNKNOWN)
+            positions = np.flatnonzero(words.values == size)
+            _mark(faults, np.unique(np.searchsorted(words.ends, positions, side="right")), Fault.UNKNOWN)
         if mechanism.least_length:
             _mark(faults, np.flatnonzero(words.sizes == 0), Fault.EMPTY)
             _mark(faults, np.flatnonzero(words.sizes < mechanism.least_length), Fault.SHORT)

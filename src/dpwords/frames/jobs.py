@@ -146,7 +146,7 @@ class FileRelease(Passes):
         """The file that the receipt is written to; None if it is inside the output, or if there is no place for it."""
         if self._unfinished is None or not self._target.is_text:
             return None
-        return receipts.place_of(self._unfinished.output)
+        return receipts.path_of(self._unfinished.output)
 
     @property
     def target_is_text(self) -> bool:
@@ -210,7 +210,7 @@ def _checked_output(job: Job) -> Path:
             raise InvalidValue(f"{final.name} is a directory or a device: name a file to write to")
         if not final.parent.is_dir():
             raise InvalidValue(f"there is no directory for {final.name}: make it first")
-        for written in (final, receipts.place_of(final)):
+        for written in (final, receipts.path_of(final)):
             refuse_standard_input(written)
             if job.source != STANDARD and is_same_file(job.source, written):
                 raise InvalidValue(f"{written.name} is both input and output: write to another file")

@@ -17,7 +17,7 @@ from dpwords.frames.tuning import CELLS, ROWS, TEXT_BYTES
 from dpwords.recipes.table_formats import Packing
 
 REST = "\0the whole line"  # a column with the lines as they were read; no key of a text file has this name
-JsonLine = tuple[str, dict[str, tuple[int, int]]]  # with the places of its values
+JsonLine = tuple[str, dict[str, tuple[int, int]]]  # with the positions of its values
 _WHITE = " \t\r\n"
 _ARROW_REFUSES = (pa.ArrowException, ValueError, TypeError, OverflowError)
 
@@ -33,7 +33,7 @@ def _not_a_number(_name: str) -> None:
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_not_a_number)  # numbers are only skipped
 
 
-def places(line: str) -> dict[str, tuple[int, int]]:
+def positions(line: str) -> dict[str, tuple[int, int]]:
     """Where the value of each key of a JSON object begins and ends in the text."""
     found: dict[str, tuple[int, int]] = {}
     try:
@@ -62,7 +62,7 @@ def places(line: str) -> dict[str, tuple[int, int]]:
 
 
 def _next(line: str, at: int) -> int:
-    """The next place that is not white space."""
+    """The next position that is not white space."""
     while line[at] in _WHITE:
         at += 1
     return at
@@ -97,7 +97,7 @@ class JsonReader(TableReader):
     def follows_from(self, lines: Sequence[str], columns: Sequence[str], words: Mapping[str, Any]) -> bool:
         given, follow = (
             [(name, words.get(name, _same)(schema.field(name).type)) for name in schema.names if name in columns]
-            for schema in (self.schema, self._guessed([(line, places(line)) for line in lines]))
+            for schema in (self.schema, self._guessed([(line, positions(line)) for line in lines]))
         )
         return given == follow
 
@@ -144,7 +144,7 @@ class JsonReader(TableReader):
         raise InvalidValue(f"a column of {self._source.name} that is used has values of several types: write all alike")
 
     def _lines(self) -> Iterator[list[JsonLine]]:
-        """The lines with the places of their values, in batches."""
+        """The lines with the positions of their values, in batches."""
         name, blanks, size = self._source.name, 0, 0
         some: list[JsonLine] = []
         keys = set[str]()
@@ -157,7 +157,7 @@ class JsonReader(TableReader):
                 if blanks:
                     raise InvalidValue(f"line {blanks} of {name} is blank: only the end of a file may be")
                 try:
-                    some.append((line, places(line)))
+                    some.append((line, positions(line)))
                 except _NotJson:
                     raise InvalidValue(
                         f"line {number} of {name} is not a JSON object with distinct keys: write one on each line"
@@ -176,8 +176,8 @@ def _same(kind: Any) -> Any:
     return kind
 
 
-def _value(line: str, place: tuple[int, int] | None) -> Any:
-    return None if place is None else json.loads(line[slice(*place)])
+def _value(line: str, position: tuple[int, int] | None) -> Any:
+    return None if position is None else json.loads(line[slice(*position)])
 
 
 class JsonWriter(GroupWriter):
@@ -203,7 +203,7 @@ class JsonWriter(GroupWriter):
 
 def _replaced(line: str, values: Mapping[str, str]) -> dict[str, str]:
     """The values of a JSON object, as they are written, of which some are new."""
-    return {key: values.get(key, line[begin:end]) for key, (begin, end) in places(line).items()}
+    return {key: values.get(key, line[begin:end]) for key, (begin, end) in positions(line).items()}
 
 
 def _written(value: Any) -> str:

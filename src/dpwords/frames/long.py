@@ -65,7 +65,7 @@ class LongWords:
         order = Order(None) if self.order is None else Order.of(_plain(table, self.order), self.order)
         symbols = _combined(table, self.symbol)
         try:
-            symbols = symbols.take(pa.array(order.places(numbers)))
+            symbols = symbols.take(pa.array(order.positions(numbers)))
         except pa.ArrowNotImplementedError:
             raise InvalidValue(
                 f"symbols cannot be values of type {kind_name(symbols.type)}: convert column {self.symbol}"
@@ -142,7 +142,7 @@ class Order:
     def of(cls, column: Any, name: str) -> Order:
         """From the order column. Text is read as numbers or as ISO 8601 times: sorted as text, 10 comes before 9."""
         if column.null_count:
-            raise InvalidValue(f"row {_first_null(column)} has no value in column {name}: give every row its place")
+            raise InvalidValue(f"row {_first_null(column)} has no value in column {name}: give every row its position")
         if not is_text(column.type):
             if pa.types.is_timestamp(column.type):
                 return cls(column, "times")
@@ -160,8 +160,8 @@ class Order:
             "without a time zone: convert it"
         )
 
-    def places(self, cases: Integers) -> Integers:
-        """The rows, sorted by their case and then by their place in it; rows of equal place keep their order."""
+    def positions(self, cases: Integers) -> Integers:
+        """The rows, sorted by their case and then by their position in it; rows of equal position keep their order."""
         if self.keys is None:
             return np.argsort(cases, kind="stable")
         keys = pa.table({"case": pa.array(cases), "order": self.keys})

@@ -71,8 +71,8 @@ class Division:
         """The ε of each word of people who have so many words."""
         if self.budget is None or self.split == "first":
             return np.full(len(numbers), self.epsilon)
-        distinct, places = np.unique(numbers, return_inverse=True)
-        return np.array([_part(self.budget, number) for number in distinct.tolist()])[places.ravel()]
+        distinct, positions = np.unique(numbers, return_inverse=True)
+        return np.array([_part(self.budget, number) for number in distinct.tolist()])[positions.ravel()]
 
     def each(self, person: Integers, numbers: Integers) -> Floats:
         """The ε of each word, from the person of each word and the number of words of each person.

@@ -73,7 +73,7 @@ def encoded(document: Mapping[str, Any]) -> bytes:
     return json.dumps(document, indent=1, ensure_ascii=False).encode()
 
 
-def place_of(output: Path) -> Path:
+def path_of(output: Path) -> Path:
     """Where the receipt of a file is that has no place for it inside."""
     return Path(f"{output}.receipt.json")
 
@@ -86,7 +86,7 @@ def read(path: str, named: str | None = None) -> dict[str, Any]:
     """
     form, name = FileForm.of(path, named), Path(path).name
     if form.is_text:
-        return decoded(read_text(place_of(Path(path))), name)
+        return decoded(read_text(path_of(Path(path))), name)
     with Input(path) as source:
         return inside(form.reader(source).schema, name)
 

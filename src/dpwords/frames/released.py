@@ -24,7 +24,7 @@ class Released:
     """The words of a released table as symbol codes, or the answers of a report as numbers of items, a row each."""
 
     codes: Ragged | Codes
-    places: tuple[str, ...] = ()  # the columns of the words, if each place has one
+    positions: tuple[str, ...] = ()  # the columns of the words, if each position has one
 
     def __len__(self) -> int:
         return len(self.codes)

@@ -251,8 +251,8 @@ class WideWords:
         codes = np.zeros(valid.shape, dtype=words.values.dtype)
         codes[valid] = words.values
         return [
-            symbols.take(pa.array(codes[:, place], mask=~valid[:, place]))
-            for place, symbols in enumerate(self._symbols)
+            symbols.take(pa.array(codes[:, position], mask=~valid[:, position]))
+            for position, symbols in enumerate(self._symbols)
         ]
 
 
@@ -328,8 +328,10 @@ def released_names(names: Sequence[str], shape: Shape) -> list[str]:
     """
     if shape.released == shape.columns:
         return list(names)
-    place = names.index(shape.columns[0])
-    before, after = ([name for name in some if name not in shape.columns] for some in (names[:place], names[place:]))
+    position = names.index(shape.columns[0])
+    before, after = (
+        [name for name in some if name not in shape.columns] for some in (names[:position], names[position:])
+    )
     for name in shape.released:
         if name in before or name in after:
             raise InvalidValue(f"what is released goes into a new column, {name}, and there is one already: rename it")

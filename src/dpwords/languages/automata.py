@@ -190,9 +190,11 @@ class LevenshteinAutomaton(Automaton):
         if edits not in ("all", "substitutions"):
             raise InvalidValue("edits must be 'all' or 'substitutions'")
         symbols, letters = symbols_of(word), Alphabet(alphabet)
-        for place, symbol in enumerate(symbols, start=1):
+        for position, symbol in enumerate(symbols, start=1):
             if symbol not in letters:
-                raise InvalidValue(f"symbol {place} of {len(symbols)} is not in the alphabet: add it to the alphabet")
+                raise InvalidValue(
+                    f"symbol {position} of {len(symbols)} is not in the alphabet: add it to the alphabet"
+                )
         most = whole_number(k, "k", 0)
         self.word, self.edits = symbols, edits
 

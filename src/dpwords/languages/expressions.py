@@ -93,27 +93,28 @@ class DFA:
         return DFA(frozenset(names.values()), tuple(rows), self.accepting)
 
 
-_START = 1  # the bit of the place before the first symbol
+_START = 1  # the bit of the position before the first symbol
 
 
 def dfa_of(expression: Expression) -> DFA:
-    """The least deterministic automaton of an expression: Glushkov's construction, subsets of places as bits of ints.
+    """The least deterministic automaton of an expression: Glushkov's construction, subsets of positions as bits of
+    ints.
 
-    Raises `TooLarge` if the expression has too many places, or its automaton too many states. Cost: states · (places +
-    names).
+    Raises `TooLarge` if the expression has too many positions, or its automaton too many states. Cost: states ·
+    (positions + names).
     """
     names = symbols_in(expression)
-    places = _Places()
-    whole = places.of(expression)
-    places.link(_START, whole.first)
+    positions = _Positions()
+    whole = positions.of(expression)
+    positions.link(_START, whole.first)
     ends = whole.last | (_START if whole.empty else 0)
-    letters: list[tuple[tuple[Symbol] | None, int]] = [((name,), places.reading(name)) for name in names]
-    letters.append((None, places.reading_others()))
+    letters: list[tuple[tuple[Symbol] | None, int]] = [((name,), positions.reading(name)) for name in names]
+    letters.append((None, positions.reading_others()))
 
     def follow(at: int) -> Iterator[tuple[tuple[Symbol] | None, int]]:
         ahead = 0
-        for place in _bits(at):
-            ahead |= places.follow[place]
+        for position in _bits(at):
+            ahead |= positions.follow[position]
         for letter, reading in letters:
             if ahead & reading:
                 yield letter, ahead & reading
@@ -140,32 +141,33 @@ def dfa_of(expression: Expression) -> DFA:
 
 
 class _Ends(NamedTuple):
-    """The places where the words of an expression can begin and end, as bits, and whether it allows the empty word."""
+    """The positions where the words of an expression can begin and end, as bits, and whether it allows the empty
+    word."""
 
     first: int
     last: int
     empty: bool
 
 
-class _Places:
-    """The places of an expression: its letters, with repetitions written out. Place 0 is the start."""
+class _Positions:
+    """The positions of an expression: its letters, with repetitions written out. Position 0 is the start."""
 
     def __init__(self) -> None:
         self.letters: list[Letter] = [Letter(())]
-        self.follow: list[int] = [0]  # for each place the places that can come next, as bits
+        self.follow: list[int] = [0]  # for each position the positions that can come next, as bits
 
     def of(self, expression: Expression) -> _Ends:
-        """Add the places of an expression."""
+        """Add the positions of an expression."""
         if isinstance(expression, Letter):
-            if len(self.letters) > DEFAULTS.pattern_places:
+            if len(self.letters) > DEFAULTS.pattern_positions:
                 raise TooLarge(
-                    f"a pattern may have at most {DEFAULTS.pattern_places} symbols with its repetitions written out: "
-                    "use smaller repetitions"
+                    f"a pattern may have at most {DEFAULTS.pattern_positions} symbols with its repetitions written "
+                    "out: use smaller repetitions"
                 )
             self.letters.append(expression)
             self.follow.append(0)
-            place = 1 << (len(self.letters) - 1)
-            return _Ends(place, place, False)
+            position = 1 << (len(self.letters) - 1)
+            return _Ends(position, position, False)
         if isinstance(expression, OneOf):
             ends = [self.of(part) for part in expression.parts]
             return _Ends(_all(e.first for e in ends), _all(e.last for e in ends), any(e.empty for e in ends))
@@ -198,17 +200,17 @@ class _Places:
         return _Ends(whole.first, last, empty)
 
     def link(self, sources: int, targets: int) -> None:
-        """Let places be followed by others."""
+        """Let positions be followed by others."""
         for source in _bits(sources):
             self.follow[source] |= targets
 
     def reading(self, name: Symbol) -> int:
-        """The places that read a symbol."""
+        """The positions that read a symbol."""
         return _all(1 << p for p, at in enumerate(self.letters) if (name in at.symbols) != at.negated)
 
     def reading_others(self) -> int:
-        """The places that read a symbol that the expression does not name."""
-        return _all(1 << place for place, at in enumerate(self.letters) if at.negated)
+        """The positions that read a symbol that the expression does not name."""
+        return _all(1 << position for position, at in enumerate(self.letters) if at.negated)
 
 
 def _all(bits: Iterable[int]) -> int:

@@ -42,5 +42,5 @@ class Words(Everything):
 
     def count(self, length: int) -> int:
         """The exact number of words of this length. Cost: one exponentiation."""
-        places = whole_number(length, "a length", 0)
-        return 0 if self.max_length is not None and places > self.max_length else len(self.alphabet) ** places
+        positions = whole_number(length, "a length", 0)
+        return 0 if self.max_length is not None and positions > self.max_length else len(self.alphabet) ** positions

@@ -78,17 +78,17 @@ class EditChannel(Private):
     @property
     def deleted(self) -> float:
         """The probability that a symbol is deleted."""
-        return self._channel.shares[0]
+        return self._channel.probabilities[0]
 
     @property
     def kept(self) -> float:
         """The probability that a symbol is kept."""
-        return self._channel.shares[1]
+        return self._channel.probabilities[1]
 
     @property
     def replaced(self) -> float:
         """The probability that a symbol is replaced by another."""
-        return self._channel.shares[2]
+        return self._channel.probabilities[2]
 
     @property
     def inserted(self) -> float:

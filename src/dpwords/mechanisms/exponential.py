@@ -28,10 +28,11 @@ class Exponential(Weighted):
     proven to be better, a weight that makes the constants equal, or nearly so (`certificate(length).method` says
     which).
 
-    Two words that differ in at most `k` places are `epsilon`-indistinguishable; `guarantee` covers all pairs. `utility`
-    is `Linear()`, `Inverse(alpha)`, `Staircase()` or, by default, the best one that is proven for the language.
-    `calibration` is "tight", the best rate that is proven, or "textbook", ε/(2Δu). With distance="levenshtein" the
-    outputs are all words of a finite language (a `Lexicon`, or a language bounded by `up_to`), of any length.
+    Two words that differ in at most `k` positions are `epsilon`-indistinguishable; `guarantee` covers all pairs.
+    `utility` is `Linear()`, `Inverse(alpha)`, `Staircase()` or, by default, the best one that is proven for the
+    language. `calibration` is "tight", the best rate that is proven, or "textbook", ε/(2Δu). With
+    distance="levenshtein" the outputs are all words of a finite language (a `Lexicon`, or a language bounded by
+    `up_to`), of any length.
 
     Cost of `given`: the length on free words; on a system with E edges length · E with `Linear`, otherwise length² · E;
     on a lexicon one distance for each word, 10 milliseconds for 100,000 words.
@@ -56,7 +57,7 @@ class Exponential(Weighted):
         limits: Limits = DEFAULTS,
     ) -> None:
         if distance not in ("hamming", "levenshtein"):
-            raise InvalidValue("distance is 'hamming', places that differ, or 'levenshtein', edits")
+            raise InvalidValue("distance is 'hamming', positions that differ, or 'levenshtein', edits")
         space = space_of(checked_language(language), distance, limits)
         super().__init__(language, space, k, distance, limits)
         self.epsilon = checked_epsilon(epsilon)
@@ -143,10 +144,10 @@ class Exponential(Weighted):
         elif certificate is None or certificate.method is Method.EVERY_WORD:
             text = "exponential mechanism, tight: all of ε goes into the weights"
         else:
-            share = certificate.c / certificate.epsilon
+            proportion = certificate.c / certificate.epsilon
             text = (
-                f"exponential mechanism with a certificate for words of this length ({proof}): {share:.1%} of ε goes "
-                "into the weights"
+                f"exponential mechanism with a certificate for words of this length ({proof}): {proportion:.1%} of ε "
+                "goes into the weights"
             )
         is_fallback = calibration == "textbook" and self._given[1] == "tight"
         return InForce(text, calibration, c, proof, is_fallback)

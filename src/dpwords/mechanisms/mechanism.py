@@ -136,7 +136,7 @@ class Mechanism(Value, ABC):
         probability that a release has at most so many changes. Cost: (at_most + 2) times that of `expected_distance`.
 
         >>> from dpwords import Exponential, Words
-        >>> [round(share, 3) for share in Exponential(Words("ab"), epsilon=2).distance_distribution(length=3)]
+        >>> [round(proportion, 3) for proportion in Exponential(Words("ab"), epsilon=2).distance_distribution(length=3)]
         [0.683, 0.277, 0.038, 0.002]
         """
         if (word is None) == (length is None):
@@ -149,10 +149,10 @@ class Mechanism(Value, ABC):
     @within_memory()
     def _average(self, length: int | None, width: int | None) -> tuple[float, list[float]]:
         """The public averages over words of one length: of the distance, and of the probability of each distance."""
-        places = self._public_length(length)
-        words, times = self._space.typical(places, steps=1 if self.is_linear else places)
-        means, shares = self._distances(words, width)
-        return math.fsum(times * means) / int(times.sum()), (times @ shares / times.sum()).tolist()
+        positions = self._public_length(length)
+        words, times = self._space.typical(positions, steps=1 if self.is_linear else positions)
+        means, proportions = self._distances(words, width)
+        return math.fsum(times * means) / int(times.sum()), (times @ proportions / times.sum()).tolist()
 
     def _distances(self, rows: Rows, width: int | None) -> Distances:
         """The distances of the outputs of some words of one length from these words."""
@@ -265,7 +265,9 @@ class NamedItems:
     def __init__(self, question: Question, answers: Answers, selection: Selection) -> None:
         self.question, self.items, self.size = question, answers.items, selection.size
         self.share_if_true, self.share_if_not = selection.share_if_true, selection.share_if_not
-        self.at_places = answers.at_places  # the numbers of the true items at each place of words of one length
+        self.at_positions = (
+            answers.at_positions
+        )  # the numbers of the true items at each position of words of one length
         self.kind = code_type(len(self.items))
         self._code_of = {item: code for code, item in enumerate(self.items)}
 

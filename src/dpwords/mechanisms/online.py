@@ -22,7 +22,7 @@ from dpwords.spaces.graph import Graph
 from dpwords.spaces.online import OnlineRuns
 from dpwords.spaces.space import Weights
 
-_SLACK = 2.0**-49  # more than rounding costs, for each place that differs
+_SLACK = 2.0**-49  # more than rounding costs, for each position that differs
 
 
 class Online(Weighted):
@@ -68,12 +68,12 @@ class Online(Weighted):
         """
         space = OnlineRuns(Graph.of(self.language), self.limits)
         graph = space.graph
-        places = None if length is None else self._checked_length(whole_number(length, "length", 1))
-        if places is None and not (graph.accepting.all() and np.diff(graph.first).all()):
+        positions = None if length is None else self._checked_length(whole_number(length, "length", 1))
+        if positions is None and not (graph.accepting.all() and np.diff(graph.first).all()):
             raise InvalidValue("runs of this system can get stuck, or may not end everywhere: pass stream(length=...)")
-        if places is not None and not graph.useful(places)[0, graph.start]:
-            raise InvalidValue(f"the language has no word of length {places}: choose another length")
-        return OnlineStream(self, space, places)
+        if positions is not None and not graph.useful(positions)[0, graph.start]:
+            raise InvalidValue(f"the language has no word of length {positions}: choose another length")
+        return OnlineStream(self, space, positions)
 
     def _in_force(self, length: int) -> InForce:
         return InForce("online mechanism: each symbol is drawn with ε/k of its own, and nothing has to be calibrated")
@@ -82,7 +82,7 @@ class Online(Weighted):
         return type(self)(self.language, epsilon, k, limits=self.limits)
 
     def weights(self, length: int) -> Weights:
-        """The weights of the outputs at words of this length, of which each place takes its share."""
+        """The weights of the outputs at words of this length, of which each position takes its proportion."""
         return _weights(self._rate, length)
 
 
@@ -92,7 +92,8 @@ def _weights(rate: Fraction, length: int) -> Weights:
 
 
 class OnlineStream:
-    """One word that is being released. Memory: constant, or one flag for each state and place if the length is given.
+    """One word that is being released. Memory: constant, or one flag for each state and position if the length is
+    given.
 
     Each push draws fresh bits. No generator is kept between pushes, so copies of a stream (in forked processes, or
     unpickled) never repeat each other's draws.

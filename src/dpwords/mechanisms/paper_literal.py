@@ -65,7 +65,7 @@ class PaperLiteral(Mechanism):
         return ByDistanceLaw(around, DistanceWeights.ignoring_sizes(around.sizes, weights), self.limits)
 
     def _true_epsilon(self, length: int) -> float:
-        """The loss between words within k places, by distances alone on free words, else over all pairs of words."""
+        """The loss between words within k positions, by distances alone on free words, else over all pairs of words."""
         self._checked_length(whole_number(length, "length", 1))
         if self._space.homogeneous:
             logs = self._law(np.zeros(length, dtype=np.int64)).weights.log_probs

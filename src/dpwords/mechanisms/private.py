@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 SomeWord = TypeVar("SomeWord", bound=Word | Codes)
 Progress = Callable[[Sequence[Any]], Iterable[Any]]
-StepDone = Callable[[str, float | None], None]  # what is being done, and the share from 0 to 1, None if unknown
+StepDone = Callable[[str, float | None], None]  # what is being done, and the fraction from 0 to 1, None if unknown
 _BYTES_A_CODE = 3  # bytes taken for each byte of codes while all rows are drawn; measured
 
 
@@ -68,8 +68,8 @@ class Private(Summarised):
         """Make everything that draws of words of this length need, so that none of them has to wait for it.
 
         That is above all a certificate, and a choice where there are several mechanisms. `progress` is called with what
-        is being done, and with the share of it that is done. `in_full` also makes certificates that are otherwise made
-        only when they are asked for, as those of large lexicons. Cost: nothing on free words.
+        is being done, and with the fraction of it that is done. `in_full` also makes certificates that are otherwise
+        made only when they are asked for, as those of large lexicons. Cost: nothing on free words.
         """
         self._drawing(length)
 
@@ -320,7 +320,7 @@ class _Draws:
 
 
 def _groups(given: list[Any]) -> list[tuple[type, Sequence[int]]]:
-    """The words by kind and length: the kind of each group, and the places of its words in the list."""
+    """The words by kind and length: the kind of each group, and the positions of its words in the list."""
     kinds = set(map(type, given))
     if len(kinds) == 1 and kinds <= {str, list, tuple} and len(set(map(len, given))) == 1:
         return [(kinds.pop(), range(len(given)))]

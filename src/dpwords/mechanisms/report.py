@@ -1,4 +1,4 @@
-"""Reports: one answer about one place of the whole word, for promises that cover whole words."""
+"""Reports: one answer about one position of the whole word, for promises that cover whole words."""
 
 from __future__ import annotations
 
@@ -30,17 +30,18 @@ _STEP = {"visits": "states", "transitions": "transitions", "symbols": "symbols"}
 
 
 class Report(Private):
-    """Release one answer about one place of the word, chosen uniformly at random, with all of ε.
+    """Release one answer about one position of the word, chosen uniformly at random, with all of ε.
 
     The promise is ε for any two words of the language, however far apart and however long they are. No released word
-    could keep such a promise and still be of use; an answer from each of many people can, because shares are estimated
-    from all of them. The question is about "visits" (which state does the run enter?), "transitions" (which state comes
-    after which? on words without states, which symbol comes directly after which?) or "symbols".
+    could keep such a promise and still be of use; an answer from each of many people can, because proportions are
+    estimated from all of them. The question is about "visits" (which state does the run enter?), "transitions" (which
+    state comes after which? on words without states, which symbol comes directly after which?) or "symbols".
 
     An answer is a frozenset of `size` of the `items`, all answers that are possible. The true one is among them with
-    probability `share_if_true`, any other with `share_if_not`; `size` is the one with which estimated shares have the
-    least variance. Which place was chosen is not released. A word of one symbol has no transition where the first
-    symbol is not a step from a start: it is refused. Cost: the length of the word, and a random number for each item.
+    probability `share_if_true`, any other with `share_if_not`; `size` is the one with which estimated proportions have
+    the least variance. Which position was chosen is not released. A word of one symbol has no transition where the
+    first symbol is not a step from a start: it is refused. Cost: the length of the word, and a random number for each
+    item.
 
     >>> from dpwords import GridWorld, Report
     >>> report = Report(GridWorld(15, 15).by_states(), epsilon=4, question="visits")
@@ -87,12 +88,12 @@ class Report(Private):
 
     @property
     def share_if_true(self) -> float:
-        """The probability that an item is named if it is the one at the chosen place."""
+        """The probability that an item is named if it is the one at the chosen position."""
         return self._selection.share_if_true
 
     @property
     def share_if_not(self) -> float:
-        """The probability that an item is named if it is not the one at the chosen place."""
+        """The probability that an item is named if it is not the one at the chosen position."""
         return self._selection.share_if_not
 
     @property
@@ -139,7 +140,7 @@ class Report(Private):
 
     def _in_force(self, length: int) -> InForce:
         return InForce(
-            f"report: one place of the word, chosen at random, is answered by naming {self.size} of {len(self.items)} "
+            f"report: one position of the word, chosen at random, is answered by naming {self.size} of {len(self.items)} "
             f"{_STEP[self.question]}; the true one is named with probability {self.share_if_true:.3g}, any other with "
             f"{self.share_if_not:.3g}"
         )

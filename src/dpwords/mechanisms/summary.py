@@ -54,9 +54,9 @@ class Summary:
     """What a mechanism promises, and what its releases are like, for words of one length. Everything in it is public.
 
     `str(summary)` is a short text for people. `nearest`, `within_k` and `whole` are the odds between the nearest two
-    words of the language, between words at most k places or edits apart, and between any two words of this length; they
-    are None where nothing is promised, and `nearest` also where there are no two words. `nearest_is_exact` is False if
-    the search for the nearest two words was cut short: they may then be farther apart than `nearest.distance`.
+    words of the language, between words at most k positions or edits apart, and between any two words of this length;
+    they are None where nothing is promised, and `nearest` also where there are no two words. `nearest_is_exact` is
+    False if the search for the nearest two words was cut short: they may then be farther apart than `nearest.distance`.
     """
 
     length: int
@@ -163,7 +163,7 @@ class Summary:
                 f"a word comes out unchanged with probability {least}{_percent(figures.unchanged)}, on average"
             )
         if figures.distance is not None:
-            what = "places are changed" if self.distance == "hamming" else "edits lie between it and its release"
+            what = "positions are changed" if self.distance == "hamming" else "edits lie between it and its release"
             what = "edits are made" if figures.of_edits else what
             lines.append(f"{figures.distance:.3g} {what}, on average")
         return lines
@@ -215,20 +215,20 @@ class Summarised(Mechanism):
         >>> summary.nearest.distance, round(summary.nearest.certainty, 3), round(summary.unchanged, 2)
         (1, 0.982, 0.38)
         """
-        places = self._public_length(length)
-        averages, in_force = self._public_averages(places), None
+        positions = self._public_length(length)
+        averages, in_force = self._public_averages(positions), None
         with suppress(TooLarge):
-            in_force = self._in_force(places)
-        return Summary(places, self.guarantee, self.distance, averages, in_force, self._least_distance(places))
+            in_force = self._in_force(positions)
+        return Summary(positions, self.guarantee, self.distance, averages, in_force, self._least_distance(positions))
 
     def known_warnings(self, length: int) -> tuple[str, ...]:
         """Those warnings of `summary(length)` for which no average has to be computed. They are public.
 
         Cost: that of the nearest two words, a second or so on a large system.
         """
-        places = self._public_length(length)
-        known, least = self._known_averages(places), self._least_distance(places)
-        return Summary(places, self.guarantee, self.distance, known, None, least).warnings
+        positions = self._public_length(length)
+        known, least = self._known_averages(positions), self._least_distance(positions)
+        return Summary(positions, self.guarantee, self.distance, known, None, least).warnings
 
     def _known_averages(self, length: int) -> Averages:
         """The averages of a summary that are known, or that a formula gives."""
@@ -245,8 +245,8 @@ class Summarised(Mechanism):
             found = Averages(random=self._random_distance(length))
         for width in (1, 0):  # without the distribution the distance may still be known
             with suppress(TooLarge):
-                mean, shares = self._average(length, width)
-                return replace(found, distance=mean, unchanged=min(shares[0], 1.0) if shares else None)
+                mean, proportions = self._average(length, width)
+                return replace(found, distance=mean, unchanged=min(proportions[0], 1.0) if proportions else None)
         return found
 
     def _random_distance(self, length: int) -> float:
@@ -256,6 +256,6 @@ class Summarised(Mechanism):
         return math.fsum(times * self._space.distances(words, weights, 0).means) / int(times.sum())
 
 
-def _percent(share: float) -> str:
+def _percent(proportion: float) -> str:
     """A probability, without claiming that anything is certain or impossible."""
-    return "below 0.1%" if share < _TINY else "above 99.9%" if share > 0.999 else f"{share:.1%}"
+    return "below 0.1%" if proportion < _TINY else "above 99.9%" if proportion > 0.999 else f"{proportion:.1%}"

@@ -2,8 +2,8 @@
 
 It is a sum over all true words and all their alignments with the released ones, computed without approximation. The
 chain has one row of chances for the start and one for each symbol. A row holds the chance of each symbol to come next
-and, in its last place, the chance that the word ends; the end of the start's row is the chance of the empty word. All
-rows one behind the other are the parameters of the population.
+and, in its last position, the chance that the word ends; the end of the start's row is the chance of the empty word.
+All rows one behind the other are the parameters of the population.
 """
 
 from __future__ import annotations
@@ -126,13 +126,13 @@ class Alignments(Value):
         number = len(self.words)
         parts = max(min(_MOST_PARTS, number, self.limits.batch // self.states**2), 1)
         bounds = np.arange(parts + 1) * number // parts
-        place = np.repeat(np.arange(parts), np.diff(bounds))
+        position = np.repeat(np.arange(parts), np.diff(bounds))
         uses, logs = np.zeros((parts, self.states, self.states)), np.zeros(number)
         words = (self.words.values, self.words.ends)
 
         def add(part: slice) -> None:
             begin, end = int(bounds[part.start]), int(bounds[part.stop])
-            add_uses(*words, begin, end, self.times, place, model, uses, logs)
+            add_uses(*words, begin, end, self.times, position, model, uses, logs)
 
         threads.in_parts(add, parts, cost=int(self._steps(self.words.sizes)) // parts, most=self.limits.threads)
         return logs, uses.sum(axis=0)
@@ -154,12 +154,12 @@ class Alignments(Value):
         cost = int(self._steps(self.words.sizes)) // max(number, 1)
         for batch in batches(number, self.states**2, self.limits):
             begin, size = batch.start, batch.stop - batch.start
-            place = np.arange(number) - begin
+            position = np.arange(number) - begin
             uses = np.zeros((size, self.states, self.states))
 
             def add(part: slice) -> None:
                 span = begin + part.start, begin + part.stop  # noqa: B023
-                add_uses(*words, *span, ones, place, model, uses, logs)  # noqa: B023
+                add_uses(*words, *span, ones, position, model, uses, logs)  # noqa: B023
 
             threads.in_parts(add, size, cost=cost, most=self.limits.threads)
             yield self.times[batch], uses, logs[batch]

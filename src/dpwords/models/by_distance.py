@@ -99,20 +99,20 @@ class DistancePosteriors(Posteriors):
         released = np.asarray(self.mechanism.seeded("outputs that an adversary sees").release_codes(words))
         stretches = [slice(begin, begin + TOGETHER) for begin in range(0, samples, TOGETHER)]
         parts = [self._guessed(words[stretch], released[stretch], source) for stretch in stretches]
-        by_place, hits, hits_most, whole, whole_most = (
+        by_position, hits, hits_most, whole, whole_most = (
             np.concatenate([each[column] for each in parts]) for column in range(5)
         )
-        return Simulated(by_place.mean(axis=0), hits, hits_most, whole, whole_most, SPREAD, SPREAD)
+        return Simulated(by_position.mean(axis=0), hits, hits_most, whole, whole_most, SPREAD, SPREAD)
 
     def _guessed(self, words: Codes, released: Codes, source: SeededSource) -> tuple[Floats, ...]:
-        shares, stream = self.passes.shares(released).transpose(1, 2, 0), source.open()
+        proportions, stream = self.passes.proportions(released).transpose(1, 2, 0), source.open()
         runs = np.stack([np.asarray(self.mechanism._law(codes).draw(PROPOSED, stream)) for codes in released])
         logs = self.passes.log_totals(np.concatenate([words, released, *runs]))
         own, of_released, proposed = np.split(logs, [len(words), 2 * len(words)])
         proposed, chance = proposed.reshape(-1, PROPOSED), self.passes.values[0] * np.exp(-of_released)
         uniform = uniform_numbers(stream, proposed.shape)
-        wrong = corrections(words, runs, own, proposed, uniform, released, shares.shape[1])
-        return *wrong.hits(shares), chance + wrong.guess, chance + wrong.largest
+        wrong = corrections(words, runs, own, proposed, uniform, released, proportions.shape[1])
+        return *wrong.hits(proportions), chance + wrong.guess, chance + wrong.largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,13 +129,13 @@ class DistancePasses:
         self._passed("log_totals", words, logs)
         return logs
 
-    def shares(self, words: Codes) -> Floats:
-        """[word, place, symbol]: the share that runs with a symbol at a place have in the sum.
+    def proportions(self, words: Codes) -> Floats:
+        """[word, position, symbol]: the proportion that runs with a symbol at a position have in the sum.
 
         Cost: words · edges · length².
         """
         found = np.empty((*words.shape, len(self.graph.alphabet)))
-        self._passed("shares", words, found)
+        self._passed("proportions", words, found)
         return found
 
     def _passed(self, name: str, words: Codes, found: Floats) -> None:

@@ -211,18 +211,18 @@ def _checked_rows(language: Language, transitions: object) -> dict[Any, dict[Any
     for state, row in transitions.items():
         if not isinstance(row, Mapping):
             raise InvalidValue(f"{_row_name(state)} is no table: write it as {{symbol: probability}}")
-        if not all(_is_share(share) for share in row.values()):
+        if not all(_is_proportion(proportion) for proportion in row.values()):
             raise InvalidValue(f"{_row_name(state)} has what is no probability: use numbers from 0 to 1")
         if not set(row) <= set(language.alphabet.symbols):
             raise InvalidValue(f"{_row_name(state)} has a symbol that is not in the alphabet: leave it out")
         total = float(sum(row.values()))
         if abs(total - 1) > _ROUNDING:
             raise InvalidValue(f"{_row_name(state)} sums to {total:.6g}: the probabilities of a state sum to 1")
-        rows[state] = {symbol: float(share) / total for symbol, share in row.items()}
+        rows[state] = {symbol: float(proportion) / total for symbol, proportion in row.items()}
     return rows
 
 
-def _is_share(value: object) -> bool:
+def _is_proportion(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) <= 1 + _ROUNDING
 
 

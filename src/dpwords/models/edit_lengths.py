@@ -2,7 +2,7 @@
 
 The distribution of the lengths is estimated from the lengths of the releases alone, and kept. Given its length, a word
 is a Markov chain without an end. Sums over all true words and alignments are exact, as in `alignments.py`, but go over
-the places of the true word as well, so that they are for short words.
+the positions of the true word as well, so that they are for short words.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class LengthChain:
         return np.repeat(np.arange(symbols + 1), symbols)
 
     def matrix(self, chances: Floats) -> Floats:
-        """The shares of what comes after each state, as in `EditChain`: ends are averages over all places."""
+        """The proportions of what comes after each state, as in `EditChain`: ends are averages over all positions."""
         states = self.alignments.states
         steps = self.steps(chances)[1].reshape(states, states)
         return np.asarray(steps / np.maximum(steps.sum(axis=1, keepdims=True), 1e-300))
@@ -102,18 +102,18 @@ class LengthChain:
         """
         first, onward = self._rows(chances)
         number, symbols = len(self.lengths), len(first)
-        longer = np.append(np.cumsum(self.lengths[::-1])[::-1], 0.0)  # the share of words of i symbols and more
+        longer = np.append(np.cumsum(self.lengths[::-1])[::-1], 0.0)  # the proportion of words of i symbols and more
         at = [first]
         for _ in range(number - 2):
             at.append(at[-1] @ onward)
         found = np.zeros((len(stats), symbols + 1, symbols))
-        future = np.zeros((len(stats), symbols))  # expected from place i + 1 on, of words that have it
-        for place in range(number - 1, 0, -1):
+        future = np.zeros((len(stats), symbols))  # expected from position i + 1 on, of words that have it
+        for position in range(number - 1, 0, -1):
             value = stats[:, 1:, :-1] + future[:, None, :]
             mean = np.einsum("ab,qab->qa", onward, value)
-            weight = longer[place + 1] * at[place - 1]
+            weight = longer[position + 1] * at[position - 1]
             found[:, 1:] += weight[:, None] * onward * (value - mean[:, :, None])
-            ends = self.lengths[place] / longer[place] if longer[place] > 0 else 1.0
+            ends = self.lengths[position] / longer[position] if longer[position] > 0 else 1.0
             future = ends * stats[:, 1:, -1] + (1 - ends) * mean
         value = stats[:, 0, :-1] + future
         found[:, 0] = longer[1] * first * (value - (value @ first)[:, None])

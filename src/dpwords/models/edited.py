@@ -1,7 +1,7 @@
 """What outputs of the edit channel tell about words of one length, which they are longer or shorter than.
 
 The true word comes from a Markov chain; sums over all true words and all their alignments with the output are computed
-by forward and backward passes, so the probability of each symbol at each place is exact. The most likely word is not
+by forward and backward passes, so the probability of each symbol at each position is exact. The most likely word is not
 known, but enclosed: by a word that is found symbol by symbol, and by a bound for which the rest of the word may be
 chosen anew for each alignment (docs/theory.md, section 17).
 """
@@ -36,7 +36,7 @@ class ChainSteps(NamedTuple):
     source: Integers  # of each edge; edges are ordered by it
     target: Integers
     first: Integers  # the first edge of each state
-    steps: Floats  # for each place the probability of each edge in its state
+    steps: Floats  # for each position the probability of each edge in its state
     symbol: Integers  # of each state, in the language
     code: Integers  # of each state, in the alphabet of the channel
     alphabet: int  # number of symbols of the language
@@ -146,11 +146,11 @@ class EditedPosteriors(Posteriors):
             raise TooLarge("words of this length take too long to align with this release: use shorter ones")
         chain, edits, loops = self._chain, EditChances.of(self.evidence.channel, len(output)), kernel("edited")
         ahead = np.zeros((self.length, len(chain.code), len(output) + 1))
-        shares, word = np.zeros((self.length, chain.alphabet)), np.zeros(self.length, dtype=np.int64)
+        proportions, word = np.zeros((self.length, chain.alphabet)), np.zeros(self.length, dtype=np.int64)
         total = loops.backward(output, chain, edits, False, ahead)
         if not np.isfinite(total):
             return None
-        loops.shares_of(output, chain, edits, ahead, shares)
+        loops.proportions_of(output, chain, edits, ahead, proportions)
         loops.backward(output, chain, edits, True, ahead)
         logarithm = loops.guess_of(output, chain, edits, ahead, word)
-        return Known(shares, word, float(np.exp(logarithm - total)))
+        return Known(proportions, word, float(np.exp(logarithm - total)))

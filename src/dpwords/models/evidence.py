@@ -13,7 +13,7 @@ from dpwords.models.by_distance import DistanceEvidence
 from dpwords.models.edited import AlignedEvidence
 from dpwords.models.listed import AnswerEvidence, Evidence
 from dpwords.models.normalising_constants import rate_of
-from dpwords.models.runs import LinearEvidence, OnlineEvidence, PlaceEvidence
+from dpwords.models.runs import LinearEvidence, OnlineEvidence, PositionEvidence
 
 
 def evidence_of(mechanism: Mechanism, length: int) -> Evidence:
@@ -43,7 +43,7 @@ def _(mechanism: Exponential, length: int) -> Evidence:
 
 @kind_of_evidence.register
 def _(mechanism: Online, length: int) -> Evidence:
-    kind = PlaceEvidence if mechanism.language.alike else OnlineEvidence
+    kind = PositionEvidence if mechanism.language.alike else OnlineEvidence
     return kind(mechanism, length, rate_of(mechanism.weights(length)))
 
 

@@ -6,7 +6,7 @@ an extrapolation that lowers the likelihood is dropped.
 
 Where releases tell little, steps become small long before they end: each gains nearly as much as the one before. So the
 search does not end when a step gains little, but when all steps to come would. If steps shrink by a factor r, their
-gains shrink by r², and what a step gains is a share 1 − r² of what is missing to the largest likelihood.
+gains shrink by r², and what a step gains is a proportion 1 − r² of what is missing to the largest likelihood.
 """
 
 from __future__ import annotations

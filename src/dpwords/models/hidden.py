@@ -35,8 +35,8 @@ class HiddenEdges(NamedTuple):
 
 
 class Layers(NamedTuple):
-    """The edges that can be taken at each place, those of place t are order[begin[t]:begin[t + 1]], and the states that
-    they lead to, reached[since[t]:since[t + 1]]."""
+    """The edges that can be taken at each position, those of position t are order[begin[t]:begin[t + 1]], and the
+    states that they lead to, reached[since[t]:since[t + 1]]."""
 
     begin: Integers
     order: Integers
@@ -45,7 +45,7 @@ class Layers(NamedTuple):
 
 
 class Incoming(NamedTuple):
-    """The edges into each state, edge[first[s]:first[s + 1]], and the states that are possible before each place."""
+    """The edges into each state, edge[first[s]:first[s + 1]], and the states that are possible before each position."""
 
     first: Integers
     edge: Integers
@@ -68,7 +68,7 @@ class StateRatios(NamedTuple):
 
 
 class Emissions(NamedTuple):
-    """Released words of one length: for each word and place a row, and the likelihood ratios of each row."""
+    """Released words of one length: for each word and position a row, and the likelihood ratios of each row."""
 
     rows: Integers
     ratios: LikelihoodRatios
@@ -159,16 +159,16 @@ class Hidden:
         return edges_taken(0, self.source, self.symbol[self.target], self.target, words)
 
     def layers(self, length: int) -> Layers:
-        """The edges that words of this length can take at each place. Cost: length · edges."""
+        """The edges that words of this length can take at each position. Cost: length · edges."""
         useful = np.zeros((length + 1, self.size), dtype=np.bool_)
         useful[length] = self.accepting
-        for place in reversed(range(length)):
-            useful[place, self.source[useful[place + 1, self.target]]] = True
+        for position in reversed(range(length)):
+            useful[position, self.source[useful[position + 1, self.target]]] = True
         reached = np.zeros(self.size, dtype=np.bool_)
         reached[0] = True
         order, there = [], []
-        for place in range(length):
-            taken = np.flatnonzero(reached[self.source] & useful[place + 1, self.target])
+        for position in range(length):
+            taken = np.flatnonzero(reached[self.source] & useful[position + 1, self.target])
             order.append(taken)
             reached = np.zeros(self.size, dtype=np.bool_)
             reached[self.target[taken]] = True
@@ -177,21 +177,21 @@ class Hidden:
         return Layers(begin, np.concatenate(order), since, np.concatenate(there))
 
     def completing(self, chances: Floats, length: int) -> Floats:
-        """For each place, the probability of each edge in its state, given that a word of this length is completed.
+        """For each position, the probability of each edge in its state, given that a word of this length is completed.
 
         `chances` are the probabilities of the parameters, or any weights of them. Cost: length · edges.
         """
         chance, left, layers = chances[self.parameter], self.accepting.astype(np.float64), self.layers(length)
         steps = np.zeros((length, len(chance)))
-        for place in reversed(range(length)):
-            taken = layers.order[layers.begin[place] : layers.begin[place + 1]]
+        for position in reversed(range(length)):
+            taken = layers.order[layers.begin[position] : layers.begin[position + 1]]
             if not len(taken):
                 raise InvalidValue(f"the language has no word of length {length}: choose another length")
             weight = chance[taken] * left[self.target[taken]]
             left = np.bincount(self.source[taken], weight, self.size).astype(np.float64)
             if not left.any():
                 raise InvalidValue(f"the chain produces no word of length {length}: choose another length or chain")
-            steps[place, taken] = weight / np.where(left > 0, left, 1.0)[self.source[taken]]
+            steps[position, taken] = weight / np.where(left > 0, left, 1.0)[self.source[taken]]
             left /= left.max()
         return steps
 
@@ -269,7 +269,7 @@ class Pass:
 
     @cached_property
     def layers(self) -> Layers:
-        """The edges that can be taken at each place."""
+        """The edges that can be taken at each position."""
         return self.hidden.layers(self.seen.rows.shape[1])
 
     @cached_property
@@ -279,8 +279,8 @@ class Pass:
         rows, symbols, times = self.seen.ratios
         sizes = np.diff(first)[symbols]
         ends = np.concatenate([[0], np.cumsum(sizes)])
-        place = np.repeat(first[symbols] - ends[:-1], sizes) + np.arange(ends[-1])
-        return StateRatios(ends[rows], states[place], np.repeat(times, sizes))
+        position = np.repeat(first[symbols] - ends[:-1], sizes) + np.arange(ends[-1])
+        return StateRatios(ends[rows], states[position], np.repeat(times, sizes))
 
     @cached_property
     def parts(self) -> list[slice]:
@@ -301,11 +301,11 @@ class Pass:
         threads.in_parts(work, len(found), cost=len(self.layers.order), most=self.limits.threads)
         return found
 
-    def expected(self, part: slice, factor: Floats, ending: Floats, every_place: bool = False) -> Expected:
+    def expected(self, part: slice, factor: Floats, ending: Floats, every_position: bool = False) -> Expected:
         """What is expected of the hidden runs of some of the words."""
         rows = self.seen.rows[part]
         likelihood, uses = np.zeros(len(rows)), np.zeros((len(self.hidden.source), len(rows)))
-        states = np.zeros((rows.shape[1] if every_place else 1, self.hidden.size, len(rows)))
+        states = np.zeros((rows.shape[1] if every_position else 1, self.hidden.size, len(rows)))
         kernel("hidden").expected(
             self.hidden.steps,
             self.layers,
@@ -334,13 +334,13 @@ class Pass:
 
     @cached_property
     def incoming(self) -> Incoming:
-        """The edges into each state, and the states that are possible before each place."""
+        """The edges into each state, and the states that are possible before each position."""
         order = np.argsort(self.hidden.target, kind="stable")
         first = np.searchsorted(self.hidden.target[order], np.arange(self.hidden.size + 1))
         live = np.zeros((self.seen.rows.shape[1], self.hidden.size), dtype=np.bool_)
         live[0, 0] = True
-        for place, reached in enumerate(np.split(self.layers.reached, self.layers.since[1:-2]), start=1):
-            live[place, reached] = True
+        for position, reached in enumerate(np.split(self.layers.reached, self.layers.since[1:-2]), start=1):
+            live[position, reached] = True
         return Incoming(first, order, live)
 
     def total(self, factor: Floats, ending: Floats, times: Floats) -> tuple[float, Floats]:
@@ -369,7 +369,7 @@ def emissions_of_own_symbol(codes: Codes, symbols: int, ratio: float) -> Emissio
     return Emissions(codes.astype(np.int64), LikelihoodRatios(own, own[:-1], np.full(symbols, ratio)))
 
 
-def symbol_shares(states: Floats, hidden: Hidden) -> Floats:
+def symbol_proportions(states: Floats, hidden: Hidden) -> Floats:
     """From the probabilities of states, as in `Expected`, those of the symbols that enter them."""
     first, order = hidden.of_symbol
     entered = np.flatnonzero(np.diff(first))

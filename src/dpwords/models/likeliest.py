@@ -14,12 +14,12 @@ from dpwords.core.limits import Limits
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Floats, Integers
 from dpwords.models.chains import MarkovChain
-from dpwords.models.hidden import Emissions, Hidden, Pass, symbol_shares
+from dpwords.models.hidden import Emissions, Hidden, Pass, symbol_proportions
 from dpwords.models.log_passes import LogPasses
 from dpwords.spaces.online_likelihoods import LikelihoodRatios
 
 _LARGEST = 300.0  # ln of a likelihood ratio; with larger ones, runs are summed in logarithms
-_SAFE = 600.0  # ln of the ratios of all places of a word; up to here no product leaves the range of floats
+_SAFE = 600.0  # ln of the ratios of all positions of a word; up to here no product leaves the range of floats
 
 
 class JointEvidence(NamedTuple):
@@ -33,7 +33,7 @@ def together(releases: Emissions, number: int, symbols: int, more: tuple[Codes, 
     """What several releases of each word tell together: so many rows of `releases` for each word, one after the other.
 
     There are so many `symbols` in the alphabet. With `more`, words and a logarithm, the ratio of the symbol of
-    that word is multiplied by its exponential at each place. Cost: their symbols.
+    that word is multiplied by its exponential at each position. Cost: their symbols.
     """
     rows, ratios = releases.rows, releases.ratios
     first, symbol, log = ratios.first, ratios.symbol, np.log(ratios.times)
@@ -46,7 +46,7 @@ def together(releases: Emissions, number: int, symbols: int, more: tuple[Codes, 
         first = np.concatenate([first, first[-1] + 1 + own])
         symbol, log = np.concatenate([symbol, own]), np.concatenate([log, np.full(symbols, more[1])])
         cells = np.concatenate([cells, more[0].reshape(-1, 1) + len(ratios.first) - 1], axis=1)
-    distinct, place = np.unique(np.sort(cells, axis=1), axis=0, return_inverse=True)
+    distinct, position = np.unique(np.sort(cells, axis=1), axis=0, return_inverse=True)
     sizes = np.diff(first)[distinct]
     ends = np.cumsum(sizes)
     entry = np.repeat(first[distinct].ravel() - (ends - sizes.ravel()), sizes.ravel()) + np.arange(ends[-1])
@@ -55,7 +55,7 @@ def together(releases: Emissions, number: int, symbols: int, more: tuple[Codes, 
     sums: Floats = np.bincount(merged.ravel(), log[entry], len(keys)).astype(np.float64)
     begin = np.searchsorted(keys, np.arange(len(distinct) + 1) * symbols)
     times = np.exp(np.clip(sums, -_SAFE, _SAFE))
-    return JointEvidence(Emissions(place.reshape(-1, length), LikelihoodRatios(begin, keys % symbols, times)), sums)
+    return JointEvidence(Emissions(position.reshape(-1, length), LikelihoodRatios(begin, keys % symbols, times)), sums)
 
 
 class Likeliest(NamedTuple):
@@ -114,16 +114,16 @@ class HiddenWords:
         """ln of the weight of all runs, the probability of each state, and whether they were found by logarithms."""
         if not self._exceeds(_LARGEST):
             with np.errstate(all="ignore"):
-                found = self.passes.expected(slice(None), self.factor, self.ending, every_place=True)
+                found = self.passes.expected(slice(None), self.factor, self.ending, every_position=True)
             if np.isfinite(found.states).all():
                 return found.log_likelihood, found.states, False
         return self.by_logs.log_totals(), self.by_logs.states(), True
 
-    def shares(self) -> tuple[Floats, Floats]:
-        """ln of the weight of all runs of each word, and the probability of each symbol at each place: axes place,
-        symbol, word. Cost: words · edges of all layers."""
+    def proportions(self) -> tuple[Floats, Floats]:
+        """ln of the weight of all runs of each word, and the probability of each symbol at each position: axes
+        position, symbol, word. Cost: words · edges of all layers."""
         logs, states, _ = self._known
-        return logs, symbol_shares(states, self.hidden)
+        return logs, symbol_proportions(states, self.hidden)
 
     def log_totals(self) -> Floats:
         """ln of the weight of all runs of each word. Cost: words · edges of all layers."""

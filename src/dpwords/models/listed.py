@@ -38,14 +38,14 @@ class Evidence:
     """What releases of a mechanism tell about true words of one length; `evidence_of` makes the kind that fits.
 
     This one is for mechanisms of which nothing is known but their probabilities, and that outputs at the same distance
-    from a word have the same. The others say more: what a release
-    tells about each place (`seen`), how much of it is a normalising constant (`constants`), through which edit channel
-    words went (`channel`), and what is known of a word given its releases (`posteriors`).
+    from a word have the same. The others say more: what a release tells about each position (`seen`), how much of it is
+    a normalising constant (`constants`), through which edit channel words went (`channel`), and what is known of a word
+    given its releases (`posteriors`).
     """
 
     mechanism: Mechanism
     length: int
-    rate: float | None = None  # ln of how many times as likely a symbol is shown at a place where it is the true one
+    rate: float | None = None  # ln of how many times as likely a symbol is shown at a position where it is the true one
 
     @property
     def channel(self) -> Channel | None:
@@ -62,7 +62,7 @@ class Evidence:
         return None
 
     def seen(self, rows: Codes) -> Emissions:
-        """What released words of this length tell about each place of their true words."""
+        """What released words of this length tell about each position of their true words."""
         raise InvalidValue(
             f"estimates are not available for {self.mechanism!r}: release with Exponential under Hamming distance, "
             "Online, EditChannel over an alphabet alone, or Report"
@@ -109,8 +109,8 @@ class Evidence:
         found = np.zeros(apart.shape)
         for row, one, logs in zip(words, apart, found, strict=True):
             law = mechanism._law(row)
-            _, first, place = np.unique(one, return_index=True, return_inverse=True)
-            logs[:] = np.array([law.log_prob(outputs[int(number)]) for number in first])[place.reshape(len(one))]
+            _, first, position = np.unique(one, return_index=True, return_inverse=True)
+            logs[:] = np.array([law.log_prob(outputs[int(number)]) for number in first])[position.reshape(len(one))]
         return found
 
     def drawn(self, words: Codes, releases: int) -> list[Sequence[Codes] | Codes]:
@@ -134,10 +134,10 @@ def weighted_logs(weights: Weights, words: Codes, outputs: Sequence[Codes] | Cod
 
 
 def hamming_distances(ones: Codes, others: Codes) -> Integers:
-    """The number of places in which each of some words (row) differs from each of others (column)."""
+    """The number of positions in which each of some words (row) differs from each of others (column)."""
     found = np.zeros((len(ones), len(others)), dtype=np.int64)
-    for place in range(ones.shape[1]):
-        found += ones[:, place, None] != others[None, :, place]
+    for position in range(ones.shape[1]):
+        found += ones[:, position, None] != others[None, :, position]
     return found
 
 
@@ -164,12 +164,13 @@ class AnswerEvidence(Evidence):
         return np.array(list(combinations(range(len(answers.items)), answers.size)), dtype=np.int64)
 
     def log_probs(self, words: Codes, outputs: Sequence[Codes] | Codes) -> Floats:
-        """The share of the places whose answer is named, times the probability of a set that names it, and so on."""
-        items, sets = self.mechanism.answers.at_places(words), np.asarray(outputs)
+        """The proportion of the positions whose answer is named, times the probability of a set that names it, and so
+        on."""
+        items, sets = self.mechanism.answers.at_positions(words), np.asarray(outputs)
         counts = np.zeros((len(items), len(self.mechanism.items)))
         np.add.at(counts, (np.arange(len(items))[:, None], items), 1.0 / items.shape[1])
         named = np.zeros((counts.shape[1], len(sets)))
         named[sets.T, np.arange(len(sets))] = 1.0
-        share = np.clip(counts @ named, 0.0, 1.0)
-        inside, outside = np.exp(self.mechanism._selection.log_shares)
-        return np.asarray(np.log(share * inside + (1 - share) * outside))
+        proportion = np.clip(counts @ named, 0.0, 1.0)
+        inside, outside = np.exp(self.mechanism._selection.log_proportions)
+        return np.asarray(np.log(proportion * inside + (1 - proportion) * outside))

@@ -26,27 +26,28 @@ class LogPasses:
 
     @cached_property
     def _layers(self) -> list[Integers]:
-        """The edges that can be taken at each place."""
+        """The edges that can be taken at each position."""
         layers = self.passes.layers
         return [layers.order[begin:end] for begin, end in zip(layers.begin, layers.begin[1:], strict=False)]
 
     @cached_property
     def _ahead(self) -> list[Floats]:
-        """[place][state, word]: ln of the weight of all runs up to a state, ratios of the place before it included."""
+        """[position][state, word]: ln of the weight of all runs up to a state, ratios of the position before it
+        included."""
         hidden, rows = self.passes.hidden, self.passes.seen.rows
         here = np.full((hidden.size, len(rows)), -np.inf)
         here[0] = 0.0
         found = [here]
-        for place, edges in enumerate(self._layers):
+        for position, edges in enumerate(self._layers):
             values = here[hidden.source[edges]] + self.factor[edges, None]
             here = _summed(values, hidden.target[edges], hidden.size)
-            self._add(place, here)
+            self._add(position, here)
             found.append(here)
         return found
 
-    def _add(self, place: int, logs: Floats) -> None:
+    def _add(self, position: int, logs: Floats) -> None:
         first = self.state_ratios.first
-        rows = self.passes.seen.rows[:, place]
+        rows = self.passes.seen.rows[:, position]
         sizes = first[rows + 1] - first[rows]
         word = np.repeat(np.arange(len(rows)), sizes)
         entry = np.repeat(first[rows] - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(word))
@@ -58,15 +59,16 @@ class LogPasses:
             return np.asarray(np.logaddexp.reduce(self._ahead[-1] + self.ending[:, None], axis=0))
 
     def states(self) -> Floats:
-        """[place, state, word]: the probability of each state after each symbol. Cost: words · edges of all layers."""
+        """[position, state, word]: the probability of each state after each symbol. Cost: words · edges of all
+        layers."""
         hidden, ahead, total = self.passes.hidden, self._ahead, self.log_totals()
         total = np.where(np.isfinite(total), total, 0.0)
         back = np.repeat(self.ending[:, None], len(total), axis=1)
         found = np.zeros((len(self._layers), *back.shape))
-        for place in reversed(range(len(self._layers))):
-            found[place] = np.exp(ahead[place + 1] + back - total)
-            edges = self._layers[place]
-            self._add(place, back)
+        for position in reversed(range(len(self._layers))):
+            found[position] = np.exp(ahead[position + 1] + back - total)
+            edges = self._layers[position]
+            self._add(position, back)
             values = back[hidden.target[edges]] + self.factor[edges, None]
             back = _summed(values, hidden.source[edges], hidden.size)
         return found
@@ -83,12 +85,12 @@ class LogPasses:
         lanes = np.arange(words)
         for run in range(runs):
             state = _chosen((self._ahead[-1] + self.ending[:, None]).T, uniform[:, run, length])
-            for place in reversed(range(length)):
-                edges = into[place][state]  # −1 where there are fewer
-                logs = self._ahead[place][hidden.source[edges], lanes[:, None]] + self.factor[edges]
-                picked = _chosen(np.where(edges < 0, -np.inf, logs), uniform[:, run, place])
-                taken[:, run, place] = edges[lanes, picked]
-                state = hidden.source[taken[:, run, place]]
+            for position in reversed(range(length)):
+                edges = into[position][state]  # −1 where there are fewer
+                logs = self._ahead[position][hidden.source[edges], lanes[:, None]] + self.factor[edges]
+                picked = _chosen(np.where(edges < 0, -np.inf, logs), uniform[:, run, position])
+                taken[:, run, position] = edges[lanes, picked]
+                state = hidden.source[taken[:, run, position]]
         return taken
 
 

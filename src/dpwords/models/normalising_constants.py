@@ -60,7 +60,7 @@ class NormalisingConstants:
 
 
 def ratio_of(rate: float) -> float:
-    """e^rate: how many times as much weight an output has for each place where it agrees with the word.
+    """e^rate: how many times as much weight an output has for each position where it agrees with the word.
 
     At most e^600: larger ones tell no more, and floats do not hold them.
     """

@@ -22,9 +22,10 @@ SPREAD = 3.0  # probabilities between 0 and 1 that were corrected by up to 1 are
 
 
 class Known(NamedTuple):
-    """What releases of one word tell: the probabilities of the symbols (columns) at each place (row), a likely word."""
+    """What releases of one word tell: the probabilities of the symbols (columns) at each position (row), a likely
+    word."""
 
-    places: Floats
+    positions: Floats
     word: Codes
     probability: float
     error: float = 0.0  # standard error of every probability, at most; 0 if they are exact
@@ -33,7 +34,7 @@ class Known(NamedTuple):
 class Simulated(NamedTuple):
     """For each simulated word, what guesses get right: by a guess that is known, and by the best one at most.
 
-    Hits are the mean over the places. Where the distribution given the releases is known exactly, both are the same.
+    Hits are the mean over the positions. Where the distribution given the releases is known exactly, both are the same.
     """
 
     hits_by_place: Floats  # mean over the words
@@ -71,15 +72,15 @@ class Posteriors(ABC):
 class Corrections(NamedTuple):
     """What has to be added to probabilities under q, so that they become unbiased, for each of some words."""
 
-    places: Floats  # [place, symbol, word]: to that of a symbol at a place
+    positions: Floats  # [position, symbol, word]: to that of a symbol at a position
     guess: Floats  # to that of one guess of the whole word
     largest: Floats  # at most, to that of any word
 
-    def hits(self, shares: Floats) -> tuple[Floats, Floats, Floats]:
-        """From shares[place, symbol, word] under q, for each word: the chance of a hit at each place, its mean for the
-        likeliest symbols under q, and that for the best ones, at most."""
-        corrected = shares + self.places
-        at_guess = np.take_along_axis(corrected, shares.argmax(axis=1)[:, None, :], axis=1)[:, 0].T
+    def hits(self, proportions: Floats) -> tuple[Floats, Floats, Floats]:
+        """From proportions[position, symbol, word] under q, for each word: the chance of a hit at each position, its
+        mean for the likeliest symbols under q, and that for the best ones, at most."""
+        corrected = proportions + self.positions
+        at_guess = np.take_along_axis(corrected, proportions.argmax(axis=1)[:, None, :], axis=1)[:, 0].T
         most = corrected.max(axis=1).T
         return (at_guess + most) / 2, at_guess.mean(axis=1), most.mean(axis=1)
 
@@ -96,7 +97,7 @@ def corrections(
     proposed = runs.shape[1]
     wrong = np.zeros((length, symbols, number))
     own, missed, at = logs.copy(), np.zeros(number), words.copy()
-    places, lanes = np.arange(length)[:, None], np.arange(number)[None]
+    positions, lanes = np.arange(length)[:, None], np.arange(number)[None]
     every, ids = np.unique(np.concatenate([words, runs.reshape(-1, length)]), axis=0, return_inverse=True)
     ids = ids.ravel() + len(every) * np.concatenate([lanes[0], np.repeat(lanes[0], proposed)])
     at_id, run_ids, kept = ids[:number], ids[number:].reshape(number, proposed), []
@@ -107,12 +108,12 @@ def corrections(
         own = np.where(accepted, proposed_logs[:, step], own)
         at_id = np.where(accepted, run_ids[:, step], at_id)
         kept.append(at_id)
-        np.add.at(wrong, (places, at.T, lanes), 1.0 / proposed)
-        np.add.at(wrong, (places, runs[:, step].T, lanes), -1.0 / proposed)
+        np.add.at(wrong, (positions, at.T, lanes), 1.0 / proposed)
+        np.add.at(wrong, (positions, runs[:, step].T, lanes), -1.0 / proposed)
         is_guess = (at == guesses).all(axis=1).astype(float) - (runs[:, step] == guesses).all(axis=1)
         missed += is_guess / proposed
-    added, place = np.unique(np.concatenate([*kept, run_ids.ravel()]), return_inverse=True)
-    more = np.bincount(place.ravel(), np.repeat([1.0, -1.0], number * proposed)) / proposed
+    added, position = np.unique(np.concatenate([*kept, run_ids.ravel()]), return_inverse=True)
+    more = np.bincount(position.ravel(), np.repeat([1.0, -1.0], number * proposed)) / proposed
     largest = np.zeros(number)
     np.maximum.at(largest, added // len(every), more)
     return Corrections(wrong, missed, largest)

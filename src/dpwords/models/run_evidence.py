@@ -76,12 +76,12 @@ class RunEvidence:
             likelihood, uses = likelihood + one, uses + used
         return likelihood, self.by_parameter(uses)
 
-    def each(self, chances: Floats, every_place: bool = False) -> Iterator[Part]:
+    def each(self, chances: Floats, every_position: bool = False) -> Iterator[Part]:
         """What is expected of each released word, a part of the words at a time."""
         chance = chances[self.hidden.parameter]
         for each in self.lengths:
             for part in each.passes.parts:
-                found = each.passes.expected(part, chance * each.factor, each.ending, every_place)
+                found = each.passes.expected(part, chance * each.factor, each.ending, every_position)
                 yield Part(each.length, each.times[part], found)
 
     def by_parameter(self, uses: Floats) -> Floats:
@@ -90,12 +90,12 @@ class RunEvidence:
 
     def sample(self, number: int) -> RunEvidence:
         """About so many of the released words, spread evenly over all of them."""
-        share = max(int(sum(len(each.times) for each in self.lengths) / number), 1)
-        return replace(self, lengths=tuple(_thinned(each, share) for each in self.lengths))
+        proportion = max(int(sum(len(each.times) for each in self.lengths) / number), 1)
+        return replace(self, lengths=tuple(_thinned(each, proportion) for each in self.lengths))
 
 
-def _thinned(words: SameLength, share: int) -> SameLength:
-    passes, kept = words.passes, slice(0, None, share)
+def _thinned(words: SameLength, proportion: int) -> SameLength:
+    passes, kept = words.passes, slice(0, None, proportion)
     seen = Emissions(np.ascontiguousarray(passes.seen.rows[kept]), passes.seen.ratios)
     return replace(words, passes=replace(passes, seen=seen), times=words.times[kept])
 

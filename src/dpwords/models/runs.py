@@ -1,4 +1,4 @@
-"""What is known of runs given their releases, where releases tell about each place of a run by itself.
+"""What is known of runs given their releases, where releases tell about each position of a run by itself.
 
 Where the normalising constant Z(x) of the exponential mechanism depends on the word x, the probabilities q(x) that
 forward and backward passes give are not yet those of Bayes' rule, which are in proportion to q(x)/Z(x)^r. What is
@@ -34,8 +34,8 @@ from dpwords.spaces.online import OnlineRuns
 from dpwords.spaces.online_likelihoods import likelihood_ratios
 
 
-class PlaceEvidence(Evidence):
-    """Each place shows its true symbol e^rate times as likely as any other one."""
+class PositionEvidence(Evidence):
+    """Each position shows its true symbol e^rate times as likely as any other one."""
 
     mechanism: Private
     rate: float
@@ -48,7 +48,7 @@ class PlaceEvidence(Evidence):
 
     @property
     def steepness(self) -> float:
-        """How much ln Z can change for each place in which words differ; 0 where it does not depend on the word."""
+        """How much ln Z can change for each position in which words differ; 0 where it does not depend on the word."""
         return 0.0
 
     @cached_property
@@ -65,9 +65,10 @@ class PlaceEvidence(Evidence):
 
 @dataclass(frozen=True, eq=False)
 class RunPosteriors(Posteriors):
-    """Words that releases tell about place by place, up to the normalising constant, and how likely each of them is."""
+    """Words that releases tell about position by position, up to the normalising constant, and how likely each of them
+    is."""
 
-    evidence: PlaceEvidence
+    evidence: PositionEvidence
     prior_words: PriorWords
     releases: int
 
@@ -126,15 +127,15 @@ class RunPosteriors(Posteriors):
                 found[number] = self._guessed(Emissions(rows, emissions.ratios), words[part], uniform, proposals)
 
         threads.in_parts(work, len(parts), cost=size * self.cost(), most=self.mechanism.limits.threads)
-        by_place, hits, hits_most, whole, whole_most = (
+        by_position, hits, hits_most, whole, whole_most = (
             np.concatenate([each[column] for each in found]) for column in range(5)
         )
         spread = 1.0 if self.constants is None else SPREAD
         whole_spread = spread
         if self._release_is_best:
-            whole = whole_most = self.mechanism._distances(words, 1).shares[:, 0]  # the release is the best guess
+            whole = whole_most = self.mechanism._distances(words, 1).proportions[:, 0]  # the release is the best guess
             whole_spread = 1.0
-        return Simulated(by_place.mean(axis=0), hits, hits_most, whole, whole_most, spread, whole_spread)
+        return Simulated(by_position.mean(axis=0), hits, hits_most, whole, whole_most, spread, whole_spread)
 
     def _together(self, emissions: Emissions, more: tuple[Codes, float] | None = None) -> JointEvidence:
         return together(emissions, self.releases, len(self.prior.population.alphabet), more)
@@ -143,20 +144,20 @@ class RunPosteriors(Posteriors):
         self, emissions: Emissions, words: Codes, uniform: Floats, proposals: SeededSource
     ) -> tuple[Floats, ...]:
         hidden = HiddenWords(self.prior, self._together(emissions), self.mechanism.limits)
-        logs, shares = hidden.shares()
+        logs, proportions = hidden.proportions()
         best = hidden.likeliest()
         chance = np.minimum(np.exp(best.logs - logs), 1.0)
         if self.constants is None:
-            by_place = shares.max(axis=1).T
-            hits = by_place.mean(axis=1)
-            return by_place, hits, hits, chance, chance
+            by_position = proportions.max(axis=1).T
+            hits = by_position.mean(axis=1)
+            return by_position, hits, hits, chance, chance
         wrong = self._corrected(hidden, words, best, uniform, proposals)
         whole_most = chance
         if not self._release_is_best:  # a case of its own
             steep = self._most(emissions, best, chance, logs)
             close = steep <= CLOSE * chance  # chosen by the releases alone
             whole_most = np.where(close, steep, chance + wrong.largest)
-        return *wrong.hits(shares), chance + wrong.guess, whole_most
+        return *wrong.hits(proportions), chance + wrong.guess, whole_most
 
     def _corrected(
         self, hidden: HiddenWords, words: Codes, best: Likeliest, uniform: Floats, proposals: SeededSource
@@ -171,7 +172,7 @@ class RunPosteriors(Posteriors):
         return corrections(words, runs, own, others, uniform, best.words, len(hidden.hidden.alphabet))
 
     def _most(self, emissions: Emissions, best: Likeliest, chance: Floats, logs: Floats) -> Floats:
-        """An upper bound on the probability of every word: ln Z changes by at most `steepness` for each place.
+        """An upper bound on the probability of every word: ln Z changes by at most `steepness` for each position.
 
         With g the most likely word, q(x)/Z(x)^r ≤ q(x)·e^(L·d(x,g))/Z(g)^r and the sum of q(y)/Z(y)^r is at least
         E[e^(−L·d(y,g))]/Z(g)^r, where L is r times the steepness and y has the distribution q.
@@ -190,12 +191,12 @@ class RunPosteriors(Posteriors):
         drawn."""
         rows = np.stack(outputs)
         hidden = HiddenWords(self.prior, self._together(self.evidence.seen(rows)), self.mechanism.limits)
-        logs, shares = hidden.shares()
+        logs, proportions = hidden.proportions()
         if not np.isfinite(logs[0]):
             return None
         best = hidden.likeliest()
         if self.constants is None:
-            return Known(shares[:, :, 0], best.words[0], float(np.exp(best.logs[0] - logs[0])))
+            return Known(proportions[:, :, 0], best.words[0], float(np.exp(best.logs[0] - logs[0])))
         taken = hidden.sampled(DRAWN, SeededSource("runs given releases").open())
         words = np.concatenate([hidden.codes(taken[0]), best.words])
         powers = -self.releases * self.constants.logs(words)
@@ -205,23 +206,25 @@ class RunPosteriors(Posteriors):
         symbols = len(hidden.hidden.alphabet)
         is_there = [np.bincount(column[:-1], weighted, symbols) for column in words.T]
         plain = [np.bincount(column[:-1], minlength=symbols) / DRAWN for column in words.T]
-        places = np.clip(shares[:, :, 0] + np.array(is_there) - np.array(plain), 0.0, 1.0)
-        places /= places.sum(axis=1, keepdims=True)
+        positions = np.clip(proportions[:, :, 0] + np.array(is_there) - np.array(plain), 0.0, 1.0)
+        positions /= positions.sum(axis=1, keepdims=True)
         chances = np.exp(self._log_weights(hidden, words, rows) - logs[0]) * weights / mean
         first = int(chances.argmax())
-        relative = (weights[:-1] - mean) / mean  # the error of a share p is at most that of their mean, times p(1 − p)
+        relative = (
+            weights[:-1] - mean
+        ) / mean  # the error of a proportion p is at most that of their mean, times p(1 − p)
         error = float(np.sqrt(np.mean(relative**2) / DRAWN))
-        return Known(places, words[first], min(float(chances[first]), 1.0), error)
+        return Known(positions, words[first], min(float(chances[first]), 1.0), error)
 
     def _log_weights(self, hidden: HiddenWords, words: Codes, outputs: Codes) -> Floats:
-        """ln of the weight of words as passes over them have it: of the chain, and of each place that agrees."""
+        """ln of the weight of words as passes over them have it: of the chain, and of each position that agrees."""
         agree = sum((words == output).sum(axis=1) for output in outputs)
         with np.errstate(divide="ignore"):
             chain = np.log(hidden.factor)[hidden.hidden.taken(words)].sum(axis=1)
         return np.asarray(chain + np.log(ratio_of(self.evidence.rate)) * agree)
 
 
-class OnlineEvidence(PlaceEvidence):
+class OnlineEvidence(PositionEvidence):
     """Releases of runs that are drawn symbol by symbol: a released symbol is more likely for some true ones."""
 
     mechanism: Online
@@ -231,19 +234,19 @@ class OnlineEvidence(PlaceEvidence):
         return Emissions(*likelihood_ratios(space, self.mechanism.weights(self.length), rows))
 
     def log_probs(self, words: Codes, outputs: Sequence[Codes] | Codes) -> Floats:
-        """A product over places, of a factor that depends on the released word alone and likelihood ratios of some
+        """A product over positions, of a factor that depends on the released word alone and likelihood ratios of some
         symbols."""
         rows, ratios = self.seen(np.asarray(outputs))
         table = np.zeros((len(ratios.first) - 1, len(self.mechanism.language.alphabet)))
         table[np.repeat(np.arange(len(table)), np.diff(ratios.first)), ratios.symbol] = np.log(ratios.times)
         found = np.zeros((len(words), len(outputs)))
-        for place in range(words.shape[1]):
-            found += table[rows[:, place]][:, words[:, place]].T
+        for position in range(words.shape[1]):
+            found += table[rows[:, position]][:, words[:, position]].T
         law = self.mechanism._law(words[0])
         return np.asarray(found + np.array([law.log_prob(output) for output in outputs]) - found[0])
 
 
-class LinearEvidence(PlaceEvidence):
+class LinearEvidence(PositionEvidence):
     """Releases of the exponential mechanism with weights e^(−c·distance): the probability is π(w)·e^(−c·d)/Z(x)."""
 
     mechanism: Exponential

@@ -37,7 +37,7 @@ def length_channel(channel: Channel, longest_true: int, longest_released: int, l
     check_memory(memory)
     lengths = np.arange(columns)
     gap = np.exp(channel.log_insertions(longest_released) + lengths * np.log(channel.symbols))
-    deleted, kept, replaced = channel.shares
+    deleted, kept, replaced = channel.probabilities
     symbol_and_gap = np.convolve([deleted, kept + replaced], gap)[:columns]
     matrix = np.empty((rows, columns))
     matrix[0] = gap
@@ -47,12 +47,13 @@ def length_channel(channel: Channel, longest_true: int, longest_released: int, l
 
 
 def fit_lengths(counts: Floats, matrix: Floats) -> Floats:
-    """Shares of the true lengths that explain the numbers of released words of each length about as well as any can.
+    """Proportions of the true lengths that explain the numbers of released words of each length about as well as any
+    can.
 
     `matrix` comes from `length_channel`, and counts[j] is the number of released words of length j. The search (EM)
-    starts from equal shares and improves them until no shares can have a log-likelihood that is larger by 0.1, which is
-    no difference that data could show, or for 10,000 rounds. With little noise that takes tens of rounds, with much
-    noise all of them. Cost: entries of the matrix for each round.
+    starts from equal proportions and improves them until no proportions can have a log-likelihood that is larger by
+    0.1, which is no difference that data could show, or for 10,000 rounds. With little noise that takes tens of rounds,
+    with much noise all of them. Cost: entries of the matrix for each round.
 
     >>> from dpwords.privacy.channel_parameters import best_channel
     >>> matrix = length_channel(best_channel(symbols=4, rate=6), 4, 3)
@@ -65,19 +66,21 @@ def fit_lengths(counts: Floats, matrix: Floats) -> Floats:
     counts, matrix = np.asarray(counts, dtype=np.float64)[seen], matrix[:, seen]
     if not matrix.any(axis=0).all():
         raise InvalidValue("a released word is too long for these true lengths: allow longer true words")
-    shares = np.full(len(matrix), 1 / len(matrix))
+    proportions = np.full(len(matrix), 1 / len(matrix))
     for _ in range(LENGTHS_ROUNDS):
-        ratios = matrix @ (counts / (shares @ matrix)) / counts.sum()
-        shares = shares * ratios
+        ratios = matrix @ (counts / (proportions @ matrix)) / counts.sum()
+        proportions = proportions * ratios
         missing = counts.sum() * (ratios.max() - 1)  # at most: the log-likelihood is concave, and this is its slope
         if missing < LENGTHS_MISSING:
             break
-    return shares
+    return proportions
 
 
 def explained_lengths(counts: Floats, channel: Channel, limits: Limits = DEFAULTS) -> tuple[Floats, Floats]:
-    """The shares of the true lengths up to the longest likely one, and the probability of each pair of lengths."""
+    """The proportions of the true lengths up to the longest likely one, and the probability of each pair of lengths."""
     longest = len(counts) - 1
-    spare = int(4 * np.sqrt(longest + 1) * channel.shares[0] ** 0.5) + 1  # symbols that the longest word may have lost
+    spare = (
+        int(4 * np.sqrt(longest + 1) * channel.probabilities[0] ** 0.5) + 1
+    )  # symbols that the longest word may have lost
     matrix = length_channel(channel, longest + spare, longest, limits)
     return fit_lengths(counts, matrix), matrix

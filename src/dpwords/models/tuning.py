@@ -21,7 +21,7 @@ WHOLE_LENGTHS_STEPS = 5 * 10**8  # of a pass, half a second, up to which lengths
 
 # How constants that do differ are approximated (15 c): rounds, steps of a search in each, runs that are drawn for
 # each of so many releases, uniform runs to begin with, and the ridge of the regression; all of them bound the time. The
-# fit counts as converged if the last round moves at most so large a share of all steps.
+# fit counts as converged if the last round moves at most so large a proportion of all steps.
 ROUNDS, ROUND_STEPS, RUNS, SAMPLED_RELEASES, UNIFORM_RUNS, RIDGE, STILL = 8, 12, 4, 2500, 20_000, 1.0, 0.02
 
 # Simulated attacks (17 e): runs that are proposed for each word, if constants are nearly the same and if they are

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from dpwords.plots.figures import drawable, new_figure, text_width
 from dpwords.plots.layout import LINE, Box, Curve, Layout
 from dpwords.plots.structure import Arrow, Diagram, Node
-from dpwords.plots.style import COMPLETIONS, INK, KINDS, SHARE, legend
+from dpwords.plots.style import COMPLETIONS, INK, KINDS, PROPORTION, legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,7 +93,9 @@ def _label(axes: Axes, arrow: Arrow, box: Box) -> None:
     axes.add_patch(
         Rectangle(corner, box.width, box.height, facecolor="white", edgecolor="none", zorder=2.5, gid="label")
     )
-    lines = [(text, KINDS[arrow.kind].colour) for text in arrow.lines] + ([(arrow.share, SHARE)] if arrow.share else [])
+    lines = [(text, KINDS[arrow.kind].colour) for text in arrow.lines] + (
+        [(arrow.proportion, PROPORTION)] if arrow.proportion else []
+    )
     _lines(axes, lines, box, zorder=2.6)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dpwords.plots.structure import Diagram
-from dpwords.plots.style import COMPLETIONS, KINDS, SHARE, legend
+from dpwords.plots.style import COMPLETIONS, KINDS, PROPORTION, legend
 
 
 def text(diagram: Diagram, title: str) -> str:
@@ -23,7 +23,7 @@ def text(diagram: Diagram, title: str) -> str:
     for arrow in diagram.arrows:
         kind = KINDS[arrow.kind]
         lines.append(
-            f"  {arrow.source} -> {arrow.target} [label={_html((arrow.reads,), arrow.share, SHARE)}, "
+            f"  {arrow.source} -> {arrow.target} [label={_html((arrow.reads,), arrow.proportion, PROPORTION)}, "
             f'color="{kind.colour}", fontcolor="{kind.colour}", style={kind.dot}]'
         )
     used = {arrow.kind for arrow in diagram.arrows}

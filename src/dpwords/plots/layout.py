@@ -74,15 +74,15 @@ class Curve(NamedTuple):
 
         return cls(at(angle - 0.5, 0), at(angle, 44), at(angle + 0.5, 0), None)
 
-    def at(self, shares: Points) -> Points:
+    def at(self, proportions: Points) -> Points:
         """The points at these fractions of the curve, from 0 at its start to 1 at its end."""
-        t = shares[:, None]
+        t = proportions[:, None]
         start, corner, end = (np.array(point) for point in self[:3])
         return np.asarray((1 - t) ** 2 * start + 2 * t * (1 - t) * corner + t**2 * end)
 
-    def point(self, share: float) -> tuple[float, float]:
+    def point(self, proportion: float) -> tuple[float, float]:
         """The point at this fraction of the curve."""
-        ((x, y),) = self.at(np.array([share])).tolist()
+        ((x, y),) = self.at(np.array([proportion])).tolist()
         return x, y
 
 
@@ -114,7 +114,7 @@ def _page(boxes: list[Box], curves: list[Curve]) -> Box:
 
 def label_size(arrow: Arrow, measure: Measure) -> tuple[float, float]:
     """The width and height of an arrow's label: the symbols that it reads and, below them, the policy."""
-    lines = [*arrow.lines, *([arrow.share] if arrow.share else [])]
+    lines = [*arrow.lines, *([arrow.proportion] if arrow.proportion else [])]
     return max(map(measure, lines)) + 4, LINE * len(lines)
 
 

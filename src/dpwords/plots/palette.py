@@ -40,7 +40,7 @@ COLOURS = {
 
 DIAGRAMS = {  # of automata and maps, which are drawn on white only
     "completions": "#0b57d0",  # V
-    "share": "#c0003c",  # μ
+    "proportion": "#c0003c",  # μ
     "insertion": "#7b3fa0",
     "deletion": "#00705a",
     "road": "#c3d2e4",

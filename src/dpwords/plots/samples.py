@@ -53,8 +53,8 @@ def words(secret: str, blocks: Sequence[Mapping[str, Sequence[str]]]) -> Figure:
                 axes.text(left, top + row * _LINE, drawable(text), weight="bold", color=INK, **style)
             for row, word in enumerate(samples, start=head):
                 _word(axes, secret, word, left, top + row * _LINE)
-    for place, note in enumerate(_NOTES):
-        axes.text(3 * _LETTER + sum(note_widths[:place]), height - _LINE, note.text, color=note.colour, **style)
+    for position, note in enumerate(_NOTES):
+        axes.text(3 * _LETTER + sum(note_widths[:position]), height - _LINE, note.text, color=note.colour, **style)
     return figure
 
 
@@ -70,8 +70,8 @@ def distances(laws: Mapping[str, Mapping[str, Sequence[float]]]) -> Figure:
     axes = figure.subplots(1, len(laws), squeeze=False)[0]
     styles = looks(dict.fromkeys(name for panel in laws.values() for name in panel))
     for panel, (title, drawn) in zip(axes, laws.items(), strict=True):
-        for name, shares in drawn.items():
-            _curve(panel, range(len(shares)), shares, name, styles[name], markersize=3, linewidth=1)
+        for name, proportions in drawn.items():
+            _curve(panel, range(len(proportions)), proportions, name, styles[name], markersize=3, linewidth=1)
         panel.set_title(drawable(title), parse_math=False)
         panel.set(xlabel="distance", ylim=(0, None))
         panel.spines[["top", "right"]].set_visible(False)
@@ -167,8 +167,8 @@ def _word(axes: Axes, secret: str, word: str, left: float, y: float) -> None:
     from matplotlib.patches import Rectangle
 
     changed = [own != other for own, other in zip(secret, word, strict=True)]
-    for place in (place for place, differs in enumerate(changed) if differs):
-        corner = (left + place * _LETTER, y - 0.72 * _SIZE)
+    for position in (position for position, differs in enumerate(changed) if differs):
+        corner = (left + position * _LETTER, y - 0.72 * _SIZE)
         axes.add_patch(Rectangle(corner, _LETTER, 1.44 * _SIZE, facecolor=MARK, edgecolor="none"))
     letters = drawable(word, MONO, instead="�")
     kept, other = (

@@ -50,7 +50,7 @@ class Arrow:
     source: int
     target: int
     reads: str
-    share: str
+    proportion: str
     kind: Kind
     width: float = 1.0  # in points
 
@@ -251,8 +251,8 @@ def _arrows(
         labels.setdefault((source, target, kind), []).append(label)
     arrows = []
     for (source, target, kind), read in labels.items():
-        share = _share(Fraction(completions[target], completions[source])) if completions else ""
-        arrows.append(Arrow(numbers[source], numbers[target], _reads(read, symbols), share, kind))
+        proportion = _proportion(Fraction(completions[target], completions[source])) if completions else ""
+        arrows.append(Arrow(numbers[source], numbers[target], _reads(read, symbols), proportion, kind))
     return tuple(arrows)
 
 
@@ -291,5 +291,5 @@ def _short(number: int) -> str:
     return str(number) if number < 10**7 else f"{number:.3g}" if number < 10**300 else "> 1e300"
 
 
-def _share(share: Fraction) -> str:
-    return str(share) if share.denominator < 1000 else f"{float(share):.3g}"
+def _proportion(proportion: Fraction) -> str:
+    return str(proportion) if proportion.denominator < 1000 else f"{float(proportion):.3g}"

@@ -13,7 +13,7 @@ CHANGED = COLOURS["changed"].light
 MARK = COLOURS["mark"].light
 WALL = COLOURS["wall"].light
 PALE = COLOURS["pale"].light
-COMPLETIONS, SHARE, ROAD = DIAGRAMS["completions"], DIAGRAMS["share"], DIAGRAMS["road"]
+COMPLETIONS, PROPORTION, ROAD = DIAGRAMS["completions"], DIAGRAMS["proportion"], DIAGRAMS["road"]
 
 Line = str | tuple[float, tuple[float, ...]]  # a line style of matplotlib
 
@@ -38,7 +38,7 @@ KINDS: dict[Kind, Stroke] = {
     "more errors": Stroke("the least number of errors grows by one", *_ERROR),
     "move": Stroke("move of the system", *_PLAIN),
     "symbol": Stroke("symbol that is read", *_PLAIN),
-    "step": Stroke("comes directly after; the wider, the larger the share", RELEASED, "solid", "solid"),
+    "step": Stroke("comes directly after; the wider, the larger the proportion", RELEASED, "solid", "solid"),
 }
 
 _SIGNS = {"≠": "≠a: any symbol except a", "*": "*: any symbol", "ε": "ε: no symbol"}
@@ -59,8 +59,8 @@ def legend(diagram: Diagram) -> list[Note]:
     notes = [Note(stroke.meaning, stroke.colour, stroke.line) for kind, stroke in KINDS.items() if kind in used]
     if any(node.completions for node in diagram.nodes):
         notes.append(Note("V, blue: the number of words that lead from a state to the end", COMPLETIONS))
-    if any(arrow.share for arrow in diagram.arrows):
-        notes.append(Note("μ, red: the probability of each symbol that an arrow reads", SHARE))
+    if any(arrow.proportion for arrow in diagram.arrows):
+        notes.append(Note("μ, red: the probability of each symbol that an arrow reads", PROPORTION))
     reads = [arrow.reads for arrow in diagram.arrows]
     notes += [Note(text) for sign, text in _SIGNS.items() if any(text.startswith(sign) for text in reads)]
     if diagram.arranged == "layers":

@@ -100,4 +100,7 @@ def _exp(rate: Fraction) -> Decimal:
 
 
 def _decimals(weights: Scaled) -> list[Decimal]:
-    return [Decimal(share.numerator) / Decimal(share.denominator) for share in sampling.shares(weights)]
+    return [
+        Decimal(proportion.numerator) / Decimal(proportion.denominator)
+        for proportion in sampling.probabilities(weights)
+    ]

@@ -21,7 +21,7 @@ _LARGEST_RATIO = 1e6  # larger ones are written as powers of e only
 _CERTAIN = 0.999  # larger probabilities would be written as 100.0%
 _METHODS = {"certified": "certified for each length"}  # how they are called where the name does not say it
 _APART = {
-    "hamming": "two words that differ in d places",
+    "hamming": "two words that differ in d positions",
     "levenshtein": "two words d edits apart (insertions, deletions, substitutions)",
     "any": "any two words, whatever their lengths,",
 }
@@ -45,8 +45,8 @@ class Budget:
             )
         return rest
 
-    def per_place(self, length: int) -> float:
-        """`rest(length)` divided by k, rounded down: what each place that differs may cost."""
+    def per_position(self, length: int) -> float:
+        """`rest(length)` divided by k, rounded down: what each position that differs may cost."""
         return math.nextafter(float(self.rest(length) / self.k), 0.0)
 
 
@@ -72,11 +72,13 @@ class Odds:
         return 1 / (1 + math.exp(-self.loss))
 
     def apart(self, about: str = "") -> str:
-        """The distance in words, as in "differ in 2 places", or, with `about`, "differ in up to 2 places"."""
+        """The distance in words, as in "differ in 2 positions", or, with `about`, "differ in up to 2 positions"."""
         if self.measure == "any":
             return "are different"
         number, plural = f"{about}{self.distance}", "" if self.distance == 1 else "s"
-        return f"differ in {number} place{plural}" if self.measure == "hamming" else f"are {number} edit{plural} apart"
+        return (
+            f"differ in {number} position{plural}" if self.measure == "hamming" else f"are {number} edit{plural} apart"
+        )
 
     @property
     def likelier(self) -> str:
@@ -98,8 +100,8 @@ class Odds:
 
         It is rounded up to a whole number, or to a tenth above 99, so that it remains a bound.
         """
-        share = 100 * self.certainty
-        return float(math.ceil(share)) if share <= 99 else math.ceil(10 * share) / 10
+        fraction = 100 * self.certainty
+        return float(math.ceil(fraction)) if fraction <= 99 else math.ceil(10 * fraction) / 10
 
     @property
     def of_100(self) -> str:
@@ -197,7 +199,7 @@ class NotPrivate:
     measure: Callable[[int], float] | None = field(default=None, repr=False, compare=False)
 
     def true_epsilon(self, length: int) -> float:
-        """The largest log-ratio over all outputs and all pairs of words that differ in at most k places."""
+        """The largest log-ratio over all outputs and all pairs of words that differ in at most k positions."""
         if self.measure is None:
             raise InvalidValue(f"the true ε is not known here: {self.reason}")
         return self.measure(length)

@@ -31,7 +31,7 @@ class Method(_Text):
     LISTED = "listed"  # all pairs of words are compared
     BALANCED = "listed, balanced"  # the same, with public weights that make the normalising constants equal
     REWEIGHTED = (
-        "blocks, levelled"  # blocks of places that differ, one at a time, with weights of `spaces/reweighting.py`
+        "blocks, levelled"  # blocks of positions that differ, one at a time, with weights of `spaces/reweighting.py`
     )
     RANGE = "range"  # the largest and the least normalising constant
     TEXTBOOK = "textbook"  # at least half of ε is always allowed

@@ -19,7 +19,7 @@ SLACK = 2.0**-49  # more than rounding costs
 
 @lru_cache(maxsize=64)
 def best_selection(answers: int, epsilon: float) -> Selection:
-    """The subset selection whose estimates of shares have the least variance at this ε. Cost: constant.
+    """The subset selection whose estimates of proportions have the least variance at this ε. Cost: constant.
 
     A set with the true answer in it is e^ε times as likely as one without.
     """
@@ -46,6 +46,6 @@ def best_size(answers: int, fall: float) -> int:
 
 
 def spread(answers: int, size: int, fall: float) -> float:
-    """The part of the variance of estimated shares that depends on the size, up to a factor."""
+    """The part of the variance of estimated proportions that depends on the size, up to a factor."""
     root = size * (1 - fall) + answers * fall
     return root * root / (size * (answers - size))

@@ -58,7 +58,7 @@ class Inverse(Utility):
 
 @dataclass(frozen=True)
 class Staircase(Utility):
-    """u = −ceil((d − j)/k): all distances up to j are as good as 0, and then there is a step every k places.
+    """u = −ceil((d − j)/k): all distances up to j are as good as 0, and then there is a step every k positions.
 
     `first_step` is j, from 0 to k − 1. By default it is the one with the least expected distance on free words, and 0
     on systems, where the height of a step is certified.
@@ -104,8 +104,8 @@ def best_first_step(length: int, k: int, power: Fraction, space: Space) -> int:
     means = []
     for j in range(k):
         totals = sizes.times(falls.take(-((j - distances) // k)))
-        shares = totals.relative_to(totals.exponent.max())
-        means.append(float(np.cumsum(shares * distances)[-1] / np.cumsum(shares)[-1]))
+        proportions = totals.relative_to(totals.exponent.max())
+        means.append(float(np.cumsum(proportions * distances)[-1] / np.cumsum(proportions)[-1]))
     return index_of_least(means)
 
 
@@ -121,9 +121,9 @@ def checked_values(values: list[Fraction], length: int) -> list[Fraction]:
 
 
 def sensitivity(values: list[Fraction], k: int) -> Fraction:
-    """The most that the utility of one output can change when k places of the private word change.
+    """The most that the utility of one output can change when k positions of the private word change.
 
-    `values` never increase with the distance, and k changed places change a distance by at most k, so this is the
+    `values` never increase with the distance, and k changed positions change a distance by at most k, so this is the
     largest drop over k steps. For `Inverse` it is k / (α(k + α)), as in the paper's lemma. Cost: the length.
     """
     return max(values[d] - values[d + k] for d in range(len(values) - k))

@@ -49,7 +49,7 @@ def whole(imports: list[str], lines: list[str]) -> str:
     return "\n".join([*sorted(needed, key=lambda line: (line.startswith("from"), line)), "", *lines])
 
 
-def places_code(recipe: Description) -> list[str]:
+def positions_code(recipe: Description) -> list[str]:
     """The arguments that say where the words of a table are."""
     found = {name: getattr(recipe, name) for name in WHERE}
     return [f"{name}={value!r}" for name, value in found.items() if value is not None]

@@ -25,7 +25,7 @@ def command(recipe: Description, name: str = "release", more: Mapping[str, Any] 
     """
     files, options = _written(recipe)
     values = dict(more or {}) | options
-    ordered = [*(more or {}), *sorted((key for key in options if key not in (more or {})), key=_place)]
+    ordered = [*(more or {}), *sorted((key for key in options if key not in (more or {})), key=_position)]
     parts = [f"dpwords {name}"] + [_option(key, each) for key in ordered for each in _each(values[key])]
     first = parts[:2] if len(parts) > 1 else parts
     written = [f"printf '%s\\n' {' '.join(map(shlex.quote, lines))} > {shlex.quote(f)}" for f, lines in files.items()]
@@ -51,7 +51,7 @@ def _written(recipe: Description) -> tuple[dict[str, list[str]], dict[str, Any]]
     return files, options
 
 
-def _place(key: str) -> tuple[int, int]:
+def _position(key: str) -> tuple[int, int]:
     """Files first, then where the words are, what may be released, what is promised, and whose words they are."""
     section = FIELDS[key].section
     later = [key not in _FIRST, key not in WHERE, section is not Section.LANGUAGE, section is not Section.PROMISE]

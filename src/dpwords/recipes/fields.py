@@ -123,9 +123,9 @@ class RecipeFields:
     )
     report: str | None = _promise(
         ChoiceField(choice.QUESTIONS),
-        "Instead of words, release answers about one random place of each whole word: which state the run enters there "
-        "(visits), which state or symbol comes after which (transitions), or which symbol is there. ε is then promised "
-        "for any two words, whatever their lengths.",
+        "Instead of words, release answers about one random position of each whole word: which state the run enters "
+        "there (visits), which state or symbol comes after which (transitions), or which symbol is there. ε is then "
+        "promised for any two words, whatever their lengths.",
     )
     edits: str = _promise(
         ChoiceField(choice.EDITS),
@@ -138,7 +138,7 @@ class RecipeFields:
         "the one with the least public expected distance, as 'dpwords accuracy' shows it.  [default: for a system, "
         "best; where all edits are hidden, channel, except for a lexicon; otherwise exponential]",
     )
-    k: int = _promise(WholeField(), "Words at most k places or edits apart are neighbours.", 1)
+    k: int = _promise(WholeField(), "Words at most k positions or edits apart are neighbours.", 1)
     utility: str = _promise(
         ChoiceField(tuple(choice.UTILITIES)),
         "The utility of an output by its distance; 'best' is the best one proven for the language.",

@@ -61,7 +61,7 @@ class ByDistanceLaw:
         return float(self.weights.log_probs[self.around.distance(codes)])
 
     def exact(self, codes: Codes) -> Fraction:
-        return sampling.shares(self.weights.totals)[self.around.distance(codes)] * self.around.share(codes)
+        return sampling.probabilities(self.weights.totals)[self.around.distance(codes)] * self.around.probability(codes)
 
     def draw(self, count: int, stream: Stream) -> Rows:
         drawn = sampling.choose(self.weights.totals, count, stream)

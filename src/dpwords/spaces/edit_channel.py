@@ -44,15 +44,15 @@ class Channel:
         return self.symbols, *(tuple(array.tolist()) for array in weights)
 
     @cached_property
-    def shares(self) -> tuple[float, float, float]:
+    def probabilities(self) -> tuple[float, float, float]:
         """The probabilities that a symbol is deleted, kept, or replaced."""
-        deleted, kept, replaced = (float(share) for share in sampling.shares(self.operations))
+        deleted, kept, replaced = (float(proportion) for proportion in sampling.probabilities(self.operations))
         return deleted, kept, replaced
 
     @cached_property
     def tree(self) -> tuple[float, float, float]:
         """The probabilities that an inserted word is empty, two words, or two words around a symbol."""
-        empty, double, around = (float(share) for share in sampling.shares(self.growth))
+        empty, double, around = (float(proportion) for proportion in sampling.probabilities(self.growth))
         return empty, double, around
 
     @property
@@ -61,7 +61,7 @@ class Channel:
 
         The output then shows nothing of the word except its length.
         """
-        _, kept, replaced = self.shares
+        _, kept, replaced = self.probabilities
         return self.symbols > 1 and kept <= replaced / (self.symbols - 1) * (1 + 1e-9)
 
     @cached_property
@@ -72,7 +72,7 @@ class Channel:
 
     def edits(self, length: int) -> float:
         """The expected number of edits in a word of this length."""
-        deleted, _, replaced = self.shares
+        deleted, _, replaced = self.probabilities
         return length * (deleted + replaced) + (length + 1) * self.inserted
 
     @cached_property
@@ -152,7 +152,7 @@ class CorruptedLaw:
         It is a product with one factor for each symbol (unchanged or edited) and one for each gap: the generating
         function G of the inserted length, written as 1 + G(s) − G(1) to avoid cancellation.
         """
-        deleted, _, replaced = self.channel.shares
+        deleted, _, replaced = self.channel.probabilities
         empty, double, around = self.channel.tree
         root = np.sqrt(1 - 4 * empty * (double + around * (1 + more)))
         grown = 4 * empty * around * more / (1 - 2 * double - 2 * around + root) / (1 + root)

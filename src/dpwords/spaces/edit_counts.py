@@ -66,7 +66,7 @@ class CountedSurroundings:
         """For each distance, a uniformly drawn word at that distance."""
         return Ragged.of([self._numbered(integer_below(self.counts[d], stream), d) for d in distances.tolist()])
 
-    def share(self, codes: Codes) -> Fraction:
+    def probability(self, codes: Codes) -> Fraction:
         return Fraction(1, self.counts[self.distance(codes)])
 
     def _numbered(self, number: int, distance: int) -> Integers:
@@ -131,7 +131,7 @@ class CountedWords(FiniteSpace):
         return (few if self._listing is None else self.limits.compared_words), few
 
     def least_distance(self, length: int) -> LeastDistance:
-        """Exact where words can be listed, and where two words of this length differ in one place."""
+        """Exact where words can be listed, and where two words of this length differ in one position."""
         if self._listing is None and self._of_one_length.least_distance(length) == LeastDistance(1, True):
             return LeastDistance(1, True)
         return super().least_distance(length)
@@ -211,10 +211,10 @@ def _distinct(states: Integers, rows: NDArray[np.int32]) -> tuple[Integers, Inte
 
 def _next_rows(rows: NDArray[np.int32], differs: NDArray[np.bool_]) -> NDArray[np.int32]:
     """The rows after one more symbol; `differs` flags the symbols of the private word that it differs from."""
-    places = np.arange(rows.shape[1], dtype=np.int32)
+    positions = np.arange(rows.shape[1], dtype=np.int32)
     after = rows + np.int32(1)  # the symbol is inserted
     np.minimum(after[:, 1:], rows[:, :-1] + differs, out=after[:, 1:])  # it is kept, or substituted
-    return np.minimum.accumulate(after - places, axis=1) + places  # symbols of the private word are deleted
+    return np.minimum.accumulate(after - positions, axis=1) + positions  # symbols of the private word are deleted
 
 
 def _kind(words: int) -> type:
@@ -247,14 +247,14 @@ def _refuse_beyond_limit(graph: Graph, reach: int, kind: type, most: int) -> Non
 def rows_at_most(layer: int, length: int) -> float:
     """An upper bound on the number of rows of prefixes of `layer` symbols, for private words of up to `length` symbols.
 
-    A row starts with `layer` and changes by at most 1 from place to place; at place j it is at least |layer − j| and at
-    most max(layer, j). The rows for shorter private words are prefixes of such rows.
+    A row starts with `layer` and changes by at most 1 from position to position; at position j it is at least |layer −
+    j| and at most max(layer, j). The rows for shorter private words are prefixes of such rows.
     """
     ways = {layer: 1.0}
-    for place in range(1, length + 1):
+    for position in range(1, length + 1):
         ahead: dict[int, float] = {}
         for distance, number in ways.items():
-            for after in range(max(distance - 1, abs(layer - place)), min(distance + 1, max(layer, place)) + 1):
+            for after in range(max(distance - 1, abs(layer - position)), min(distance + 1, max(layer, position)) + 1):
                 ahead[after] = ahead.get(after, 0.0) + number
         ways = ahead
     return sum(ways.values())

@@ -116,7 +116,7 @@ class ReferenceSurroundings:
         picked = zip(distances.tolist(), numbers, strict=True)
         return Ragged.of([np.array(self._words_at[d][n], dtype=np.int64) for d, n in picked])
 
-    def share(self, codes: Codes) -> Fraction:
+    def probability(self, codes: Codes) -> Fraction:
         return Fraction(1, len(self._words_at[self.distance(codes)]))
 
 
@@ -133,8 +133,10 @@ class ReferenceLaw:
         self.probabilities = {word: weight / total for word, weight in raw.items()}
 
     def log_prob(self, codes: Codes) -> float:
-        share = self.exact(codes)
-        return float(_DIGITS.subtract(_DIGITS.ln(Decimal(share.numerator)), _DIGITS.ln(Decimal(share.denominator))))
+        proportion = self.exact(codes)
+        return float(
+            _DIGITS.subtract(_DIGITS.ln(Decimal(proportion.numerator)), _DIGITS.ln(Decimal(proportion.denominator)))
+        )
 
     def exact(self, codes: Codes) -> Fraction:
         return self.probabilities[tuple(codes.tolist())]
@@ -285,9 +287,11 @@ def _alive(language: Language, length: int) -> list[set[Any]]:
     for _ in range(length):
         layers.append({successor for state in layers[-1] for _, successor in language.follow(state)})
     layers[-1] = {state for state in layers[-1] if language.is_accepting(state)}
-    for place in reversed(range(length)):
-        ahead = layers[place + 1]
-        layers[place] = {s for s in layers[place] if any(successor in ahead for _, successor in language.follow(s))}
+    for position in reversed(range(length)):
+        ahead = layers[position + 1]
+        layers[position] = {
+            s for s in layers[position] if any(successor in ahead for _, successor in language.follow(s))
+        }
     return layers
 
 

@@ -89,14 +89,14 @@ class FreeWords(Space):
         """With a rate and a width, the number of replaced symbols is binomial, so no words have to be counted."""
         if weights.rate is None or width is None or not isinstance(rows, np.ndarray):
             return super().distances(rows, weights, width)
-        means, shares = super().distances(rows, weights, 0).means, np.zeros((len(rows), width))
+        means, proportions = super().distances(rows, weights, 0).means, np.zeros((len(rows), width))
         odds, length = IndependentLaw(rows[0], self, weights).odds, rows.shape[1]
         number = min(width, length + 1) if odds > 0 else min(width, 1)
         d = np.arange(1, number)
         with_more = np.log((length - d + 1) / d) + math.log(odds or 1.0)
         logs = np.concatenate([[0.0], np.cumsum(with_more)]) - length * math.log1p(odds)
-        shares[:, :number] = np.exp(logs[:number])
-        return Distances(means, shares)
+        proportions[:, :number] = np.exp(logs[:number])
+        return Distances(means, proportions)
 
     def every(self, length: int, most: int) -> Codes:
         """One word represents all of them, since every word has the same surroundings."""
@@ -159,7 +159,8 @@ class FreeWords(Space):
     def _replace_most(
         self, codes: Codes, keep_or_replace: Scaled, edge: int, stream: Stream, compiled: bool
     ) -> Integers:
-        """Replace symbols in place, using two bytes each; return the places, about 1 in 256, still to be replaced."""
+        """Replace symbols in place, using two bytes each; return the positions, about 1 in 256, still to be
+        replaced."""
         bits, others = (np.frombuffer(stream.take(len(codes)), dtype=np.uint8) for _ in range(2))
         if compiled:
             flags = np.empty(len(codes), dtype=np.bool_)
@@ -176,13 +177,13 @@ class FreeWords(Space):
     def _replace_by_arrays(
         self, codes: Codes, bits: NDArray[np.uint8], others: NDArray[np.uint8], edge: int
     ) -> Integers:
-        """The same as the kernel `replace`, without the compiler; returns the places that are not decided."""
+        """The same as the kernel `replace`, without the compiler; returns the positions that are not decided."""
         rest = self.symbols - 1
         late = np.flatnonzero(bits >= edge)
         decided = (bits[late] > edge) & (others[late] < _BYTE - _BYTE % rest)
-        places = late[decided]
-        other = others[places].astype(np.int64) % rest
-        codes[places] = other + (other >= codes[places])
+        positions = late[decided]
+        other = others[positions].astype(np.int64) % rest
+        codes[positions] = other + (other >= codes[positions])
         return late[~decided]
 
 
@@ -201,7 +202,7 @@ class FreeSurroundings:
         words = np.tile(self.codes.astype(np.int64), (len(distances), 1))
         return self.space.with_other_symbols(words, changed, stream)
 
-    def share(self, codes: Codes) -> Fraction:
+    def probability(self, codes: Codes) -> Fraction:
         apart, length = self.distance(codes), len(self.codes)
         return Fraction(1, math.comb(length, apart) * (self.space.symbols - 1) ** apart)
 
@@ -222,7 +223,7 @@ class IndependentLaw:
         return -float(self.rate) * hamming(codes, self.codes) - len(codes) * math.log1p(self.odds)
 
     def exact(self, codes: Codes) -> Fraction:
-        kept, replaced = sampling.shares(self.weights)
+        kept, replaced = sampling.probabilities(self.weights)
         changed = hamming(codes, self.codes)
         return kept ** (len(codes) - changed) * (replaced / max(self.space.symbols - 1, 1)) ** changed
 

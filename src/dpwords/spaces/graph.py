@@ -138,9 +138,9 @@ class Graph:
     def leaving(self, states: Integers) -> tuple[Integers, Integers]:
         """All edges that leave the given states: for each edge, the index of its state in `states`, and the edge."""
         sizes = self.first[states + 1] - self.first[states]
-        place = np.repeat(np.arange(len(states)), sizes)
+        position = np.repeat(np.arange(len(states)), sizes)
         begin = self.first[states] - (np.cumsum(sizes) - sizes)
-        return place, begin[place] + np.arange(len(place))
+        return position, begin[position] + np.arange(len(position))
 
     def taken(self, codes: Codes) -> list[int]:
         """The edges that a word of the language takes. Cost: its length times the branching."""
@@ -167,8 +167,8 @@ class Graph:
         """Row i: the states before symbol i from which a word of this length can be completed. Cost: length · edges."""
         useful = np.zeros((length + 1, self.size), dtype=np.bool_)
         useful[length] = self.accepting
-        for place in reversed(range(length)):
-            useful[place, self.sources[useful[place + 1, self.target]]] = True
+        for position in reversed(range(length)):
+            useful[position, self.sources[useful[position + 1, self.target]]] = True
         return useful
 
     def words(self, length: int, most: int) -> tuple[Integers, Integers] | None:
@@ -178,9 +178,9 @@ class Graph:
         """
         useful = self.useful(length)
         taken, states = np.zeros((int(useful[0, self.start]), 0), dtype=np.int64), np.array([self.start])
-        for place in range(length if len(taken) else 0):
+        for position in range(length if len(taken) else 0):
             parents, edges = self.leaving(states)
-            kept = useful[place + 1, self.target[edges]]
+            kept = useful[position + 1, self.target[edges]]
             parents, edges = parents[kept], edges[kept]
             if len(edges) > most:
                 return None
@@ -244,7 +244,7 @@ def edges_taken(start: int, sources: Integers, symbols: Integers, targets: Integ
     order = np.argsort(keys)
     ordered, state = keys[order], np.full(len(words), start)
     taken = np.zeros(words.shape, dtype=np.int64)
-    for place in range(words.shape[1]):
-        taken[:, place] = order[np.searchsorted(ordered, state * number + words[:, place])]
-        state = targets[taken[:, place]]
+    for position in range(words.shape[1]):
+        taken[:, position] = order[np.searchsorted(ordered, state * number + words[:, position])]
+        state = targets[taken[:, position]]
     return taken

@@ -1,4 +1,4 @@
-"""The lattice of a language and a private word: the language unrolled over the places of the word.
+"""The lattice of a language and a private word: the language unrolled over the positions of the word.
 
 Layer i of the lattice has a *node* (i, s) for each state s that a word can be in before symbol i. One backward pass
 gives each node the total weight of its *completions*, the ways to complete a word from there; one forward walk draws a
@@ -92,14 +92,14 @@ class Lattice:
         mantissa, exponent = self._kept[0]
         return _scaled(mantissa[begin : begin + width], exponent[begin : begin + width])
 
-    def choices(self, place: int, state: int, budget: int, table: LayerTable | None = None) -> Scaled:
+    def choices(self, position: int, state: int, budget: int, table: LayerTable | None = None) -> Scaled:
         """The weight of each edge of a node. With `Tally`, only completions with `budget` mismatches count."""
         if table is None:
-            table = self._table(max(c for c in self.cuts if c <= place), min(c for c in self.cuts if c > place))
+            table = self._table(max(c for c in self.cuts if c <= position), min(c for c in self.cuts if c > position))
         size = int(self.graph.first[state + 1] - self.graph.first[state])
         mantissa, exponent = np.empty(size), np.empty(size, dtype=np.int32)
         job = (self.graph.edges, self.codes, self._z, self.by_distance)
-        kernel_for("lattice", size).edge_weights(*job, table, place, state, budget, mantissa, exponent)
+        kernel_for("lattice", size).edge_weights(*job, table, position, state, budget, mantissa, exponent)
         return _scaled(mantissa, exponent)
 
     def walk(
@@ -136,9 +136,9 @@ class Lattice:
             loops.walk(*job, table, begin, end, thresholds, *walked)
 
         threads.in_parts(advance, number, cost=end - begin, most=self.limits.threads)
-        while len(stopped := np.flatnonzero(rows.places < end)):
+        while len(stopped := np.flatnonzero(rows.positions < end)):
             for row in stopped.tolist():
-                self._settle(row, int(uniforms[row, rows.places[row]]), table, rows, stream.of(row))
+                self._settle(row, int(uniforms[row, rows.positions[row]]), table, rows, stream.of(row))
             advance(slice(None))
 
     def distances(self, rows: Codes, width: int) -> tuple[Floats, Floats]:
@@ -151,7 +151,7 @@ class Lattice:
         graph, length, each = self.graph, rows.shape[1], 2 * 8 * self.graph.size * (2 + width)
         codes = read_only_view(rows.astype(np.int64, copy=False))
         self._refuse_beyond_limit(each)
-        means, shares = np.zeros(len(rows)), np.zeros((len(rows), width))
+        means, proportions = np.zeros(len(rows)), np.zeros((len(rows), width))
         steps = graph.visited(length) * (1 + width)
         loops = kernel_for("lattice", len(rows) * steps)
 
@@ -160,19 +160,19 @@ class Lattice:
             offset = np.arange(length + 1) % 2 * graph.size  # layers take turns
             table = LayerTable(*numbers, offset, self.width, graph.live(length))
             job = (graph.edges, self._z, self.reach, table, self._kept[length], graph.start)
-            loops.distances_each(*job, codes[part], means[part], shares[part])
+            loops.distances_each(*job, codes[part], means[part], proportions[part])
 
         threads.in_parts(advance, len(rows), cost=steps, most=min(self.limits.threads, self.limits.memory // each))
-        return means, shares
+        return means, proportions
 
     def _settle(self, row: int, uniform: int, table: LayerTable, rows: Walks, stream: Stream) -> None:
         """Take one step of one row whose uniform number is too close to a threshold for floating-point arithmetic."""
-        place, state = int(rows.places[row]), int(rows.states[row])
-        weights = self.choices(place, state, int(rows.budgets[row]), table)
+        position, state = int(rows.positions[row]), int(rows.states[row])
+        weights = self.choices(position, state, int(rows.budgets[row]), table)
         edge = self.graph.first[state] + sampling.settle(weights, uniform, stream)
-        rows.words[row, place] = self.graph.symbol[edge]
-        rows.budgets[row] -= self.by_distance and self.graph.symbol[edge] != self.codes[place]
-        rows.places[row], rows.states[row] = place + 1, self.graph.target[edge]
+        rows.words[row, position] = self.graph.symbol[edge]
+        rows.budgets[row] -= self.by_distance and self.graph.symbol[edge] != self.codes[position]
+        rows.positions[row], rows.states[row] = position + 1, self.graph.target[edge]
 
     def _thresholds(self, begin: int, end: int, table: LayerTable, number: int) -> Floats:
         """The thresholds of all nodes in these layers, if there are enough walks to share them and they fit in memory.
@@ -243,25 +243,25 @@ def walk_each(
         one = np.zeros(1, np.int64)
         walks = [Lattice(graph, row, Discount(z), limits).walk(one, stream.one(n)) for n, row in enumerate(rows)]
         return np.concatenate(walks).astype(rows.dtype)
-    words, places, uniforms = np.empty_like(rows), np.empty(len(rows), dtype=np.int64), uint64(stream, rows.shape)
+    words, positions, uniforms = np.empty_like(rows), np.empty(len(rows), dtype=np.int64), uint64(stream, rows.shape)
     margin = sampling.margin(graph.branching) if margin is None else margin
     loops, rows = kernel_for("lattice", len(rows) * model._steps), read_only_view(rows)
 
     def advance(part: slice) -> None:
         job = (graph.edges, model._z, model.reach, model._filled(0, length), graph.start)
-        loops.walk_each(*job, rows[part], uniforms[part], margin, words[part], places[part])
+        loops.walk_each(*job, rows[part], uniforms[part], margin, words[part], positions[part])
 
     threads.in_parts(advance, len(rows), cost=int(model.reach.sum()), most=limits.threads)
-    for row in np.flatnonzero(places < length).tolist():
+    for row in np.flatnonzero(positions < length).tolist():
         alone = Lattice(graph, rows[row], Discount(z), limits)
         words[row] = alone.walk(np.zeros(1, np.int64), stream.of(row), uniforms[row : row + 1], margin)[0]
     return words
 
 
 class Walks(NamedTuple):
-    """Walks in progress, one in each row: the current place, state and budget, and the symbols drawn so far."""
+    """Walks in progress, one in each row: the current position, state and budget, and the symbols drawn so far."""
 
-    places: Integers
+    positions: Integers
     states: Integers
     budgets: Integers
     words: Integers

@@ -108,7 +108,7 @@ class ListedSurroundings:
         texts = self._listing.texts
         return Ragged.of([codes_of(texts[index]) for index in self._order[picked]])
 
-    def share(self, codes: Codes) -> Fraction:
+    def probability(self, codes: Codes) -> Fraction:
         return Fraction(1, int(self._counts[self.distance(codes)]))
 
 

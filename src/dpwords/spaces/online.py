@@ -1,9 +1,9 @@
 """Words that are drawn symbol by symbol, without a look at the symbols to come.
 
-A symbol is *open* if the word can still be completed after it, otherwise it is *closed*. At each place the true symbol
-is preferred; where it is closed, and symbols name states, the open symbols nearest to it are preferred instead, so that
-an output which has left the true run finds its way back. Where runs may start in many states, the first symbol prefers
-a fixed number of states from which the true run can soon be met.
+A symbol is *open* if the word can still be completed after it, otherwise it is *closed*. At each position the true
+symbol is preferred; where it is closed, and symbols name states, the open symbols nearest to it are preferred instead,
+so that an output which has left the true run finds its way back. Where runs may start in many states, the first symbol
+prefers a fixed number of states from which the true run can soon be met.
 """
 
 from __future__ import annotations
@@ -50,17 +50,17 @@ class Preferences:
 
     If t symbols are preferred, one of them is chosen at random, and it has weight 1 and all others z. So each of the t
     has weight (1 + (t − 1)·z)/t, and the sum of all weights is the same whatever is preferred. If none is preferred,
-    all open symbols have weight 1. At the first place of a run that may start in many states, `starts` of them are
+    all open symbols have weight 1. At the first position of a run that may start in many states, `starts` of them are
     preferred, the same number for every true symbol, and each has weight 1.
     """
 
     def __init__(self, z: Scaled, space: OnlineRuns, length: int | None) -> None:
         (exact,) = z.exact()
         self.starts = space.best_starts(float(exact), length or OPEN_LENGTH)
-        shares = scaled.from_fractions([(1 + (t - 1) * exact) / t for t in range(1, space.most_tied + 1)])
+        proportions = scaled.from_fractions([(1 + (t - 1) * exact) / t for t in range(1, space.most_tied + 1)])
         plain = Scaled(np.array([0.5]), np.array([1]))  # 1
-        self._mantissa = np.concatenate([plain.mantissa, shares.mantissa])
-        self._exponent = np.concatenate([plain.exponent, shares.exponent])
+        self._mantissa = np.concatenate([plain.mantissa, proportions.mantissa])
+        self._exponent = np.concatenate([plain.exponent, proportions.exponent])
         self.z = z
 
     def plain(self) -> list[float]:
@@ -97,7 +97,7 @@ class OnlineRuns(Runs):
 
     @property
     def slack(self) -> float:
-        """Only e^(−rate) and the shares of symbols that are equally near are rounded, each once."""
+        """Only e^(−rate) and the proportions of symbols that are equally near are rounded, each once."""
         return 2.0**-49
 
     def law(self, codes: Codes, weights: Weights) -> OnlineLaw:
@@ -129,7 +129,7 @@ class OnlineRuns(Runs):
         columns, useful = 1 + (length + 1 if width is None else width), self.graph.useful(length)
         steps, reach = self.graph.visited(length) * columns, self.graph.reach(length)
         loops = kernel_for("online", len(words) * steps)
-        means, shares = np.zeros(len(words)), np.zeros((len(words), columns - 1))
+        means, proportions = np.zeros(len(words)), np.zeros((len(words), columns - 1))
         for part in batches(len(words), self.graph.size * (columns + length), self.limits):
             group, mean = words[part], means[part]
             begin, reached = self._begun(useful[1], group, preferences, columns, mean)
@@ -140,15 +140,16 @@ class OnlineRuns(Runs):
                 loops.distances_each(*job)
 
             threads.in_parts(advance, len(group), cost=steps, most=self.limits.threads)
-            shares[part] = reached[:, :, 1:].sum(axis=1)
-        return Distances(means, shares)
+            proportions[part] = reached[:, :, 1:].sum(axis=1)
+        return Distances(means, proportions)
 
     def _begun(
         self, useful: Flags, rows: Codes, preferences: Preferences, columns: int, means: Floats
     ) -> tuple[int, Floats]:
-        """Where the pass over some words begins: the place, and what kernels call `reached` there.
+        """Where the pass over some words begins: the position, and what kernels call `reached` there.
 
-        If runs may start in many states, it is the second place, and `means` receives the mean distances at the first.
+        If runs may start in many states, it is the second position, and `means` receives the mean distances at the
+        first.
         """
         graph, reached = self.graph, np.zeros((len(rows), self.graph.size, columns))
         if not self.has_many_starts:
@@ -156,12 +157,12 @@ class OnlineRuns(Runs):
             return 0, reached
         codes, number = np.unique(rows[:, 0], return_inverse=True)
         choices = self.choices(useful, np.full(len(codes), graph.start), codes, preferences.starts)
-        for index, share in enumerate(_shares(preferences.weights(choices))):
+        for index, proportion in enumerate(_proportions(preferences.weights(choices))):
             mine, edges = np.flatnonzero(number == index), choices.edges[index]
             differs = graph.symbol[edges] != codes[index]
-            for column, at_distance in enumerate((share, share * ~differs, share * differs)[:columns]):
+            for column, at_distance in enumerate((proportion, proportion * ~differs, proportion * differs)[:columns]):
                 reached[mine[:, None], graph.target[edges], column] = at_distance
-            means[mine] = share[differs].sum()
+            means[mine] = proportion[differs].sum()
         return 1, reached
 
     def _nearness(self, rows: Codes, preferences: Preferences) -> Nearness:
@@ -225,7 +226,8 @@ class OnlineRuns(Runs):
         return found
 
     def best_starts(self, z: float, length: int) -> int:
-        """The number of preferred first states with the least expected number of wrong places, by a public estimate."""
+        """The number of preferred first states with the least expected number of wrong positions, by a public
+        estimate."""
         if not self.has_many_starts:
             return 1
         mean = self._mean_levels
@@ -245,9 +247,9 @@ class OnlineRuns(Runs):
     def choices(self, useful: Flags, states: Integers, own: Codes, starts: int) -> Choices:
         """What can be released next from each state, where `own` is the true symbol of each row.
 
-        `useful` flags the states after this place from which a word can be completed; `starts` states are preferred at
-        the first place of a run that may start in many. Cost: rows · branching, and `steps_to` for each true symbol
-        that is closed.
+        `useful` flags the states after this position from which a word can be completed; `starts` states are preferred
+        at the first position of a run that may start in many. Cost: rows · branching, and `steps_to` for each true
+        symbol that is closed.
         """
         graph = self.graph
         begin, end = graph.first[states], graph.first[states + 1]
@@ -290,11 +292,11 @@ class OnlineRuns(Runs):
         """One word for each row."""
         states = np.full(len(rows), self.graph.start)
         words = np.empty(rows.shape, dtype=rows.dtype)
-        for place in range(rows.shape[1]):
-            choices = self.choices(useful[place + 1], states, rows[:, place], preferences.starts)
+        for position in range(rows.shape[1]):
+            choices = self.choices(useful[position + 1], states, rows[:, position], preferences.starts)
             picked = sampling.choose_each(preferences.weights(choices), stream)
             taken = choices.edges[np.arange(len(rows)), picked]
-            words[:, place] = self.graph.symbol[taken]
+            words[:, position] = self.graph.symbol[taken]
             states = self.graph.target[taken]
         return words
 
@@ -322,7 +324,7 @@ class OnlineLaw:
     def exact(self, codes: Codes) -> Fraction:
         probability = Fraction(1)
         for weights, picked in self._steps(codes):
-            probability *= sampling.shares(weights)[picked]
+            probability *= sampling.probabilities(weights)[picked]
         return probability
 
     def draw(self, count: int, stream: Stream) -> Codes:
@@ -335,51 +337,51 @@ class OnlineLaw:
         graph, length = self.graph, len(self.codes)
         reached = np.zeros((graph.size, length + 1))
         reached[graph.start, 0] = 1.0
-        for place in range(length):
-            edges, shares = self._edge_shares(place, np.asarray(reached.any(axis=1)))
-            share = reached[graph.sources[edges]] * shares[:, None]
-            differs = graph.symbol[edges] != self.codes[place]
-            share[differs, 1:], share[differs, 0] = share[differs, :-1], 0.0
+        for position in range(length):
+            edges, proportions = self._edge_proportions(position, np.asarray(reached.any(axis=1)))
+            proportion = reached[graph.sources[edges]] * proportions[:, None]
+            differs = graph.symbol[edges] != self.codes[position]
+            proportion[differs, 1:], proportion[differs, 0] = proportion[differs, :-1], 0.0
             reached = np.zeros_like(reached)
-            np.add.at(reached, graph.target[edges], share)
+            np.add.at(reached, graph.target[edges], proportion)
         return np.asarray(reached.sum(axis=0))
 
     def expected_distance(self) -> float:
         graph, mean = self.graph, 0.0
         reached = np.zeros(graph.size)
         reached[graph.start] = 1.0
-        for place in range(len(self.codes)):
-            edges, shares = self._edge_shares(place, np.asarray(reached > 0))
-            share = reached[graph.sources[edges]] * shares
-            mean += float(share[graph.symbol[edges] != self.codes[place]].sum())
-            reached = np.bincount(graph.target[edges], share, graph.size).astype(np.float64)
+        for position in range(len(self.codes)):
+            edges, proportions = self._edge_proportions(position, np.asarray(reached > 0))
+            proportion = reached[graph.sources[edges]] * proportions
+            mean += float(proportion[graph.symbol[edges] != self.codes[position]].sum())
+            reached = np.bincount(graph.target[edges], proportion, graph.size).astype(np.float64)
         return mean
 
     def _steps(self, codes: Codes) -> list[tuple[Scaled, int]]:
-        """For each place of an output, the weights of the choices there, and the index of the one that it takes."""
+        """For each position of an output, the weights of the choices there, and the index of the one that it takes."""
         steps, state = [], self.graph.start
-        for place, edge in enumerate(self.graph.taken(codes)):
-            own = self.codes[place : place + 1]
-            weights = self._choice_weights(place, np.array([state]), own)[1]
+        for position, edge in enumerate(self.graph.taken(codes)):
+            own = self.codes[position : position + 1]
+            weights = self._choice_weights(position, np.array([state]), own)[1]
             steps.append((weights.take(0), edge - int(self.graph.first[state])))
             state = int(self.graph.target[edge])
         return steps
 
-    def _edge_shares(self, place: int, reached: Flags) -> tuple[Integers, Floats]:
-        """The open edges of the states reached at this place, and the probability of each in its state."""
+    def _edge_proportions(self, position: int, reached: Flags) -> tuple[Integers, Floats]:
+        """The open edges of the states reached at this position, and the probability of each in its state."""
         states = np.flatnonzero(reached)
-        own = np.full(len(states), self.codes[place])
-        edges, weights = self._choice_weights(place, states, own)
+        own = np.full(len(states), self.codes[position])
+        edges, weights = self._choice_weights(position, states, own)
         open_to = weights.mantissa > 0
-        return edges[open_to], _shares(weights)[open_to]
+        return edges[open_to], _proportions(weights)[open_to]
 
-    def _choice_weights(self, place: int, states: Integers, own: Codes) -> tuple[Integers, Scaled]:
-        """The edges of each state, and their weights at this place."""
-        choices = self.space.choices(self.useful[place + 1], states, own, self.preferences.starts)
+    def _choice_weights(self, position: int, states: Integers, own: Codes) -> tuple[Integers, Scaled]:
+        """The edges of each state, and their weights at this position."""
+        choices = self.space.choices(self.useful[position + 1], states, own, self.preferences.starts)
         return choices.edges, self.preferences.weights(choices)
 
 
-def _shares(weights: Scaled) -> Floats:
+def _proportions(weights: Scaled) -> Floats:
     """The probabilities of choices, a row for each state."""
     relative = weights.relative_to(weights.exponent.max(axis=1, keepdims=True))
     return np.asarray(relative / relative.sum(axis=1, keepdims=True))

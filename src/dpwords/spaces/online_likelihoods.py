@@ -31,10 +31,10 @@ class LikelihoodRatios(NamedTuple):
 
 
 def likelihood_ratios(space: OnlineRuns, weights: Weights, released: Codes) -> tuple[Integers, LikelihoodRatios]:
-    """For each place of some released words of one length its row, and the ratios of each row.
+    """For each position of some released words of one length its row, and the ratios of each row.
 
-    A row stands for an edge of the graph at a place, or at all places with the same open edges. Cost: states · symbols
-    · branching for each set of open edges that occurs.
+    A row stands for an edge of the graph at a position, or at all positions with the same open edges. Cost: states ·
+    symbols · branching for each set of open edges that occurs.
     """
     graph, length = space.graph, released.shape[1]
     useful = graph.useful(length)
@@ -42,13 +42,13 @@ def likelihood_ratios(space: OnlineRuns, weights: Weights, released: Codes) -> t
     known: dict[tuple[bytes, bool], int] = {}
     tables: list[LikelihoodRatios] = []
     rows = np.zeros(released.shape, dtype=np.int64)
-    for place in range(length):
-        first = place == 0 and space.has_many_starts
-        key = useful[place + 1].tobytes(), first
+    for position in range(length):
+        first = position == 0 and space.has_many_starts
+        key = useful[position + 1].tobytes(), first
         if key not in known:
             known[key] = len(tables)
-            tables.append(_table(space, weights, useful[place + 1], first, length))
-        rows[:, place] = taken[:, place] + known[key] * len(graph.target)
+            tables.append(_table(space, weights, useful[position + 1], first, length))
+        rows[:, position] = taken[:, position] + known[key] * len(graph.target)
     ends = np.cumsum([0, *(len(table.symbol) for table in tables)])
     starts = [table.first[:-1] + begin for table, begin in zip(tables, ends, strict=False)]
     symbol, times = (np.concatenate([table[part] for table in tables]) for part in (1, 2))
@@ -71,10 +71,10 @@ def _table(space: OnlineRuns, weights: Weights, useful: Flags, first: bool, leng
     relative = stored.relative_to(np.zeros(1, dtype=np.int64))
     z = preferences.plain()[0]
     with np.errstate(invalid="ignore", divide="ignore"):
-        shares = relative / relative.sum(axis=1, keepdims=True)
+        proportions = relative / relative.sum(axis=1, keepdims=True)
         number = choices.open_to.sum(axis=1, keepdims=True)
         preferred = preferences.starts if first else 1
-        ratio = shares / (z / (preferred + (number - preferred) * z))
+        ratio = proportions / (z / (preferred + (number - preferred) * z))
     own, column = np.nonzero(choices.open_to & (np.abs(ratio - 1) > 1e-12))
     edge = choices.edges[own, column]
     order = np.argsort(edge, kind="stable")

@@ -1,7 +1,7 @@
-"""What can be asked about one place of a word: all answers that are possible, and the answer at each place.
+"""What can be asked about one position of a word: all answers that are possible, and the answer at each position.
 
-A question is asked of one place: which symbol is there, which state the run enters, or which transition it takes. All
-possible answers follow from the language, so they are public.
+A question is asked of one position: which symbol is there, which state the run enters, or which transition it takes.
+All possible answers follow from the language, so they are public.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ItemSteps = Sequence[tuple[int, int, int, Any]]  # state, symbol, next state, an
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """The possible answers to a question, and a deterministic automaton that finds the true one at each place.
+    """The possible answers to a question, and a deterministic automaton that finds the true one at each position.
 
     Reading a symbol takes an edge, and the edge knows the item. If `first_has_none`, the first symbol of a word is only
     the beginning of a step.
@@ -55,7 +55,7 @@ class Answers:
         """From edges; `order` has all items that can occur, and perhaps others, each once."""
         found = {item for *_, item in edges if item is not None}
         items = tuple(item for item in order if item in found)
-        number = {item: place for place, item in enumerate(items)}
+        number = {item: position for position, item in enumerate(items)}
         ordered = sorted(
             (state * symbols + symbol, target, number.get(item, -1)) for state, symbol, target, item in edges
         )
@@ -74,18 +74,18 @@ class Answers:
         parts += [np.asarray(part, dtype="<i8").tobytes() for part in (self.keys, self.target, self.item)]
         return hashlib.sha256(b"|".join(parts)).hexdigest()
 
-    def at_places(self, rows: Codes) -> Integers:
-        """For each row of symbol codes, a word of the language, the numbers of its items, one for each place.
+    def at_positions(self, rows: Codes) -> Integers:
+        """For each row of symbol codes, a word of the language, the numbers of its items, one for each position.
 
         Cost: one search in a sorted array for each symbol.
         """
         length, skipped = rows.shape[1], int(self.first_has_none)
         found = np.empty((len(rows), length - skipped), dtype=np.int64)
         state = np.zeros(len(rows), dtype=np.int64)
-        for place in range(length):
-            edge = np.searchsorted(self.keys, state * self.symbols + rows[:, place].astype(np.int64))
-            if place >= skipped:
-                found[:, place - skipped] = self.item[edge]
+        for position in range(length):
+            edge = np.searchsorted(self.keys, state * self.symbols + rows[:, position].astype(np.int64))
+            if position >= skipped:
+                found[:, position - skipped] = self.item[edge]
             state = self.target[edge]
         return found
 
@@ -113,16 +113,16 @@ def answers_of(language: Language, question: Question, limits: Limits = DEFAULTS
 
 
 def _edges(language: Language) -> list[tuple[int, int, int, Any, Any]]:
-    """The edges of a language: state, symbol and next state as numbers, then the two places that it goes between.
+    """The edges of a language: state, symbol and next state as numbers, then the two positions that it goes between.
 
     Free words have one state only, whatever their greatest length is.
     """
     found = (Words(language.alphabet.symbols) if language.alike else language).explored()
     if not found.label:
         raise InvalidValue(why_empty(language))
-    codes, places = language.alphabet.codes, [language.place(state) for state in found.states]
+    codes, positions = language.alphabet.codes, [language.place(state) for state in found.states]
     steps = zip(found.sources.tolist(), found.label, found.target.tolist(), strict=True)
-    return [(source, codes[label], target, places[source], places[target]) for source, label, target in steps]
+    return [(source, codes[label], target, positions[source], positions[target]) for source, label, target in steps]
 
 
 def _of_symbols(language: Language) -> Answers:
@@ -154,7 +154,7 @@ def _of_pairs(language: Language, limits: Limits) -> Answers:
 
 def _of_runs(language: Language, question: Question) -> Answers:
     """Each state of the system that a run can enter is an item, or each transition that it can take."""
-    place = {state: number for number, state in enumerate(language.system.states)}
+    position = {state: number for number, state in enumerate(language.system.states)}
     anywhere = question == "transitions" and language.system.start is None
     edges: list[tuple[int, int, int, Any]] = []
     for source, symbol, target, here, there in _edges(language):
@@ -162,9 +162,9 @@ def _of_runs(language: Language, question: Question) -> Answers:
         edges.append((source, symbol, target, moved))
     found = {item for *_, item in edges if item is not None}
     if question == "visits":
-        order = sorted(found, key=place.__getitem__)
+        order = sorted(found, key=position.__getitem__)
     else:
-        order = sorted(found, key=lambda pair: (place[pair[0]], place[pair[1]]))
+        order = sorted(found, key=lambda pair: (position[pair[0]], position[pair[1]]))
     return Answers.of(edges, len(language.alphabet), order, first_has_none=anywhere)
 
 

@@ -1,9 +1,9 @@
 """Reweighting: a public base measure π that makes the normalising constants of words of states nearly equal.
 
 With p(w|x) ∝ π(w)·z^d(x,w), a run with many others near it has a larger normalising constant than a run with few,
-unless π gives less weight to runs with many others near them. π(w) is the product over all places of 1/(1 + a·z +
-κ·z²), where a is the number of other states that fit between the two neighbours (at the last place: other accepting
-states that can follow the state before it), and κ a share of a². See docs/theory.md, section 9.
+unless π gives less weight to runs with many others near them. π(w) is the product over all positions of 1/(1 + a·z +
+κ·z²), where a is the number of other states that fit between the two neighbours (at the last position: other accepting
+states that can follow the state before it), and κ a proportion of a². See docs/theory.md, section 9.
 
 Such a weight depends on two consecutive steps, so a state must remember one of them: the states of the *line graph* are
 the edges of the original graph.
@@ -23,18 +23,19 @@ from dpwords.spaces.graph import Flags, Graph
 from dpwords.spaces.tuning import AT_THE_ENDS, SECOND_ORDER
 
 
-def place_weights(others: Integers, at_end: Any, z: float) -> Floats:
-    """The weight of a place with so many other states that fit, at one of the ends of a word or inside it.
+def position_weights(others: Integers, at_end: Any, z: float) -> Floats:
+    """The weight of a position with so many other states that fit, at one of the ends of a word or inside it.
 
-    Inside, κ is 0 where only one other fits. The last place is at an end, and the first one where runs start anywhere.
+    Inside, κ is 0 where only one other fits. The last position is at an end, and the first one where runs start
+    anywhere.
     """
-    share = np.where(at_end, AT_THE_ENDS, np.where(others >= 2, SECOND_ORDER, 0.0))
-    return 1 / (1 + others * z + share * others * others * (z * z))
+    proportion = np.where(at_end, AT_THE_ENDS, np.where(others >= 2, SECOND_ORDER, 0.0))
+    return 1 / (1 + others * z + proportion * others * others * (z * z))
 
 
 @dataclass(frozen=True, eq=False)
 class Reweighting:
-    """The line graph of a graph, and the number of other states that fit at each place."""
+    """The line graph of a graph, and the number of other states that fit at each position."""
 
     line: Graph  # state 0 is the start, state 1 + e is edge e of the graph
     others: Integers  # for each edge of the line graph, a path s → t → u: other states that fit between s and u
@@ -66,6 +67,6 @@ class Reweighting:
     def weighted(self, rate: Fraction) -> Graph:
         """The line graph with the weights of π at z = e^(−rate); π is defined by these numbers as they are stored."""
         z = float(exp_minus([rate]).relative_to(np.zeros(1, dtype=np.int64))[0])
-        weight = normalised(place_weights(self.others, self.at_start, z), np.zeros(len(self.others), dtype=np.int64))
-        ending = self.line.accepting * place_weights(self.others_at_end, True, z)
+        weight = normalised(position_weights(self.others, self.at_start, z), np.zeros(len(self.others), dtype=np.int64))
+        ending = self.line.accepting * position_weights(self.others_at_end, True, z)
         return replace(self.line, weight=weight, ending=normalised(ending, np.zeros(len(ending), dtype=np.int64)))

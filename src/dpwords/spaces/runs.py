@@ -123,8 +123,8 @@ class RunSurroundings:
     def draw(self, distances: Integers, stream: Stream) -> Codes:
         return self.lattice.walk(distances, stream)
 
-    def share(self, codes: Codes) -> Fraction:
-        return walked_share(self.lattice, codes, self.distance(codes))
+    def probability(self, codes: Codes) -> Fraction:
+        return walked_proportion(self.lattice, codes, self.distance(codes))
 
 
 class FoldedLaw:
@@ -145,7 +145,7 @@ class FoldedLaw:
         return weight - float(self.rate) * hamming(codes, self.lattice.codes) - self.log_total
 
     def exact(self, codes: Codes) -> Fraction:
-        return walked_share(self.lattice, codes, 0)
+        return walked_proportion(self.lattice, codes, 0)
 
     def draw(self, count: int, stream: Stream) -> Codes:
         parts = batches(count, self.lattice.footprint, self.limits)
@@ -160,11 +160,11 @@ class FoldedLaw:
         return float(self.lattice.distances(self.lattice.codes[None], 0)[0][0])
 
 
-def walked_share(lattice: Lattice, codes: Codes, budget: int) -> Fraction:
+def walked_proportion(lattice: Lattice, codes: Codes, budget: int) -> Fraction:
     """The exact probability that a walk with `budget` mismatches gives this word; see `Lattice.walk`."""
     probability, state, graph = Fraction(1), lattice.graph.start, lattice.graph
-    for place, edge in enumerate(graph.taken(codes)):
-        probability *= sampling.shares(lattice.choices(place, state, budget))[edge - graph.first[state]]
-        budget -= int(lattice.by_distance and codes[place] != lattice.codes[place])
+    for position, edge in enumerate(graph.taken(codes)):
+        probability *= sampling.probabilities(lattice.choices(position, state, budget))[edge - graph.first[state]]
+        budget -= int(lattice.by_distance and codes[position] != lattice.codes[position])
         state = int(graph.target[edge])
     return probability

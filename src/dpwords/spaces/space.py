@@ -84,7 +84,7 @@ class Distances(NamedTuple):
     """How far the outputs of some words are from these words."""
 
     means: Floats  # for each word, the mean distance
-    shares: Floats  # a row for each word: the probabilities of the distances 0, 1, 2, …
+    proportions: Floats  # a row for each word: the probabilities of the distances 0, 1, 2, …
 
 
 class Law(Protocol):
@@ -123,7 +123,7 @@ class Surroundings(Protocol):
     def draw(self, distances: Integers, stream: Stream) -> Rows:
         """For each distance, one of the words at exactly that distance, all of them equally likely."""
 
-    def share(self, codes: Codes) -> Fraction:
+    def probability(self, codes: Codes) -> Fraction:
         """The exact probability with which `draw` returns a word when it draws at the word's distance."""
 
 
@@ -195,7 +195,7 @@ class Space(ABC):
             else:
                 drawn.extend(word for number in alike for word in law.draw(1, stream.one(number)))
         order = np.argsort(sorted_rows, kind="stable")
-        words = [drawn[place] for place in order]
+        words = [drawn[position] for position in order]
         return np.array(words).astype(rows.dtype) if self.distance == "hamming" else Ragged.of(words)
 
     def distances(self, rows: Rows, weights: Weights, width: int | None) -> Distances:
@@ -221,12 +221,12 @@ def distances_of(laws: Iterable[Law], width: int | None) -> Distances:
     """The distances under some laws, one after the other. Cost: without a width, or if it is not 0, that of counting
     the words at each distance."""
     means: list[float] = []
-    shares: list[Floats] = []
+    proportions: list[Floats] = []
     for law in laws:
         means.append(law.expected_distance())
-        shares.append(np.zeros(0) if width == 0 else law.distance_distribution()[:width])
-    table = np.zeros((len(means), max(map(len, shares)) if width is None else width))
-    for row, found in zip(table, shares, strict=True):
+        proportions.append(np.zeros(0) if width == 0 else law.distance_distribution()[:width])
+    table = np.zeros((len(means), max(map(len, proportions)) if width is None else width))
+    for row, found in zip(table, proportions, strict=True):
         row[: len(found)] = found
     return Distances(np.array(means), table)
 
@@ -238,7 +238,7 @@ def batches(count: int, footprint: int, limits: Limits) -> Iterator[slice]:
 
 
 def hamming(one: Codes, other: Codes) -> int:
-    """The number of places where two words of the same length differ."""
+    """The number of positions where two words of the same length differ."""
     return int(np.count_nonzero(one != other))
 
 

@@ -57,7 +57,7 @@ class Selection:
         return (named * (self.size - 1) + left_out * self.size) / (self.answers - 1)
 
     @cached_property
-    def log_shares(self) -> tuple[float, float]:
+    def log_proportions(self) -> tuple[float, float]:
         """ln of the probability of one set with the true answer in it, and of one without."""
         named, left_out = self.weights.logs().tolist()
         total = float(scaled.total(self.weights).logs()[0])
@@ -65,9 +65,9 @@ class Selection:
         inside = named - total - sets
         return inside, inside + left_out - named + math.log(self.size) - math.log(self.answers - self.size)
 
-    def exact_shares(self) -> tuple[Fraction, Fraction]:
+    def exact_proportions(self) -> tuple[Fraction, Fraction]:
         """The exact probability, without any rounding, of one set with the true answer in it, and of one without."""
-        named, left_out = sampling.shares(self.weights)
+        named, left_out = sampling.probabilities(self.weights)
         others = self.answers - 1
         return named / math.comb(others, self.size - 1), left_out / math.comb(others, self.size)
 
@@ -83,16 +83,16 @@ class Selection:
 
 
 def draw_each(rows: Codes, answers: Answers, selection: Selection, stream: Stream, limits: Limits) -> Codes:
-    """For each word, the answers that are named: about one of its places, all of which are equally likely.
+    """For each word, the answers that are named: about one of its positions, all of which are equally likely.
 
     Cost: the length of the word, and a random number for each possible answer.
     """
     drawn = [np.zeros((0, selection.size), dtype=code_type(selection.answers))]
     for part in batches(len(rows), max(_NUMBERS * selection.answers, rows.shape[1]), limits):
         own = stream.of(part)
-        items = answers.at_places(rows[part])
-        places = sampling.below(items.shape[1], (len(items),), own)
-        drawn.append(selection.draw(items[np.arange(len(items)), places], own))
+        items = answers.at_positions(rows[part])
+        positions = sampling.below(items.shape[1], (len(items),), own)
+        drawn.append(selection.draw(items[np.arange(len(items)), positions], own))
     return np.concatenate(drawn)
 
 
@@ -101,21 +101,21 @@ class SelectedLaw:
 
     def __init__(self, codes: Codes, answers: Answers, selection: Selection, limits: Limits = DEFAULTS) -> None:
         self._codes, self._answers, self._selection, self._limits = codes, answers, selection, limits
-        self._items = answers.at_places(codes.reshape(1, -1))[0]
+        self._items = answers.at_positions(codes.reshape(1, -1))[0]
 
-    def _share(self, codes: Codes) -> Fraction:
-        """The share of the places whose answer is among these."""
+    def _proportion(self, codes: Codes) -> Fraction:
+        """The proportion of the positions whose answer is among these."""
         return Fraction(int(np.isin(self._items, codes).sum()), len(self._items))
 
     def log_prob(self, codes: Codes) -> float:
-        share = self._share(codes)
-        parts = zip((share, 1 - share), self._selection.log_shares, strict=True)
+        proportion = self._proportion(codes)
+        parts = zip((proportion, 1 - proportion), self._selection.log_proportions, strict=True)
         return float(np.logaddexp.reduce([math.log(part) + log for part, log in parts if part]))
 
     def exact(self, codes: Codes) -> Fraction:
         """The exact probability, without any rounding, with which `draw` returns a set."""
-        share, (inside, outside) = self._share(codes), self._selection.exact_shares()
-        return share * inside + (1 - share) * outside
+        proportion, (inside, outside) = self._proportion(codes), self._selection.exact_proportions()
+        return proportion * inside + (1 - proportion) * outside
 
     def draw(self, count: int, stream: Stream) -> Codes:
         rows = np.broadcast_to(self._codes, (count, len(self._codes)))

@@ -64,15 +64,17 @@ class WeightedLaw:
         return float(self._logs[self.words.number(codes)]) - self._log_total
 
     def exact(self, codes: Codes) -> Fraction:
-        return sampling.shares(self.stored)[self.words.number(codes)]
+        return sampling.probabilities(self.stored)[self.words.number(codes)]
 
     def draw(self, count: int, stream: Stream) -> Codes:
         return self.words.rows[sampling.choose(self.stored, count, stream)]
 
     def distance_distribution(self) -> Floats:
         relative = self.stored.relative_to(self.stored.exponent.max())
-        shares: Floats = relative / math.fsum(relative)
-        return np.bincount(self.distances, weights=shares, minlength=self.words.rows.shape[1] + 1).astype(np.float64)
+        proportions: Floats = relative / math.fsum(relative)
+        return np.bincount(self.distances, weights=proportions, minlength=self.words.rows.shape[1] + 1).astype(
+            np.float64
+        )
 
     def expected_distance(self) -> float:
         by_distance = self.distance_distribution()

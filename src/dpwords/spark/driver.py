@@ -145,7 +145,9 @@ def _gathered(frame: DataFrame, log: LongWords) -> tuple[DataFrame, kinds.Struct
     form, kind = _form(frame.schema[log.order].dataType)
     case, symbol, order = map(_quoted, log.columns)
     if frame.where(F.col(case).isNull() | F.col(order).isNull()).limit(1).collect():
-        raise InvalidValue(f"a row has no value in column {log.case} or {log.order}: give every row a case and a place")
+        raise InvalidValue(
+            f"a row has no value in column {log.case} or {log.order}: give every row a case and a position"
+        )
     steps = F.array_sort(F.collect_list(F.struct(F.col(order).alias("order"), F.col(symbol).alias("symbol"))))
     words = frame.groupBy(case).agg(steps.getField("symbol").alias(log.symbol))
     fields = [

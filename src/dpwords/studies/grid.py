@@ -48,7 +48,7 @@ class _Labelling:
 
 
 def grid(k: int = 1, seed: study.Seed = None, progress: study.ProgressBar = study.without_progress) -> study.Study:
-    """Run the study; runs that differ in up to k places are neighbours. Cost: a few seconds."""
+    """Run the study; runs that differ in up to k positions are neighbours. Cost: a few seconds."""
     world = GridWorld(15, 15, start=START)
     labellings = (
         _Labelling("moves", world, list(PATH), list(_ZIGZAG), [list(run) for run in _TURNED], "".join),
@@ -90,7 +90,7 @@ def grid(k: int = 1, seed: study.Seed = None, progress: study.ProgressBar = stud
             "Runs of both kinds are shown as moves. The moves (or the cells) that differ from those of the path are "
             "marked, and the number after a run says how many they are.",
             "The true ε of the literal formula is bounded from below by how well an output distinguishes a zigzag run "
-            "from other runs within k places of it.",
+            "from other runs within k positions of it.",
             *study.closing_notes(seed),
         ),
         figures,
@@ -144,7 +144,7 @@ def _losses(labellings: tuple[_Labelling, ...], k: int) -> study.Table:
 
 
 def _least_loss(mechanism: Mechanism, labelling: _Labelling) -> float:
-    """The largest log-ratio between a zigzag run and other runs within k places of it, with either as the output.
+    """The largest log-ratio between a zigzag run and other runs within k positions of it, with either as the output.
 
     The more runs there are at the distance between the two, the better the formula distinguishes them.
     """
@@ -159,10 +159,10 @@ def _least_loss(mechanism: Mechanism, labelling: _Labelling) -> float:
 
 
 def _neighbours(language: TransitionSystem, word: list[Any]) -> Iterator[list[Any]]:
-    """The words of the language that differ from a word in exactly one place."""
-    for place, own in enumerate(word):
+    """The words of the language that differ from a word in exactly one position."""
+    for position, own in enumerate(word):
         for symbol in language.alphabet.symbols:
-            other = [*word[:place], symbol, *word[place + 1 :]]
+            other = [*word[:position], symbol, *word[position + 1 :]]
             if symbol != own and language.accepts(other):
                 yield other
 

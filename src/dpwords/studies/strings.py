@@ -39,7 +39,7 @@ PAPER_DISTANCES = {  # of the samples in the paper; one at ε = 1 is printed wit
 
 
 def strings(k: int = 1, seed: study.Seed = None, progress: study.ProgressBar = study.without_progress) -> study.Study:
-    """Run the study; words that differ in up to k places are neighbours. Cost: about a second.
+    """Run the study; words that differ in up to k positions are neighbours. Cost: about a second.
 
     >>> len(strings(seed=1).blocks)
     4
@@ -96,7 +96,7 @@ def _columns(words: Words, epsilon: float, k: int, seed: study.Seed) -> Iterator
 def _true_epsilon(mechanism: Mechanism) -> float:
     """The true ε, from the probability of one word at each distance, which is all that matters on free words."""
     at = mechanism.given(WORD)
-    other = {symbol: ALPHABET[place - 1] for place, symbol in enumerate(ALPHABET)}
+    other = {symbol: ALPHABET[position - 1] for position, symbol in enumerate(ALPHABET)}
     changed = "".join(other[letter] for letter in WORD)
     logs = [at.log_prob(changed[:distance] + WORD[distance:]) for distance in range(len(WORD) + 1)]
     return loss_by_distance(np.array(logs), mechanism.k)

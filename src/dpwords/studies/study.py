@@ -37,7 +37,7 @@ class Loss:
 
 @dataclass(frozen=True)
 class Sample:
-    """A drawn word, a letter for each of its places, and which places differ from the secret."""
+    """A drawn word, a letter for each of its positions, and which positions differ from the secret."""
 
     word: Word
     letters: str
@@ -45,7 +45,7 @@ class Sample:
 
     @property
     def distance(self) -> int:
-        """The number of places that differ."""
+        """The number of positions that differ."""
         return sum(self.changed)
 
 
@@ -116,7 +116,7 @@ def _column(column: Column) -> dict[str, Any]:
             {
                 "word": sample.word,
                 "distance": sample.distance,
-                "changed": [place for place, differs in enumerate(sample.changed, start=1) if differs],
+                "changed": [position for position, differs in enumerate(sample.changed, start=1) if differs],
             }
             for sample in column.samples
         ],

@@ -18,7 +18,7 @@ from dpwords.core.encoding import Ragged
 from dpwords.core.symbols import levenshtein
 from dpwords.errors import DPWordsError, InvalidValue, TooLarge
 from dpwords.estimate.asking import Asked
-from dpwords.estimate.reports import counted_answers, reported_shares
+from dpwords.estimate.reports import counted_answers, reported_proportions
 from dpwords.mechanisms.mechanism import NamedItems, OutputKind
 from dpwords.mechanisms.private import Private
 from dpwords.models.releases import Releases
@@ -54,7 +54,7 @@ class Measured:
 
     mechanism: str
     epsilon: float
-    rate: str | None  # the calibration in force, with the share of words that have it if not all do
+    rate: str | None  # the calibration in force, with the proportion of words that have it if not all do
     expected: float | None  # distance per step, averaged over the language
     expected_of_words: float | None  # the same for the true words
     trials: tuple[Trial, ...]
@@ -130,7 +130,7 @@ class TrueWords:
         return public / steps, total / steps
 
     def rate(self, mechanism: Private) -> str | None:
-        """The calibration that is in force for the words, with the share of words that have it if not all do."""
+        """The calibration that is in force for the words, with the proportion of words that have it if not all do."""
         if mechanism.releases is OutputKind.ANSWERS:
             return None
         found: Counter[str] = Counter()
@@ -146,7 +146,7 @@ class TrueWords:
         long = np.flatnonzero(self.words.sizes >= mechanism.least_length)
         words = self.words if len(long) == len(self.words) else self.words.chosen(long)
         answers = source.release_codes(words).values.reshape(len(words), -1)
-        truth = reported_shares(words, report)
+        truth = reported_proportions(words, report)
         counted = error_between(counted_answers(answers, report), truth)
         return self._with_estimate(answers, mechanism, truth, None, counted)
 
@@ -160,9 +160,9 @@ class TrueWords:
                 found = getattr(estimate, asked)(released, mechanism)
         except (InvalidValue, TooLarge) as error:
             return Trial(observed, counted, notes=(f"no estimate: {error}",))
-        shares = {label: each.value for label, each in found.items()}
+        proportions = {label: each.value for label, each in found.items()}
         notes = tuple(str(each.message) for each in caught if each.category is UserWarning)
-        return Trial(observed, counted, error_between(shares, truth), found.total_error, notes)
+        return Trial(observed, counted, error_between(proportions, truth), found.total_error, notes)
 
     def _counted(self, words: Ragged, mechanism: Private) -> dict[Any, float]:
         return Asked(self.question, Releases.of(words, mechanism), mechanism).counted()
@@ -176,7 +176,7 @@ class TrueWords:
 
 
 def error_between(found: Mapping[Any, float], truth: Mapping[Any, float]) -> float:
-    """The sum of the absolute differences of all shares, at most 2.
+    """The sum of the absolute differences of all proportions, at most 2.
 
     >>> error_between({"a": 0.75, "b": 0.25}, {"a": 0.5, "c": 0.5})
     1.0

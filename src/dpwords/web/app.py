@@ -111,7 +111,7 @@ def _waited(events: Answering) -> Response:
 
 
 async def _streamed(events: Answering) -> AsyncIterator[bytes]:
-    """The lines of the answer to a long question: {"progress": share}, …, then the answer or {"error": reason}.
+    """The lines of the answer to a long question: {"progress": fraction}, …, then the answer or {"error": reason}.
 
     If the browser goes away, or the user cancels, the computation ends, too.
     """

@@ -105,8 +105,8 @@ def _receipt(text: str | None, recipe: Recipe) -> Receipt | None:
     released = receipts.recipe_of(document, name)
     if released.shares_budget:
         raise InvalidValue(
-            f"the words of {name} were released with an ε for each person, since they share a budget, and estimates "
-            "need one ε for all words: release with one ε, or with the first words of each person"
+            f"the words of {name} were released with an ε for each person, since their words have one budget, and "
+            "estimates need one ε for all words: release with one ε, or with the first words of each person"
         )
     if released.report is not None:
         raise InvalidValue(f"{name} has answers of a report, not words: use the command line, dpwords estimate")
@@ -192,7 +192,7 @@ def _python(recipe: Recipe, question: str, confidence: float) -> str:
             *code.language_code(recipe),
             f"mechanism = {code.mechanism_code(recipe, imports)}",
             *reading,
-            f"words = dw.frames.words(mechanism, table, {', '.join(code.places_code(recipe))})",
+            f"words = dw.frames.words(mechanism, table, {', '.join(code.positions_code(recipe))})",
             f"found = dw.estimate.{question}(words, mechanism{sure})",
             "for label, proportion in found.items():",
             '    print(label, proportion, f"counted: {found.counted[label]:.4g}")',

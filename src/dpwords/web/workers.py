@@ -44,7 +44,7 @@ class Worker:
         self._compiled = -math.inf  # when the process last compiled something
 
     def ask(self, task: str, question: Message, seconds: float) -> Generator[tuple[Event, Any] | None]:
-        """Shares of progress, and then the answer or the reason of a refusal; None while there is nothing new.
+        """Fractions of progress, and then the answer or the reason of a refusal; None while there is nothing new.
 
         Closing the iterator before the answer ends the process. Raises `TooLarge` after `seconds`, or if other
         questions keep the process busy for so long. Compiling loops, which the first questions after an installation
@@ -120,7 +120,9 @@ def _work(pipe: Connection, answer: Callable[[str, Message, ShowProgress], Messa
     after_compiling(lambda: send("compiled", None))
     with suppress(EOFError, OSError):
         while True:
-            send(*_answered(answer, pipe.recv(), lambda share: send("progress", share)))  # and forget the question
+            send(
+                *_answered(answer, pipe.recv(), lambda fraction: send("progress", fraction))
+            )  # and forget the question
 
 
 def _answered(

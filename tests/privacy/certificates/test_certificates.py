@@ -34,7 +34,7 @@ from zoo import NO_NEIGHBOURS, SYSTEMS
 
 
 def brute_excess(language: Any, length: int, c: float, reweighted: bool = False) -> float:
-    """The largest ln Z(x')/Z(x) per place that differs, over all pairs of words."""
+    """The largest ln Z(x')/Z(x) per position that differs, over all pairs of words."""
     words = exhaustive.words(language, length)
     apart = exhaustive.distances(words).astype(float)
     base = np.ones(len(words))
@@ -176,7 +176,7 @@ def test_without_neighbours_the_release_is_as_noisy_as_epsilon_demands() -> None
     assert found.worst.distance == 3
 
 
-def test_k_divides_epsilon_among_the_places() -> None:
+def test_k_divides_epsilon_among_the_positions() -> None:
     cells = dw.GridWorld(3, 3).by_states()
     assert dw.Exponential(cells, 6, k=2, utility=dw.Linear()).certificate(4).c == pytest.approx(
         dw.Exponential(cells, 3).certificate(4).c, rel=1e-9

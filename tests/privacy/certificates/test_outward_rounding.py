@@ -114,15 +114,15 @@ class References:
         return space
 
     def check(self, name: str, *arguments: Any, low: Any = (), high: Any = ()) -> Any:
-        """Run a loop both ways; the arrays at these places, or fields of them, are lower and upper bounds."""
+        """Run a loop both ways; the arrays at these positions, or fields of them, are lower and upper bounds."""
         for logs in self.logs.values():
             logs.clear()
         copies = exact(arguments)
         truth = self.exact[name](*copies)
         found = self.float[name](*arguments)
-        for places, holds in ((low, np.less_equal), (high, np.greater_equal)):
-            for place in places:
-                one, other = pick(arguments, place), pick(copies, place)
+        for positions, holds in ((low, np.less_equal), (high, np.greater_equal)):
+            for position in positions:
+                one, other = pick(arguments, position), pick(copies, position)
                 assert holds(exact(one), other).all()
         if isinstance(found, float) and name in ("forward", "backward"):
             assert exact(found) >= truth
@@ -135,8 +135,8 @@ class References:
         assert len(self.logs["float"]) == len(self.logs["exact"])
 
 
-def pick(arguments: Any, place: tuple[int, ...]) -> Any:
-    for index in place:
+def pick(arguments: Any, position: tuple[int, ...]) -> Any:
+    for index in position:
         arguments = arguments[index]
     return arguments
 
@@ -205,8 +205,8 @@ def test_reweighted_boxes_contain_the_exact_ones(
 
 
 @pytest.mark.parametrize("spread", [0.0, 1e-15, 1e-3])
-def test_one_step_of_shares(spread: float) -> None:
-    """With weights and shares of every kind, and differences where the own node is 1 less the others."""
+def test_one_step_of_proportions(spread: float) -> None:
+    """With weights and proportions of every kind, and differences where the own node is 1 less the others."""
     boxes, draw, references = (
         kernel("reweighted_blocks_boxes"),
         np.random.default_rng(11),

@@ -38,7 +38,7 @@ def test_one_length_is_never_below_the_truth(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_all_lengths_are_never_below_the_truth(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With targets that make groups of places be split, and with few layers, so that unions of many are met early.
+    """With targets that make groups of positions be split, and with few layers, so that unions of many are met early.
 
     A bound that all groups went into holds even where longer blocks raise it above the target.
     """
@@ -127,13 +127,13 @@ def public_weights(mechanism: dw.Exponential, words: list[Any], at_start: bool) 
     length = len(words[0])
     z = Fraction(contract.HIGH.exp(-Decimal(mechanism.certificate(length).c)))
     found = dict.fromkeys(words, Fraction(1))
-    for place in range(length):
-        fitting = Counter((word[:place], word[place + 1 :]) for word in words)
+    for position in range(length):
+        fitting = Counter((word[:position], word[position + 1 :]) for word in words)
         for word in words:
-            others = fitting[word[:place], word[place + 1 :]] - 1
-            at_end = place == length - 1 or (place == 0 and at_start)
-            share = Fraction(0.3) if at_end else Fraction(1, 2) if others >= 2 else Fraction(0)
-            found[word] /= 1 + others * z + share * others**2 * z * z
+            others = fitting[word[:position], word[position + 1 :]] - 1
+            at_end = position == length - 1 or (position == 0 and at_start)
+            proportion = Fraction(0.3) if at_end else Fraction(1, 2) if others >= 2 else Fraction(0)
+            found[word] /= 1 + others * z + proportion * others**2 * z * z
     return found
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dpwords as dw
-from dpwords.privacy.certificates.reweighted_blocks import AHEAD, Cover, Group, _EveryPlace
+from dpwords.privacy.certificates.reweighted_blocks import AHEAD, Cover, Group, _EveryPosition
 from dpwords.privacy.certificates.reweighted_blocks_boxes import Bounds, Boxes, PrefixLayer
 from dpwords.privacy.certificates.reweighted_system import ReweightedSystem
 from dpwords.privacy.certificates.word_lengths import WordLengths
@@ -24,8 +24,8 @@ def outside_of_box(system: ReweightedSystem, bounds: Bounds, begin: int, own: in
     outside = masses.copy()
     first, states = system.near[:2]
     for state in states[first[own] : first[own + 1]]:
-        nodes, place = slice(system.lf[state], system.lf[state + 1]), begin + int(system.begins(own, state))
-        box = slice(place, place + nodes.stop - nodes.start)
+        nodes, position = slice(system.lf[state], system.lf[state + 1]), begin + int(system.begins(own, state))
+        box = slice(position, position + nodes.stop - nodes.start)
         assert (bounds.lo[box] <= masses[nodes] * (1 + 1e-12)).all()
         assert (masses[nodes] <= bounds.hi[box] * (1 + 1e-12)).all()
         outside[nodes] = 0.0
@@ -34,11 +34,11 @@ def outside_of_box(system: ReweightedSystem, bounds: Bounds, begin: int, own: in
 
 @pytest.mark.parametrize("seed", range(3))
 def test_masses_of_words_are_within_their_boxes(seed: int) -> None:
-    """Masses of ways to all nodes, and from all of them, around some words: for each place and for all places."""
+    """Masses of ways to all nodes, and from all of them, around some words: for each position and for all positions."""
     checked = 0
     for rng, graph, blocks, listed in random_cases(200 + seed, 30):
         system, z, some = blocks.system, math.exp(-rng.uniform(1.5, 4.0)), [n for n in listed if n >= 4]
-        every = _EveryPlace.of(Boxes(system, WordLengths(graph, 4, None), z), Cover())
+        every = _EveryPosition.of(Boxes(system, WordLengths(graph, 4, None), z), Cover())
         if every is None or not some:
             continue
         words = listed[max(some) if rng.random() < 0.5 else int(rng.choice(some))].words
@@ -53,21 +53,22 @@ def test_masses_of_words_are_within_their_boxes(seed: int) -> None:
     assert checked > 500
 
 
-def check_word(every: _EveryPlace, z: float, word: tuple[int, ...], grown: dict[Any, list[float]]) -> int:
-    """Masses around one word; ln growth of that of its own state, by place and by what is before, goes to `grown`."""
+def check_word(every: _EveryPosition, z: float, word: tuple[int, ...], grown: dict[Any, list[float]]) -> int:
+    """Masses around one word; ln growth of that of its own state, by position and by what is before, goes to
+    `grown`."""
     system, n, checked = every.boxes.system, len(word), 0
     graph, src, tgt, back = system.graph, system.src, system.tgt, system.detail.back
     joined = np.zeros((graph.size, graph.size))
     joined[src, tgt] = 1
     others, fresh = (joined @ joined)[src][:, tgt] - 1, graph.start not in graph.target
-    share = np.where((fresh & (src == graph.start))[:, None], 0.3, np.where(others >= 2, 0.5, 0.0))
-    step = (tgt[:, None] == src) / (1 + others * z + share * others**2 * z * z)
+    proportion = np.where((fresh & (src == graph.start))[:, None], 0.3, np.where(others >= 2, 0.5, 0.0))
+    step = (tgt[:, None] == src) / (1 + others * z + proportion * others**2 * z * z)
     fitting = np.maximum((joined @ graph.accepting)[src] - 1, 0)
     match = [np.where(tgt == state, 1.0, z) for state in word]
     own = [int(np.flatnonzero((src == s) & (tgt == t))[0]) for s, t in zip((graph.start, *word), word, strict=False)]
     after = [graph.accepting[tgt] / (1 + fitting * z + 0.3 * fitting**2 * z * z)]
-    for place in reversed(range(1, n)):
-        after.append(step @ (match[place] * after[-1]))
+    for position in reversed(range(1, n)):
+        after.append(step @ (match[position] * after[-1]))
     masses, prefix, whole = (src == graph.start) * match[0], len(system.last) - 1, 1.0
     for i, node in enumerate(own, start=1):
         prefix = system.prefixes[4][system.prefixes[3][prefix] + system.turn[node]]
@@ -77,8 +78,8 @@ def check_word(every: _EveryPlace, z: float, word: tuple[int, ...], grown: dict[
         for group in [exact, Group(back, None, AHEAD - 1, None)][: 1 + (i >= back)]:
             if i < n:
                 layer = every.prefixes(group).bounds
-                shares = masses / masses[tgt == word[i - 1]].sum()
-                rest = outside_of_box(system, layer, system.bf[prefix], word[i - 1], shares)
+                proportions = masses / masses[tgt == word[i - 1]].sum()
+                rest = outside_of_box(system, layer, system.bf[prefix], word[i - 1], proportions)
                 assert rest.sum() <= layer.outside[1 + prefix] * (1 + 1e-12)
                 assert np.bincount(tgt, rest).max() <= layer.outside[0] * (1 + 1e-12)
             known = own[i - 1 : i - 1 + system.label_nodes.shape[1]]
@@ -149,8 +150,8 @@ def test_many_ways_at_once_are_the_same_as_one_by_one() -> None:
     )
     e = int(np.flatnonzero(near.size[system.src])[0])
     r, s = int(system.src[e]), int(system.tgt[e])
-    t_lo, t_hi, place = np.ones(most + 1), np.ones(most + 1), np.arange(most + 1)
-    closings._completed(z, nodes, near, r, s, after, int(every.labels.of_node[e]), place, t_lo, t_hi)
+    t_lo, t_hi, position = np.ones(most + 1), np.ones(most + 1), np.arange(most + 1)
+    closings._completed(z, nodes, near, r, s, after, int(every.labels.of_node[e]), position, t_lo, t_hi)
     found = {
         state: t_hi[system.begins(r, state)] / (1.0 if state == s else z)
         for state in near.ns[near.nf[r] : near.nf[r + 1]]
@@ -163,7 +164,7 @@ def test_many_ways_at_once_are_the_same_as_one_by_one() -> None:
 def test_long_blocks_change_at_most_as_much_as_growth_does() -> None:
     blocks = blocks_of(Graph.of(dw.GridWorld(2, 2).by_states()), 2, 1, 2)
     assert blocks is not None
-    every = _EveryPlace.of(Boxes(blocks.system, WordLengths(blocks.system.graph, 4, None), math.exp(-3.0)), Cover())
+    every = _EveryPosition.of(Boxes(blocks.system, WordLengths(blocks.system.graph, 4, None), math.exp(-3.0)), Cover())
     assert every is not None
     last = replace(every.layers[-1], growth=5.0, opening=0.0)
     assert replace(every, layers=[*every.layers[:-1], last]).longer_blocks(np.zeros(len(every.layers))) >= 5.0
@@ -172,9 +173,9 @@ def test_long_blocks_change_at_most_as_much_as_growth_does() -> None:
 def test_what_is_outside_of_a_box_is_a_row_of_its_own() -> None:
     paths = callable_parts("reweighted_blocks_paths")
     lo, hi = np.array([[0.1, 0.2], [0.0, 0.0], [9.0, 9.0]]), np.array([[0.3, 0.4], [0.0, 0.0], [9.0, 9.0]])
-    mixture, place = np.zeros(3), np.zeros(3, dtype=np.int64)
-    kept = paths.mixed(paths.PathMasses(lo, hi, np.zeros(2), np.array([0.5, 0.7])), 2, 2, mixture, place)
-    assert (kept, place.tolist()) == (2, [0, -1, 1])  # the row without any mass is dropped
+    mixture, position = np.zeros(3), np.zeros(3, dtype=np.int64)
+    kept = paths.mixed(paths.PathMasses(lo, hi, np.zeros(2), np.array([0.5, 0.7])), 2, 2, mixture, position)
+    assert (kept, position.tolist()) == (2, [0, -1, 1])  # the row without any mass is dropped
     assert (lo[:2].tolist(), hi[:2].tolist()) == ([[0.1, 0.2], [0.0, 0.0]], [[0.3, 0.4], [0.5, 0.7]])
     assert mixture[:2] == pytest.approx([0.25, 0.35])
 

@@ -19,31 +19,31 @@ from dpwords.privacy.methods import Method
 from dpwords.spaces.space import Weights
 
 Excess = Callable[[float], float]  # from c to a proven bound on ln Z(x′)/Z(x) for each unit of distance
-ShareDone = Callable[[float], None]  # from 0 to 1
+FractionDone = Callable[[float], None]  # from 0 to 1
 _METHODS = frozenset(Method)
 _GRID = 22  # bits: a rate that was computed is rounded down to a multiple of 2^(−22) times a power of 2 above ε
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """A proven rate c: no pair of words of one length loses more than `bound` ≤ ε for each place that differs.
+    """A proven rate c: no pair of words of one length loses more than `bound` ≤ ε for each position that differs.
 
     It is for words of `length` symbols or, where `longest` is given, for every length from `length` to `longest`.
 
     The weights are e^(−c·d), or, for a staircase, e^(−c·ceil((d − first)/step)); then `bound` and ε are for each `step`
-    places that differ.
+    positions that differ.
     """
 
     c: float
     bound: float
     method: Method
-    epsilon: float  # for each place, or for each step
+    epsilon: float  # for each position, or for each step
     length: int
     system: str  # a hash
     step: int = 1
     first: int = 0
     longest: int | None = None
-    detail: tuple[int, ...] = ()  # how much of a run the proof looked at: nodes before and after a place, radius
+    detail: tuple[int, ...] = ()  # how much of a run the proof looked at: nodes before and after a position, radius
 
     @property
     def least_length(self) -> int:
@@ -72,7 +72,7 @@ def largest_rate(
     failed is halved.
     """
     fails, before, c = math.inf, (math.inf, 0.0), start
-    steps = [epsilon * (1 - share / (2 * tries)) for share in range(1, tries)]
+    steps = [epsilon * (1 - fraction / (2 * tries)) for fraction in range(1, tries)]
     while c > epsilon / 2:
         more = excess(c)
         over = c + more - epsilon

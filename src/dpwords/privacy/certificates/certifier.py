@@ -26,7 +26,7 @@ from dpwords.privacy.certificates.certificate import (
     Certificate,
     Certified,
     Excess,
-    ShareDone,
+    FractionDone,
     cached_certificate,
     certificates_in,
     largest_rate,
@@ -59,7 +59,7 @@ class Certifier(Value):
         """The section of docs/theory.md that proves the rates in force."""
         return 2 if self._textbook_only else self.section
 
-    def __call__(self, length: int | None = None, progress: ShareDone | None = None) -> Certificate:
+    def __call__(self, length: int | None = None, progress: FractionDone | None = None) -> Certificate:
         if length is None:
             found = self._of_all_lengths(progress)
             if found is None:
@@ -93,7 +93,7 @@ class Certifier(Value):
         write_whole({Path(path): json.dumps(document, indent=1).encode()})
 
     @within_memory()
-    def load(self, path: str | os.PathLike[str], progress: ShareDone | None = None) -> None:
+    def load(self, path: str | os.PathLike[str], progress: FractionDone | None = None) -> None:
         """Read certificates and prove each of them again in full; raises, and loads none, if one does not hold.
 
         Cost: one evaluation of the bound for each, where making it took several. For a lexicon that is nearly the whole
@@ -119,17 +119,17 @@ class Certifier(Value):
         for maker, again in for_all:
             maker._for_all[:] = [again]
 
-    def _bound(self, found: Certificate, progress: ShareDone | None = None) -> float:
+    def _bound(self, found: Certificate, progress: FractionDone | None = None) -> float:
         """What a certificate that somebody brings really proves; ∞ if nothing."""
         usable = found.epsilon / 2 <= found.c <= found.epsilon and found.longest is None
         excess = self._methods(found.length, progress).get(found.method) if usable else None
         return found.c + excess(found.c) if excess is not None else math.inf
 
     @abstractmethod
-    def _methods(self, reach: int, progress: ShareDone | None = None) -> dict[Method, Excess]:
+    def _methods(self, reach: int, progress: FractionDone | None = None) -> dict[Method, Excess]:
         """For each method that applies, the excess as a function of c."""
 
-    def _proven(self, reach: int, progress: ShareDone | None = None) -> list[Certificate]:
+    def _proven(self, reach: int, progress: FractionDone | None = None) -> list[Certificate]:
         """The best certificate of each method that applies."""
         epsilon, found = self._epsilon(reach), []
         for method, excess in self._methods(reach, progress).items():
@@ -140,10 +140,10 @@ class Certifier(Value):
         return found
 
     @abstractmethod
-    def _best(self, reach: int, progress: ShareDone | None = None) -> Certificate:
+    def _best(self, reach: int, progress: FractionDone | None = None) -> Certificate:
         """The best certificate that can be proven."""
 
-    def _of_all_lengths(self, progress: ShareDone | None = None) -> Certificate | None:
+    def _of_all_lengths(self, progress: FractionDone | None = None) -> Certificate | None:
         """The best certificate for all lengths that can be proven; None if there is none."""
         return None
 
@@ -157,7 +157,7 @@ class Certifier(Value):
         return self if found == (self._space.identity, self._step, self._first) else None
 
     @within_memory()
-    def _certified(self, reach: int, progress: ShareDone | None = None) -> Certified:
+    def _certified(self, reach: int, progress: FractionDone | None = None) -> Certified:
         known = self._known.get(reach)
         if known is None:
             made = self._cached_or_made(reach, lambda: self._best(reach, progress), progress)
@@ -169,7 +169,7 @@ class Certifier(Value):
         return known
 
     def _cached_or_made(
-        self, reach: int | None, make: Callable[[], Certificate], progress: ShareDone | None
+        self, reach: int | None, make: Callable[[], Certificate], progress: FractionDone | None
     ) -> Certificate:
         """A certificate for one reach, or for all, from the cache; or a new one, cached if it took long."""
 
@@ -191,5 +191,5 @@ class Certifier(Value):
         return found
 
     def _epsilon(self, reach: int) -> float:
-        """ε for each place, less what rounding may cost."""
-        return self._budget.per_place(reach)
+        """ε for each position, less what rounding may cost."""
+        return self._budget.per_position(reach)

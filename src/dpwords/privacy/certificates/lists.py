@@ -6,7 +6,7 @@ from weakref import WeakKeyDictionary
 
 from dpwords.core.checks import whole_number
 from dpwords.errors import InvalidValue
-from dpwords.privacy.certificates.certificate import Certificate, Certified, Excess, ShareDone
+from dpwords.privacy.certificates.certificate import Certificate, Certified, Excess, FractionDone
 from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.certificates.pair_counts import PairCounts
 from dpwords.privacy.methods import Method
@@ -16,7 +16,7 @@ from dpwords.spaces.space import none_of_length
 _MADE: WeakKeyDictionary[Listing, PairCounts] = WeakKeyDictionary()  # they do not depend on ε
 
 
-def _pair_counts(listing: Listing, progress: ShareDone | None) -> PairCounts:
+def _pair_counts(listing: Listing, progress: FractionDone | None) -> PairCounts:
     """The counts of a list, made once as long as the list is in use."""
     found = _MADE.get(listing)
     if found is None:
@@ -31,14 +31,14 @@ class ListCertifier(Certifier):
 
     Classes of up to 2,000 words are certified when they are first used. For larger classes `certifier()` (under Hamming
     distance `certifier(7)`) makes the certificate; until then the textbook rate is in force. Cost: words² / 2
-    distances, a minute or two for 100,000 words. `progress` is called with the share that is done, from 0 to 1.
+    distances, a minute or two for 100,000 words. `progress` is called with the fraction that is done, from 0 to 1.
     Mechanisms with another ε on the same lexicon reuse the distances.
     """
 
     section = 13
     _space: FiniteSpace
 
-    def __call__(self, length: int | None = None, progress: ShareDone | None = None) -> Certificate:
+    def __call__(self, length: int | None = None, progress: FractionDone | None = None) -> Certificate:
         if self._space.distance == "levenshtein" and length is not None:
             raise InvalidValue("under Levenshtein distance one certificate is for all words: ask for certificate()")
         if self._space.distance == "hamming" and length is None:
@@ -70,7 +70,7 @@ class ListCertifier(Certifier):
         listing = self._space.listing(reach)
         return reach not in self._known and (listing is None or len(listing) > self._space.limits.automatic_words)
 
-    def _methods(self, reach: int, progress: ShareDone | None = None) -> dict[Method, Excess]:
+    def _methods(self, reach: int, progress: FractionDone | None = None) -> dict[Method, Excess]:
         if reach not in self._space.classes:
             return {}
         methods: dict[Method, Excess] = {Method.TEXTBOOK: lambda c: c}
@@ -79,7 +79,7 @@ class ListCertifier(Certifier):
             return methods
         return methods | {Method.LISTED: lambda c: _pair_counts(listing, progress).excess(c)}
 
-    def _best(self, reach: int, progress: ShareDone | None = None) -> Certificate:
+    def _best(self, reach: int, progress: FractionDone | None = None) -> Certificate:
         return max(self._proven(reach, progress), key=lambda each: each.c)
 
     def _textbook(self, reach: int) -> Certificate:

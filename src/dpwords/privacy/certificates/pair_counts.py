@@ -11,7 +11,7 @@ from dpwords.core.compiled import kernel
 from dpwords.core.elementary import logs, powers, weighted_sum
 from dpwords.core.scaled import Floats, Integers
 from dpwords.errors import TooLarge
-from dpwords.privacy.certificates.certificate import ShareDone
+from dpwords.privacy.certificates.certificate import FractionDone
 from dpwords.privacy.certificates.rounding import price
 from dpwords.spaces.lists import Listing, distances
 
@@ -26,7 +26,7 @@ class PairCounts:
     and 4 bytes · words · longest word for counts.
     """
 
-    def __init__(self, listing: Listing, progress: ShareDone | None = None) -> None:
+    def __init__(self, listing: Listing, progress: FractionDone | None = None) -> None:
         limits = self._limits = listing.limits
         if len(listing) * (listing.longest + 1) > limits.pair_counts:
             raise TooLarge(f"a certificate counts at most {limits.pair_counts} words · distances: leave out long words")

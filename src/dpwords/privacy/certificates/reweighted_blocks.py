@@ -28,7 +28,7 @@ Tick = Callable[[], None]
 
 @dataclass(frozen=True)
 class Cover:
-    """How the certificate for all lengths divides the places of words. Any numbers are sound."""
+    """How the certificate for all lengths divides the positions of words. Any numbers are sound."""
 
     layers: int = LAYERS
     completions: int = COMPLETIONS
@@ -51,7 +51,8 @@ def stored_layers(detail: Detail, length: int | None) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Group:
-    """Places with some number of symbols before them and after them; the last number is None where there is no end."""
+    """Positions with some number of symbols before them and after them; the last number is None where there is no
+    end."""
 
     before: int
     most_before: int | None
@@ -60,14 +61,15 @@ class Group:
 
     @property
     def longest(self) -> float:
-        """The largest number of symbols that a word with such a place has."""
+        """The largest number of symbols that a word with such a position has."""
         if self.most_before is None or self.most_after is None:
             return math.inf
         return self.most_before + 1 + self.most_after
 
 
 class _Found:
-    """The largest change of ln Z for each place that differs, and that of closings by the number of symbols before."""
+    """The largest change of ln Z for each position that differs, and that of closings by the number of symbols
+    before."""
 
     def __init__(self, layers: int) -> None:
         self.worst, self.closing = 0.0, np.zeros(layers)
@@ -81,7 +83,7 @@ class _Found:
 class ReweightedBlocks:
     """The bound for reweighted words of states, from boxes around every own run.
 
-    Cost of an evaluation: paths of four steps from a prefix · nodes in a box, for each group of places that is
+    Cost of an evaluation: paths of four steps from a prefix · nodes in a box, for each group of positions that is
     evaluated; memory: 16 bytes · prefixes · nodes in a box for each layer that is kept.
     """
 
@@ -91,7 +93,7 @@ class ReweightedBlocks:
     def excess(self, length: int, c: float, tick: Tick = _nothing) -> float:
         """A bound on |ln Z(x′)/Z(x)| / d(x, x′) over all pairs of words of one length.
 
-        `tick` is called after each place.
+        `tick` is called after each position.
         """
         if c > ALL_OF_IT:
             return margin(length)
@@ -120,12 +122,12 @@ class ReweightedBlocks:
     def excess_of_all(self, c: float, target: float, most: int, tick: Tick = _nothing) -> tuple[float, int]:
         """The same for all words of at least some length, and that length, which is at most `most`.
 
-        Groups of places are evaluated together, and split where their bound is above the target. If the target cannot
-        be reached, the result is some number above it.
+        Groups of positions are evaluated together, and split where their bound is above the target. If the target
+        cannot be reached, the result is some number above it.
         """
         if c > ALL_OF_IT:
             return margin(LONGEST), self.cover.shortest
-        every = self._every_place(c)
+        every = self._every_position(c)
         if every is None:
             return math.inf, most
         back, least = self.system.detail.back, self.cover.shortest
@@ -158,8 +160,8 @@ class ReweightedBlocks:
         return max(seen.worst, every.longer_blocks(seen.closing)) + margin(LONGEST), least
 
     def usual_excess(self, c: float) -> float:
-        """The change in one place or two that most words have: a guess at `excess_of_all`, and quicker."""
-        every = self._every_place(c)
+        """The change in one position or two that most words have: a guess at `excess_of_all`, and quicker."""
+        every = self._every_position(c)
         if every is None:
             return math.inf
         before, after = len(every.layers) - 1, len(every.completions) - 1
@@ -167,15 +169,15 @@ class ReweightedBlocks:
         groups += [Group(before, None, after + AHEAD - 1, None), Group(before, None, 0, 0)]
         return max(_worst(self._changes(every, group)) for group in groups)
 
-    def _every_place(self, c: float) -> _EveryPlace | None:
+    def _every_position(self, c: float) -> _EveryPosition | None:
         lengths = WordLengths(self.system.graph, self.cover.shortest, None)
-        return _EveryPlace.of(Boxes(self.system, lengths, price(c)), self.cover)
+        return _EveryPosition.of(Boxes(self.system, lengths, price(c)), self.cover)
 
-    def _changes(self, every: _EveryPlace, group: Group) -> Floats:
+    def _changes(self, every: _EveryPosition, group: Group) -> Floats:
         return self._most(every.boxes, group, every.prefixes(group), every.completions_of(group))
 
     def _most(self, boxes: Boxes, group: Group, layer: PrefixLayer, after: Bounds) -> Floats:
-        """The largest change in one place, in two, and between closings, at the places of a group."""
+        """The largest change in one position, in two, and between closings, at the positions of a group."""
         system, lengths, kernels = self.system, boxes.lengths, kernel("reweighted_blocks")
         back, most = system.detail.back, np.zeros(3)
 
@@ -191,22 +193,22 @@ class ReweightedBlocks:
         if (known[:-1] & ~boxes.filled(layer.bounds)[:-1]).any():  # nothing is known of some prefix: cannot happen
             return np.full(3, math.inf)
         live = np.stack([begun(step)[system.src] & ended(step)[system.tgt] for step in range(AHEAD)])
-        shares = boxes.shares(layer.bounds)
-        place = kernels.Layer(boxes.nodes, boxes.near, boxes.degrees, boxes.prefixes, known, shares)
+        proportions = boxes.proportions(layer.bounds)
+        position = kernels.Layer(boxes.nodes, boxes.near, boxes.degrees, boxes.prefixes, known, proportions)
         turns = kernels.TurnGrowth(system.hf, system.turn, layer.turns)
         steps = min(AHEAD, group.after + 1)
         if steps == 1:
-            kernels.last_closings(boxes.z, place, live[0], kernels.LastPaths(*system.last_paths), turns, most)
+            kernels.last_closings(boxes.z, position, live[0], kernels.LastPaths(*system.last_paths), turns, most)
         else:
             rest = group.after - AHEAD + 1, _plus(group.most_after, 1 - AHEAD)
             labels = boxes.live_labels(*rest) if steps == AHEAD else np.zeros(len(system.label_nodes), dtype=np.bool_)
             ahead = kernels.Completions(boxes.labels, labels, after.lo, after.hi, float(after.outside[0]))
-            kernels.closings(boxes.z, steps, place, live, kernels.Paths(*system.paths), ahead, turns, most)
+            kernels.closings(boxes.z, steps, position, live, kernels.Paths(*system.paths), ahead, turns, most)
         return most
 
 
 @dataclass(frozen=True, eq=False)
-class _EveryPlace:
+class _EveryPosition:
     """Bounds for all numbers of symbols: the last layer, and the last completions, are for that many and all more."""
 
     boxes: Boxes
@@ -214,7 +216,7 @@ class _EveryPlace:
     completions: list[Bounds]
 
     @classmethod
-    def of(cls, boxes: Boxes, cover: Cover) -> _EveryPlace | None:
+    def of(cls, boxes: Boxes, cover: Cover) -> _EveryPosition | None:
         """None if there is no invariant, or if none was found."""
         completions = [boxes.last_completions()]
         for symbols in range(1, cover.completions + 1):
@@ -243,7 +245,7 @@ class _EveryPlace:
         return self.completions[after] if group.most_after is not None else self._completions_from[after]
 
     def split(self, group: Group) -> list[Group]:
-        """Two groups that have all places of one, or none if it cannot be split."""
+        """Two groups that have all positions of one, or none if it cannot be split."""
         before, after = group.before, group.after
         by_before = group.most_before is None and before < len(self.layers) - 1
         by_after = group.most_after is None and after - AHEAD + 1 < len(self.completions) - 1
@@ -261,9 +263,9 @@ class _EveryPlace:
         return replace(group, before=before, after=after)
 
     def longer_blocks(self, closing: Floats) -> float:
-        """The bound for blocks of three places or more.
+        """The bound for blocks of three positions or more.
 
-        Further places between the first and the last one bring the mean of a block nearer to the largest growth, so
+        Further positions between the first and the last one bring the mean of a block nearer to the largest growth, so
         that a few of them are enough.
         """
         last = [self.layers[-1]] * COPIES
@@ -284,7 +286,7 @@ class _EveryPlace:
 
 
 def longer_blocks(opening: Floats, growth: Floats, closing: Floats) -> float:
-    """The largest bound for a block of three places or more, for each place of it, rounded up. Cost: length².
+    """The largest bound for a block of three positions or more, for each position of it, rounded up. Cost: length².
 
     Adding up n numbers is off by less than n ulp of the sum of their absolute values.
     """
@@ -299,7 +301,7 @@ def longer_blocks(opening: Floats, growth: Floats, closing: Floats) -> float:
 
 
 def _worst(changes: Floats) -> float:
-    """The largest change of ln Z for each place that differs."""
+    """The largest change of ln Z for each position that differs."""
     return float(max(changes[0], changes[1] / 2))
 
 

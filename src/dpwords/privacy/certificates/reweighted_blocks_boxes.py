@@ -1,4 +1,4 @@
-"""Bounds on the masses around own runs, place by place or for all places at once (docs/theory.md, section 9).
+"""Bounds on the masses around own runs, position by position or for all positions at once (docs/theory.md, section 9).
 
 A *layer* holds bounds for all prefixes of so many symbols. An *invariant* holds them for all prefixes of that many
 symbols or more: it contains the layer where it begins, and one step from any masses within it stays within it.
@@ -49,7 +49,7 @@ class Bounds:
         return Bounds(lo, self.hi * (1 + WIDER), self.outside * (1 + WIDER))
 
     def rows(self, begins: Any) -> Flags:
-        """Which rows, that begin at these places and are not empty, hold bounds."""
+        """Which rows, that begin at these positions and are not empty, hold bounds."""
         return np.asarray(np.isfinite(self.lo[begins]))
 
 
@@ -81,17 +81,17 @@ class Boxes:
         self.prefixes = self._kernels.Prefixes(*system.prefixes)
         self.labels = self._kernels.Labels(*system.labels)
 
-    def shares(self, bounds: Bounds) -> Any:
-        return self._kernels.Shares(bounds.lo, bounds.hi, bounds.outside[0], bounds.outside[1:])
+    def proportions(self, bounds: Bounds) -> Any:
+        return self._kernels.Proportions(bounds.lo, bounds.hi, bounds.outside[0], bounds.outside[1:])
 
     def no_symbols(self) -> PrefixLayer:
-        return self._layer(self._no_shares())
+        return self._layer(self._no_proportions())
 
     def one_symbol(self) -> PrefixLayer:
-        """Shares after one symbol: 1 for the own node, z for the others. Both ends are exact."""
+        """Proportions after one symbol: 1 for the own node, z for the others. Both ends are exact."""
         system, z = self.system, self.z
-        shares, up = self._no_shares(), outward().factors(1)[1]
-        lo, hi, outside = shares.lo, shares.hi, shares.outside
+        proportions, up = self._no_proportions(), outward().factors(1)[1]
+        lo, hi, outside = proportions.lo, proportions.hi, proportions.outside
         for prefix in np.flatnonzero(system.symbols == 1).tolist():
             node, box = system.last[prefix], system.bf[prefix]
             own = system.tgt[node]
@@ -103,7 +103,7 @@ class Boxes:
             hi[box : system.bf[prefix + 1]] = lo[box : system.bf[prefix + 1]]
             outside[1 + prefix] = z * (len(system.first) - len(near)) * up
         outside[0] = z if outside.any() else 0.0
-        return self._layer(shares)
+        return self._layer(proportions)
 
     def after(self, layer: PrefixLayer, symbols: int) -> PrefixLayer | None:
         """The layer of prefixes of so many symbols, from the layer before; None if its bounds are of no use."""
@@ -165,7 +165,7 @@ class Boxes:
                 live &= (node >= 0) & reached[system.src[node]] & ended[system.tgt[node]]
         return live
 
-    def _no_shares(self) -> Bounds:
+    def _no_proportions(self) -> Bounds:
         numbers = self.system.bf[-1]
         return Bounds(np.full(numbers, np.inf), np.zeros(numbers), np.zeros(1 + len(self.system.last)))
 
@@ -177,18 +177,18 @@ class Boxes:
         return np.append(bounds.rows(self.system.bf[:-2]), False)
 
     def _step(self, bounds: Bounds, known: Flags, new: Flags) -> PrefixLayer | None:
-        system, shares, after = self.system, self.shares(bounds), self._no_shares()
+        system, proportions, after = self.system, self.proportions(bounds), self._no_proportions()
         grown = np.ones((2, system.prefixes[3][-1]))
         outside = after.outside[1:]
         after.outside[0] = self._kernels.forward(
-            self.z, self.nodes, self.near, self.degrees, self.prefixes, known, new, shares, *grown, after.lo, after.hi,
+            self.z, self.nodes, self.near, self.degrees, self.prefixes, known, new, proportions, *grown, after.lo, after.hi,
             outside,
         )  # fmt: skip
         if not after.useful:
             return None
         found = self._layer(after)
         blocks = kernel("reweighted_blocks")
-        layer = blocks.Layer(self.nodes, self.near, self.degrees, self.prefixes, known, shares)
+        layer = blocks.Layer(self.nodes, self.near, self.degrees, self.prefixes, known, proportions)
         turns = blocks.TurnGrowth(system.hf, system.turn, found.turns)
         opening, growth = blocks.openings(layer, new, *grown, turns)
         return PrefixLayer(after, found.turns, opening, growth)

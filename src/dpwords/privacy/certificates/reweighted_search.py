@@ -24,8 +24,8 @@ from dpwords.privacy.certificates.tuning import (
     LARGEST_LEAST,
     NEARBY,
     SAMPLED_BOXES,
-    SECONDS_A_PLACE,
-    SECONDS_ALL_PLACES,
+    SECONDS_A_POSITION,
+    SECONDS_ALL_POSITIONS,
     STAGES,
     Stage,
 )
@@ -83,7 +83,7 @@ class ReweightedSearch:
     def seconds(self, detail: Detail, length: int | None) -> float:
         """About how long a search takes."""
         numbers = self._paths(detail.back + 2) * self._mean_box(detail.radius)
-        each = SECONDS_ALL_PLACES * detail.ahead if length is None else SECONDS_A_PLACE * length
+        each = SECONDS_ALL_POSITIONS * detail.ahead if length is None else SECONDS_A_POSITION * length
         return EVALUATIONS * each * numbers
 
     def first_seconds(self, length: int | None) -> float:
@@ -103,7 +103,7 @@ class ReweightedSearch:
     def within(self, length: int) -> ReweightedSearch | None:
         """The certificates for words of one length, which cannot be in other states; None if there are none.
 
-        Their weights are the same in the smaller system: other states that fit at a place can be reached too. Only
+        Their weights are the same in the smaller system: other states that fit at a position can be reached too. Only
         whether a run can return to its start depends on other states.
         """
         return _within(self, length)
@@ -167,14 +167,15 @@ class ReweightedSearch:
         return self._means[radius]
 
 
-def progress_of(share_done: Callable[[float], None] | None, expected: int) -> Callable[[], None]:
-    """Something to call after each of about `expected` parts of a search; the share that it reports stays below 1."""
+def progress_of(fraction_done: Callable[[float], None] | None, expected: int) -> Callable[[], None]:
+    """Something to call after each of about `expected` parts of a search; the fraction that it reports stays below
+    1."""
     parts = [0]
 
     def tick() -> None:
         parts[0] += 1
-        if share_done is not None:
-            share_done(1 - math.exp(-2 * parts[0] / expected))
+        if fraction_done is not None:
+            fraction_done(1 - math.exp(-2 * parts[0] / expected))
 
     return tick
 

@@ -17,7 +17,7 @@ from dpwords.core.compiled import kernel
 from dpwords.core.scaled import Integers
 from dpwords.errors import InvalidValue
 from dpwords.spaces.graph import Flags, Graph
-from dpwords.spaces.reweighting import Reweighting, place_weights
+from dpwords.spaces.reweighting import Reweighting, position_weights
 
 LEAST_RADIUS = 2
 
@@ -26,8 +26,8 @@ LEAST_RADIUS = 2
 class Detail:
     """How much of an own run is known: more proves a larger rate, and takes longer."""
 
-    back: int = 2  # nodes before a place
-    ahead: int = 1  # nodes from the place on where completions begin
+    back: int = 2  # nodes before a position
+    ahead: int = 1  # nodes from the position on where completions begin
     radius: int = 4  # steps within which states have bounds of their own
 
     def __post_init__(self) -> None:
@@ -65,8 +65,8 @@ class ReweightedSystem:
 
     def nodes(self, z: float) -> Any:
         """The nodes with the weights of words at z."""
-        weights = place_weights(self.others, self.at_start, z)
-        ends = self.accepting * place_weights(self.others_at_end, True, z)
+        weights = position_weights(self.others, self.at_start, z)
+        ends = self.accepting * position_weights(self.others_at_end, True, z)
         boxes = kernel("reweighted_blocks_boxes")
         return boxes.Nodes(self.lf, self.of_state, self.out, self.src, self.tgt, self.pf, weights, ends)
 
@@ -99,8 +99,8 @@ class ReweightedSystem:
         held = np.full((self.graph.size, slot.max() + 1), -1, dtype=np.int32)
         at, sizes = np.zeros_like(held), np.zeros(self.graph.size, dtype=np.int64)
         for state, row in enumerate(rows):
-            places, columns = offsets(entering[list(row)]), slot[list(row)]
-            held[state, columns], at[state, columns], sizes[state] = list(row), places[:-1], places[-1]
+            positions, columns = offsets(entering[list(row)]), slot[list(row)]
+            held[state, columns], at[state, columns], sizes[state] = list(row), positions[:-1], positions[-1]
         return offsets([len(row) for row in rows]), ns, slot, held, at, rim, sizes
 
     def _find_prefixes(self, following: list[list[int]]) -> None:

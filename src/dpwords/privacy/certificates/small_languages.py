@@ -23,7 +23,7 @@ class Listed:
     """The excess over all pairs of words of a language so small that they can be listed. Cost: words².
 
     The weight of a distance d is e^(−c·ceil((d − first)/step)), where 0 ≤ first < step; it is e^(−c·d) by default.
-    Losses and excesses are for each `step` places in which two words differ.
+    Losses and excesses are for each `step` positions in which two words differ.
     """
 
     def __init__(self, rows: Integers, step: int = 1, first: int = 0) -> None:

@@ -1,8 +1,8 @@
 """Certificates for staircases on systems, for k > 1, and the choice between them and linear weights.
 
-With weights e^(−c·ceil((d − j)/k)) the rate c, ε and the bound of a certificate are for each k places that differ. The
-proofs are those of linear weights, with ceil(d/k), which is a distance too, in the place of d (docs/theory.md, section
-9).
+With weights e^(−c·ceil((d − j)/k)) the rate c, ε and the bound of a certificate are for each k positions that differ.
+The proofs are those of linear weights, with ceil(d/k), which is a distance too, in the place of d (docs/theory.md,
+section 9).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cached_property
 
 from dpwords.core.elementary import index_of_least
 from dpwords.errors import TooLarge
-from dpwords.privacy.certificates.certificate import Certificate, Certified, ShareDone
+from dpwords.privacy.certificates.certificate import Certificate, Certified, FractionDone
 from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.certificates.reweighted_search import ReweightedSearch
 from dpwords.privacy.certificates.systems import SystemCertifier
@@ -58,7 +58,7 @@ class EitherCertifier(SystemCertifier):
         self._linear = SystemCertifier(space, budget)
         self._stairs = StaircaseCertifier(space, budget, Staircase())
 
-    def _best(self, reach: int, progress: ShareDone | None = None) -> Certificate:
+    def _best(self, reach: int, progress: FractionDone | None = None) -> Certificate:
         linear, stairs = self._linear._certified(reach, progress), self._stairs._certified(reach)
         if stairs.certificate.method is Method.TEXTBOOK:
             return linear.certificate  # a staircase at half of ε is worse, except where more than half can be proven
@@ -68,7 +68,7 @@ class EitherCertifier(SystemCertifier):
         except TooLarge:  # words cannot be counted by their distance here
             return linear.certificate
 
-    def _of_all_lengths(self, progress: ShareDone | None = None) -> Certificate | None:
+    def _of_all_lengths(self, progress: FractionDone | None = None) -> Certificate | None:
         return self._linear._of_all_lengths(progress)
 
     def _mean_distance(self, weights: Weights, reach: int) -> float:

@@ -4,7 +4,7 @@ Several methods bound how much the normalising constant Z can change from word t
 
 - *listed*, languages of at most 1,024 words: the exact value, over all pairs;
 - *listed, balanced*: the same where words have public weights that make Z as equal as possible;
-- *blocks, levelled*, words of states with the weights of `reweighting`, which are public: places that differ form
+- *blocks, levelled*, words of states with the weights of `reweighting`, which are public: positions that differ form
   blocks, which can be changed one at a time;
 - *range*, any words: the largest and the least value of Z;
 - *textbook*: ln Z(x′)/Z(x) ≤ c·d always holds, so c = ε/2 is always allowed.
@@ -22,7 +22,7 @@ import numpy as np
 
 from dpwords.core.limits import Limits
 from dpwords.errors import InvalidValue, TooLarge
-from dpwords.privacy.certificates.certificate import Certificate, Certified, Excess, ShareDone
+from dpwords.privacy.certificates.certificate import Certificate, Certified, Excess, FractionDone
 from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.certificates.constant_range import range_of_constants
 from dpwords.privacy.certificates.reweighted_blocks import LONGEST, SHORTEST
@@ -45,26 +45,26 @@ class FreeCertifier(Certifier):
     section = 3
     _space: FreeWords
 
-    def _methods(self, reach: int, progress: ShareDone | None = None) -> dict[Method, Excess]:
+    def _methods(self, reach: int, progress: FractionDone | None = None) -> dict[Method, Excess]:
         if self._textbook_only:
             return {Method.TEXTBOOK: lambda c: c}
         epsilon = self._epsilon(reach)
         return {Method.EVERY_WORD: lambda c: 0.0 if c == epsilon else math.inf}  # draws spend all of it
 
-    def _best(self, reach: int, progress: ShareDone | None = None) -> Certificate:
+    def _best(self, reach: int, progress: FractionDone | None = None) -> Certificate:
         epsilon, system = self._epsilon(reach), self._space.identity
         if self._textbook_only:
             return Certificate(epsilon / 2, epsilon, Method.TEXTBOOK, epsilon, reach, system)
         return Certificate(epsilon, epsilon, Method.EVERY_WORD, epsilon, reach, system)
 
-    def _of_all_lengths(self, progress: ShareDone | None = None) -> Certificate | None:
+    def _of_all_lengths(self, progress: FractionDone | None = None) -> Certificate | None:
         return replace(self._best(LONGEST), length=1, longest=LONGEST)
 
 
 class SystemCertifier(Certifier):
     """Runs of a system.
 
-    Words of states have one certificate for all lengths from a few symbols on, if it reaches a fixed share of ε;
+    Words of states have one certificate for all lengths from a few symbols on, if it reaches a fixed proportion of ε;
     otherwise, and for shorter words and other words, each length has its own. Cost of a certificate: a few evaluations
     of `ReweightedBlocks` for words of states, and of `range_of_constants` for other words.
     """
@@ -76,7 +76,7 @@ class SystemCertifier(Certifier):
         super().__init__(space, budget, textbook_only)
         self._graph, self._limits = space.graph, space.limits
 
-    def _methods(self, reach: int, progress: ShareDone | None = None) -> dict[Method, Excess]:
+    def _methods(self, reach: int, progress: FractionDone | None = None) -> dict[Method, Excess]:
         methods: dict[Method, Excess] = {Method.TEXTBOOK: lambda c: c}
         graph, step, first = self._graph, self._step, self._first
         self._refuse(reach)
@@ -91,7 +91,7 @@ class SystemCertifier(Certifier):
             return methods
         return methods | {Method.RANGE: lambda c: range_of_constants(graph, reach, c, step, first)}
 
-    def _best(self, reach: int, progress: ShareDone | None = None) -> Certificate:
+    def _best(self, reach: int, progress: FractionDone | None = None) -> Certificate:
         self._refuse(reach)
         epsilon, listed = self._epsilon(reach), self._listed(reach)
         search = None if self._search is None or listed is not None else self._search.within(reach)
@@ -129,7 +129,7 @@ class SystemCertifier(Certifier):
         for_all = 0.0 if self._search is None else self._search.first_seconds(None)
         return for_all > 0.0 and (for_all <= QUICK or not 0.0 < own.first_seconds(length) < QUICKER * for_all)
 
-    def _of_all_lengths(self, progress: ShareDone | None = None) -> Certificate | None:
+    def _of_all_lengths(self, progress: FractionDone | None = None) -> Certificate | None:
         if not self._for_all:
             try:
                 epsilon = self._epsilon(LONGEST)
@@ -139,7 +139,7 @@ class SystemCertifier(Certifier):
             self._for_all[:] = [made]
         return self._for_all[0]
 
-    def _best_for_all(self, epsilon: float, progress: ShareDone | None) -> Certificate:
+    def _best_for_all(self, epsilon: float, progress: FractionDone | None) -> Certificate:
         rest = epsilon, 1, self._space.identity, self._step, self._first, LONGEST
         found = [
             Certificate(epsilon / (1 + excess), epsilon, method, *rest) for method, excess in self._everywhere.items()
@@ -149,7 +149,7 @@ class SystemCertifier(Certifier):
         return max(found, key=lambda each: each.c)
 
     def _reweighted(
-        self, search: ReweightedSearch, reach: int | None, epsilon: float, guess: float, progress: ShareDone | None
+        self, search: ReweightedSearch, reach: int | None, epsilon: float, guess: float, progress: FractionDone | None
     ) -> Iterator[Certificate]:
         """Reweighted certificates for one length, or for all, each with more detail, until one is good enough."""
         for stage, detail in search.attempts(reach):
@@ -167,7 +167,7 @@ class SystemCertifier(Certifier):
             if found.c >= stage.enough * epsilon or hopeless:
                 return
 
-    def _bound(self, found: Certificate, progress: ShareDone | None = None) -> float:
+    def _bound(self, found: Certificate, progress: FractionDone | None = None) -> float:
         if not found.epsilon / 2 <= found.c <= found.epsilon or found.longest not in (None, LONGEST):
             return math.inf
         if found.method is Method.REWEIGHTED:
@@ -176,7 +176,7 @@ class SystemCertifier(Certifier):
             return super()._bound(found, progress)
         return found.c * (1 + self._everywhere.get(found.method, math.inf)) if found.length > 0 else math.inf
 
-    def _reweighted_excess(self, found: Certificate, progress: ShareDone | None) -> float:
+    def _reweighted_excess(self, found: Certificate, progress: FractionDone | None) -> float:
         """The excess of reweighted words for the rate, lengths and detail of a certificate; ∞ if nothing is proven."""
         search, length = self._search, found.length if found.longest is None else None
         if search is not None and length is not None:

@@ -27,8 +27,8 @@ BALANCED = 1e-16  # a mean square of what is missing, at which the equations cou
 class Stage:
     """What is known of a run at one stage of a search, and the fraction of ε that makes further stages unnecessary."""
 
-    back: int  # nodes before a place
-    ahead: int  # nodes from the place on where completions begin
+    back: int  # nodes before a position
+    ahead: int  # nodes from the position on where completions begin
     box: int  # nodes in a box on average, at most
     enough: float
     precision: float  # of ε, in the rate
@@ -57,14 +57,14 @@ GUESSING_ROUNDS = 20
 
 # What a search is expected to cost, measured on 15 × 15 grids; only compared with the limits
 EVALUATIONS = 4  # of a search
-SECONDS_A_PLACE = 2e-8  # for each way of a prefix and two more steps, and each node in a box
-SECONDS_ALL_PLACES = 3e-7  # the same, for all lengths together
+SECONDS_A_POSITION = 2e-8  # for each way of a prefix and two more steps, and each node in a box
+SECONDS_ALL_POSITIONS = 3e-7  # the same, for all lengths together
 SAMPLED_BOXES = 1000  # states whose boxes are counted
 
 # Bounds for all lengths at once (`reweighted_blocks.py`, `reweighted_blocks_boxes.py`)
 LAYERS = 4  # prefixes of H to H + 3 symbols are bounded one by one, longer ones together
 COMPLETIONS = 8  # completions of up to 7 symbols likewise
-COPIES = 4  # of the last place, in the bound for longer blocks; 2 would do for the proof
+COPIES = 4  # of the last position, in the bound for longer blocks; 2 would do for the proof
 INVARIANT_ROUNDS = 300  # after which the search for an invariant is given up
 WIDER = 3e-5  # by how much it goes beyond what was found: more loses some of ε, less takes more rounds
 NEARLY_NONE = 1e-7  # lower bounds below this are replaced by 0, since they would fall for hundreds of rounds
