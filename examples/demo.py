@@ -1,7 +1,7 @@
 """Shows what dpwords does, step by step: run it with `make demo`.
 
 Every draw is fresh, so each run looks different. Nothing here is secret: that is why several draws of the same word,
-its probabilities and the changed places may be shown. A real release prints one word and nothing else.
+its probabilities and the changed positions may be shown. A real release prints one word and nothing else.
 """
 
 from __future__ import annotations

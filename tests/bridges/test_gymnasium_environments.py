@@ -63,9 +63,7 @@ def test_taxis_need_a_start() -> None:
     with pytest.raises(dw.InvalidValue, match=r"starts in one of 300 states: pass start="):
         dw.from_gymnasium(env)
     state, _ = env.reset(seed=3)
-    assert (
-        len(dw.from_gymnasium(env, start=state).states) == 101
-    )  # 25 cells · 4 positions of the passenger, and the end
+    assert len(dw.from_gymnasium(env, start=state).states) == 101  # 25 cells · 4 places of the passenger, and the end
 
 
 def environment(table: object, starts: list[float] | None = None) -> Any:

@@ -73,9 +73,8 @@ def test_a_chain_of_cells(tmp_path: Path) -> None:
     file.write_text(json.dumps(rows), encoding="utf-8")
     grid = ("attack", "--system", "grid:2x2", "--length", "3", "-e", "2", "--mechanism", "online")
     done = run(*grid, "--prior", str(file))
-    assert (
-        "(without any release: 2.13 of 3 positions" in done.stdout
-    )  # 1 for E, 0.75 for S, 0.375 for N or W, rounded up
+    expected = "(without any release: 2.13 of 3 positions"  # 1 for E, 0.75 for S, 0.375 for N or W, rounded up
+    assert expected in done.stdout
     file.write_text(json.dumps(rows | {"7,7": {"E": 1}}), encoding="utf-8")
     assert "state 5: the language has no such state" in refused(*grid, "--prior", str(file))
 

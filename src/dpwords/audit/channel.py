@@ -154,8 +154,8 @@ def _check_table(table: ChannelTable) -> None:
     if off.any():
         at = int(np.argmax(off))
         raise InvalidValue(
-            f"the probabilities of input {_named(names[at])} sum to {proportions[at].sum():.9g}, not to 1 within {_SUM:g}: "
-            "complete them, or write more digits"
+            f"the probabilities of input {_named(names[at])} sum to {proportions[at].sum():.9g}, not to 1 within "
+            f"{_SUM:g}: complete them, or write more digits"
         )
 
 

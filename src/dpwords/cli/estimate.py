@@ -84,7 +84,7 @@ def _at_least_one(context: click.Context, option: click.Parameter, value: int | 
     "--top",
     type=int,
     callback=_at_least_one,
-    help="Show so many of the largest proportions.  [default: 20 on a terminal, 5 symbols with --per-place; otherwise all]",
+    help="Show so many of the largest ones.  [default: 20 on a terminal, 5 symbols with --per-place; otherwise all]",
 )
 @field_options("input", required=True, help="The released file. '-' is standard input.")
 @click.option(

@@ -15,11 +15,7 @@ from dpwords.estimate.tuning import AT_ZERO, HOPELESS, NO_PROPORTION, OUT_OF_REA
 from dpwords.models.fitting import EstimateMethod
 
 _MEAN_ERROR = 0.8  # the mean absolute error of a normal variable, in standard errors
-_OF_WORDS = (
-    "starts",
-    "ends",
-    "patterns",
-)  # proportions of words, so that errors are at least those of a sample of words
+_OF_WORDS = ("starts", "ends", "patterns")  # proportions of words: errors are at least those of a sample of words
 _BY_CHAIN = (
     "proportions of patterns come from a Markov chain, in which a symbol depends on the one before it only: the "
     "intervals leave out what such a chain misses"
@@ -102,9 +98,7 @@ def estimates(
     and all intervals from very few releases, are at least as wide as those of a sample of as many words without noise.
     Raises `InvalidValue` if the errors are as large as they can be.
     """
-    possible = (proportions > 0) | (
-        method is EstimateMethod.INVERSE
-    )  # a proportion of a fit is 0 only where it must be
+    possible = (proportions > 0) | (method is EstimateMethod.INVERSE)  # fitted ones are 0 only where they must be
     sampled = releases < VERY_FEW or question in _OF_WORDS
     least = np.where(possible, sampling_errors(proportions, releases), 0.0) if sampled else 0.0
     half = interval_factor(confidence) * np.maximum(errors, least)

@@ -21,10 +21,8 @@ TOO_FAR = 4.0
 # which releases show less than this proportion of what true words would, and directions with less than this proportion
 # of the largest information.
 FEWEST_USES, UNSEEN, SMALL = 1.0, 1e-6, 1e-3
-AT_ZERO, NO_PROPORTION = (
-    1e-6,
-    1e-9,
-)  # proportions below lie on the boundary, and are written as 0: no fitted parameter becomes 0
+# Proportions below these lie on the boundary, and are written as 0: no fitted parameter becomes 0.
+AT_ZERO, NO_PROPORTION = 1e-6, 1e-9
 
 # Errors of lengths (15 d): a length occurs from so many expected words on, and such a proportion is spread over all
 # between.

@@ -265,9 +265,7 @@ class NamedItems:
     def __init__(self, question: Question, answers: Answers, selection: Selection) -> None:
         self.question, self.items, self.size = question, answers.items, selection.size
         self.share_if_true, self.share_if_not = selection.share_if_true, selection.share_if_not
-        self.at_positions = (
-            answers.at_positions
-        )  # the numbers of the true items at each position of words of one length
+        self.at_positions = answers.at_positions  # the numbers of the true items at each position, for one length
         self.kind = code_type(len(self.items))
         self._code_of = {item: code for code, item in enumerate(self.items)}
 

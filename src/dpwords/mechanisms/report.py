@@ -140,8 +140,8 @@ class Report(Private):
 
     def _in_force(self, length: int) -> InForce:
         return InForce(
-            f"report: one position of the word, chosen at random, is answered by naming {self.size} of {len(self.items)} "
-            f"{_STEP[self.question]}; the true one is named with probability {self.share_if_true:.3g}, any other with "
+            f"report: one position of the word, drawn at random, is answered by naming {self.size} of "
+            f"{len(self.items)} {_STEP[self.question]}; the true one is named with probability {self.share_if_true:.3g}, any other with "
             f"{self.share_if_not:.3g}"
         )
 

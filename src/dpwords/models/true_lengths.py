@@ -79,8 +79,7 @@ def fit_lengths(counts: Floats, matrix: Floats) -> Floats:
 def explained_lengths(counts: Floats, channel: Channel, limits: Limits = DEFAULTS) -> tuple[Floats, Floats]:
     """The proportions of the true lengths up to the longest likely one, and the probability of each pair of lengths."""
     longest = len(counts) - 1
-    spare = (
-        int(4 * np.sqrt(longest + 1) * channel.probabilities[0] ** 0.5) + 1
-    )  # symbols that the longest word may have lost
+    lost = 4 * np.sqrt(longest + 1) * channel.probabilities[0] ** 0.5  # symbols that the longest word may have lost
+    spare = int(lost) + 1
     matrix = length_channel(channel, longest + spare, longest, limits)
     return fit_lengths(counts, matrix), matrix

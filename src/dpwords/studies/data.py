@@ -36,7 +36,8 @@ _COLUMNS = (
     "Distances are per step: expected on public average over the language, expected for these words, and observed. The "
     "rate is the calibration in force.",
     "The last three columns are about the question. They are sums of the absolute errors of all proportions, at most "
-    "2: if the releases are counted as they are, if they are estimated, and what the estimate foresees for a population.",
+    "2: if the releases are counted as they are, if they are estimated, and what the estimate foresees "
+    "for a population.",
 )
 _OF_REPORTS = (
     "A report promises ε for any two words, and the other mechanisms for words at most k apart. Its errors are about "

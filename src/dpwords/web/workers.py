@@ -120,9 +120,7 @@ def _work(pipe: Connection, answer: Callable[[str, Message, ShowProgress], Messa
     after_compiling(lambda: send("compiled", None))
     with suppress(EOFError, OSError):
         while True:
-            send(
-                *_answered(answer, pipe.recv(), lambda fraction: send("progress", fraction))
-            )  # and forget the question
+            send(*_answered(answer, pipe.recv(), lambda done: send("progress", done)))  # and forget the question
 
 
 def _answered(

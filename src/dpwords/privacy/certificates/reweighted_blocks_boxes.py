@@ -181,8 +181,8 @@ class Boxes:
         grown = np.ones((2, system.prefixes[3][-1]))
         outside = after.outside[1:]
         after.outside[0] = self._kernels.forward(
-            self.z, self.nodes, self.near, self.degrees, self.prefixes, known, new, proportions, *grown, after.lo, after.hi,
-            outside,
+            self.z, self.nodes, self.near, self.degrees, self.prefixes, known, new, proportions, *grown, after.lo,
+            after.hi, outside,
         )  # fmt: skip
         if not after.useful:
             return None
