@@ -141,8 +141,8 @@ class Report(Private):
     def _in_force(self, length: int) -> InForce:
         return InForce(
             f"report: one position of the word, drawn at random, is answered by naming {self.size} of "
-            f"{len(self.items)} {_STEP[self.question]}; the true one is named with probability {self.share_if_true:.3g}, any other with "
-            f"{self.share_if_not:.3g}"
+            f"{len(self.items)} {_STEP[self.question]}; the true one is named with probability "
+            f"{self.share_if_true:.3g}, any other with {self.share_if_not:.3g}"
         )
 
     def _law(self, codes: Codes) -> Law:
