@@ -316,7 +316,7 @@ def test_the_promise_is_in_terms_of_levenshtein_distance() -> None:
 
 
 def test_beyond_a_hundred_no_more_is_spent() -> None:
-    assert best_channel(4, Fraction(10**6)).proportions == best_channel(4, Fraction(100)).proportions
+    assert best_channel(4, Fraction(10**6)).probabilities == best_channel(4, Fraction(100)).probabilities
     assert dw.EditChannel("acgt", 1e6).release("gattaca") == "gattaca"
 
 
