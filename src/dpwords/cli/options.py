@@ -35,25 +35,29 @@ def field_options(*keys: str, **changed: Any) -> Callable[[Command], Command]:
 
 def _option(key: str, changed: dict[str, Any]) -> Callable[[Any], Any]:
     known = FIELDS[key]
-    kind: Any = click.Choice(known.kind.choices) if known.kind.choices else None
+    schema = known.kind.schema
     given: dict[str, Any] = {
-        "type": kind or (float if known.kind.is_number else int if known.kind.is_whole else None),
+        "type": click.Choice(schema["enum"]) if "enum" in schema else None,
         "default": DEFAULTS[key],
         "show_default": bool(DEFAULTS[key]),
-        "is_flag": known.kind.is_flag,
-        "multiple": known.kind.is_several,
         "shell_complete": _COMPLETED.get(key),
-        "callback": _checked,
         "help": known.help,
+        **_OF_TYPES.get(schema.get("type", ""), {}),
     }
     return click.option(as_option(key), *([_SHORT[key]] if key in _SHORT else []), key, **given | changed)
 
 
 def _checked(_context: click.Context, option: click.Parameter, value: Any) -> Any:
-    known = FIELDS[option.name or ""].kind
-    return (
-        known.checked(option.name or "", value) if value is not None and (known.is_number or known.is_whole) else value
-    )
+    name = option.name or ""
+    return None if value is None else FIELDS[name].kind.checked(name, value)
+
+
+_OF_TYPES: dict[str, dict[str, Any]] = {  # what `click.option` has to know about the types of JSON Schema
+    "number": {"type": float, "callback": _checked},
+    "integer": {"type": int, "callback": _checked},
+    "boolean": {"is_flag": True},
+    "array": {"multiple": True},
+}
 
 
 def given_recipe(keys: Iterable[str] = FIELDS, base: Recipe | None = None) -> Recipe:
