@@ -11,7 +11,6 @@ from dpwords.core.files import FileContent
 from dpwords.errors import InvalidValue
 from dpwords.languages.lexicon import Lexicon
 from dpwords.mechanisms.choice import NAMED
-from dpwords.recipes.building import name_of
 from dpwords.recipes.fields import WHERE
 from dpwords.recipes.kinds import NamedFile
 from dpwords.recipes.rule_notation import cells, rule_parts
@@ -114,7 +113,7 @@ def mechanism_code(recipe: Description, imports: list[str]) -> str:
     promise = f"epsilon={_number(epsilon)}" + (f", k={recipe.k}" if recipe.k > 1 else "")
     if recipe.report is not None:
         return f"dw.Report(language, {promise}, question={recipe.report!r})"
-    name = name_of(recipe)
+    name = recipe.chosen
     if recipe.certificate_time is not None:
         if name == "best":
             return f"dw.Recipe.from_json({json.dumps(recipe.for_receipt().document())!r}).mechanism()"
