@@ -225,8 +225,7 @@ def _say_step(say: Callable[[str], None], about: str, text: str, _share: float |
 
 def _pattern(text: str, language: Language, separator: str | None) -> Any:
     """A rule for whole words, or symbols in a row."""
-    from dpwords.recipes.notation import Notation
-    from dpwords.recipes.rule_notation import is_rule, rule
+    from dpwords.recipes.notation import Notation, is_rule, rule
 
     if is_rule(text):
         return rule(text, language)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from dpwords.core.files import FileContent
 from dpwords.recipes.fields import FIELDS, WHERE, Section, as_option
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _FIRST, _LAST = ("input", "format", "output_format"), ("output",)
 _LISTS = {"alphabet": "symbols.txt", "lexicon": "words.txt"}  # the files that a command writes before it reads them
-_LONGEST_WRITTEN = 4_000  # characters of a system that is written to a file; others have to be there
+_LONGEST_WRITTEN = 4_000  # characters of a system that is written out
 
 
 def command(recipe: Description, name: str = "release", more: Mapping[str, Any] | None = None) -> str:
@@ -44,11 +44,17 @@ def _written(recipe: Description) -> tuple[dict[str, list[str]], dict[str, Any]]
             options[key] = f"{mark}{value.path or value.name}"
         elif isinstance(value, FileContent):
             options[key] = value.name
-            if PurePath(value.name).suffix.lower() == ".json" and len(value.content) <= _LONGEST_WRITTEN:
+            if is_written_out(value):
                 files[value.name] = [value.content.decode("utf-8", "replace")]
         elif isinstance(value, tuple) and key in _LISTS:
             options[key], files[_LISTS[key]] = f"{mark}{_LISTS[key]}", list(value)
     return files, options
+
+
+def is_written_out(value: Any) -> TypeGuard[FileContent]:
+    """Whether a value is a small system in JSON, which commands and code have in full; other files have to be there."""
+    small = isinstance(value, FileContent) and len(value.content) <= _LONGEST_WRITTEN
+    return small and PurePath(value.name).suffix.lower() == ".json"
 
 
 def _place(key: str) -> tuple[int, int]:

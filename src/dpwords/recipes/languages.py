@@ -17,8 +17,7 @@ from dpwords.languages.lexicon import Lexicon
 from dpwords.languages.systems import GridWorld, TransitionSystem, written
 from dpwords.recipes.fields import RecipeFields
 from dpwords.recipes.kinds import NamedFile, hash_of
-from dpwords.recipes.notation import alphabet_symbols, grid, lines_of
-from dpwords.recipes.rule_notation import rule
+from dpwords.recipes.notation import alphabet_symbols, grid, lines_of, rule
 
 _OF_GRIDS = (
     f"{named('walls')} and {named('goal')} belong to a grid: write {named('system', 'grid:15x15')}, or "
