@@ -94,9 +94,8 @@ def main() -> None:
 
 @unchained()
 def _run(arguments: list[str]) -> int:
-    answered = complete(cli)
-    if answered is not None:
-        return answered
+    if complete(cli):
+        return 0
     if any("\ud800" <= character <= "\udfff" for argument in arguments for character in argument):
         raise InvalidValue("an argument is not text in this locale's encoding: set PYTHONUTF8=1 or a UTF-8 locale")
     if isinstance(sys.stdout, io.TextIOWrapper):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from dpwords.cli import completing
 from dpwords.cli.colours import Terminal
+from dpwords.cli.completion import PRIORS
 from dpwords.cli.help import SectionedCommand
 from dpwords.cli.options import (
     LANGUAGE,
@@ -60,7 +60,7 @@ def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) ->
     "--prior",
     default="uniform",
     show_default=True,
-    shell_complete=completing.priors,
+    shell_complete=PRIORS,
     help="What is known beforehand: 'uniform', all words of this length are equally likely, or a file with a Markov "
     "chain, .json {state: {symbol: probability}} or .csv with the columns state,symbol,probability. Public.",
 )

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpwords.cli import completing
 from dpwords.cli.audit_rows import channel_rows, exact_rows, says, statistical_rows
 from dpwords.cli.colours import Terminal
+from dpwords.cli.completion import FILES
 from dpwords.cli.help import SectionedCommand
 from dpwords.cli.options import (
     LANGUAGE,
@@ -82,13 +82,13 @@ def _share(_context: click.Context, _parameter: click.Parameter, value: float) -
 )
 @click.option(
     "--channel",
-    shell_complete=completing.files,
+    shell_complete=FILES,
     help="Measure a channel in a CSV file instead: a matrix with the outputs in its first line and an input before "
     "each row, or the columns input, output and probability.",
 )
 @click.option(
     "--distance",
-    shell_complete=completing.files,
+    shell_complete=FILES,
     help="Between the inputs of a --channel: hamming or levenshtein for words, any if any two inputs are neighbours, "
     "or a CSV file with a matrix.  [default: hamming]",
 )

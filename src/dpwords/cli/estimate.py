@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpwords.cli.colours import Terminal
-from dpwords.cli.completing import rules
+from dpwords.cli.completion import RULES
 from dpwords.cli.estimate_table import EstimateRows
 from dpwords.cli.help import SectionedCommand
 from dpwords.cli.options import (
@@ -60,7 +60,7 @@ def _at_least_one(context: click.Context, option: click.Parameter, value: int | 
     "--pattern",
     "patterns",
     multiple=True,
-    shell_complete=rules,
+    shell_complete=RULES,
     help="Symbols in a row, written as words are, or a rule for whole words as in --rule. It can be given several "
     "times.",
 )

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from dpwords.cli import completing
+from dpwords.cli import completion
 from dpwords.core.cache import VARIABLE
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.errors import InvalidValue
@@ -21,10 +21,10 @@ LANGUAGE = tuple(key for key, each in FIELDS.items() if each.section is Section.
 MECHANISM = ("edits", "mechanism", "k", "utility", "alpha", "calibration")
 _SHORT = {"epsilon": "-e"}
 _COMPLETED = {
-    "alphabet": completing.alphabets,
-    "system": completing.systems,
-    "rules": completing.rules,
-    **dict.fromkeys(("lexicon", "input", "output"), completing.files),
+    "alphabet": completion.ALPHABETS,
+    "system": completion.SYSTEMS,
+    "rules": completion.RULES,
+    **dict.fromkeys(("lexicon", "input", "output"), completion.FILES),
 }
 
 

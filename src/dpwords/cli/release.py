@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpwords.cli import completing
+from dpwords.cli.completion import FILES
 from dpwords.cli.help import SectionedCommand
 from dpwords.cli.options import (
     certificate_options,
@@ -46,7 +46,7 @@ def _silence(_context: click.Context, _parameter: click.Parameter, chosen: bool)
 @click.option(
     "--recipe",
     "recipe_file",
-    shell_complete=completing.files,
+    shell_complete=FILES,
     help="A JSON file that describes the release, as --print-recipe writes it. Options that are given beside it come "
     "before what it says.",
 )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpwords.cli.completing import files
+from dpwords.cli.completion import FILES
 from dpwords.cli.options import Command, field_options, refuse, with_options
 from dpwords.cli.preparing import prepare
 from dpwords.cli.targets import refuse_overwriting
@@ -37,14 +37,14 @@ _FILES = ("input", "output", "format", "header", "no_header", "output_format", *
 _RUNS = (
     click.option(
         "--ledger",
-        shell_complete=files,
+        shell_complete=FILES,
         help="A file that records the ε spent for each person, before anything is drawn.",
     ),
     click.option("--resume", is_flag=True, help="Finish a release that was interrupted; it is not paid for twice."),
 )
 _KEY = click.option(
     "--key-file",
-    shell_complete=files,
+    shell_complete=FILES,
     help="A file with 64 hexadecimal digits, a secret key: the same key, --id and word give the same draw.  "
     "[default: a fresh key, destroyed when the release is finished]",
 )
