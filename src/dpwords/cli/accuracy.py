@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpwords.cli.accuracy_table import MARK, AccuracyTable
-from dpwords.cli.colours import Terminal
 from dpwords.cli.help import SectionedCommand
 from dpwords.cli.options import (
     LANGUAGE,
@@ -23,7 +22,7 @@ from dpwords.cli.options import (
     language_options,
     refuse,
 )
-from dpwords.cli.terminal import emit, status
+from dpwords.cli.terminal import Terminal, emit, status
 from dpwords.core.checks import whole_number
 from dpwords.errors import InvalidValue
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dpwords.cli.colours import Terminal, in_bold
+from dpwords.cli.terminal import Terminal, in_bold
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from dpwords.cli.colours import Terminal
 from dpwords.cli.completion import PRIORS
 from dpwords.cli.help import SectionedCommand
 from dpwords.cli.options import (
@@ -20,7 +19,7 @@ from dpwords.cli.options import (
     language_options,
     refuse,
 )
-from dpwords.cli.terminal import emit, shown
+from dpwords.cli.terminal import Terminal, emit, shown
 from dpwords.core.checks import whole_number
 from dpwords.errors import InvalidValue
 from dpwords.mechanisms import choice

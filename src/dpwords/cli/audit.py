@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpwords.cli.audit_rows import channel_rows, exact_rows, says, statistical_rows
-from dpwords.cli.colours import Terminal
 from dpwords.cli.completion import FILES
 from dpwords.cli.help import SectionedCommand
 from dpwords.cli.options import (
@@ -25,7 +24,7 @@ from dpwords.cli.options import (
 )
 from dpwords.cli.preparing import prepare
 from dpwords.cli.tables import facts, verdict
-from dpwords.cli.terminal import emit, shown
+from dpwords.cli.terminal import Terminal, emit, shown
 from dpwords.core.checks import positive_number
 from dpwords.errors import InvalidValue, NotInLanguage, TooLarge
 

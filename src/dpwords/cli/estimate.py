@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpwords.cli.colours import Terminal
 from dpwords.cli.completion import RULES
 from dpwords.cli.estimate_table import EstimateRows
 from dpwords.cli.help import SectionedCommand
@@ -24,7 +23,7 @@ from dpwords.cli.options import (
     refuse,
 )
 from dpwords.cli.released import ReleasedFile, released_file
-from dpwords.cli.terminal import emit, note, status
+from dpwords.cli.terminal import Terminal, emit, note, status
 from dpwords.errors import InvalidValue
 from dpwords.recipes.fields import WHERE
 from dpwords.recipes.questions import OF_REPORTS, QUESTIONS

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from dpwords.cli.tables import table
 
 if TYPE_CHECKING:
-    from dpwords.cli.colours import Terminal
+    from dpwords.cli.terminal import Terminal
     from dpwords.estimate import Estimates
 
 FIGURES = ("estimate", "low", "high", "counted")

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpwords.cli.colours import Terminal
 from dpwords.cli.tables import table
-from dpwords.cli.terminal import emit
+from dpwords.cli.terminal import Terminal, emit
 from dpwords.core.checks import whole_number
 from dpwords.errors import InvalidValue
 

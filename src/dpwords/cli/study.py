@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpwords.cli.colours import Terminal
 from dpwords.cli.help import SectionedCommand
 from dpwords.cli.options import (
     Command,
@@ -25,7 +24,7 @@ from dpwords.cli.options import (
 )
 from dpwords.cli.release_files import word_file_options
 from dpwords.cli.tables import side_by_side, table
-from dpwords.cli.terminal import emit, note, shown
+from dpwords.cli.terminal import Terminal, emit, note, shown
 from dpwords.errors import InvalidValue
 from dpwords.recipes.fields import FIELDS
 from dpwords.recipes.questions import KINDS

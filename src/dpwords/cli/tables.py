@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dpwords.cli.colours import Terminal, in_bold, meaning
+from dpwords.cli.terminal import Terminal, in_bold, meaning
 
 if TYPE_CHECKING:
     from rich.text import Text
