@@ -10,10 +10,10 @@ import click
 
 from dpwords.cli.audit_rows import channel_rows, exact_rows, says, statistical_rows
 from dpwords.cli.completion import FILES
-from dpwords.cli.help import SectionedCommand
 from dpwords.cli.options import (
     LANGUAGE,
     MECHANISM,
+    SectionedCommand,
     above_zero,
     certificate_options,
     field_options,
@@ -22,9 +22,8 @@ from dpwords.cli.options import (
     mechanism_options,
     refuse,
 )
-from dpwords.cli.preparing import prepare
 from dpwords.cli.tables import facts, verdict
-from dpwords.cli.terminal import Terminal, emit, shown
+from dpwords.cli.terminal import Terminal, emit, prepare, shown
 from dpwords.core.checks import positive_number
 from dpwords.errors import InvalidValue, NotInLanguage, TooLarge
 

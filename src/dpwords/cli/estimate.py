@@ -13,8 +13,8 @@ import click
 
 from dpwords.cli.completion import RULES
 from dpwords.cli.estimate_table import EstimateRows
-from dpwords.cli.help import SectionedCommand
 from dpwords.cli.options import (
+    SectionedCommand,
     at_least_one,
     certificate_options,
     field_options,

@@ -1,4 +1,4 @@
-"""Options that several commands share: those of the fields of a recipe, and the recipe that a user has given."""
+"""Options that several commands share, and their headings; the recipe that the options of a user describe."""
 
 from __future__ import annotations
 
@@ -20,12 +20,36 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 LANGUAGE = tuple(key for key, each in FIELDS.items() if each.section is Section.LANGUAGE and key != "separator")
 MECHANISM = ("edits", "mechanism", "k", "utility", "alpha", "calibration")
 _SHORT = {"epsilon": "-e"}
+_QUESTION = "The question"
+_ASKED = ("question", "patterns", "per_place", "confidence", "method", "top", "releases", "prior", "samples")
+_HEADINGS: dict[str, str] = {  # those of options in help texts; options that have none come first
+    **{key: each.section for key, each in FIELDS.items()},
+    **dict.fromkeys(_ASKED, _QUESTION),
+    **dict.fromkeys(("no_cache", "certificates"), Section.PROMISE),
+    **dict.fromkeys(("ledger", "resume", "key_file"), Section.TABLE),
+}
 _COMPLETED = {
     "alphabet": completion.ALPHABETS,
     "system": completion.SYSTEMS,
     "rules": completion.RULES,
     **dict.fromkeys(("lexicon", "input", "output"), completion.FILES),
 }
+
+
+class SectionedCommand(click.Command):
+    """A command with many options, which its help shows under headings."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options."""
+        records: dict[str, list[tuple[str, str]]] = {heading: [] for heading in ("Options", _QUESTION, *Section)}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                records[_HEADINGS.get(parameter.name or "", "Options")].append(record)
+        for heading, lines in records.items():
+            if lines:
+                with formatter.section(heading):
+                    formatter.write_dl(lines)
 
 
 def field_options(*keys: str, **changed: Any) -> Callable[[Command], Command]:
@@ -103,9 +127,21 @@ def above_zero(_context: click.Context, option: click.Parameter, value: float | 
     return None if value is None else positive_number(value, name, f"{name} 1")
 
 
-def at_least_one(_context: click.Context, option: click.Parameter, value: int) -> int:
+def at_least_one(_context: click.Context, option: click.Parameter, value: int | None) -> int | None:
     """The number that was given to an option, if it is 1 or more."""
-    return whole_number(value, option.opts[0], 1)
+    return None if value is None else whole_number(value, option.opts[0], 1)
+
+
+def probability(example: float, rule: str = "between 0 and 1") -> Callable[..., float | None]:
+    """A callback for an option whose value is above 0 and below 1; `rule` says so."""
+
+    def checked(_context: click.Context, option: click.Parameter, value: float | None) -> float | None:
+        if value is not None and not 0 < value < 1:
+            name = option.opts[0]
+            raise InvalidValue(f"{name} is {rule}: take for example {name} {example}")
+        return value
+
+    return checked
 
 
 def epsilons(_context: click.Context, _parameter: click.Parameter, text: str | None) -> list[float]:

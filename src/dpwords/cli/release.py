@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dpwords.cli.completion import FILES
-from dpwords.cli.help import SectionedCommand
 from dpwords.cli.options import (
+    SectionedCommand,
     certificate_options,
     field_options,
     given_recipe,
@@ -20,9 +20,8 @@ from dpwords.cli.options import (
     mechanism_options,
     refuse,
 )
-from dpwords.cli.preparing import prepare
 from dpwords.cli.release_files import file_options, refuse_file_options, release_file
-from dpwords.cli.terminal import emit, lines_of_stdin, note, shown
+from dpwords.cli.terminal import emit, lines_of_stdin, note, prepare, shown
 from dpwords.errors import NotInLanguage
 from dpwords.recipes.recipe import Recipe
 

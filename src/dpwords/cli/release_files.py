@@ -13,9 +13,8 @@ import click
 
 from dpwords.cli.completion import FILES
 from dpwords.cli.options import Command, field_options, refuse, with_options
-from dpwords.cli.preparing import prepare
 from dpwords.cli.targets import refuse_overwriting
-from dpwords.cli.terminal import check_standard_output, copy_out, note, rows_bar
+from dpwords.cli.terminal import check_standard_output, copy_out, note, prepare, rows_bar
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.recipes.fields import WHERE
 from dpwords.recipes.recipe import Recipe

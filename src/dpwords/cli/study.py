@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpwords.cli.help import SectionedCommand
 from dpwords.cli.options import (
     Command,
+    SectionedCommand,
     at_least_one,
     certificate_options,
     epsilons,

@@ -12,20 +12,24 @@ import shutil
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import repeat
+from pathlib import Path
+from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
+from dpwords.core.files import staged
 from dpwords.errors import InvalidValue, TooLarge
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.progress import Progress
 
+    from dpwords.mechanisms.private import Private
     from dpwords.plots.palette import Colour
 
 Item = TypeVar("Item")
@@ -79,14 +83,15 @@ def in_bold(colour: Colour) -> str:
     return f"bold {colour.dark if background in _DARK_BACKGROUNDS else colour.light}"
 
 
-def emit(lines: Sequence[str]) -> None:
-    """Write all lines to standard output at once."""
+def emit(lines: Sequence[str], files: Mapping[Path, bytes] = MappingProxyType({})) -> None:
+    """Write all lines to standard output at once, and these files if that succeeds."""
     check_standard_output()
     try:
         content = "".join(f"{line}\n" for line in lines).encode(sys.stdout.encoding)
     except UnicodeEncodeError:
         raise InvalidValue(f"{sys.stdout.encoding} cannot write this output: set PYTHONIOENCODING=utf-8") from None
-    copy_out(io.BytesIO(content))
+    with staged(files):
+        copy_out(io.BytesIO(content))
 
 
 def check_standard_output(is_text: bool = True) -> None:
@@ -225,20 +230,29 @@ def steps_bar(quiet: bool = False, about: str = "") -> Iterator[Callable[[str, f
     if quiet or not _is_terminal():
         yield None
         return
-    bars: list[Any] = []
+    bars: list[Progress] = []
+    with ExitStack() as shown:
 
-    def show(text: str, share: float | None) -> None:
-        if not bars:
-            bars.append(_bar())
-            bars[0].start()
-            bars[0].add_task("", total=1.0)
-        bars[0].update(0, description=text + about, completed=share or 0.0)
+        def show(text: str, share: float | None) -> None:
+            if not bars:
+                bars.append(shown.enter_context(_bar()))
+                bars[0].add_task("", total=1.0)
+            bars[0].update(bars[0].task_ids[0], description=text + about, completed=share or 0.0)
 
-    try:
         yield show
-    finally:
-        for bar in bars:
-            bar.stop()
+
+
+def prepare(
+    mechanism: Private, lengths: Iterable[int], path: Path | None = None, quiet: bool = False, about: str = ""
+) -> None:
+    """Load the certificates that a file keeps, and make what draws of words of these lengths need, with a bar."""
+    certificates = mechanism.certificates
+    with steps_bar(quiet, about) as progress:
+        if path is not None and path.exists() and certificates is not None:
+            certificates.load(path, None if progress is None else lambda share: progress("proving again", share))
+        for length in sorted(lengths):
+            if mechanism.distance != "hamming" or mechanism.k <= length:
+                mechanism.prepare(length, progress, in_full=path is not None)
 
 
 @contextmanager
