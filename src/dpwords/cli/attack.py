@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from dpwords.attack.results import Success
     from dpwords.languages.language import Language
     from dpwords.mechanisms.mechanism import Mechanism
-    from dpwords.studies.study import Table
 
 _ALL, _LITERAL = "all", "literal"
 _FIGURES = {  # columns of files, and what they have of a `Guess`
@@ -171,7 +170,7 @@ def attack(
 
         contents[plot] = plots.content_for(found.curves(epsilon, f"share at most, words of length {length}"), plot)
     title = f"what is guessed of words of length {length}, if {likely}"
-    emit([f"{title}, k = {k}", *table(found.table(), Terminal.of_output()), *found.notes()], contents)
+    emit([f"{title}, k = {k}", *found.shown(Terminal.of_output()), *found.notes()], contents)
 
 
 def _makers(recipe: Recipe, name: str) -> dict[str, Callable[[float], Mechanism]]:
@@ -234,16 +233,14 @@ class AttackTable:
     def _several(self) -> bool:
         return len({row.releases for row in self.rows}) > 1
 
-    def table(self) -> Table:
-        """The rows for the terminal."""
-        from dpwords.studies.study import Table
-
+    def shown(self, terminal: Terminal) -> list[str]:
+        """The rows as text."""
         header = ("ε", *(("releases",) if self._several else ()), "mechanism", "places", "whole word", "in words")
         lines = []
         for row in self.rows:
             cells = ("too large", "too large", "") if row.found is None else _cells(row.found)
             lines.append((f"{row.epsilon:g}", *((str(row.releases),) if self._several else ()), row.mechanism, *cells))
-        return Table(header, tuple(lines))
+        return table(header, lines, terminal)
 
     def notes(self) -> list[str]:
         """What the figures mean, in words."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +19,12 @@ from dpwords.cli.options import (
     field_options,
     language_options,
     mechanism_options,
+    probability,
     refuse,
 )
 from dpwords.cli.released import ReleasedFile, released_file
-from dpwords.cli.terminal import Terminal, emit, note, status
+from dpwords.cli.targets import check_target
+from dpwords.cli.terminal import Terminal, emit, note, prepare, status
 from dpwords.errors import InvalidValue
 from dpwords.recipes.fields import WHERE
 from dpwords.recipes.questions import OF_REPORTS, QUESTIONS
@@ -35,16 +36,6 @@ if TYPE_CHECKING:
 _OUTPUTS = (".json", ".csv", ".parquet", ".png", ".svg")
 _MOST_NOTES = 3
 _LEAST = 2  # releases: one does not show how much they vary
-
-
-def _share(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
-    if not 0 < value < 1:
-        raise InvalidValue("--confidence is between 0 and 1: take for example --confidence 0.95")
-    return value
-
-
-def _at_least_one(context: click.Context, option: click.Parameter, value: int | None) -> int | None:
-    return None if value is None else at_least_one(context, option, value)
 
 
 @click.command(cls=SectionedCommand, short_help="Estimate shares, with intervals, from what was released.")
@@ -69,7 +60,7 @@ def _at_least_one(context: click.Context, option: click.Parameter, value: int | 
     type=float,
     default=0.95,
     show_default=True,
-    callback=_share,
+    callback=probability(0.95),
     help="How often the intervals cover the true share.",
 )
 @click.option(
@@ -82,7 +73,7 @@ def _at_least_one(context: click.Context, option: click.Parameter, value: int | 
 @click.option(
     "--top",
     type=int,
-    callback=_at_least_one,
+    callback=at_least_one,
     help="Show so many of the largest shares.  [default: 20 on a terminal, 5 symbols with --per-place; otherwise all]",
 )
 @field_options("input", required=True, help="The released file. '-' is standard input.")
@@ -135,24 +126,20 @@ def estimate(
       dpwords estimate --input private.txt --question frequencies --alphabet a-z --epsilon 6
     """
     for path in output:
-        _check_output(path)
-    read = _read(input, format)
+        check_target(path, suffixes=_OUTPUTS)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "of each word only")  # advice for who is about to release
+        read = released_file(input, format)
     asked = _question(question, read, patterns)
     if asked != "patterns":
         refuse("--pattern belongs to --question patterns", "patterns")
     if asked != "frequencies":
         refuse("only --question frequencies has a table for each place", "per_place")
     found = _answered(asked, read, patterns, per_place, confidence, method)
-    names = _named(read, patterns) if per_place or asked == "patterns" else ()
+    names = tuple(dict.fromkeys(patterns)) or (read.contents.places if per_place else ())
     rows = EstimateRows(found, per_place, names, top)
     _write(rows, read, output)
     _report(rows, read)
-
-
-def _read(path: str, format: str | None) -> ReleasedFile:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "of each word only")  # advice for who is about to release
-        return released_file(path, format)
 
 
 def _question(question: str | None, read: ReleasedFile, patterns: Sequence[str]) -> str:
@@ -187,18 +174,20 @@ def _answered(
     options: dict[str, Any] = {"confidence": confidence}
     if question == "lengths":
         refuse("lengths are counted, or fitted for the edit channel", "method")
-    with warnings.catch_warnings(record=True) as caught, status("estimating") as say:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if mechanism.answers is None:
-            _prepare(read, say)
-            options |= {} if question == "lengths" else {"method": method, "progress": say}
-        if question == "patterns":
-            wanted = [_pattern(text, mechanism.language, read.separator) for text in dict.fromkeys(patterns)]
-            found: Sequence[Estimates] = [asked.patterns(codes, mechanism, wanted, **options)]
-        elif per_place:
-            found = asked.frequencies(codes, mechanism, per_place=True, **options)
-        else:
-            found = [getattr(asked, question)(codes, mechanism, **options)]
+            _prepare(read)
+        with status("estimating") as say:
+            if mechanism.answers is None and question != "lengths":
+                options |= {"method": method, "progress": say}
+            if question == "patterns":
+                wanted = [_pattern(text, mechanism.language, read.separator) for text in dict.fromkeys(patterns)]
+                found: Sequence[Estimates] = [asked.patterns(codes, mechanism, wanted, **options)]
+            elif per_place:
+                found = asked.frequencies(codes, mechanism, per_place=True, **options)
+            else:
+                found = [getattr(asked, question)(codes, mechanism, **options)]
     said = {text for one in found for text in one.notes}
     for text in dict.fromkeys(str(each.message) for each in caught):
         if text not in said:
@@ -206,20 +195,15 @@ def _answered(
     return found
 
 
-def _prepare(read: ReleasedFile, say: Any) -> None:
+def _prepare(read: ReleasedFile) -> None:
     """Make what the estimates need from calibration, where it can be seen."""
     from dpwords.core.encoding import Ragged
 
     assert isinstance(read.contents.codes, Ragged)
     lengths = sorted(set(read.contents.codes.sizes.tolist()) - {0})
     for number, length in enumerate(lengths, start=1):
-        if read.mechanism.certificates is not None and read.mechanism.k <= length:
-            read.mechanism.prepare(length, partial(_say_step, say, f" ({number} of {len(lengths)})"))
-    say("estimating")
-
-
-def _say_step(say: Callable[[str], None], about: str, text: str, _share: float | None) -> None:
-    say(text + about)
+        if read.mechanism.certificates is not None:
+            prepare(read.mechanism, [length], about=f" ({number} of {len(lengths)})")
 
 
 def _pattern(text: str, language: Language, separator: str | None) -> Any:
@@ -235,24 +219,6 @@ def _pattern(text: str, language: Language, separator: str | None) -> Any:
     return tuple(notation.read(text))
 
 
-def _named(read: ReleasedFile, patterns: Sequence[str]) -> Sequence[str]:
-    """The names of the places, if they have columns, or of the patterns."""
-    return tuple(dict.fromkeys(patterns)) or read.contents.places
-
-
-def _check_output(path: Path) -> None:
-    """Refuse a file that could not be written, before anything is computed."""
-    from dpwords.cli.targets import check_target
-
-    if path.suffix.lower() not in _OUTPUTS:
-        raise InvalidValue(f"--output takes a file name that ends in {', '.join(_OUTPUTS[:-1])} or {_OUTPUTS[-1]}")
-    if path.suffix.lower() in (".png", ".svg"):
-        from dpwords import plots
-
-        plots.need_matplotlib()
-    check_target(path)
-
-
 def _write(rows: EstimateRows, read: ReleasedFile, output: Sequence[Path]) -> None:
     """Write all files, or the table to standard output."""
     from dpwords.core.files import write_whole
@@ -266,13 +232,8 @@ def _write(rows: EstimateRows, read: ReleasedFile, output: Sequence[Path]) -> No
 
 
 def _content(rows: EstimateRows, path: Path, read: ReleasedFile, about: dict[str, Any]) -> bytes:
-    kind = path.suffix.lower()
-    if kind == ".json":
-        return rows.json(about)
-    if kind == ".csv":
-        return rows.csv()
-    if kind == ".parquet":
-        return rows.parquet()
+    if path.suffix.lower() not in (".png", ".svg"):
+        return rows.content(path.suffix.lower(), about)
     from dpwords import plots
 
     found = list(rows.tables) if rows.by_place else rows.tables[0]

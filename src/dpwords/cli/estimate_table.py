@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import csv
 import io
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dpwords.cli.tables import table
+from dpwords.cli.targets import csv_content, json_content
 
 if TYPE_CHECKING:
     from dpwords.cli.terminal import Terminal
     from dpwords.estimate import Estimates
 
 FIGURES = ("estimate", "low", "high", "counted")
+_PAIRS = ("transitions", "dfg")
 _LABELS = {"visits": "state", "lengths": "length", "patterns": "pattern"}
 _ON_TERMINAL = 20
 _PLACES_ON_TERMINAL = 5  # symbols, each with a column
@@ -36,8 +36,7 @@ class EstimateRows:
     def header(self) -> tuple[str, ...]:
         """The names of the columns."""
         first = self.tables[0]
-        pairs = first.question in ("transitions", "dfg")
-        label = ("from", "to") if pairs else (_LABELS.get(first.question, "symbol"),)
+        label = ("from", "to") if first.question in _PAIRS else (_LABELS.get(first.question, "symbol"),)
         return (("place",) if self.by_place else ()) + label + FIGURES
 
     def rows(self, most: int | None = None) -> list[EstimateRow]:
@@ -55,46 +54,36 @@ class EstimateRows:
         return found
 
     def lines(self, terminal: Terminal) -> list[str]:
-        """The rows as text: a table on a terminal with colours, and fields with tabs between them in a pipe."""
+        """The rows as text: a table on a terminal with colours, and fields with tabs between them in a pipe.
+
+        On the terminal, a table by place has a line for each place, and a column for each of the largest symbols.
+        """
         if not terminal.colours:
             rows = [self.header, *self.rows()]
             return ["\t".join("" if cell is None else _text(cell) for cell in row) for row in rows]
         if self.by_place:
-            return self._places(terminal)
-        from dpwords.studies.study import Table
+            kept = self._largest(self.top or _PLACES_ON_TERMINAL)
+            header: tuple[str, ...] = ("place", *(_text(*self._written(label)) for label in kept))
+            cells: list[EstimateRow] = [
+                (self._place(number), *(_finite(one[label].value) if label in one else None for label in kept))
+                for number, one in enumerate(self.tables)
+            ]
+            rest = len(self.tables[0]) - len(kept)
+        else:
+            shown = self.rows(_ON_TERMINAL)
+            width = len(self.header) - len(FIGURES)
+            header = (" → ".join(self.header[:width]), *FIGURES)
+            cells = [(_text(" → ".join(map(str, row[:width]))), *row[width:]) for row in shown]
+            rest = len(self.rows()) - len(shown) if self.top is None else 0
+        more = [f"({rest} smaller shares are not shown: --top shows more)"] if rest else []
+        return [*table(header, cells, terminal), *more]
 
-        shown = self.rows(_ON_TERMINAL)
-        width = len(self.header) - len(FIGURES)
-        header = (" → ".join(self.header[:width]), *FIGURES)
-        cells = [(_text(" → ".join(map(str, row[:width]))), *row[width:]) for row in shown]
-        lines = table(Table(header, tuple(cells)), terminal)
-        rest = len(self.rows()) - len(shown) if self.top is None else 0
-        return [*lines, f"({rest} smaller shares are not shown: --top shows more)"] if rest else lines
-
-    def _places(self, terminal: Terminal) -> list[str]:
-        """A line for each place, with a column for each of the largest symbols."""
-        from dpwords.studies.study import Table
-
-        kept = self._largest(self.top or _PLACES_ON_TERMINAL)
-        cells = [
-            (self._place(number), *(_finite(one[label].value) if label in one else None for label in kept))
-            for number, one in enumerate(self.tables)
-        ]
-        names = (_text(*self._written(label)) for label in kept)
-        lines = table(Table(("place", *names), tuple(cells)), terminal)
-        rest = len(self.tables[0]) - len(kept)
-        return [*lines, f"({rest} smaller shares are not shown: --top shows more)"] if rest else lines
-
-    def csv(self) -> bytes:
-        """The content of a CSV file."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(self.header)
-        writer.writerows(self.rows())
-        return text.getvalue().encode()
-
-    def parquet(self) -> bytes:
-        """The content of a Parquet file."""
+    def content(self, suffix: str, about: Mapping[str, Any]) -> bytes:
+        """The content of a .csv, .parquet or .json file; JSON has what else is known."""
+        if suffix == ".csv":
+            return csv_content(self.header, self.rows())
+        if suffix == ".json":
+            return json_content(self._document(about))
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -105,22 +94,18 @@ class EstimateRows:
         pq.write_table(pa.table(arrays, names=list(columns)), out)
         return out.getvalue()
 
-    def json(self, about: Mapping[str, Any]) -> bytes:
-        """The content of a JSON file, with what else is known."""
-        first = self.tables[0]
-        document = {
+    def _document(self, about: Mapping[str, Any]) -> dict[str, Any]:
+        first, errors = self.tables[0], [_finite(one.total_error) for one in self.tables]
+        return {
             "question": first.question,
             "method": first.method,
             "confidence": first.confidence,
             "releases": first.releases,
-            "total_error": [_finite(one.total_error) for one in self.tables]
-            if self.by_place
-            else _finite(first.total_error),
+            "total_error": errors if self.by_place else errors[0],
             **about,
             "estimates": [dict(zip(self.header, row, strict=True)) for row in self.rows()],
             "notes": self.notes(),
         }
-        return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
 
     def notes(self) -> list[str]:
         """What to beware of, each with its place."""
@@ -146,7 +131,7 @@ class EstimateRows:
         from dpwords.languages.systems import written
 
         question = self.tables[0].question
-        if question in ("transitions", "dfg"):
+        if question in _PAIRS:
             return tuple(map(written, label))
         if question == "patterns":
             return (self.names[list(self.tables[0]).index(label)],)

@@ -183,7 +183,7 @@ def _show(name: str, run: Callable[..., Study], output: Path | None, remarks: tu
     terminal = Terminal.of_output()
     width = min(terminal.width or 100, 100)
     lines = [*textwrap.wrap(found.title, width), ""]
-    lines += [line for each in found.tables for line in (*table(each, terminal), "")]
+    lines += [line for each in found.tables for line in (*table(each.header, each.rows, terminal), "")]
     lines += [line for block in found.blocks for line in side_by_side(block, terminal)]
     lines += [line for note in found.notes for line in textwrap.wrap(note, width)]
     contents: dict[Path, bytes] = {}
