@@ -226,7 +226,8 @@ def accuracy(
         if 0.0 in least.values():
             waiting.append("(any: even an output that does not depend on the word reaches it)")
     if len(compared) > 1 and (epsilon or 0.0 not in least.values()):
-        waiting.append(_legend(len(contest) > 1))
+        taken = "; at a given ε it is what --mechanism best takes" if len(contest) > 1 else ""
+        waiting.append(f"({MARK} the best of the row{taken})")
     if not public.alike:
         waiting.append("(averaged over words drawn uniformly from the language; the figure for one word is private)")
     contents = {}
@@ -240,11 +241,6 @@ def _aim(target: Target, changes: str) -> str:
     aims = [] if target.distance is None else [f"an expected distance of {target.distance:g}"]
     aims += [] if target.probability is None else [f"a probability of {target.probability:g} of {changes}"]
     return f"least ε for {' and '.join(aims)}"
-
-
-def _legend(chosen: bool) -> str:
-    """What the mark means, and whether `--mechanism best` has several mechanisms to choose from."""
-    return f"({MARK} the best of the row{'; at a given ε it is what --mechanism best takes' if chosen else ''})"
 
 
 def _announced(make: Maker, name: str, say: Callable[[str], None]) -> Maker:

@@ -54,7 +54,13 @@ class SectionedCommand(click.Command):
 
 def field_options(*keys: str, **changed: Any) -> Callable[[Command], Command]:
     """Add the options of fields of a recipe; `changed` are other arguments for `click.option`."""
-    return lambda command: with_options(command, [_option(key, changed) for key in keys])
+
+    def added(command: Command) -> Command:
+        for key in reversed(keys):
+            command = _option(key, changed)(command)
+        return command
+
+    return added
 
 
 def _option(key: str, changed: dict[str, Any]) -> Callable[[Any], Any]:
@@ -174,11 +180,4 @@ mechanism_options = field_options(*MECHANISM)
 
 def certificate_options(command: Command) -> Command:
     """Add --certificate-time and --no-cache."""
-    return with_options(command, [_option("certificate_time", {}), _NO_CACHE])
-
-
-def with_options(command: Command, options: Iterable[Callable[[Command], Command]]) -> Command:
-    """The command with these options, in this order."""
-    for option in reversed(list(options)):
-        command = option(command)
-    return command
+    return field_options("certificate_time")(_NO_CACHE(command))

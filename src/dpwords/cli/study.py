@@ -20,7 +20,6 @@ from dpwords.cli.options import (
     field_options,
     given_recipe,
     language_options,
-    with_options,
 )
 from dpwords.cli.release_files import word_file_options
 from dpwords.cli.tables import side_by_side, table
@@ -50,7 +49,7 @@ _PLACES = click.option(
 
 def _options(command: Command) -> Command:
     """Add -k, --seed and --output."""
-    return with_options(command, (_PLACES, _SEED, _OUTPUT))
+    return _PLACES(_SEED(_OUTPUT(command)))
 
 
 @click.group(invoke_without_command=True, short_help="Repeat the paper's case studies, or try your own data.")

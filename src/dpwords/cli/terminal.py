@@ -132,23 +132,26 @@ def flush_output() -> bool:
 
     What cannot be written is discarded, so that the interpreter's own attempt at exit does not fail again.
     """
-    failed = [stream for stream in (sys.stdout, sys.stderr) if stream is not None and not _flushed(stream)]
-    for stream in failed:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    failed = []
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            failed.append(stream)
     return sys.stdout not in failed
 
 
-def _flushed(stream: TextIO) -> bool:
-    try:
-        stream.flush()
-    except OSError:
-        return False
-    return True
+def is_quiet() -> bool:
+    """Whether the running command has to write nothing but errors to standard error."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.params.get("quiet"))
 
 
 def note(text: str) -> None:
-    """Write one line to standard error, if there is one."""
-    _write(text, dim=True)
+    """Write one line to standard error, if there is one and --quiet is not given."""
+    if not is_quiet():
+        _write(text, dim=True)
 
 
 class LoggedNotes(logging.Handler):
@@ -202,7 +205,7 @@ def status(text: str) -> Iterator[Callable[[str], None]]:
 
     The block gets something to call with another text.
     """
-    if not _is_terminal():
+    if not _is_watched():
         yield lambda _text: None
         return
     from rich.progress import SpinnerColumn, TimeElapsedColumn
@@ -214,7 +217,7 @@ def status(text: str) -> Iterator[Callable[[str], None]]:
 
 def shown(items: Sequence[Item], label: str, least: int = 2) -> Iterator[Item]:
     """The items, with a progress bar if there are at least `least` of them and standard error is a terminal."""
-    if not _is_terminal() or len(items) < least:
+    if not _is_watched() or len(items) < least:
         yield from items
         return
     with _bar() as progress:
@@ -222,12 +225,12 @@ def shown(items: Sequence[Item], label: str, least: int = 2) -> Iterator[Item]:
 
 
 @contextmanager
-def steps_bar(quiet: bool = False, about: str = "") -> Iterator[Callable[[str, float | None], None] | None]:
+def _steps_bar(about: str) -> Iterator[Callable[[str, float | None], None] | None]:
     """Something to call with what is being done, and the share of it that is done; None if nobody could see it.
 
     The bar appears with the first call. `about` follows each text.
     """
-    if quiet or not _is_terminal():
+    if not _is_watched():
         yield None
         return
     bars: list[Progress] = []
@@ -242,12 +245,10 @@ def steps_bar(quiet: bool = False, about: str = "") -> Iterator[Callable[[str, f
         yield show
 
 
-def prepare(
-    mechanism: Private, lengths: Iterable[int], path: Path | None = None, quiet: bool = False, about: str = ""
-) -> None:
+def prepare(mechanism: Private, lengths: Iterable[int], path: Path | None = None, about: str = "") -> None:
     """Load the certificates that a file keeps, and make what draws of words of these lengths need, with a bar."""
     certificates = mechanism.certificates
-    with steps_bar(quiet, about) as progress:
+    with _steps_bar(about) as progress:
         if path is not None and path.exists() and certificates is not None:
             certificates.load(path, None if progress is None else lambda share: progress("proving again", share))
         for length in sorted(lengths):
@@ -256,9 +257,9 @@ def prepare(
 
 
 @contextmanager
-def rows_bar(label: str, total: int | None = None, quiet: bool = False) -> Iterator[Callable[[int], None]]:
+def rows_bar(label: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
     """Something to call with the number of rows that are done; a bar shows them, their rate, and the time left."""
-    if quiet or not _is_terminal():
+    if not _is_watched():
         yield lambda _rows: None
         return
     with _bar("{task.completed:,.0f} rows", "{task.fields[rate]:,.0f} rows/s") as progress:
@@ -272,8 +273,9 @@ def rows_bar(label: str, total: int | None = None, quiet: bool = False) -> Itera
         yield show
 
 
-def _is_terminal() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty()
+def _is_watched() -> bool:
+    """Whether somebody could see progress: standard error is a terminal, and --quiet is not given."""
+    return sys.stderr is not None and sys.stderr.isatty() and not is_quiet()
 
 
 def _bar(*more: str) -> Progress:

@@ -19,6 +19,7 @@ from dpwords.recipes.fields import ATTRIBUTES, DEFAULTS, FIELDS, RecipeFields, S
 from dpwords.recipes.kinds import NamedFile, hash_of
 
 if TYPE_CHECKING:
+    from dpwords.core.symbols import Word
     from dpwords.languages.language import Language
     from dpwords.languages.systems import TransitionSystem
     from dpwords.mechanisms.private import Private
@@ -188,15 +189,21 @@ class Description(RecipeFields):
     @cached_property
     def _public(self) -> tuple[TransitionSystem | None, Language, Language]:
         """The system, if there is one, the language without rules, and the language."""
-        from dpwords.recipes.languages import restricted, system_of, unrestricted
+        from dpwords.recipes.languages import languages_of
 
-        system = system_of(self)
-        plain = unrestricted(self, system)
-        return system, plain, restricted(plain, self.rules)
+        return languages_of(self)
 
     def without_rules(self) -> Language:
         """The language that it describes, if there were no rules."""
         return self._public[1]
+
+    def broken_rule(self, word: Word) -> str | None:
+        """The first rule that a word breaks, if it is in the language but for the rules; None if there is none."""
+        from dpwords.recipes.notation import rule
+
+        plain = self.without_rules()
+        rules = self.rules if plain.accepts(word) else ()
+        return next((text for text in rules if not rule(text, plain).accepts(word)), None)
 
     def language(self) -> Language:
         """The language that it describes. Cost: reading the files that it names, once; building the language."""
