@@ -13,11 +13,12 @@ from dpwords.cli import completion
 from dpwords.core.cache import VARIABLE
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.errors import InvalidValue
+from dpwords.recipes import fields
 from dpwords.recipes.fields import DEFAULTS, FIELDS, Section, as_option
 from dpwords.recipes.recipe import Recipe
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-LANGUAGE = tuple(key for key, each in FIELDS.items() if each.section is Section.LANGUAGE and key != "separator")
+LANGUAGE = tuple(key for key in fields.LANGUAGE if key != "separator")  # the separator is that of words
 MECHANISM = ("edits", "mechanism", "k", "utility", "alpha", "calibration")
 _SHORT = {"epsilon": "-e"}
 _QUESTION = "The question"

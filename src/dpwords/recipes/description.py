@@ -15,7 +15,7 @@ from dpwords.core.limits import DEFAULTS as LIMITS
 from dpwords.core.limits import Limits
 from dpwords.errors import InvalidValue, TooLarge, named, within_memory
 from dpwords.mechanisms import choice
-from dpwords.recipes.fields import ATTRIBUTES, DEFAULTS, FIELDS, RecipeFields, Section
+from dpwords.recipes.fields import ATTRIBUTES, DEFAULTS, FIELDS, LANGUAGE, RecipeFields, Section
 from dpwords.recipes.kinds import NamedFile, hash_of
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 FORMAT = 1  # of the JSON form
 LARGEST_INCLUDED = 2**16  # characters of JSON of a public file that a receipt has in full
-_OF_LANGUAGE = tuple(ATTRIBUTES[key] for key, each in FIELDS.items() if each.section is Section.LANGUAGE)
 SYSTEM_FIELDS = ("system", "words", "start", "action", "dot_symbols", "walls", "goal")
 _INSTEAD = (  # fields that stand for each other: if one of a group is given, those of the other groups do not count
     (("alphabet",), SYSTEM_FIELDS, ("lexicon",)),
@@ -110,7 +109,7 @@ class Description(RecipeFields):
         }
         kept = {key: getattr(self, ATTRIBUTES[key]) for key in self.given if key not in dropped or key in present}
         found = type(self).of(kept | {key: values[key] for key in present})
-        if "_public" in vars(self) and all(getattr(found, key) == getattr(self, key) for key in _OF_LANGUAGE):
+        if "_public" in vars(self) and all(getattr(found, key) == getattr(self, key) for key in LANGUAGE):
             vars(found)["_public"] = self._public
         return found
 

@@ -197,6 +197,7 @@ class RecipeFields:
 _BY_KEY = {each.name.removesuffix("_name"): each for each in fields(RecipeFields)}  # in Python, `mechanism` is a method
 FIELDS: dict[str, Parameter] = {key: each.metadata["parameter"] for key, each in _BY_KEY.items()}
 DEFAULTS: dict[str, Any] = {key: each.default for key, each in _BY_KEY.items()}
+LANGUAGE = tuple(key for key, each in FIELDS.items() if each.section is Section.LANGUAGE)
 ATTRIBUTES = {key: each.name for key, each in _BY_KEY.items()}
 _SYMBOLS = "symbols"  # what `from_dot` calls `dot_symbols`
 

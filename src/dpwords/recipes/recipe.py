@@ -25,7 +25,7 @@ class Recipe(Description):
 
     def command(self) -> str:
         """The command that does the same, for a shell; before it, one that writes a list of symbols to a file."""
-        from dpwords.recipes.commands import command
+        from dpwords.recipes.code import command
 
         return command(self)
 
