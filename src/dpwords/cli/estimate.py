@@ -25,6 +25,7 @@ from dpwords.cli.options import (
 from dpwords.cli.released import ReleasedFile, released_file
 from dpwords.cli.targets import check_target
 from dpwords.cli.terminal import Terminal, emit, note, prepare, status
+from dpwords.core.files import write_whole
 from dpwords.errors import InvalidValue
 from dpwords.recipes.fields import WHERE
 from dpwords.recipes.questions import OF_REPORTS, QUESTIONS
@@ -138,7 +139,10 @@ def estimate(
     found = _answered(asked, read, patterns, per_place, confidence, method)
     names = tuple(dict.fromkeys(patterns)) or (read.contents.places if per_place else ())
     rows = EstimateRows(found, per_place, names, top)
-    _write(rows, read, output)
+    if output:
+        write_whole({path: rows.content(path, read.mechanism) for path in output})
+    else:
+        emit(rows.lines(Terminal.of_output()))
     _report(rows, read)
 
 
@@ -219,27 +223,6 @@ def _pattern(text: str, language: Language, separator: str | None) -> Any:
     return tuple(notation.read(text))
 
 
-def _write(rows: EstimateRows, read: ReleasedFile, output: Sequence[Path]) -> None:
-    """Write all files, or the table to standard output."""
-    from dpwords.core.files import write_whole
-
-    if not output:
-        emit(rows.lines(Terminal.of_output()))
-        return
-    mechanism = read.mechanism
-    about = {"mechanism": type(mechanism).__name__, "epsilon": mechanism.epsilon, "guarantee": str(mechanism.guarantee)}
-    write_whole({path: _content(rows, path, read, about) for path in output})
-
-
-def _content(rows: EstimateRows, path: Path, read: ReleasedFile, about: dict[str, Any]) -> bytes:
-    if path.suffix.lower() not in (".png", ".svg"):
-        return rows.content(path.suffix.lower(), about)
-    from dpwords import plots
-
-    found = list(rows.tables) if rows.by_place else rows.tables[0]
-    return plots.content_for(plots.estimates(found, read.mechanism.language, names=rows.names), path)
-
-
 def _report(rows: EstimateRows, read: ReleasedFile) -> None:
     """How the estimates were made, and what to beware of."""
     first = rows.tables[0]
@@ -248,10 +231,8 @@ def _report(rows: EstimateRows, read: ReleasedFile) -> None:
     off = "" if apart else f"; all shares together are off by about {first.total_error:.2g}"
     sure = "no intervals" if math.isnan(first.total_error) else f"intervals of {first.confidence:.4g}{off}"
     note(f"{first.question} from {first.releases:,} releases, by {how}; {sure}")
-    for text in read.notes:
-        note(f"note: {text}")
     notes = rows.notes()
-    for text in notes[:_MOST_NOTES]:
+    more = len(notes) - _MOST_NOTES
+    others = [f"{more} more notes are in a .json file that --output names"] if more > 0 else []
+    for text in (*read.notes, *notes[:_MOST_NOTES], *others):
         note(f"note: {text}")
-    if len(notes) > _MOST_NOTES:
-        note(f"note: {len(notes) - _MOST_NOTES} more notes are in a .json file that --output names")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpwords.cli.tables import table
@@ -14,6 +15,7 @@ from dpwords.cli.targets import csv_content, json_content
 if TYPE_CHECKING:
     from dpwords.cli.terminal import Terminal
     from dpwords.estimate import Estimates
+    from dpwords.mechanisms.private import Private
 
 FIGURES = ("estimate", "low", "high", "counted")
 _PAIRS = ("transitions", "dfg")
@@ -78,12 +80,18 @@ class EstimateRows:
         more = [f"({rest} smaller shares are not shown: --top shows more)"] if rest else []
         return [*table(header, cells, terminal), *more]
 
-    def content(self, suffix: str, about: Mapping[str, Any]) -> bytes:
-        """The content of a .csv, .parquet or .json file; JSON has what else is known."""
+    def content(self, path: Path, mechanism: Private) -> bytes:
+        """The content of a .csv, .json, .parquet, .png or .svg file; JSON has what else is known."""
+        suffix = path.suffix.lower()
         if suffix == ".csv":
             return csv_content(self.header, self.rows())
         if suffix == ".json":
-            return json_content(self._document(about))
+            return json_content(self._document(mechanism))
+        if suffix != ".parquet":
+            from dpwords import plots
+
+            found = list(self.tables) if self.by_place else self.tables[0]
+            return plots.content_for(plots.estimates(found, mechanism.language, names=self.names), path)
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -94,7 +102,7 @@ class EstimateRows:
         pq.write_table(pa.table(arrays, names=list(columns)), out)
         return out.getvalue()
 
-    def _document(self, about: Mapping[str, Any]) -> dict[str, Any]:
+    def _document(self, mechanism: Private) -> dict[str, Any]:
         first, errors = self.tables[0], [_finite(one.total_error) for one in self.tables]
         return {
             "question": first.question,
@@ -102,7 +110,9 @@ class EstimateRows:
             "confidence": first.confidence,
             "releases": first.releases,
             "total_error": errors if self.by_place else errors[0],
-            **about,
+            "mechanism": type(mechanism).__name__,
+            "epsilon": mechanism.epsilon,
+            "guarantee": str(mechanism.guarantee),
             "estimates": [dict(zip(self.header, row, strict=True)) for row in self.rows()],
             "notes": self.notes(),
         }
