@@ -20,7 +20,7 @@ from dpwords.cli.options import (
     mechanism_options,
     refuse,
 )
-from dpwords.cli.release_files import file_options, refuse_file_options, release_file
+from dpwords.cli.release_files import NEED_INPUT, file_options, release_file
 from dpwords.cli.terminal import emit, lines_of_stdin, note, prepare, shown
 from dpwords.errors import NotInLanguage
 from dpwords.recipes.recipe import Recipe
@@ -149,7 +149,7 @@ def release(
     if recipe.input is not None:
         release_file(recipe, mechanism, inside, certificates, options | {"budget": budget})
         return
-    refuse_file_options()
+    refuse("without --input there is no file", *NEED_INPUT)
     language = recipe.language()
     notation = Notation(language, recipe.separator)
     empty_word = mechanism.distance == "levenshtein" and language.accepts([])

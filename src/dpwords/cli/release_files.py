@@ -33,6 +33,7 @@ _SHOWN = 6  # names of columns in one line
 _EXAMPLE = 10  # symbols of a word
 _SHAPE = WHERE[:-1]  # the separator is also that of words that are no table
 _FILES = ("input", "output", "format", "header", "no_header", "output_format", *_SHAPE, "id", "by", "budget", "split")
+word_file_options = field_options("input", "format", "header", "no_header", *_SHAPE, "invalid")
 _LEDGER = click.option(
     "--ledger",
     shell_complete=FILES,
@@ -47,23 +48,13 @@ _KEY = click.option(
     help="A file with 64 hexadecimal digits, a secret key: the same key, --id and word give the same draw.  "
     "[default: a fresh key, destroyed when the release is finished]",
 )
-_NEED_INPUT = (*_FILES[1:], "ledger", "resume", "invalid", "drop_others", "key_file")
+NEED_INPUT = (*_FILES[1:], "ledger", "resume", "invalid", "drop_others", "key_file")
 
 
 def file_options(command: Command) -> Command:
     """Add --input, --output and what belongs to them."""
     command = field_options("invalid", "drop_others")(_KEY(command))
     return field_options(*_FILES)(_LEDGER(_RESUME(command)))
-
-
-def word_file_options(command: Command) -> Command:
-    """Add --input, and what says where its words are."""
-    return field_options("input", "format", "header", "no_header", *_SHAPE, "invalid")(command)
-
-
-def refuse_file_options() -> None:
-    """Raise `InvalidValue` if an option is given that has no effect without --input."""
-    refuse("without --input there is no file", *_NEED_INPUT)
 
 
 def release_file(
