@@ -17,7 +17,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import repeat
 from pathlib import Path
-from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
@@ -83,14 +82,14 @@ def in_bold(colour: Colour) -> str:
     return f"bold {colour.dark if background in _DARK_BACKGROUNDS else colour.light}"
 
 
-def emit(lines: Sequence[str], files: Mapping[Path, bytes] = MappingProxyType({})) -> None:
+def emit(lines: Sequence[str], files: Mapping[Path, bytes] | None = None) -> None:
     """Write all lines to standard output at once, and these files if that succeeds."""
     check_standard_output()
     try:
         content = "".join(f"{line}\n" for line in lines).encode(sys.stdout.encoding)
     except UnicodeEncodeError:
         raise InvalidValue(f"{sys.stdout.encoding} cannot write this output: set PYTHONIOENCODING=utf-8") from None
-    with staged(files):
+    with staged(files or {}):
         copy_out(io.BytesIO(content))
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1  # of the JSON form
 LARGEST_INCLUDED = 2**16  # characters of JSON of a public file that a receipt has in full
+_PUBLIC = ("alphabet", "system", "lexicon")  # fields that can name public files
 SYSTEM_FIELDS = ("system", "words", "start", "action", "dot_symbols", "walls", "goal")
 _INSTEAD = (  # fields that stand for each other: if one of a group is given, those of the other groups do not count
     (("alphabet",), SYSTEM_FIELDS, ("lexicon",)),
@@ -78,7 +79,10 @@ class Description(RecipeFields):
             raise InvalidValue(f"{name} is of another version of dpwords: write it again with this one")
         for key in values:
             if key != "recipe" and key not in FIELDS:
-                raise InvalidValue(f"{name} has an unknown field {key[:40]}: leave it out, or correct it{_near(key)}")
+                from difflib import get_close_matches
+
+                near = "".join(f" to {each}" for each in get_close_matches(key, FIELDS, 1))
+                raise InvalidValue(f"{name} has an unknown field {key[:40]}: leave it out, or correct it{near}")
         try:
             return cls.of(values)
         except InvalidValue as error:
@@ -130,7 +134,7 @@ class Description(RecipeFields):
         Cost: that of `language`.
         """
         values = {key: value for key, value in self.values().items() if FIELDS[key].in_receipt}
-        for key in ("alphabet", "system", "lexicon"):
+        for key in _PUBLIC:
             if self._is_file(key):
                 values |= self._included(key)
         return type(self).of(values)
@@ -159,7 +163,7 @@ class Description(RecipeFields):
 
     def closed(self, name: str) -> Self:
         """The recipe itself, if it reads no file; for recipes that come from elsewhere, in something of this name."""
-        for key in ("alphabet", "system", "lexicon"):
+        for key in _PUBLIC:
             if isinstance(getattr(self, key), str) and self._is_file(key):
                 raise InvalidValue(f"{name} must not name a path: {named(key)} has to be written out, or be a grid")
         return self
@@ -167,7 +171,7 @@ class Description(RecipeFields):
     def located(self, folder: Path) -> Self:
         """The recipe with paths for the files that it only names: they may lie here, or in this folder."""
         values = {}
-        for key in ("alphabet", "system", "lexicon"):
+        for key in _PUBLIC:
             value = getattr(self, key)
             if isinstance(value, NamedFile) and value.path is None:
                 paths = [path for path in (Path(value.name), folder / value.name) if path.is_file()]
@@ -293,13 +297,6 @@ def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_number(_text: str) -> Any:
     raise ValueError
-
-
-def _near(key: str) -> str:
-    from difflib import get_close_matches
-
-    found = get_close_matches(key, FIELDS, 1)
-    return f" to {found[0]}" if found else ""
 
 
 def _short(value: object) -> str:

@@ -37,7 +37,6 @@ class Parameter:
     section: Section
     help: str
     in_receipt: bool = True  # whether it stands in receipts
-    switch: str | None = None  # the option without its hyphens, if it is not spelled like the field
 
 
 def _field(section: Section, kind: FieldKind, help: str, default: Any = None, **more: Any) -> Any:
@@ -90,7 +89,6 @@ class RecipeFields:
         "at_most:2;a, at_least:2;a, starts_in:a, ends_in:a, or re:PATTERN. It can be given several times. On words of "
         "moves, symbols can also be the states that a run enters. Public.",
         (),
-        switch="rule",
     )
     separator: str | None = _language(
         TEXT, "What separates symbols.  [default: nothing, or a space if symbols are longer]"
@@ -199,12 +197,11 @@ FIELDS: dict[str, Parameter] = {key: each.metadata["parameter"] for key, each in
 DEFAULTS: dict[str, Any] = {key: each.default for key, each in _BY_KEY.items()}
 LANGUAGE = tuple(key for key, each in FIELDS.items() if each.section is Section.LANGUAGE)
 ATTRIBUTES = {key: each.name for key, each in _BY_KEY.items()}
-_SYMBOLS = "symbols"  # what `from_dot` calls `dot_symbols`
+_SPELLED = {"rules": "rule", "symbols": "dot_symbols"}  # options; `from_dot` says symbols
 
 
 def as_option(name: str, value: str | None = None) -> str:
     """A parameter as an option of the command line, with its value if it has one that is not a flag."""
-    known = FIELDS.get("dot_symbols" if name == _SYMBOLS else name)
-    spelled = (known and known.switch) or ("dot_symbols" if name == _SYMBOLS else name)
+    spelled = _SPELLED.get(name, name)
     option = f"{'-' if len(spelled) == 1 else '--'}{spelled.replace('_', '-')}"
     return option if value in (None, "True") else f"{option} {quote(value)}"

@@ -17,6 +17,7 @@ from dpwords.errors import InvalidValue, named
 
 _LONGEST_TEXT = 10_000  # characters of a name, a path, a rule or an alphabet that is written as a literal
 _MOST_TEXTS = 1_000  # rules
+UNPRINTABLE = re.compile("[\r\n\ud800-\udfff]")  # a line break, or a surrogate, which UTF-8 cannot encode
 HASH = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 _SHORT = {"type": "string", "maxLength": _LONGEST_TEXT}
 
@@ -138,7 +139,7 @@ def hash_of(document: Any) -> str:
 
 
 def _is_line(value: object) -> bool:
-    return isinstance(value, str) and value != "" and not re.search("[\r\n\ud800-\udfff]", value)
+    return isinstance(value, str) and value != "" and not UNPRINTABLE.search(value)
 
 
 def _document_of(value: Any) -> Any:

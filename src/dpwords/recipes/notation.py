@@ -19,6 +19,7 @@ from dpwords.languages.language import Language
 from dpwords.languages.patterns import Pattern
 from dpwords.languages.rule import Rule
 from dpwords.languages.systems import GridWorld, written
+from dpwords.recipes.kinds import UNPRINTABLE
 
 NAMED_ALPHABETS = {
     "binary": "01",
@@ -75,11 +76,11 @@ class Notation:
     separator: str | None = None  # None: nothing if all symbols are single characters, otherwise white space
 
     def __post_init__(self) -> None:
-        if self.separator is not None and (not self.separator or _unprintable(self.separator)):
+        if self.separator is not None and (not self.separator or UNPRINTABLE.search(self.separator)):
             raise InvalidValue("a separator needs at least one character and no line break: leave it out or change it")
-        if any(map(_unprintable, self._names)):
+        if any(map(UNPRINTABLE.search, self._names)):
             raise InvalidValue("a symbol contains a line break or half a character (a surrogate): use other symbols")
-        if not self.as_characters and any(map(self._splits, self._names)):
+        if not self.as_characters and any(name.split(self.separator) != [name] for name in self._names):
             raise InvalidValue(f"a symbol is empty or contains the separator: choose another with {named('separator')}")
         if len(self._names) < len(self.language.alphabet):
             raise InvalidValue("two symbols are written alike: give them names that differ as text")
@@ -92,9 +93,6 @@ class Notation:
     @cached_property
     def _names(self) -> dict[str, Any]:
         return {written(symbol): symbol for symbol in self.language.alphabet.symbols}
-
-    def _splits(self, name: str) -> bool:
-        return name.split(self.separator) != [name]
 
     @property
     def manner(self) -> str:
@@ -127,11 +125,6 @@ def lines_of(path: Path, content: str) -> list[str]:
     if "" in lines:
         raise InvalidValue(f"line {lines.index('') + 1} of {path.name} is empty: write one {content} on each line")
     return lines
-
-
-def _unprintable(text: str) -> bool:
-    """Whether a text contains a line break, or a surrogate, which UTF-8 cannot encode."""
-    return any(character in "\r\n" or "\ud800" <= character <= "\udfff" for character in text)
 
 
 def grid(text: str, walls: str | None, goal: str | None) -> GridWorld:
