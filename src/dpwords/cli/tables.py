@@ -18,7 +18,7 @@ _GAP = 3
 def table(header: Sequence[str], rows: Iterable[Sequence[str | float | None]], terminal: Terminal) -> list[str]:
     """A table whose first column is left-aligned and whose other columns are right-aligned, one line for each row.
 
-    None stands for a missing number. If that is too wide for the terminal, each cell gets a line of its own.
+    If that is too wide for the terminal, each cell gets a line of its own. None stands for a missing number.
     """
     texts = [tuple(header), *(tuple(map(_cell, row)) for row in rows)]
     widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
