@@ -44,10 +44,10 @@ _BASH = """\
 
 complete -o nosort -F %(complete_func)s %(prog_name)s
 """
-Offer = Callable[[click.Context, click.Parameter, str], list["CompletionItem[str]"]]
+Completer = Callable[[click.Context, click.Parameter, str], list["CompletionItem[str]"]]
 
 
-def offer(values: Callable[[str], Iterable[str]], files: bool = False) -> Offer:
+def offer(values: Callable[[str], Iterable[str]], files: bool = False) -> Completer:
     """For `shell_complete=` of `click.option`: those of some values that begin like the text, and names of files.
 
     The shell finds the files by itself. `values` are computed, and what they need is imported, when Tab is pressed.
