@@ -44,7 +44,7 @@ with atheris.instrument_imports(include=["dpwords"], enable_loader_override=Fals
     from dpwords.frames import memory, receipts, requests, samples
     from dpwords.frames.unfinished import Unfinished
     from dpwords.languages import patterns
-    from dpwords.recipes import notation, rule_notation
+    from dpwords.recipes import notation
 
 POSITION = Path(tempfile.mkdtemp(prefix="dpwords-fuzz-"))
 WORDS, CELLS = dw.Words("ab"), dw.GridWorld(2, 2).by_states()
@@ -101,7 +101,7 @@ def system(suffix: str, **options: str) -> Callable[[bytes], object]:
 
 def rule(content: bytes) -> object:
     some = LANGUAGES[content[0] % len(LANGUAGES)] if content else WORDS
-    found = rule_notation.rule(text_of(content[1:]), some)
+    found = notation.rule(text_of(content[1:]), some)
     return found.accepts(["a", "b"]), found.count(3)
 
 

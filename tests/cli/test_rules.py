@@ -13,7 +13,7 @@ import pytest
 import dpwords as dw
 from cli.test_strict import refused
 from commands import run
-from dpwords.recipes.rule_notation import rule
+from dpwords.recipes.notation import rule
 
 GRID = dw.GridWorld(3, 3)
 CELLS = GRID.by_states()

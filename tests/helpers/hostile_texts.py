@@ -13,7 +13,7 @@ from pathlib import Path
 import dpwords as dw
 from dpwords.bridges import channel_files, system_files
 from dpwords.core.files import FileContent
-from dpwords.recipes import notation, rule_notation
+from dpwords.recipes import notation
 
 MEMORY = 512 * 2**20  # bytes
 WORDS = dw.Words("ab")
@@ -49,9 +49,9 @@ CASES: dict[str, Callable[[], object]] = {
     "entities": lambda: system(".graphml", laughs()),
     "a grid": lambda: dw.Recipe(system="grid:99999x99999").language(),
     "ranges": lambda: dw.Words(notation.alphabet_symbols("\x01-\U0010ffff" * 2000)),
-    "repetitions": lambda: rule_notation.rule("re:(((a{1000}){1000}){1000}){1000}", WORDS).accepts("ab"),
-    "states of a pattern": lambda: rule_notation.rule("re:(a|b)*a(a|b){18}", WORDS).accepts("ab"),
-    "nested groups": lambda: rule_notation.rule(f"re:{'(' * 100_000}{')' * 100_000}", WORDS),
+    "repetitions": lambda: notation.rule("re:(((a{1000}){1000}){1000}){1000}", WORDS).accepts("ab"),
+    "states of a pattern": lambda: notation.rule("re:(a|b)*a(a|b){18}", WORDS).accepts("ab"),
+    "nested groups": lambda: notation.rule(f"re:{'(' * 100_000}{')' * 100_000}", WORDS),
     "nested JSON": lambda: system(".json", "[" * 100_000),
 }
 

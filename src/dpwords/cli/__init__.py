@@ -18,7 +18,6 @@ from dpwords.cli.audit import audit
 from dpwords.cli.completion import complete, completion
 from dpwords.cli.draw import draw
 from dpwords.cli.estimate import estimate
-from dpwords.cli.help import OrderedCommands
 from dpwords.cli.ledger import ledger
 from dpwords.cli.release import release
 from dpwords.cli.serve import serve
@@ -28,7 +27,19 @@ from dpwords.errors import NO_MEMORY, DPWordsError, InvalidValue, one_line, own_
 from dpwords.recipes.fields import as_option
 
 
-@click.group(cls=OrderedCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class OrderedCommands(click.Group):
+    """A group that lists its commands in the order in which they were added."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of the commands."""
+        return list(self.commands)
+
+
+@click.group(
+    cls=OrderedCommands,
+    commands=(release, accuracy, estimate, audit, attack, draw, study, ledger, serve, completion),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__)
 def cli() -> None:
     """Release differentially private versions of words and of runs of transition systems.
@@ -46,18 +57,6 @@ def cli() -> None:
       dpwords ledger show ledger.db
       dpwords serve
     """
-
-
-cli.add_command(release)
-cli.add_command(accuracy)
-cli.add_command(estimate)
-cli.add_command(audit)
-cli.add_command(attack)
-cli.add_command(draw)
-cli.add_command(study)
-cli.add_command(ledger)
-cli.add_command(serve)
-cli.add_command(completion)
 
 
 OWN_FAILURE = 3
@@ -94,9 +93,8 @@ def main() -> None:
 
 @unchained()
 def _run(arguments: list[str]) -> int:
-    answered = complete(cli)
-    if answered is not None:
-        return answered
+    if complete(cli):
+        return 0
     if any("\ud800" <= character <= "\udfff" for argument in arguments for character in argument):
         raise InvalidValue("an argument is not text in this locale's encoding: set PYTHONUTF8=1 or a UTF-8 locale")
     if isinstance(sys.stdout, io.TextIOWrapper):

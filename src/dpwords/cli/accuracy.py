@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpwords.cli.accuracy_table import MARK, AccuracyTable
-from dpwords.cli.colours import Terminal
-from dpwords.cli.help import SectionedCommand
 from dpwords.cli.options import (
     LANGUAGE,
+    SectionedCommand,
     above_zero,
     at_least_one,
     certificate_options,
@@ -21,22 +21,107 @@ from dpwords.cli.options import (
     field_options,
     given_recipe,
     language_options,
+    probability,
     refuse,
 )
-from dpwords.cli.terminal import emit, status
+from dpwords.cli.targets import check_plot
+from dpwords.cli.terminal import Terminal, emit, in_bold, status
 from dpwords.core.checks import whole_number
 from dpwords.errors import InvalidValue
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from dpwords.accuracy import Figures, Target
     from dpwords.mechanisms.choice import Maker
     from dpwords.mechanisms.private import Private
 
+MARK = "*"
+_WIDTH = len("0.01234 (>99.9%)*")  # of a cell; smaller numbers reach into the gap before it
+_NARROW = len("0.0001234")  # of a cell whose probability is on a second line
+_FIRST = 8  # the width of the column of ε
+_GAP = 2  # between columns of a terminal
 
-def _proportion(_context: click.Context, _parameter: click.Parameter, value: float | None) -> float | None:
-    if value is not None and not 0 < value < 1:
-        raise InvalidValue("--target-probability is between 0 and 1: take for example --target-probability 0.9")
-    return value
+
+@dataclass(frozen=True)
+class AccuracyTable:
+    """A column for each mechanism, with the names of those among which the best one is marked.
+
+    It is made row by row: plain in a pipe; on a terminal with colours, and as wide as it is.
+    """
+
+    names: tuple[str, ...]
+    contest: frozenset[str]
+    terminal: Terminal
+
+    def head(self) -> list[str]:
+        """The names of the columns."""
+        lines = self._row("ε", dict(zip(self.names, self.names, strict=True)), self.names)
+        if not self.terminal.colours:
+            return lines
+        from rich.text import Text
+
+        return lines + self.terminal.lines(Text("─" * (_FIRST + len(self.names) * (self._width + _GAP)), "dim"))
+
+    def distances(self, epsilon: float, found: Mapping[str, Figures]) -> list[str]:
+        """The row of one ε, with the least distance marked."""
+        best = self._least({name: each.distance for name, each in found.items()})
+        return self._marked(f"{epsilon:g}", {name: _figures(each) for name, each in found.items()}, best)
+
+    def epsilons(self, found: Mapping[str, float]) -> list[str]:
+        """A row with an ε for each mechanism, the least of them marked; 0 stands for any ε, which is no distinction."""
+        texts = {name: _number(each) if each else "any" for name, each in found.items()}
+        return self._marked("", texts, None if 0.0 in found.values() else self._least(found))
+
+    def _least(self, values: Mapping[str, float]) -> str | None:
+        """The name with the least number, if there are several to compare."""
+        known = {name: values[name] for name in values if name in self.contest and not math.isnan(values[name])}
+        return min(known, key=lambda name: known[name]) if known and len(self.contest) > 1 else None
+
+    def _marked(self, first: str, texts: Mapping[str, str], best: str | None) -> list[str]:
+        """A row whose cells have the mark, or room for it."""
+        return self._row(first, {name: text + (MARK if name == best else " ") for name, text in texts.items()}, [best])
+
+    def _row(self, first: str, cells: Mapping[str, str], bold: Collection[str | None]) -> list[str]:
+        """A row; on a terminal with colours, some names are in bold type, and in the colours of their mechanisms."""
+        if not self.terminal.colours:
+            wide = (f"   {cell.rjust(max(len(name), _WIDTH))}" for name, cell in cells.items())
+            return [(first.rjust(_FIRST) + "".join(wide)).rstrip()]
+        from rich.padding import Padding
+        from rich.table import Table as Grid
+        from rich.text import Text
+
+        from dpwords.plots.palette import mechanism_colour
+
+        grid = Grid.grid(padding=(0, 0, 0, _GAP), pad_edge=False)
+        grid.add_column(width=_FIRST, justify="right")
+        row: list[RenderableType] = [Text(first, "bold" if first == "ε" else "")]
+        for name, cell in cells.items():
+            grid.add_column(width=_GAP + self._width, justify="right")
+            text = Text(cell.rstrip(), in_bold(mechanism_colour(name)) if name in bold else "")
+            row.append(Padding(text, (0, len(cell) - len(text), 0, 0)))  # rich takes spaces at the end away
+        grid.add_row(*row)
+        return self.terminal.lines(grid)
+
+    @property
+    def _width(self) -> int:
+        """The width of a column on a terminal; long names take several lines, and so do cells where it is narrow."""
+        fits = _FIRST + len(self.names) * (_WIDTH + _GAP) <= (self.terminal.width or 0)
+        return _WIDTH if fits else _NARROW
+
+
+def _figures(found: Figures) -> str:
+    within = "" if math.isnan(found.within) else f" ({_percent(found.within)})"
+    return _number(found.distance) + within
+
+
+def _percent(proportion: float) -> str:
+    """A probability, without claiming that anything is certain or impossible."""
+    return "<0.1%" if proportion < 0.001 else ">99.9%" if proportion > 0.999 else f"{proportion:.1%}"
+
+
+def _number(value: float) -> str:
+    return "too large" if math.isnan(value) else f"{value:.4g}"
 
 
 @click.command(cls=SectionedCommand, short_help="Show what accuracy to expect, before there is any data.")
@@ -59,7 +144,7 @@ def _proportion(_context: click.Context, _parameter: click.Parameter, value: flo
 @click.option(
     "--target-probability",
     type=float,
-    callback=_proportion,
+    callback=probability(0.9),
     help="Find the least ε at which the probability of at most --at-most changes is at least this, as in 0.9.",
 )
 @field_options("edits", "k")
@@ -96,7 +181,6 @@ def accuracy(
     """
     from dpwords import accuracy as measured
     from dpwords import plots
-    from dpwords.core.files import staged
     from dpwords.mechanisms.choice import contenders, offers, quietly
 
     wanted = target_distance is not None or target_probability is not None
@@ -108,8 +192,9 @@ def accuracy(
         refuse("--at-most is about the probabilities of a table or of --target-probability", "at_most")
     whole_number(at_most, "--at-most", 0)
     target = measured.Target(target_distance, target_probability, at_most) if wanted else None
-    if plot is not None:
-        _check_plot(plot, epsilon)
+    if plot is not None and not epsilon:
+        raise InvalidValue("--plot needs values of --epsilon, and a file name that ends in .svg or .png")
+    check_plot(plot)
     recipe = given_recipe((*LANGUAGE, "edits", "certificate_time"))
     public, limits = recipe.language(), recipe.limits()
     makers, contest = offers(public, k, edits, limits), contenders(public, k, edits, limits)
@@ -141,14 +226,14 @@ def accuracy(
         if 0.0 in least.values():
             waiting.append("(any: even an output that does not depend on the word reaches it)")
     if len(compared) > 1 and (epsilon or 0.0 not in least.values()):
-        waiting.append(_legend(len(contest) > 1))
+        taken = "; at a given ε it is what --mechanism best takes" if len(contest) > 1 else ""
+        waiting.append(f"({MARK} the best of the row{taken})")
     if not public.alike:
         waiting.append("(averaged over words drawn uniformly from the language; the figure for one word is private)")
     contents = {}
     if plot is not None:
         contents[plot] = plots.content_for(plots.curves(epsilon, curves, title), plot)
-    with staged(contents):
-        emit(waiting)
+    emit(waiting, contents)
 
 
 def _aim(target: Target, changes: str) -> str:
@@ -156,22 +241,6 @@ def _aim(target: Target, changes: str) -> str:
     aims = [] if target.distance is None else [f"an expected distance of {target.distance:g}"]
     aims += [] if target.probability is None else [f"a probability of {target.probability:g} of {changes}"]
     return f"least ε for {' and '.join(aims)}"
-
-
-def _legend(chosen: bool) -> str:
-    """What the mark means, and whether `--mechanism best` has several mechanisms to choose from."""
-    return f"({MARK} the best of the row{'; at a given ε it is what --mechanism best takes' if chosen else ''})"
-
-
-def _check_plot(path: Path, epsilon: list[float]) -> None:
-    """Refuse a plot that could not be drawn or written, before anything is computed."""
-    from dpwords import plots
-    from dpwords.cli.targets import check_target
-
-    if not epsilon or plots.checked_form(path) == "dot":
-        raise InvalidValue("--plot needs values of --epsilon, and a file name that ends in .svg or .png")
-    check_target(path, "plot")
-    plots.need_matplotlib()
 
 
 def _announced(make: Maker, name: str, say: Callable[[str], None]) -> Maker:

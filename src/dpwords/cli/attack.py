@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import nan
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
 
-from dpwords.cli import completing
-from dpwords.cli.colours import Terminal
-from dpwords.cli.help import SectionedCommand
+from dpwords.cli.completion import PRIORS
 from dpwords.cli.options import (
     LANGUAGE,
+    SectionedCommand,
     at_least_one,
     certificate_options,
     epsilons,
@@ -20,20 +23,33 @@ from dpwords.cli.options import (
     language_options,
     refuse,
 )
-from dpwords.cli.terminal import emit, shown
+from dpwords.cli.tables import table
+from dpwords.cli.targets import check_plot, check_target, csv_content, json_content
+from dpwords.cli.terminal import Terminal, emit, shown
 from dpwords.core.checks import whole_number
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, TooLarge
 from dpwords.mechanisms import choice
 from dpwords.recipes.recipe import Recipe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from matplotlib.figure import Figure
 
     from dpwords.attack import Guess, Prior
+    from dpwords.attack.results import Success
     from dpwords.languages.language import Language
     from dpwords.mechanisms.mechanism import Mechanism
 
 _ALL, _LITERAL = "all", "literal"
+_FIGURES = {  # columns of files, and what they have of a `Guess`
+    "method": "method",
+    "hits": "hits",
+    "hits_low": "low.hits",
+    "hits_high": "high.hits",
+    "whole": "whole",
+    "whole_low": "low.whole",
+    "whole_high": "high.whole",
+    "in_words": "of_100",
+}
 
 
 def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) -> list[int]:
@@ -60,7 +76,7 @@ def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) ->
     "--prior",
     default="uniform",
     show_default=True,
-    shell_complete=completing.priors,
+    shell_complete=PRIORS,
     help="What is known beforehand: 'uniform', all words of this length are equally likely, or a file with a Markov "
     "chain, .json {state: {symbol: probability}} or .csv with the columns state,symbol,probability. Public.",
 )
@@ -115,13 +131,11 @@ def attack(
       dpwords attack --alphabet a-z --length 5 --epsilon 1 --mechanism literal
     """
     from dpwords.attack import guess
-    from dpwords.cli.attack_table import AttackRow, AttackTable
-    from dpwords.cli.tables import table
-    from dpwords.core.files import staged
-    from dpwords.errors import TooLarge
     from dpwords.mechanisms.choice import quietly
 
-    _check_files(output, plot)
+    if output is not None:
+        check_target(output, suffixes=(".json", ".csv"))
+    check_plot(plot)
     recipe = given_recipe((*LANGUAGE, "report", "edits", "k", "certificate_time"))
     public, k = recipe.language(), recipe.k
     if recipe.report is not None:
@@ -156,8 +170,7 @@ def attack(
 
         contents[plot] = plots.content_for(found.curves(epsilon, f"proportion at most, words of length {length}"), plot)
     title = f"what is guessed of words of length {length}, if {likely}"
-    with staged(contents):
-        emit([f"{title}, k = {k}", *table(found.table(), Terminal.of_output()), *found.notes()])
+    emit([f"{title}, k = {k}", *found.shown(Terminal.of_output()), *found.notes()], contents)
 
 
 def _makers(recipe: Recipe, name: str) -> dict[str, Callable[[float], Mechanism]]:
@@ -190,17 +203,103 @@ def _prior(text: str, public: Language) -> Prior:
     return chain(public, read_chain(text, public))
 
 
-def _check_files(output: Path | None, plot: Path | None) -> None:
-    """Refuse files that could not be written, before anything is computed."""
-    from dpwords import plots
-    from dpwords.cli.targets import check_target
+class AttackRow(NamedTuple):
+    """What is guessed through one mechanism at one ε; None if that is too large to compute."""
 
-    if output is not None:
-        if output.suffix.lower() not in (".json", ".csv"):
-            raise InvalidValue("--output takes a file name that ends in .json or .csv")
-        check_target(output)
-    if plot is not None:
-        if plots.checked_form(plot) == "dot":
-            raise InvalidValue("--plot takes a file name that ends in .svg or .png")
-        check_target(plot, "plot")
-        plots.need_matplotlib()
+    epsilon: float
+    releases: int
+    mechanism: str
+    found: Guess | None
+
+    def fields(self) -> dict[str, Any]:
+        """The row of a file."""
+        known = {name: None if self.found is None else attrgetter(path)(self.found) for name, path in _FIGURES.items()}
+        return {"epsilon": self.epsilon, "releases": self.releases, "mechanism": self.mechanism, **known}
+
+
+@dataclass(frozen=True)
+class AttackTable:
+    """Rows for several mechanisms, values of ε and numbers of releases, all about words of one length."""
+
+    length: int
+    rows: Sequence[AttackRow]
+
+    @property
+    def _found(self) -> list[Guess]:
+        """The results that there are, one at least."""
+        return [row.found for row in self.rows if row.found is not None]
+
+    @property
+    def _several(self) -> bool:
+        return len({row.releases for row in self.rows}) > 1
+
+    def shown(self, terminal: Terminal) -> list[str]:
+        """The rows as text."""
+        header = ("ε", *(("releases",) if self._several else ()), "mechanism", "positions", "whole word", "in words")
+        lines = []
+        for row in self.rows:
+            cells = ("too large", "too large", "") if row.found is None else _cells(row.found)
+            lines.append((f"{row.epsilon:g}", *((str(row.releases),) if self._several else ()), row.mechanism, *cells))
+        return table(header, lines, terminal)
+
+    def notes(self) -> list[str]:
+        """What the figures mean, in words."""
+        from dpwords.attack.results import in_a_crowd, upward
+
+        without = self._found[0].without
+        before = f"{upward(without.hits)} of {self.length} positions, and {in_a_crowd(without.whole)} guessed"
+        lines = [f"(without any release: {before})"]
+        simulated = [each for each in self._found if each.method == "simulation"]
+        if simulated:
+            fewest = min(each.samples for each in simulated)
+            proportion = simulated[0].confidence
+            lines.append(
+                f"(≤: the upper end of an interval that holds with {proportion:g}, from {fewest} simulated words)"
+            )
+        if any(each.method == "bound" for each in self._found):
+            lines.append("(≤ alone: nothing but a bound is known, which follows from the promise)")
+        return lines
+
+    def content(self, suffix: str, about: dict[str, Any]) -> bytes:
+        """The content of a .json or .csv file."""
+        rows = [row.fields() for row in self.rows]
+        if suffix == ".csv":
+            return csv_content(list(rows[0]), [list(row.values()) for row in rows])
+        first = self._found[0]
+        without = first.without._asdict() | {"hits_by_place": list(first.without_by_place)}
+        for row, fields in zip(self.rows, rows, strict=True):
+            fields["hits_by_place"] = None if row.found is None else list(row.found.hits_by_place)
+        return json_content({**about, "length": self.length, "without": without, "rows": rows})
+
+    def curves(self, epsilons: Sequence[float], title: str) -> Figure:
+        """Proportions of positions and of whole words that are guessed, against ε; at most so many where they are
+        simulated."""
+        from dpwords import plots
+
+        found: dict[str, list[Success | None]] = {}
+        titles: dict[str, str] = {}
+        for row in self.rows:
+            seen = "1 release" if row.releases == 1 else f"{row.releases} releases"
+            name = f"{row.mechanism}, {seen}" if self._several else row.mechanism
+            titles[name] = row.mechanism
+            found.setdefault(name, []).append(None if row.found is None else row.found.high)
+        drawn = {name: most for name, most in found.items() if any(most)}
+        drawn["without any release"] = [self._found[0].without] * len(epsilons)
+        positions = {name: [each.hits / self.length if each else nan for each in most] for name, most in drawn.items()}
+        words = {name: [each.whole if each else nan for each in most] for name, most in drawn.items()}
+        panels = {"positions that are guessed": positions, "whole words that are guessed": words}
+        return plots.panels(epsilons, panels, title, titles)
+
+
+def _cells(found: Guess) -> tuple[str, str, str]:
+    positions, whole = f"{found.hits:.4g} of {found.length}", _percent(found.whole)
+    if found.method == "bound":
+        positions, whole = f"≤ {found.high.hits:.4g} of {found.length}", f"≤ {_percent(found.high.whole)}"
+    elif not found.exact:
+        positions = f"{found.hits:.4g} (≤ {found.high.hits:.4g}) of {found.length}"
+        whole = f"{whole} (≤ {_percent(found.high.whole)})"
+    return positions, whole, found.of_100
+
+
+def _percent(proportion: float) -> str:
+    return f"{100 * proportion:.3g}%"

@@ -2,46 +2,41 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpwords.cli import completing
-from dpwords.cli.audit_rows import channel_rows, exact_rows, says, statistical_rows
-from dpwords.cli.colours import Terminal
-from dpwords.cli.help import SectionedCommand
+from dpwords.cli.completion import FILES
 from dpwords.cli.options import (
     LANGUAGE,
     MECHANISM,
+    SectionedCommand,
     above_zero,
     certificate_options,
     field_options,
     given_recipe,
     language_options,
     mechanism_options,
+    probability,
     refuse,
 )
-from dpwords.cli.preparing import prepare
 from dpwords.cli.tables import facts, verdict
-from dpwords.cli.terminal import emit, shown
+from dpwords.cli.targets import check_plot
+from dpwords.cli.terminal import Terminal, emit, prepare, shown
 from dpwords.core.checks import positive_number
 from dpwords.errors import InvalidValue, NotInLanguage, TooLarge
 
 if TYPE_CHECKING:
-    from dpwords.audit import ChannelAudit, ExactAudit, StatisticalAudit
+    from dpwords.audit import ChannelAudit, ExactAudit, Proportion, StatisticalAudit
     from dpwords.mechanisms.mechanism import Mechanism
     from dpwords.recipes.notation import Notation
 
 _MECHANISM = ("report", "mechanism", "utility", "alpha", "calibration", "literal", "certificate_time")
+FactRows = list[tuple[str, str]]  # names and what they stand for: measured beside claimed
 _SAMPLING = ("word", "neighbour", "draws", "sureness")
-
-
-def _proportion(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
-    if not 0 < value < 1:
-        raise InvalidValue("--confidence is between 0 and 1, and never 1: take for example --confidence 0.999")
-    return value
 
 
 @click.command(cls=SectionedCommand, short_help="Measure ε, exactly or by sampling, and compare it with the claim.")
@@ -69,7 +64,7 @@ def _proportion(_context: click.Context, _parameter: click.Parameter, value: flo
     type=float,
     default=0.999,
     show_default=True,
-    callback=_proportion,
+    callback=probability(0.999, "between 0 and 1, and never 1"),
     help="How surely an accusation is right.",
 )
 @click.option(
@@ -82,13 +77,13 @@ def _proportion(_context: click.Context, _parameter: click.Parameter, value: flo
 )
 @click.option(
     "--channel",
-    shell_complete=completing.files,
+    shell_complete=FILES,
     help="Measure a channel in a CSV file instead: a matrix with the outputs in its first line and an input before "
     "each row, or the columns input, output and probability.",
 )
 @click.option(
     "--distance",
-    shell_complete=completing.files,
+    shell_complete=FILES,
     help="Between the inputs of a --channel: hamming or levenshtein for words, any if any two inputs are neighbours, "
     "or a CSV file with a matrix.  [default: hamming]",
 )
@@ -131,46 +126,38 @@ def audit(
       dpwords audit --command "python release.py" --word abba --neighbour abbb --epsilon 1
       dpwords audit --channel matrix.csv --distance levenshtein --epsilon 1
     """
-    if plot is not None:
-        _check_plot(plot)
+    check_plot(plot)
     if epsilon is not None:
         positive_number(epsilon, "--epsilon", "--epsilon 1", zero_allowed=True)
-    found: ExactAudit | StatisticalAudit | ChannelAudit
+    found: Any
+    if channel is None:
+        refuse("--distance belongs to a --channel; the edits that are hidden are --edits", "distance")
     if channel is not None:
         found, rows = _of_channel(channel, epsilon, **options)
     elif program is not None:
         found, rows = _of_program(program, length, epsilon, **options)
     else:
         found, rows = _of_mechanism(length, epsilon, literal, statistical, **options)
-    terminal = Terminal.of_output()
-    settled = found.holds is False or (
-        found.holds and not hasattr(found, "reach")
-    )  # what is only not accused is not green
-    said = verdict(says(found), bool(found.holds), terminal) if settled else [says(found)]
-    _write([*facts(rows, terminal), *said], found, plot)
-    return 1 if found.holds is False else 0
-
-
-def _write(lines: list[str], found: Any, plot: Path | None) -> None:
-    from dpwords.core.files import staged
-
+    terminal, said = Terminal.of_output(), [_says(found)]
+    if found.holds is False or (found.holds and not hasattr(found, "reach")):  # what is only not accused is not green
+        said = verdict(said[0], bool(found.holds), terminal)
     contents = {}
     if plot is not None:
         from dpwords import plots
 
         contents[plot] = plots.content_for(plots.audit(found, "loss of two words, beside what was claimed"), plot)
-    with staged(contents):
-        emit(lines)
+    emit([*facts(rows, terminal), *said], contents)
+    return 1 if found.holds is False else 0
 
 
 def _of_mechanism(
     length: int | None, epsilon: float | None, literal: bool, statistical: bool, **options: Any
-) -> tuple[Any, list[tuple[str, str]]]:
+) -> tuple[ExactAudit | StatisticalAudit, FactRows]:
+    from dpwords import audit as audits
     from dpwords.mechanisms.paper_literal import PaperLiteral
     from dpwords.recipes.notation import Notation
 
     refuse("--timeout belongs to a --command", "timeout")
-    refuse("--distance belongs to a --channel; the edits that are hidden are --edits", "distance")
     if literal:
         refuse("--literal is a mechanism of its own", "edits", *(set(_MECHANISM) - {"alpha", "literal"}))
     if epsilon is None:
@@ -190,13 +177,6 @@ def _of_mechanism(
         promise = {"k": mechanism.k, "distance": mechanism.distance}
         return _sampled(mechanism, notation, length, **(options | promise))
     assert length is not None
-    return _compared(mechanism, notation, length)
-
-
-def _compared(mechanism: Mechanism, notation: Notation, length: int) -> tuple[ExactAudit, list[tuple[str, str]]]:
-    """The exact audit."""
-    from dpwords import audit as audits
-
     mechanism = mechanism.without_projection()
     try:
         found = audits.exact(mechanism, length, progress=partial(shown, label="comparing all words", least=64))
@@ -204,7 +184,7 @@ def _compared(mechanism: Mechanism, notation: Notation, length: int) -> tuple[Ex
         raise TooLarge(f"{error.message}, or add --statistical to audit two words by sampling") from None
     if found.words == 1:
         raise InvalidValue("there is only one word of this length, so nothing can be compared: use another length")
-    return found, exact_rows(found, mechanism, notation, length)
+    return found, _exact_rows(found, mechanism, notation, length)
 
 
 def _sampled(
@@ -220,7 +200,7 @@ def _sampled(
     sureness: float,
     claimed: float | None = None,
     **_other: Any,
-) -> tuple[StatisticalAudit, list[tuple[str, str]]]:
+) -> tuple[StatisticalAudit, FactRows]:
     """The statistical audit of a mechanism or a program."""
     from dpwords import audit as audits
 
@@ -237,7 +217,8 @@ def _sampled(
     else:
         pair = audits.public_pair(notation.language, length, k, distance)
         pair = (notation.read(notation.write(pair[0])), notation.read(notation.write(pair[1])))
-    _prepare(release, pair[0])
+    if getattr(release, "certificates", None) is not None and release.language.accepts(pair[0]):
+        prepare(release, [len(pair[0])])  # the certificate that the draws need, where it can be seen
     found = audits.statistical(
         release,
         pair[0],
@@ -250,7 +231,7 @@ def _sampled(
         progress=partial(shown, label="drawing"),
     )
     write = str if notation is None else notation.write
-    return found, statistical_rows(found, write(pair[0]), write(pair[1]), any_two=distance == "any")
+    return found, _statistical_rows(found, write(pair[0]), write(pair[1]), any_two=distance == "any")
 
 
 def _read(notation: Notation, text: str, option: str) -> Any:
@@ -262,21 +243,14 @@ def _read(notation: Notation, text: str, option: str) -> Any:
     return word
 
 
-def _prepare(release: Any, word: Any) -> None:
-    """Make the certificate that the draws need, where it can be seen."""
-    if getattr(release, "certificates", None) is not None and release.language.accepts(word):
-        prepare(release, [len(word)])
-
-
 def _of_program(
     program: str, length: int | None, epsilon: float | None, timeout: float, k: int, edits: str, **options: Any
-) -> tuple[StatisticalAudit, list[tuple[str, str]]]:
+) -> tuple[StatisticalAudit, FactRows]:
     """The statistical audit of a program."""
     from dpwords.audit import Program
     from dpwords.recipes.notation import Notation
 
     refuse("a --command is a mechanism of its own", *_MECHANISM)
-    refuse("--distance belongs to a --channel; the edits that are hidden are --edits", "distance")
     named = any(options[name] for name in ("alphabet", "system", "lexicon"))
     if not named:
         refuse("these describe a language, and none is given", *LANGUAGE)
@@ -290,7 +264,7 @@ def _of_program(
 
 def _of_channel(
     file: str, epsilon: float | None, distance: str | None, k: int, **_options: Any
-) -> tuple[ChannelAudit, list[tuple[str, str]]]:
+) -> tuple[ChannelAudit, FactRows]:
     """The exact audit of a channel in a file."""
     from dpwords import audit as audits
     from dpwords.bridges.channel_files import read_channel, read_distances
@@ -303,19 +277,100 @@ def _of_channel(
         (distance or "hamming") if known else read_distances(distance or "", [*dict.fromkeys(row[0] for row in table)])
     )
     found = audits.channel(table, apart, claimed=epsilon, k=k, progress=partial(shown, label="comparing", least=64))
-    return found, channel_rows(found)
+    return found, _channel_rows(found)
 
 
 def _missing(option: str) -> InvalidValue:
     return InvalidValue(f"{option} is missing: see dpwords audit --help")
 
 
-def _check_plot(path: Path) -> None:
-    """Refuse a plot that could not be drawn or written, before anything is computed."""
-    from dpwords import plots
-    from dpwords.cli.targets import check_target
+def _exact_rows(found: ExactAudit, mechanism: Mechanism, notation: Notation, length: int) -> FactRows:
+    """The result of an exact audit."""
+    shorter = "" if mechanism.distance == "hamming" else " or less"
+    rows = [("words", f"{found.words} of length {length}{shorter}"), *_epsilons(found.claimed, f"{found.epsilon:.9g}")]
+    worst = found.worst
+    if worst is not None:
+        word, neighbour = (notation.write(word) for word in worst[:2])
+        if mechanism.answers is not None:
+            apart, about, output = "", "any two words", mechanism.answers.written(worst.output)
+        else:
+            about, output = _about(worst.distance, found.k), notation.write(worst.output)
+            apart = f" (distance {worst.distance})"
+        rows += [
+            ("worst pair", f"'{word}' and '{neighbour}'{apart}"),
+            ("its loss", f"{worst.loss:.9g}, at output '{output}'"),
+            ("its claim", f"{found.allowed:.9g} for {about}"),
+        ]
+    if found.draws:
+        rows.append(("draws", f"{found.draws} in all; they do not contradict the probabilities"))
+    in_force = getattr(mechanism, "in_force", None)  # of mechanisms with a promise
+    if in_force is not None:
+        rows.append(("in force", in_force(length).text))
+    return rows
 
-    if path.suffix.lower() not in (".svg", ".png"):
-        raise InvalidValue("--plot takes a file name that ends in .svg or .png")
-    check_target(path, "plot")
-    plots.need_matplotlib()
+
+def _channel_rows(found: ChannelAudit) -> FactRows:
+    """The result of the audit of a channel."""
+    rows = [("channel", f"{found.inputs} inputs, {found.outputs} outputs")]
+    if found.compared < found.pairs:
+        rows.append(("compared", f"{found.compared} of {found.pairs} pairs; the others are at infinite distance"))
+    rows += _epsilons(found.claimed, f"{found.epsilon:.9g}")
+    worst = found.worst
+    if worst is not None:
+        rows.append(("worst pair", f"'{worst.input}' and '{worst.neighbour}' (distance {worst.distance:g})"))
+        rows.append(("its loss", f"{worst.loss:.9g}, at output '{worst.output}'"))
+        if found.allowed is not None:
+            rows.append(("its claim", f"{found.allowed:.9g} for {_about(worst.distance, found.k)}"))
+    return rows
+
+
+def _statistical_rows(found: StatisticalAudit, word: str, neighbour: str, any_two: bool) -> FactRows:
+    """The result of a statistical audit; with `any_two`, the promise is for any two words, whatever their distance."""
+    from dpwords.audit.repeats import WHY
+
+    rows = [
+        ("words", f"'{word}' and '{neighbour}'" + ("" if any_two else f" (distance {found.distance:g})")),
+        ("draws", f"{found.draws} of each word; confidence {found.confidence:g}"),
+    ]
+    if found.loss == math.inf:
+        rows += [*_epsilons(found.claimed, "inf"), ("its loss", f"inf: {found.repeats}, and {WHY}")]
+    else:
+        rows += [*_epsilons(found.claimed, f"{found.epsilon:.4g} or more"), ("its loss", f"{found.loss:.4g} or more")]
+    if found.allowed is not None:
+        about = "any two words" if any_two else _about(found.distance, found.k)
+        rows.append(("its claim", f"{found.allowed:.9g} for {about}"))
+    more = "" if found.allowed is None or found.reach > found.allowed else ", and cannot break this claim: use more"
+    return [
+        *rows,
+        ("event", found.event),
+        ("", _proportion(found.of_word, "word")),
+        ("", _proportion(found.of_neighbour, "neighbour")),
+        ("reach", f"so many draws can show a loss of at most {found.reach:.4g}{more}"),
+    ]
+
+
+def _says(found: Any) -> str:
+    """The verdict, in words that cannot be taken for more than was found."""
+    if found.claimed is None:
+        return "nothing was claimed: give --epsilon to check a claim"
+    if found.holds is None:
+        return f"the claim is {found.verdict}"
+    if not found.holds:
+        return "THE CLAIM IS BROKEN"
+    return "the claim is not accused, which does not prove it" if hasattr(found, "reach") else "the claim holds"
+
+
+def _epsilons(claimed: float | None, measured: str) -> FactRows:
+    return [("claimed ε", "none" if claimed is None else f"{claimed:.9g}"), ("measured ε", measured)]
+
+
+def _about(distance: float, k: int) -> str:
+    """The distance that a claim is for, and how many times ε it is, where that is not the same."""
+    steps = -(-distance // k)
+    times = f" ({steps:g} × ε, as k = {k})" if k > 1 else ""
+    return f"distance {distance:g}{times}"
+
+
+def _proportion(proportion: Proportion, name: str) -> str:
+    side = "at least" if proportion.is_lower else "at most"
+    return f"{proportion.hits} of {proportion.draws} for the {name}: {side} {100 * proportion.bound:.3g}%"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from dpwords.cli.options import LANGUAGE, given_recipe, language_options, refuse
+from dpwords.cli.targets import check_target
 from dpwords.cli.terminal import emit, shown
 from dpwords.errors import InvalidValue, NotInLanguage
 
@@ -69,7 +70,7 @@ def draw(
       dpwords draw --paper --output figures
     """
     from dpwords import plots
-    from dpwords.cli.targets import check_target
+    from dpwords.recipes.notation import Notation
 
     if output is not None and not paper:
         plots.checked_form(output)
@@ -79,7 +80,12 @@ def draw(
         _draw_paper(output)
     elif runs:
         refuse("--runs draws words as they are", *_OF_AUTOMATA)
-        _draw_runs(words_given, released, title, output, **options)
+        public = given_recipe(LANGUAGE).language()
+        if not words_given or output is None or public.system is None:
+            raise InvalidValue("runs need words, a --system, and an --output that ends in .svg or .png")
+        notation = Notation(public, options["separator"])
+        read = [notation.read(text) for text in words_given]
+        plots.save(plots.runs(public, {"": read}, title, compared=not released), output)
     else:
         refuse("only --runs draws released runs", "released")
         drawn = _drawn(words_given, **options)
@@ -124,25 +130,6 @@ def _drawn(
     near = whole.of_length() if of_length else whole
     drawn = near if free else near.product(public)
     return drawn if exactly is None else drawn.exactly(exactly)
-
-
-def _draw_runs(
-    words_given: tuple[str, ...],
-    released: bool,
-    title: str,
-    output: Path | None,
-    separator: str | None,
-    **options: Any,
-) -> None:
-    from dpwords import plots
-    from dpwords.recipes.notation import Notation
-
-    public = given_recipe(LANGUAGE).language()
-    if not words_given or output is None or public.system is None:
-        raise InvalidValue("runs need words, a --system, and an --output that ends in .svg or .png")
-    notation = Notation(public, separator)
-    read = [notation.read(text) for text in words_given]
-    plots.save(plots.runs(public, {"": read}, title, compared=not released), output)
 
 
 def _draw_paper(output: Path | None) -> None:

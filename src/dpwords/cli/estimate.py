@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import io
 import math
 import warnings
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpwords.cli.colours import Terminal
-from dpwords.cli.completing import rules
-from dpwords.cli.estimate_table import EstimateRows
-from dpwords.cli.help import SectionedCommand
+from dpwords.cli.completion import RULES
 from dpwords.cli.options import (
+    SectionedCommand,
     at_least_one,
     certificate_options,
     field_options,
     language_options,
     mechanism_options,
+    probability,
     refuse,
 )
 from dpwords.cli.released import ReleasedFile, released_file
-from dpwords.cli.terminal import emit, note, status
+from dpwords.cli.tables import table
+from dpwords.cli.targets import check_target, csv_content, json_content
+from dpwords.cli.terminal import Terminal, emit, note, prepare, status
+from dpwords.core.files import write_whole
 from dpwords.errors import InvalidValue
 from dpwords.recipes.fields import WHERE
 from dpwords.recipes.questions import OF_REPORTS, QUESTIONS
@@ -32,20 +35,17 @@ from dpwords.recipes.questions import OF_REPORTS, QUESTIONS
 if TYPE_CHECKING:
     from dpwords.estimate import Estimates
     from dpwords.languages.language import Language
+    from dpwords.mechanisms.private import Private
 
 _OUTPUTS = (".json", ".csv", ".parquet", ".png", ".svg")
 _MOST_NOTES = 3
+FIGURES = ("estimate", "low", "high", "counted")
+_PAIRS = ("transitions", "dfg")
+_LABELS = {"visits": "state", "lengths": "length", "patterns": "pattern"}
+_ON_TERMINAL = 20
+_POSITIONS_ON_TERMINAL = 5  # symbols, each with a column
+EstimateRow = tuple[Any, ...]
 _LEAST = 2  # releases: one does not show how much they vary
-
-
-def _proportion(_context: click.Context, _parameter: click.Parameter, value: float) -> float:
-    if not 0 < value < 1:
-        raise InvalidValue("--confidence is between 0 and 1: take for example --confidence 0.95")
-    return value
-
-
-def _at_least_one(context: click.Context, option: click.Parameter, value: int | None) -> int | None:
-    return None if value is None else at_least_one(context, option, value)
 
 
 @click.command(cls=SectionedCommand, short_help="Estimate proportions, with intervals, from what was released.")
@@ -60,7 +60,7 @@ def _at_least_one(context: click.Context, option: click.Parameter, value: int | 
     "--pattern",
     "patterns",
     multiple=True,
-    shell_complete=rules,
+    shell_complete=RULES,
     help="Symbols in a row, written as words are, or a rule for whole words as in --rule. It can be given several "
     "times.",
 )
@@ -70,7 +70,7 @@ def _at_least_one(context: click.Context, option: click.Parameter, value: int | 
     type=float,
     default=0.95,
     show_default=True,
-    callback=_proportion,
+    callback=probability(0.95),
     help="How often the intervals cover the true proportion.",
 )
 @click.option(
@@ -83,7 +83,7 @@ def _at_least_one(context: click.Context, option: click.Parameter, value: int | 
 @click.option(
     "--top",
     type=int,
-    callback=_at_least_one,
+    callback=at_least_one,
     help="Show so many of the largest ones.  [default: 20 on a terminal, 5 symbols with --per-place; otherwise all]",
 )
 @field_options("input", required=True, help="The released file. '-' is standard input.")
@@ -136,24 +136,23 @@ def estimate(
       dpwords estimate --input private.txt --question frequencies --alphabet a-z --epsilon 6
     """
     for path in output:
-        _check_output(path)
-    read = _read(input, format)
+        check_target(path, suffixes=_OUTPUTS)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "of each word only")  # advice for who is about to release
+        read = released_file(input, format)
     asked = _question(question, read, patterns)
     if asked != "patterns":
         refuse("--pattern belongs to --question patterns", "patterns")
     if asked != "frequencies":
         refuse("only --question frequencies has a table for each position", "per_place")
     found = _answered(asked, read, patterns, per_place, confidence, method)
-    names = _named(read, patterns) if per_place or asked == "patterns" else ()
+    names = tuple(dict.fromkeys(patterns)) or (read.contents.positions if per_place else ())
     rows = EstimateRows(found, per_place, names, top)
-    _write(rows, read, output)
+    if output:
+        write_whole({path: rows.content(path, read.mechanism) for path in output})
+    else:
+        emit(rows.lines(Terminal.of_output()))
     _report(rows, read)
-
-
-def _read(path: str, format: str | None) -> ReleasedFile:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "of each word only")  # advice for who is about to release
-        return released_file(path, format)
 
 
 def _question(question: str | None, read: ReleasedFile, patterns: Sequence[str]) -> str:
@@ -188,18 +187,20 @@ def _answered(
     options: dict[str, Any] = {"confidence": confidence}
     if question == "lengths":
         refuse("lengths are counted, or fitted for the edit channel", "method")
-    with warnings.catch_warnings(record=True) as caught, status("estimating") as say:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if mechanism.answers is None:
-            _prepare(read, say)
-            options |= {} if question == "lengths" else {"method": method, "progress": say}
-        if question == "patterns":
-            wanted = [_pattern(text, mechanism.language, read.separator) for text in dict.fromkeys(patterns)]
-            found: Sequence[Estimates] = [asked.patterns(codes, mechanism, wanted, **options)]
-        elif per_place:
-            found = asked.frequencies(codes, mechanism, per_place=True, **options)
-        else:
-            found = [getattr(asked, question)(codes, mechanism, **options)]
+            _prepare(read)
+        with status("estimating") as say:
+            if mechanism.answers is None and question != "lengths":
+                options |= {"method": method, "progress": say}
+            if question == "patterns":
+                wanted = [_pattern(text, mechanism.language, read.separator) for text in dict.fromkeys(patterns)]
+                found: Sequence[Estimates] = [asked.patterns(codes, mechanism, wanted, **options)]
+            elif per_place:
+                found = asked.frequencies(codes, mechanism, per_place=True, **options)
+            else:
+                found = [getattr(asked, question)(codes, mechanism, **options)]
     said = {text for one in found for text in one.notes}
     for text in dict.fromkeys(str(each.message) for each in caught):
         if text not in said:
@@ -207,26 +208,20 @@ def _answered(
     return found
 
 
-def _prepare(read: ReleasedFile, say: Any) -> None:
+def _prepare(read: ReleasedFile) -> None:
     """Make what the estimates need from calibration, where it can be seen."""
     from dpwords.core.encoding import Ragged
 
     assert isinstance(read.contents.codes, Ragged)
     lengths = sorted(set(read.contents.codes.sizes.tolist()) - {0})
     for number, length in enumerate(lengths, start=1):
-        if read.mechanism.certificates is not None and read.mechanism.k <= length:
-            read.mechanism.prepare(length, partial(_say_step, say, f" ({number} of {len(lengths)})"))
-    say("estimating")
-
-
-def _say_step(say: Callable[[str], None], about: str, text: str, _proportion: float | None) -> None:
-    say(text + about)
+        if read.mechanism.certificates is not None:
+            prepare(read.mechanism, [length], about=f" ({number} of {len(lengths)})")
 
 
 def _pattern(text: str, language: Language, separator: str | None) -> Any:
     """A rule for whole words, or symbols in a row."""
-    from dpwords.recipes.notation import Notation
-    from dpwords.recipes.rule_notation import is_rule, rule
+    from dpwords.recipes.notation import Notation, is_rule, rule
 
     if is_rule(text):
         return rule(text, language)
@@ -237,50 +232,6 @@ def _pattern(text: str, language: Language, separator: str | None) -> Any:
     return tuple(notation.read(text))
 
 
-def _named(read: ReleasedFile, patterns: Sequence[str]) -> Sequence[str]:
-    """The names of the positions, if they have columns, or of the patterns."""
-    return tuple(dict.fromkeys(patterns)) or read.contents.positions
-
-
-def _check_output(path: Path) -> None:
-    """Refuse a file that could not be written, before anything is computed."""
-    from dpwords.cli.targets import check_target
-
-    if path.suffix.lower() not in _OUTPUTS:
-        raise InvalidValue(f"--output takes a file name that ends in {', '.join(_OUTPUTS[:-1])} or {_OUTPUTS[-1]}")
-    if path.suffix.lower() in (".png", ".svg"):
-        from dpwords import plots
-
-        plots.need_matplotlib()
-    check_target(path)
-
-
-def _write(rows: EstimateRows, read: ReleasedFile, output: Sequence[Path]) -> None:
-    """Write all files, or the table to standard output."""
-    from dpwords.core.files import write_whole
-
-    if not output:
-        emit(rows.lines(Terminal.of_output()))
-        return
-    mechanism = read.mechanism
-    about = {"mechanism": type(mechanism).__name__, "epsilon": mechanism.epsilon, "guarantee": str(mechanism.guarantee)}
-    write_whole({path: _content(rows, path, read, about) for path in output})
-
-
-def _content(rows: EstimateRows, path: Path, read: ReleasedFile, about: dict[str, Any]) -> bytes:
-    kind = path.suffix.lower()
-    if kind == ".json":
-        return rows.json(about)
-    if kind == ".csv":
-        return rows.csv()
-    if kind == ".parquet":
-        return rows.parquet()
-    from dpwords import plots
-
-    found = list(rows.tables) if rows.by_position else rows.tables[0]
-    return plots.content_for(plots.estimates(found, read.mechanism.language, names=rows.names), path)
-
-
 def _report(rows: EstimateRows, read: ReleasedFile) -> None:
     """How the estimates were made, and what to beware of."""
     first = rows.tables[0]
@@ -289,10 +240,142 @@ def _report(rows: EstimateRows, read: ReleasedFile) -> None:
     off = "" if apart else f"; all proportions together are off by about {first.total_error:.2g}"
     sure = "no intervals" if math.isnan(first.total_error) else f"intervals of {first.confidence:.4g}{off}"
     note(f"{first.question} from {first.releases:,} releases, by {how}; {sure}")
-    for text in read.notes:
-        note(f"note: {text}")
     notes = rows.notes()
-    for text in notes[:_MOST_NOTES]:
+    more = len(notes) - _MOST_NOTES
+    others = [f"{more} more notes are in a .json file that --output names"] if more > 0 else []
+    for text in (*read.notes, *notes[:_MOST_NOTES], *others):
         note(f"note: {text}")
-    if len(notes) > _MOST_NOTES:
-        note(f"note: {len(notes) - _MOST_NOTES} more notes are in a .json file that --output names")
+
+
+@dataclass(frozen=True)
+class EstimateRows:
+    """One table of estimates, or one for each position of the words. `names` are the positions or, for patterns,
+    labels."""
+
+    tables: Sequence[Estimates]
+    by_position: bool = False
+    names: Sequence[str] = ()
+    top: int | None = None  # how many of the largest proportions are shown; None: as many as fit
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        first = self.tables[0]
+        label = ("from", "to") if first.question in _PAIRS else (_LABELS.get(first.question, "symbol"),)
+        return (("place",) if self.by_position else ()) + label + FIGURES
+
+    def rows(self, most: int | None = None) -> list[EstimateRow]:
+        """The rows, the largest estimates of each position first; those of the `most` largest labels only."""
+        kept = self._largest(self.top or most)
+        found: list[EstimateRow] = []
+        for number, one in enumerate(self.tables):
+            labels = [label for label in kept if label in one]
+            if self.by_position:
+                labels.sort(key=lambda label, one=one: -one[label].value)  # type: ignore[misc]
+            for label in labels:
+                position = (self._position(number),) if self.by_position else ()
+                figures = (*one[label], one.counted.get(label, math.nan))
+                found.append((*position, *self._written(label), *map(_finite, figures)))
+        return found
+
+    def lines(self, terminal: Terminal) -> list[str]:
+        """The rows as text: a table on a terminal with colours, and fields with tabs between them in a pipe.
+
+        On the terminal, a table by position has a line for each position, and a column for each of the largest symbols.
+        """
+        if not terminal.colours:
+            rows = [self.header, *self.rows()]
+            return ["\t".join("" if cell is None else _text(cell) for cell in row) for row in rows]
+        if self.by_position:
+            kept = self._largest(self.top or _POSITIONS_ON_TERMINAL)
+            header: tuple[str, ...] = ("position", *(_text(*self._written(label)) for label in kept))
+            cells: list[EstimateRow] = [
+                (self._position(number), *(_finite(one[label].value) if label in one else None for label in kept))
+                for number, one in enumerate(self.tables)
+            ]
+            rest = len(self.tables[0]) - len(kept)
+        else:
+            shown = self.rows(_ON_TERMINAL)
+            width = len(self.header) - len(FIGURES)
+            header = (" → ".join(self.header[:width]), *FIGURES)
+            cells = [(_text(" → ".join(map(str, row[:width]))), *row[width:]) for row in shown]
+            rest = len(self.rows()) - len(shown) if self.top is None else 0
+        more = [f"({rest} smaller proportions are not shown: --top shows more)"] if rest else []
+        return [*table(header, cells, terminal), *more]
+
+    def content(self, path: Path, mechanism: Private) -> bytes:
+        """The content of a .csv, .json, .parquet, .png or .svg file; JSON has what else is known."""
+        suffix = path.suffix.lower()
+        if suffix == ".csv":
+            return csv_content(self.header, self.rows())
+        if suffix == ".json":
+            return json_content(self._document(mechanism))
+        if suffix != ".parquet":
+            from dpwords import plots
+
+            found = list(self.tables) if self.by_position else self.tables[0]
+            return plots.content_for(plots.estimates(found, mechanism.language, names=self.names), path)
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        columns = dict(zip(self.header, zip(*self.rows(), strict=True), strict=True))
+        kinds = [pa.float64() if name in FIGURES else None for name in columns]
+        arrays = [pa.array(column, kind) for column, kind in zip(columns.values(), kinds, strict=True)]
+        out = io.BytesIO()
+        pq.write_table(pa.table(arrays, names=list(columns)), out)
+        return out.getvalue()
+
+    def _document(self, mechanism: Private) -> dict[str, Any]:
+        first, errors = self.tables[0], [_finite(one.total_error) for one in self.tables]
+        return {
+            "question": first.question,
+            "method": first.method,
+            "confidence": first.confidence,
+            "releases": first.releases,
+            "total_error": errors if self.by_position else errors[0],
+            "mechanism": type(mechanism).__name__,
+            "epsilon": mechanism.epsilon,
+            "guarantee": str(mechanism.guarantee),
+            "estimates": [dict(zip(self.header, row, strict=True)) for row in self.rows()],
+            "notes": self.notes(),
+        }
+
+    def notes(self) -> list[str]:
+        """What to beware of, each with its position."""
+        return [
+            f"{self._position(number)}: {text}" if self.by_position else text
+            for number, one in enumerate(self.tables)
+            for text in one.notes
+        ]
+
+    def _largest(self, most: int | None) -> list[Any]:
+        """The labels, the largest mean proportion first; lengths that occur in their own order."""
+        first = self.tables[0]
+        mean = {label: sum(one[label].value for one in self.tables if label in one) for label in first}
+        largest = sorted(mean, key=lambda label: -mean[label])[:most]
+        if first.question != "lengths":
+            return largest
+        return sorted(label for label in largest if mean[label] > 0 or first.counted[label] > 0)
+
+    def _position(self, number: int) -> str:
+        return self.names[number] if number < len(self.names) else str(number + 1)
+
+    def _written(self, label: Any) -> tuple[Any, ...]:
+        from dpwords.languages.systems import written
+
+        question = self.tables[0].question
+        if question in _PAIRS:
+            return tuple(map(written, label))
+        if question == "patterns":
+            return (self.names[list(self.tables[0]).index(label)],)
+        return (label,) if question == "lengths" else (written(label),)
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _text(cell: Any) -> str:
+    """A cell on one line, without what a terminal or a table would take for a command."""
+    text = f"{cell:.6g}" if isinstance(cell, float) else str(cell)
+    return "".join(letter if letter.isprintable() else "�" for letter in text)

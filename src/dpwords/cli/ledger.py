@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dpwords.cli.colours import Terminal
 from dpwords.cli.tables import table
-from dpwords.cli.terminal import emit
+from dpwords.cli.terminal import Terminal, emit
 from dpwords.core.checks import whole_number
 from dpwords.errors import InvalidValue
 
@@ -85,8 +84,6 @@ def _opened(file: Path) -> Ledger:
 
 def _accounts(found: Ledger, limit: int) -> list[str]:
     """The ids that have spent most, and what all of them have in common."""
-    from dpwords.studies.study import Table
-
     budget, count, accounts = found.budget, len(found), found.accounts(limit)
     title = f"{count} id{'' if count == 1 else 's'}, " + (
         "no budget" if budget is None else f"a budget of {budget:.12g} each"
@@ -98,7 +95,7 @@ def _accounts(found: Ledger, limit: int) -> list[str]:
         (_name(each.id, several), f"{each.spent:.12g}", None if budget is None else f"{each.left:.12g}", str(each.runs))
         for each in accounts
     ]
-    lines = [title, *table(Table(("id", "spent", "left", "runs"), tuple(rows)), Terminal.of_output())]
+    lines = [title, *table(("id", "spent", "left", "runs"), rows, Terminal.of_output())]
     if count > len(accounts):
         lines.append(f"({count - len(accounts)} more have spent no more than these: --limit shows them)")
     if several:
@@ -114,8 +111,6 @@ def _accounts(found: Ledger, limit: int) -> list[str]:
 
 def _charges(found: Ledger, one: str, limit: int) -> list[str]:
     """The latest charges of an id, given as a text that stands for a whole number if the ledger has those."""
-    from dpwords.studies.study import Table
-
     lines: list[str] = []
     several = len(found.kinds()) > 1
     for kind in (str, int):
@@ -132,7 +127,7 @@ def _charges(found: Ledger, one: str, limit: int) -> list[str]:
             rows = [
                 (e.time, f"{e.epsilon:.12g}", str(e.k), e.distance, e.method, _name(e.run)) for e in entries[-limit:]
             ]
-            lines += table(Table(header, tuple(rows)), Terminal.of_output())
+            lines += table(header, rows, Terminal.of_output())
     return lines or ["nothing has been charged for this id"]
 
 

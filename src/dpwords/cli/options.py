@@ -1,4 +1,4 @@
-"""Options that several commands share: those of the fields of a recipe, and the recipe that a user has given."""
+"""Options that several commands share, and their headings; the recipe that the options of a user describe."""
 
 from __future__ import annotations
 
@@ -9,51 +9,86 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from dpwords.cli import completing
+from dpwords.cli import completion
 from dpwords.core.cache import VARIABLE
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.errors import InvalidValue
+from dpwords.recipes import fields
 from dpwords.recipes.fields import DEFAULTS, FIELDS, Section, as_option
 from dpwords.recipes.recipe import Recipe
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-LANGUAGE = tuple(key for key, each in FIELDS.items() if each.section is Section.LANGUAGE and key != "separator")
+LANGUAGE = tuple(key for key in fields.LANGUAGE if key != "separator")  # the separator is that of words
 MECHANISM = ("edits", "mechanism", "k", "utility", "alpha", "calibration")
 _SHORT = {"epsilon": "-e"}
-_COMPLETED = {
-    "alphabet": completing.alphabets,
-    "system": completing.systems,
-    "rules": completing.rules,
-    **dict.fromkeys(("lexicon", "input", "output"), completing.files),
+_QUESTION = "The question"
+_ASKED = ("question", "patterns", "per_place", "confidence", "method", "top", "releases", "prior", "samples")
+_HEADINGS: dict[str, str] = {  # those of options in help texts; options that have none come first
+    **{key: each.section for key, each in FIELDS.items()},
+    **dict.fromkeys(_ASKED, _QUESTION),
+    **dict.fromkeys(("no_cache", "certificates"), Section.PROMISE),
+    **dict.fromkeys(("ledger", "resume", "key_file"), Section.TABLE),
 }
+_COMPLETED = {
+    "alphabet": completion.ALPHABETS,
+    "system": completion.SYSTEMS,
+    "rules": completion.RULES,
+    **dict.fromkeys(("lexicon", "input", "output"), completion.FILES),
+}
+
+
+class SectionedCommand(click.Command):
+    """A command with many options, which its help shows under headings."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options."""
+        records: dict[str, list[tuple[str, str]]] = {heading: [] for heading in ("Options", _QUESTION, *Section)}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                records[_HEADINGS.get(parameter.name or "", "Options")].append(record)
+        for heading, lines in records.items():
+            if lines:
+                with formatter.section(heading):
+                    formatter.write_dl(lines)
 
 
 def field_options(*keys: str, **changed: Any) -> Callable[[Command], Command]:
     """Add the options of fields of a recipe; `changed` are other arguments for `click.option`."""
-    return lambda command: with_options(command, [_option(key, changed) for key in keys])
+
+    def added(command: Command) -> Command:
+        for key in reversed(keys):
+            command = _option(key, changed)(command)
+        return command
+
+    return added
 
 
 def _option(key: str, changed: dict[str, Any]) -> Callable[[Any], Any]:
     known = FIELDS[key]
-    kind: Any = click.Choice(known.kind.choices) if known.kind.choices else None
+    schema = known.kind.schema
     given: dict[str, Any] = {
-        "type": kind or (float if known.kind.is_number else int if known.kind.is_whole else None),
+        "type": click.Choice(schema["enum"]) if "enum" in schema else None,
         "default": DEFAULTS[key],
         "show_default": bool(DEFAULTS[key]),
-        "is_flag": known.kind.is_flag,
-        "multiple": known.kind.is_several,
         "shell_complete": _COMPLETED.get(key),
-        "callback": _checked,
         "help": known.help,
+        **_OF_TYPES.get(schema.get("type", ""), {}),
     }
     return click.option(as_option(key), *([_SHORT[key]] if key in _SHORT else []), key, **given | changed)
 
 
 def _checked(_context: click.Context, option: click.Parameter, value: Any) -> Any:
-    known = FIELDS[option.name or ""].kind
-    return (
-        known.checked(option.name or "", value) if value is not None and (known.is_number or known.is_whole) else value
-    )
+    name = option.name or ""
+    return None if value is None else FIELDS[name].kind.checked(name, value)
+
+
+_OF_TYPES: dict[str, dict[str, Any]] = {  # what `click.option` has to know about the types of JSON Schema
+    "number": {"type": float, "callback": _checked},
+    "integer": {"type": int, "callback": _checked},
+    "boolean": {"is_flag": True},
+    "array": {"multiple": True},
+}
 
 
 def given_recipe(keys: Iterable[str] = FIELDS, base: Recipe | None = None) -> Recipe:
@@ -99,9 +134,21 @@ def above_zero(_context: click.Context, option: click.Parameter, value: float | 
     return None if value is None else positive_number(value, name, f"{name} 1")
 
 
-def at_least_one(_context: click.Context, option: click.Parameter, value: int) -> int:
+def at_least_one(_context: click.Context, option: click.Parameter, value: int | None) -> int | None:
     """The number that was given to an option, if it is 1 or more."""
-    return whole_number(value, option.opts[0], 1)
+    return None if value is None else whole_number(value, option.opts[0], 1)
+
+
+def probability(example: float, rule: str = "between 0 and 1") -> Callable[..., float | None]:
+    """A callback for an option whose value is above 0 and below 1; `rule` says so."""
+
+    def checked(_context: click.Context, option: click.Parameter, value: float | None) -> float | None:
+        if value is not None and not 0 < value < 1:
+            name = option.opts[0]
+            raise InvalidValue(f"{name} is {rule}: take for example {name} {example}")
+        return value
+
+    return checked
 
 
 def epsilons(_context: click.Context, _parameter: click.Parameter, text: str | None) -> list[float]:
@@ -134,11 +181,4 @@ mechanism_options = field_options(*MECHANISM)
 
 def certificate_options(command: Command) -> Command:
     """Add --certificate-time and --no-cache."""
-    return with_options(command, [_option("certificate_time", {}), _NO_CACHE])
-
-
-def with_options(command: Command, options: Iterable[Callable[[Command], Command]]) -> Command:
-    """The command with these options, in this order."""
-    for option in reversed(list(options)):
-        command = option(command)
-    return command
+    return field_options("certificate_time")(_NO_CACHE(command))

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpwords.cli import completing
-from dpwords.cli.help import SectionedCommand
+from dpwords.cli.completion import FILES
 from dpwords.cli.options import (
+    SectionedCommand,
     certificate_options,
     field_options,
     given_recipe,
@@ -20,15 +20,15 @@ from dpwords.cli.options import (
     mechanism_options,
     refuse,
 )
-from dpwords.cli.preparing import prepare
-from dpwords.cli.release_files import file_options, refuse_file_options, release_file
-from dpwords.cli.terminal import emit, lines_of_stdin, note, shown
+from dpwords.cli.release_files import NEED_INPUT, file_options, release_file
+from dpwords.cli.terminal import emit, lines_of_stdin, note, prepare, shown
 from dpwords.errors import NotInLanguage
 from dpwords.recipes.recipe import Recipe
 
 if TYPE_CHECKING:
     from dpwords.languages.language import Language
     from dpwords.mechanisms.private import Private
+    from dpwords.recipes.notation import Notation
 
 _WARNED = 3  # lengths, the largest ones, whose warnings are shown
 
@@ -46,7 +46,7 @@ def _silence(_context: click.Context, _parameter: click.Parameter, chosen: bool)
 @click.option(
     "--recipe",
     "recipe_file",
-    shell_complete=completing.files,
+    shell_complete=FILES,
     help="A JSON file that describes the release, as --print-recipe writes it. Options that are given beside it come "
     "before what it says.",
 )
@@ -147,9 +147,9 @@ def release(
         check_target(certificates, "certificates", recipe)
     inside = recipe.inside(mechanism)
     if recipe.input is not None:
-        release_file(recipe, mechanism, inside, certificates, options | {"quiet": quiet, "budget": budget})
+        release_file(recipe, mechanism, inside, certificates, options | {"budget": budget})
         return
-    refuse_file_options()
+    refuse("without --input there is no file", *NEED_INPUT)
     language = recipe.language()
     notation = Notation(language, recipe.separator)
     empty_word = mechanism.distance == "levenshtein" and language.accepts([])
@@ -157,13 +157,11 @@ def release(
     if inside is not None:
         _refuse_others(inside, words)
     if all(map(language.accepts, words)):
-        prepare(mechanism, {len(word) for word in words if word}, certificates, quiet)
+        prepare(mechanism, {len(word) for word in words if word}, certificates)
     try:
         released = mechanism.release_all(words, progress=partial(shown, label="releasing"))
     except NotInLanguage as error:
-        _refuse_broken_rules(words, recipe)
-        change = " (--separator changes that)" if notation.as_characters else ""
-        raise NotInLanguage(f"{error.message}; words are read {notation.manner}{change}") from None
+        raise _refusal(error, words, recipe, notation) from None
     if certificates is not None and mechanism.certificates is not None:
         mechanism.certificates.save(certificates)
     write = notation.write
@@ -172,6 +170,16 @@ def release(
     emit([write(each) for each in released])
     if not quiet and words:
         _report(mechanism, sorted({len(word) for word in words if word}))
+
+
+def _refusal(error: NotInLanguage, words: list[Any], recipe: Recipe, notation: Notation) -> NotInLanguage:
+    """What is said if a word is not in the language: the rule that it breaks, or how words are read."""
+    for number, word in enumerate(words, start=1):
+        rule = recipe.broken_rule(word)
+        if rule is not None:
+            return NotInLanguage(f"word {number} breaks the rule {rule}: correct it, or leave out the rule")
+    change = " (--separator changes that)" if notation.as_characters else ""
+    return NotInLanguage(f"{error.message}; words are read {notation.manner}{change}")
 
 
 def _report(mechanism: Private, lengths: list[int]) -> None:
@@ -191,14 +199,3 @@ def _refuse_others(inside: Language, words: list[Any]) -> None:
                 f"word {number}: the word is not in the language ({fault}): correct it, or use --any-word to take "
                 "every word over the symbols"
             )
-
-
-def _refuse_broken_rules(words: list[Any], recipe: Recipe) -> None:
-    """Refuse the first word that is in the language except for one of the rules, with the rule."""
-    from dpwords.recipes.languages import restricted
-
-    without = recipe.without_rules()
-    for number, word in enumerate(words, start=1):
-        for text in recipe.rules if without.accepts(word) else ():
-            if not restricted(without, [text]).accepts(word):
-                raise NotInLanguage(f"word {number} breaks the rule {text}: correct it, or leave out the rule")

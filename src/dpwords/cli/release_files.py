@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpwords.cli.completing import files
-from dpwords.cli.options import Command, field_options, refuse, with_options
-from dpwords.cli.preparing import prepare
+from dpwords.cli.completion import FILES
+from dpwords.cli.options import Command, field_options, refuse
 from dpwords.cli.targets import refuse_overwriting
-from dpwords.cli.terminal import check_standard_output, copy_out, note, rows_bar
+from dpwords.cli.terminal import check_standard_output, copy_out, is_quiet, note, prepare, rows_bar
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.recipes.fields import WHERE
 from dpwords.recipes.recipe import Recipe
@@ -34,37 +33,28 @@ _SHOWN = 6  # names of columns in one line
 _EXAMPLE = 10  # symbols of a word
 _SHAPE = WHERE[:-1]  # the separator is also that of words that are no table
 _FILES = ("input", "output", "format", "header", "no_header", "output_format", *_SHAPE, "id", "by", "budget", "split")
-_RUNS = (
-    click.option(
-        "--ledger",
-        shell_complete=files,
-        help="A file that records the ε spent for each person, before anything is drawn.",
-    ),
-    click.option("--resume", is_flag=True, help="Finish a release that was interrupted; it is not paid for twice."),
+word_file_options = field_options("input", "format", "header", "no_header", *_SHAPE, "invalid")
+_LEDGER = click.option(
+    "--ledger",
+    shell_complete=FILES,
+    help="A file that records the ε spent for each person, before anything is drawn.",
+)
+_RESUME = click.option(
+    "--resume", is_flag=True, help="Finish a release that was interrupted; it is not paid for twice."
 )
 _KEY = click.option(
     "--key-file",
-    shell_complete=files,
+    shell_complete=FILES,
     help="A file with 64 hexadecimal digits, a secret key: the same key, --id and word give the same draw.  "
     "[default: a fresh key, destroyed when the release is finished]",
 )
-_NEED_INPUT = (*_FILES[1:], "ledger", "resume", "invalid", "drop_others", "key_file")
+NEED_INPUT = (*_FILES[1:], "ledger", "resume", "invalid", "drop_others", "key_file")
 
 
 def file_options(command: Command) -> Command:
     """Add --input, --output and what belongs to them."""
     command = field_options("invalid", "drop_others")(_KEY(command))
-    return field_options(*_FILES)(with_options(command, _RUNS))
-
-
-def word_file_options(command: Command) -> Command:
-    """Add --input, and what says where its words are."""
-    return field_options("input", "format", "header", "no_header", *_SHAPE, "invalid")(command)
-
-
-def refuse_file_options() -> None:
-    """Raise `InvalidValue` if an option is given that has no effect without --input."""
-    refuse("without --input there is no file", *_NEED_INPUT)
+    return field_options(*_FILES)(_LEDGER(_RESUME(command)))
 
 
 def release_file(
@@ -81,34 +71,31 @@ def release_file(
     need_pyarrow()
     from dpwords.frames.jobs import FileRelease
 
-    quiet, key_file, charged = options["quiet"], options["key_file"], options["ledger"] is not None
+    key_file, charged = options["key_file"], options["ledger"] is not None
     job = _job(recipe, mechanism, inside)
     if charged and Path(options["ledger"]).exists():
         _ledger(options)  # refuses what is not a ledger before any work; a new one is only made when all is checked
     release: FileRelease | None = None
     begin, written = time.monotonic(), False
     try:
-        with FileRelease(job, None if key_file is None else _key(key_file, quiet), options["resume"]) as release:
+        with FileRelease(job, None if key_file is None else _key(key_file), options["resume"]) as release:
             if release.is_complete:
-                _say(not quiet, f"{Path(job.target).name} is complete: there is nothing to resume")
+                note(f"{Path(job.target).name} is complete: there is nothing to resume")
                 return
             if job.target == STANDARD:
                 check_standard_output(release.target_is_text)
-            with rows_bar("checking", quiet=quiet) as progress:
+            with rows_bar("checking") as progress:
                 plan = release.survey(progress, charged)
-            if not quiet:
-                _report_contents(release, plan, recipe)
-            _prepare_all(mechanism, plan, certificates, quiet)
-            if not quiet:
-                _report_promise(release, plan)
+            _report_contents(release, plan, recipe)
+            _prepare_all(mechanism, plan, certificates)
+            _report_promise(plan)
             ledger = _ledger(options) if charged else None
-            with rows_bar("releasing", plan.rows, quiet) as progress:
+            with rows_bar("releasing", plan.rows) as progress:
                 output = release.write(plan, ledger, progress)
             written = True
             if output is not None:
                 copy_out(output)
-            if not quiet:
-                _report_after(release, plan, time.monotonic() - begin)
+            _report_after(release, plan, time.monotonic() - begin)
     except KeyboardInterrupt:
         if written:
             raise KeyboardInterrupt("all was released before") from None
@@ -152,25 +139,25 @@ def _ledger(options: Mapping[str, Any]) -> Any:
     return Ledger(options["ledger"], budget=options["budget"])
 
 
-def _key(path: str, quiet: bool) -> bytes:
+def _key(path: str) -> bytes:
     """The key in a file; a note if others may read it."""
     from dpwords.core.files import read_text
 
     digits = read_text(path).strip()
     if not re.fullmatch("[0-9a-fA-F]{64}", digits):
         raise InvalidValue("a key file has 64 hexadecimal digits: make one with 'openssl rand -hex 32'")
-    if not quiet and os.name == "posix" and Path(path).stat().st_mode & 0o077:
+    if os.name == "posix" and Path(path).stat().st_mode & 0o077:
         note("note: the key file can be read by others, who can then undo the privacy: chmod 600 it")
     return bytes.fromhex(digits)
 
 
-def _prepare_all(mechanism: Private, plan: Plan, certificates: Path | None, quiet: bool) -> None:
+def _prepare_all(mechanism: Private, plan: Plan, certificates: Path | None) -> None:
     """Make everything that the draws need from calibration, where it can be seen."""
-    begin, said = time.monotonic(), quiet
+    begin, said = time.monotonic(), False
     for number, (each, length) in enumerate(plan.kinds, start=1):
         if length:
             about = f" ({number} of {len(plan.kinds)})" if len(plan.kinds) > 1 and not _hides_lengths(plan) else ""
-            prepare(each, [length], certificates if each is mechanism else None, quiet, about)
+            prepare(each, [length], certificates if each is mechanism else None, about)
         if not said and number < len(plan.kinds) and time.monotonic() - begin > _PATIENCE:
             note(
                 f"proofs for {number} of {len(plan.kinds)} lengths took {time.monotonic() - begin:.0f} s: "
@@ -204,14 +191,14 @@ def _report_contents(release: FileRelease, plan: Plan, recipe: Recipe) -> None:
         note(f"{Path(release.job.target).name} is replaced: if it was published, its words have spent ε before")
 
 
-def _report_promise(release: FileRelease, plan: Plan) -> None:
+def _report_promise(plan: Plan) -> None:
     """The public summary for the ε of a typical word of the commonest length, and warnings for other lengths.
 
     Where lengths are hidden as well, it is for a length that has nothing to do with the words.
     """
     mechanism, hidden = plan.release.mechanism, _hides_lengths(plan)
     length = _some_length(mechanism.language) if hidden else plan.commonest_length
-    if not length or not plan.words:
+    if is_quiet() or not length or not plan.words:
         return
     lengths = [length] if hidden else sorted({each for _, each in plan.kinds if each})
     first, *lines = str(plan.release.like(plan.typical_epsilon, length).summary(length)).splitlines()
@@ -231,11 +218,6 @@ def _hides_lengths(plan: Plan) -> bool:
 def _some_length(language: Language) -> int:
     """A length of words, 10 if there are any; 0 if there are only very long ones."""
     return next((each for each in (*range(_EXAMPLE, 0, -1), *range(_EXAMPLE, 64)) if language.count(each)), 0)
-
-
-def _say(wanted: bool, text: str) -> None:
-    if wanted:
-        note(text)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -11,21 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpwords.cli.colours import Terminal
-from dpwords.cli.help import SectionedCommand
 from dpwords.cli.options import (
     Command,
+    SectionedCommand,
     at_least_one,
     certificate_options,
     epsilons,
     field_options,
     given_recipe,
     language_options,
-    with_options,
 )
 from dpwords.cli.release_files import word_file_options
 from dpwords.cli.tables import side_by_side, table
-from dpwords.cli.terminal import emit, note, shown
+from dpwords.cli.terminal import Terminal, emit, note, shown
 from dpwords.errors import InvalidValue
 from dpwords.recipes.fields import FIELDS
 from dpwords.recipes.questions import KINDS
@@ -51,7 +49,7 @@ _POSITIONS = click.option(
 
 def _options(command: Command) -> Command:
     """Add -k, --seed and --output."""
-    return with_options(command, (_POSITIONS, _SEED, _OUTPUT))
+    return _POSITIONS(_SEED(_OUTPUT(command)))
 
 
 @click.group(invoke_without_command=True, short_help="Repeat the paper's case studies, or try your own data.")
@@ -184,7 +182,7 @@ def _show(name: str, run: Callable[..., Study], output: Path | None, remarks: tu
     terminal = Terminal.of_output()
     width = min(terminal.width or 100, 100)
     lines = [*textwrap.wrap(found.title, width), ""]
-    lines += [line for each in found.tables for line in (*table(each, terminal), "")]
+    lines += [line for each in found.tables for line in (*table(each.header, each.rows, terminal), "")]
     lines += [line for block in found.blocks for line in side_by_side(block, terminal)]
     lines += [line for note in found.notes for line in textwrap.wrap(note, width)]
     contents: dict[Path, bytes] = {}

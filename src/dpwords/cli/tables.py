@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from dpwords.cli.colours import Terminal, in_bold, meaning
+from dpwords.cli.terminal import Terminal, in_bold, meaning
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from dpwords.studies.study import Block, Column, Sample, Table
+    from dpwords.studies.study import Block, Column, Sample
 
 _GAP = 3
 
 
-def table(shown: Table, terminal: Terminal) -> list[str]:
+def table(header: Sequence[str], rows: Iterable[Sequence[str | float | None]], terminal: Terminal) -> list[str]:
     """A table whose first column is left-aligned and whose other columns are right-aligned, one line for each row.
 
-    If that is too wide for the terminal, each cell gets a line of its own.
+    If that is too wide for the terminal, each cell gets a line of its own. None stands for a missing number.
     """
-    rows = [shown.header, *(tuple(_cell(value) for value in row) for row in shown.rows)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    texts = [tuple(header), *(tuple(map(_cell, row)) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
     if terminal.width is not None and sum(widths) + _GAP * (len(widths) - 1) > terminal.width:
-        names, longest = shown.header[1:], max(map(len, shown.header))
-        return [shown.header[0]] + [
+        names, longest = header[1:], max(map(len, header))
+        return [header[0]] + [
             line
-            for name, *values in rows[1:]
+            for name, *values in texts[1:]
             for line in (name, *(f"  {n.ljust(longest)} {v}" for n, v in zip(names, values, strict=True)))
         ]
     if terminal.colours:
-        return _rich_table(rows, terminal)
+        return _rich_table(texts, terminal)
     return [
         (" " * _GAP)
         .join(
@@ -38,7 +38,7 @@ def table(shown: Table, terminal: Terminal) -> list[str]:
             for position, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         .rstrip()
-        for row in rows
+        for row in texts
     ]
 
 

@@ -1,42 +1,96 @@
-"""Input and output of the terminal: complete output or none, input of limited size, and progress bars."""
+"""Input and output of the terminal: complete output or none, input of limited size, colours, and progress bars.
+
+Colours have the same meanings as in pictures and on the page. A pipe gets none.
+"""
 
 from __future__ import annotations
 
 import io
 import logging
 import os
+import shutil
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from itertools import repeat
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
-from dpwords.cli.colours import shows_colours
+from dpwords.core.files import staged
 from dpwords.errors import InvalidValue, TooLarge
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.progress import Progress
+
+    from dpwords.mechanisms.private import Private
+    from dpwords.plots.palette import Colour
 
 Item = TypeVar("Item")
 LONGEST_LINE = 2**24  # bytes
 LARGEST_INPUT = 2**28  # bytes
 _CHUNK = 2**20  # bytes
 BROKEN_PIPE = 141  # the exit code that a shell reports for a program ended by SIGPIPE
+_DARK_BACKGROUNDS = {"0", "1", "2", "3", "4", "5", "6", "8"}  # of the sixteen colours that COLORFGBG numbers
 NO_OUTPUT = "standard output is closed, so nothing can be written: open it or redirect it"
 
 
-def emit(lines: Sequence[str]) -> None:
-    """Write all lines to standard output at once."""
+@dataclass(frozen=True)
+class Terminal:
+    """How wide the output may be, and whether it shows colours."""
+
+    width: int | None  # None: as wide as needed
+    colours: bool
+
+    @classmethod
+    def of_output(cls) -> Terminal:
+        """The width and colours of standard output."""
+        if sys.stdout is None or not sys.stdout.isatty():
+            return cls(None, False)
+        return cls(shutil.get_terminal_size().columns, shows_colours(sys.stdout))
+
+    def lines(self, content: RenderableType) -> list[str]:
+        """What rich shows of a content on this terminal, line by line."""
+        from rich.console import Console
+
+        page = io.StringIO()
+        Console(file=page, force_terminal=True, width=self.width, highlight=False).print(content)
+        return page.getvalue().splitlines()
+
+
+def shows_colours(stream: TextIO | None) -> bool:
+    """Whether a stream is a terminal with colours, whose user has not refused them with NO_COLOR."""
+    refused = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return stream is not None and stream.isatty() and not refused
+
+
+def meaning(name: str) -> str:
+    """The style of a meaning, such as "changed", in bold type."""
+    from dpwords.plots.palette import COLOURS
+
+    return in_bold(COLOURS[name])
+
+
+def in_bold(colour: Colour) -> str:
+    """The style of a colour. A terminal that does not tell its background gets the shade that is legible on both."""
+    background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
+    return f"bold {colour.dark if background in _DARK_BACKGROUNDS else colour.light}"
+
+
+def emit(lines: Sequence[str], files: Mapping[Path, bytes] | None = None) -> None:
+    """Write all lines to standard output at once, and these files if that succeeds."""
     check_standard_output()
     try:
         content = "".join(f"{line}\n" for line in lines).encode(sys.stdout.encoding)
     except UnicodeEncodeError:
         raise InvalidValue(f"{sys.stdout.encoding} cannot write this output: set PYTHONIOENCODING=utf-8") from None
-    copy_out(io.BytesIO(content))
+    with staged(files or {}):
+        copy_out(io.BytesIO(content))
 
 
 def check_standard_output(is_text: bool = True) -> None:
@@ -77,23 +131,26 @@ def flush_output() -> bool:
 
     What cannot be written is discarded, so that the interpreter's own attempt at exit does not fail again.
     """
-    failed = [stream for stream in (sys.stdout, sys.stderr) if stream is not None and not _flushed(stream)]
-    for stream in failed:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    failed = []
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            failed.append(stream)
     return sys.stdout not in failed
 
 
-def _flushed(stream: TextIO) -> bool:
-    try:
-        stream.flush()
-    except OSError:
-        return False
-    return True
+def is_quiet() -> bool:
+    """Whether the running command has to write nothing but errors to standard error."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.params.get("quiet"))
 
 
 def note(text: str) -> None:
-    """Write one line to standard error, if there is one."""
-    _write(text, dim=True)
+    """Write one line to standard error, if there is one and --quiet is not given."""
+    if not is_quiet():
+        _write(text, dim=True)
 
 
 class LoggedNotes(logging.Handler):
@@ -147,7 +204,7 @@ def status(text: str) -> Iterator[Callable[[str], None]]:
 
     The block gets something to call with another text.
     """
-    if not _is_terminal():
+    if not _is_watched():
         yield lambda _text: None
         return
     from rich.progress import SpinnerColumn, TimeElapsedColumn
@@ -159,7 +216,7 @@ def status(text: str) -> Iterator[Callable[[str], None]]:
 
 def shown(items: Sequence[Item], label: str, least: int = 2) -> Iterator[Item]:
     """The items, with a progress bar if there are at least `least` of them and standard error is a terminal."""
-    if not _is_terminal() or len(items) < least:
+    if not _is_watched() or len(items) < least:
         yield from items
         return
     with _bar() as progress:
@@ -167,34 +224,41 @@ def shown(items: Sequence[Item], label: str, least: int = 2) -> Iterator[Item]:
 
 
 @contextmanager
-def steps_bar(quiet: bool = False, about: str = "") -> Iterator[Callable[[str, float | None], None] | None]:
+def _steps_bar(about: str) -> Iterator[Callable[[str, float | None], None] | None]:
     """Something to call with what is being done, and the fraction of it that is done; None if nobody could see it.
 
     The bar appears with the first call. `about` follows each text.
     """
-    if quiet or not _is_terminal():
+    if not _is_watched():
         yield None
         return
-    bars: list[Any] = []
+    bars: list[Progress] = []
+    with ExitStack() as shown:
 
-    def show(text: str, fraction: float | None) -> None:
-        if not bars:
-            bars.append(_bar())
-            bars[0].start()
-            bars[0].add_task("", total=1.0)
-        bars[0].update(0, description=text + about, completed=fraction or 0.0)
+        def show(text: str, fraction: float | None) -> None:
+            if not bars:
+                bars.append(shown.enter_context(_bar()))
+                bars[0].add_task("", total=1.0)
+            bars[0].update(bars[0].task_ids[0], description=text + about, completed=fraction or 0.0)
 
-    try:
         yield show
-    finally:
-        for bar in bars:
-            bar.stop()
+
+
+def prepare(mechanism: Private, lengths: Iterable[int], path: Path | None = None, about: str = "") -> None:
+    """Load the certificates that a file keeps, and make what draws of words of these lengths need, with a bar."""
+    certificates = mechanism.certificates
+    with _steps_bar(about) as progress:
+        if path is not None and path.exists() and certificates is not None:
+            certificates.load(path, None if progress is None else lambda fraction: progress("proving again", fraction))
+        for length in sorted(lengths):
+            if mechanism.distance != "hamming" or mechanism.k <= length:
+                mechanism.prepare(length, progress, in_full=path is not None)
 
 
 @contextmanager
-def rows_bar(label: str, total: int | None = None, quiet: bool = False) -> Iterator[Callable[[int], None]]:
+def rows_bar(label: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
     """Something to call with the number of rows that are done; a bar shows them, their rate, and the time left."""
-    if quiet or not _is_terminal():
+    if not _is_watched():
         yield lambda _rows: None
         return
     with _bar("{task.completed:,.0f} rows", "{task.fields[rate]:,.0f} rows/s") as progress:
@@ -208,8 +272,9 @@ def rows_bar(label: str, total: int | None = None, quiet: bool = False) -> Itera
         yield show
 
 
-def _is_terminal() -> bool:
-    return sys.stderr is not None and sys.stderr.isatty()
+def _is_watched() -> bool:
+    """Whether somebody could see progress: standard error is a terminal, and --quiet is not given."""
+    return sys.stderr is not None and sys.stderr.isatty() and not is_quiet()
 
 
 def _bar(*more: str) -> Progress:

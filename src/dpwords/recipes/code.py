@@ -1,27 +1,139 @@
-"""A recipe as Python code."""
+"""A recipe as code: as a command for a shell, and as a Python program."""
 
 from __future__ import annotations
 
 import json
+import shlex
+from collections.abc import Mapping
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from string import Template
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from dpwords.bridges.system_files import SYSTEM_FILES
 from dpwords.core.files import FileContent
 from dpwords.errors import InvalidValue
 from dpwords.languages.lexicon import Lexicon
 from dpwords.mechanisms.choice import NAMED
-from dpwords.recipes.building import name_of
-from dpwords.recipes.fields import WHERE
+from dpwords.recipes.fields import FIELDS, WHERE, Section, as_option
 from dpwords.recipes.kinds import NamedFile
-from dpwords.recipes.rule_notation import cells, rule_parts
+from dpwords.recipes.notation import cells, pattern_separator, rule_parts
 from dpwords.recipes.table_formats import form_of, output_name
 
 if TYPE_CHECKING:
     from dpwords.recipes.description import Description
 
+_FIRST, _LAST = ("input", "format", "output_format"), ("output",)  # options of a command
+_LISTS = {"alphabet": "symbols.txt", "lexicon": "words.txt"}  # the files that a command writes before it reads them
+_LONGEST_WRITTEN = 4_000  # characters of a system that is written out
 _OPENED = {"gz": "gzip", "bz2": "bz2", "xz": "lzma"}  # modules of Python with an open function
-_LONGEST_WRITTEN = 4_000  # characters of a system that is written into the code; others are read from their files
+_USUAL = (("split", "equal"), ("invalid", "fail"))
+_TABLES = {  # imports, code that reads a table, and code that writes the released one
+    "csv": (
+        "import pandas as pd  # pip install pandas",
+        "table = pd.read_csv($old, dtype=str, keep_default_na=False$tab$header)$numbered",
+        "private.to_csv($new, index=False$tab$bare)",
+    ),
+    "jsonl": (
+        "import json\nimport pyarrow as pa",
+        """with $reading as file:
+    rows = [json.loads(line) for line in file if line.strip()]
+names = dict.fromkeys(name for row in rows for name in row)
+table = pa.table({name: [row.get(name) for row in rows] for name in names})""",
+        r"""with $writing as file:
+    for row in private.to_pylist():
+        file.write((json.dumps(row, ensure_ascii=False) + "\n").encode())""",
+    ),
+    "text": (
+        "import pyarrow as pa",
+        r"""with $reading as file:
+    table = pa.table({"word": [line.decode().rstrip("\r\n") for line in file]})""",
+        r"""with $writing as file:
+    file.write("".join(f"{word}\n" for word in private["word"].to_pylist()).encode())""",
+    ),
+    "parquet": ("import pyarrow.parquet as pq", "table = pq.read_table($old)", "pq.write_table(private, $new)"),
+    "arrow": (
+        "from pyarrow import feather",
+        "table = feather.read_table($old)",
+        'feather.write_feather(private, $new, compression="uncompressed")',
+    ),
+    "arrows": (
+        "import pyarrow as pa",
+        "table = pa.ipc.open_stream($old).read_all()",
+        "with pa.ipc.new_stream($new, private.schema) as stream:\n    stream.write_table(private)",
+    ),
+    "feather": (
+        "from pyarrow import feather",
+        "table = feather.read_table($old)",
+        "feather.write_feather(private, $new)",
+    ),
+}
+
+
+def command(recipe: Description, name: str = "release", more: Mapping[str, Any] | None = None) -> str:
+    """The command of this name with the options of a recipe, on several lines; `more` are other options, which come
+    first. What came as a list, or as a system in JSON, is written to a file before.
+    """
+    files, options = _written(recipe)
+    values = {**(more or {}), **{key: options[key] for key in sorted(options, key=_position)}}
+    parts = [f"dpwords {name}"] + [_option(key, each) for key, value in values.items() for each in _each(value)]
+    written = [f"printf '%s\\n' {' '.join(map(shlex.quote, lines))} > {shlex.quote(f)}" for f, lines in files.items()]
+    return "\n".join([*written, _folded([" ".join(parts[:2]), *parts[2:]])])
+
+
+def _written(recipe: Description) -> tuple[dict[str, list[str]], dict[str, Any]]:
+    """The files that have to be written before, by their names, and the values of all options."""
+    files: dict[str, list[str]] = {}
+    options = recipe.values()
+    if recipe.shares_budget:
+        options = {key: value for key, value in options.items() if (key, value) != ("split", "equal")}
+    for key, value in list(options.items()):
+        mark = "@" if key == "alphabet" else ""
+        if isinstance(value, NamedFile):
+            options[key] = f"{mark}{value.path or value.name}"
+        elif isinstance(value, FileContent):
+            options[key] = value.name
+            if _is_written_out(value):
+                files[value.name] = [value.content.decode("utf-8", "replace")]
+        elif isinstance(value, tuple) and key in _LISTS:
+            options[key], files[_LISTS[key]] = f"{mark}{_LISTS[key]}", list(value)
+    return files, options
+
+
+def _is_written_out(value: Any) -> TypeGuard[FileContent]:
+    """Whether a value is a small system in JSON, which commands and code have in full; other files have to be there."""
+    small = isinstance(value, FileContent) and len(value.content) <= _LONGEST_WRITTEN
+    return small and PurePath(value.name).suffix.lower() == ".json"
+
+
+def _position(key: str) -> tuple[int, int]:
+    """Files first, then where the words are, what may be released, what is promised, and whose words they are."""
+    section = FIELDS[key].section
+    later = [key not in _FIRST, key not in WHERE, section is not Section.LANGUAGE, section is not Section.PROMISE]
+    return (later.index(False) if False in later else len(later) + (key in _LAST)), list(FIELDS).index(key)
+
+
+def _each(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _option(key: str, value: Any) -> str:
+    """An option with its value, as a shell takes it."""
+    if value is True:
+        return as_option(key)
+    text = _number(value) if isinstance(value, float) else str(value)
+    return f"{as_option(key)} {shlex.quote(text)}"
+
+
+def _folded(parts: list[str], width: int = 80) -> str:
+    """A command on lines of some width."""
+    lines = [parts[0]]
+    for part in parts[1:]:
+        if len(lines[-1]) + len(part) < width:
+            lines[-1] += f" {part}"
+        else:
+            lines[-1] += " \\"
+            lines.append(f"    {part}")
+    return "\n".join(lines)
 
 
 def python(recipe: Description) -> str:
@@ -31,12 +143,8 @@ def python(recipe: Description) -> str:
     if recipe.input is not None:
         needed, reading, writing = files_code(recipe)
         imports += needed
-        given = {key: value for key, value in recipe.table_values().items() if value}
-        if given.get("split") == "equal":
-            del given["split"]
-        if given.get("invalid") == "fail":
-            del given["invalid"]
-        call = ["mechanism", "table", *(f"{name}={value!r}" for name, value in given.items())]
+        given = [(key, value) for key, value in recipe.table_values().items() if value and (key, value) not in _USUAL]
+        call = ["mechanism", "table", *(f"{name}={value!r}" for name, value in given)]
         lines += [*reading, f"private = dw.frames.release({', '.join(call)})", *writing]
     return whole(imports, lines)
 
@@ -72,8 +180,7 @@ def language_code(recipe: Description) -> list[str]:
     for text in recipe.rules:
         name, arguments = rule_parts(text)
         if name == "re":
-            by_names = not plain.alphabet.of_characters or (" " in str(arguments[0]) and " " not in plain.alphabet)
-            between = ', separator=" "' if by_names else ""
+            between = ', separator=" "' if pattern_separator(str(arguments[0]), plain) else ""
             lines.append(f"language = language & dw.Pattern({arguments[0]!r}{between})")
         else:
             lines.append(f"language = language & dw.rules.{name}({', '.join(map(repr, arguments))})")
@@ -94,18 +201,14 @@ def _system(recipe: Description) -> str:
         return f"dw.GridWorld({', '.join(arguments)}){states}"
     path = (value.path or value.name) if isinstance(value, NamedFile) else getattr(value, "name", str(value))
     suffix = PurePath(path).suffix.lower()
-    if suffix == ".json" and isinstance(value, FileContent) and len(value.content) <= _LONGEST_WRITTEN:
-        return f"{_transitions(value)}{states}"
+    if _is_written_out(value):
+        system = json.loads(value.content)
+        more = [f", {name}={system[name]!r}" for name in ("accepting", "positions") if system.get(name) is not None]
+        return f"dw.TransitionSystem({system['transitions']!r}, start={system['start']!r}{''.join(more)}){states}"
     named = {"start": recipe.start, "action": recipe.action, "symbols": recipe.dot_symbols}
     given = "".join(f", {name}={each!r}" for name, each in named.items() if each is not None)
     file = f"Path({path!r})" if suffix == ".txt" else repr(path)  # else a map is text
     return f"dw.{SYSTEM_FILES[suffix].load.__name__}({file}{given}){states}"
-
-
-def _transitions(file: FileContent) -> str:
-    system = json.loads(file.content)
-    more = "".join(f", {name}={system[name]!r}" for name in ("accepting", "positions") if system.get(name) is not None)
-    return f"dw.TransitionSystem({system['transitions']!r}, start={system['start']!r}{more})"
 
 
 def mechanism_code(recipe: Description, imports: list[str]) -> str:
@@ -114,7 +217,7 @@ def mechanism_code(recipe: Description, imports: list[str]) -> str:
     promise = f"epsilon={_number(epsilon)}" + (f", k={recipe.k}" if recipe.k > 1 else "")
     if recipe.report is not None:
         return f"dw.Report(language, {promise}, question={recipe.report!r})"
-    name = name_of(recipe)
+    name = recipe.chosen
     if recipe.certificate_time is not None:
         if name == "best":
             return f"dw.Recipe.from_json({json.dumps(recipe.for_receipt().document())!r}).mechanism()"
@@ -145,68 +248,20 @@ def files_code(recipe: Description) -> tuple[list[str], list[str], list[str]]:
         raise InvalidValue("code reads a table from a file: name one that is not standard input")
     kind, packing = form_of(str(recipe.input), recipe.format)
     old, new = repr(recipe.input), repr(recipe.output or output_name(str(recipe.input)))
-    if kind in ("csv", "tsv"):
-        tab = r', sep="\t"' if kind == "tsv" else ""
-        none, bare = (", header=None", ", header=False") if recipe.no_header else ("", "")
-        return (
-            ["import pandas as pd  # pip install pandas"],
-            [
-                f"table = pd.read_csv({old}, dtype=str, keep_default_na=False{tab}{none})",
-                *(["table.columns = [str(number + 1) for number in table.columns]"] if recipe.no_header else []),
-            ],
-            [f"private.to_csv({new}, index=False{tab}{bare})"],
-        )
-    if kind in ("jsonl", "text"):
-        return _lines(kind, packing, old, new)
-    if kind == "parquet":
-        reading, writing = f"pq.read_table({old})", f"pq.write_table(private, {new})"
-        return ["import pyarrow.parquet as pq"], [f"table = {reading}"], [writing]
-    if kind == "arrows":
-        return (
-            ["import pyarrow as pa"],
-            [f"table = pa.ipc.open_stream({old}).read_all()"],
-            [f"with pa.ipc.new_stream({new}, private.schema) as stream:", "    stream.write_table(private)"],
-        )
-    packed = "" if kind == "feather" else ', compression="uncompressed"'
-    return (
-        ["from pyarrow import feather"],
-        [f"table = feather.read_table({old})"],
-        [f"feather.write_feather(private, {new}{packed})"],
-    )
-
-
-def _lines(kind: str, packing: str | None, old: str, new: str) -> tuple[list[str], list[str], list[str]]:
-    """Text with a word or a JSON object on each line."""
     module = _OPENED.get(packing or "")
-    imports = ["import pyarrow as pa"] + ([] if module is None else [f"import {module}"])
     opener = f"{module}.open" if module else "open"
-    if packing == "zst":
-        reading, writing = f"pa.input_stream({old})", f"pa.output_stream({new})"
-    else:
-        reading, writing = f'{opener}({old}, "rb")', f'{opener}({new}, "wb")'
-    if kind == "jsonl":
-        return (
-            [*imports, "import json"],
-            [
-                f"with {reading} as file:",
-                "    rows = [json.loads(line) for line in file if line.strip()]",
-                "names = dict.fromkeys(name for row in rows for name in row)",
-                "table = pa.table({name: [row.get(name) for row in rows] for name in names})",
-            ],
-            [
-                f"with {writing} as file:",
-                "    for row in private.to_pylist():",
-                '        file.write((json.dumps(row, ensure_ascii=False) + "\\n").encode())',
-            ],
-        )
-    return (
-        imports,
-        [
-            f"with {reading} as file:",
-            '    table = pa.table({"word": [line.decode().rstrip("\\r\\n") for line in file]})',
-        ],
-        [
-            f"with {writing} as file:",
-            '    file.write("".join(f"{word}\\n" for word in private["word"].to_pylist()).encode())',
-        ],
-    )
+    packed = packing == "zst"
+    values = {
+        "old": old,
+        "new": new,
+        "reading": f"pa.input_stream({old})" if packed else f'{opener}({old}, "rb")',
+        "writing": f"pa.output_stream({new})" if packed else f'{opener}({new}, "wb")',
+        "tab": r', sep="\t"' if kind == "tsv" else "",
+        "header": ", header=None" if recipe.no_header else "",
+        "bare": ", header=False" if recipe.no_header else "",
+        "numbered": "\ntable.columns = [str(number + 1) for number in table.columns]" if recipe.no_header else "",
+    }
+    needed, *code = _TABLES["csv" if kind == "tsv" else kind]
+    opened = [f"import {module}"] if module and kind in ("jsonl", "text") else []
+    reading, writing = (Template(each).substitute(values).splitlines() for each in code)
+    return [*needed.splitlines(), *opened], reading, writing

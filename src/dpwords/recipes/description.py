@@ -1,4 +1,4 @@
-"""What a recipe says, as values, as JSON, as what a receipt tells, and as a language."""
+"""What a recipe says, as values, as JSON, as what a receipt tells, as a language, and as a mechanism."""
 
 from __future__ import annotations
 
@@ -8,31 +8,37 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from dpwords.core.files import FileContent, file_name, read_text
+from dpwords.core.limits import DEFAULTS as LIMITS
+from dpwords.core.limits import Limits
 from dpwords.errors import InvalidValue, TooLarge, named, within_memory
-from dpwords.recipes.fields import ATTRIBUTES, DEFAULTS, FIELDS, RecipeFields, Section
+from dpwords.mechanisms import choice
+from dpwords.recipes.fields import ATTRIBUTES, DEFAULTS, FIELDS, LANGUAGE, RecipeFields, Section
 from dpwords.recipes.kinds import NamedFile, hash_of
 
 if TYPE_CHECKING:
+    from dpwords.core.symbols import Word
     from dpwords.languages.language import Language
     from dpwords.languages.systems import TransitionSystem
+    from dpwords.mechanisms.private import Private
 
 FORMAT = 1  # of the JSON form
 LARGEST_INCLUDED = 2**16  # characters of JSON of a public file that a receipt has in full
-_DERIVED = ("_system", "_unrestricted", "_restricted")  # what is made of the fields of a language
-_OF_LANGUAGE = tuple(ATTRIBUTES[key] for key, each in FIELDS.items() if each.section is Section.LANGUAGE)
+_PUBLIC = ("alphabet", "system", "lexicon")  # fields that can name public files
 SYSTEM_FIELDS = ("system", "words", "start", "action", "dot_symbols", "walls", "goal")
 _INSTEAD = (  # fields that stand for each other: if one of a group is given, those of the other groups do not count
     (("alphabet",), SYSTEM_FIELDS, ("lexicon",)),
     (("column", "separator"), ("columns",), ("case", "symbol", "order")),
 )
+_NOT_FOR_REPORTS = ("edits", "mechanism", "k", "utility", "alpha", "calibration", "certificate_time", "any_word")
+_NO_PROOF = "long proofs are for tight calibration on words of states that keep their length, which is not in use here"
 
 
 @dataclass(frozen=True, repr=False)
 class Description(RecipeFields):
-    """The fields of a recipe, checked, and what can be done with them without a mechanism. See `Recipe`."""
+    """The fields of a recipe, checked, and what can be made of them. See `Recipe`."""
 
     given: frozenset[str] = field(default=frozenset(), compare=False)  # fields that somebody wrote, even as defaults
 
@@ -73,7 +79,10 @@ class Description(RecipeFields):
             raise InvalidValue(f"{name} is of another version of dpwords: write it again with this one")
         for key in values:
             if key != "recipe" and key not in FIELDS:
-                raise InvalidValue(f"{name} has an unknown field {key[:40]}: leave it out, or correct it{_near(key)}")
+                from difflib import get_close_matches
+
+                near = "".join(f" to {each}" for each in get_close_matches(key, FIELDS, 1))
+                raise InvalidValue(f"{name} has an unknown field {key[:40]}: leave it out, or correct it{near}")
         try:
             return cls.of(values)
         except InvalidValue as error:
@@ -104,8 +113,8 @@ class Description(RecipeFields):
         }
         kept = {key: getattr(self, ATTRIBUTES[key]) for key in self.given if key not in dropped or key in present}
         found = type(self).of(kept | {key: values[key] for key in present})
-        if all(getattr(found, key) == getattr(self, key) for key in _OF_LANGUAGE):
-            vars(found).update({name: vars(self)[name] for name in _DERIVED if name in vars(self)})
+        if "_public" in vars(self) and all(getattr(found, key) == getattr(self, key) for key in LANGUAGE):
+            vars(found)["_public"] = self._public
         return found
 
     def without(self, *keys: str) -> Self:
@@ -125,7 +134,7 @@ class Description(RecipeFields):
         Cost: that of `language`.
         """
         values = {key: value for key, value in self.values().items() if FIELDS[key].in_receipt}
-        for key in ("alphabet", "system", "lexicon"):
+        for key in _PUBLIC:
             if self._is_file(key):
                 values |= self._included(key)
         return type(self).of(values)
@@ -142,7 +151,7 @@ class Description(RecipeFields):
         """What stands for the content of a public file: all of it, or its name and hash if that is long."""
         from dpwords.recipes.languages import public_content
 
-        found = public_content(key, self.without_rules(), self._system)
+        found = public_content(key, self.without_rules(), self._public[0])
         value = getattr(self, key)
         name = file_name(value if isinstance(value, FileContent) else getattr(value, "name", str(value)).lstrip("@"))
         if len(json.dumps(found[key])) > LARGEST_INCLUDED:
@@ -154,7 +163,7 @@ class Description(RecipeFields):
 
     def closed(self, name: str) -> Self:
         """The recipe itself, if it reads no file; for recipes that come from elsewhere, in something of this name."""
-        for key in ("alphabet", "system", "lexicon"):
+        for key in _PUBLIC:
             if isinstance(getattr(self, key), str) and self._is_file(key):
                 raise InvalidValue(f"{name} must not name a path: {named(key)} has to be written out, or be a grid")
         return self
@@ -162,7 +171,7 @@ class Description(RecipeFields):
     def located(self, folder: Path) -> Self:
         """The recipe with paths for the files that it only names: they may lie here, or in this folder."""
         values = {}
-        for key in ("alphabet", "system", "lexicon"):
+        for key in _PUBLIC:
             value = getattr(self, key)
             if isinstance(value, NamedFile) and value.path is None:
                 paths = [path for path in (Path(value.name), folder / value.name) if path.is_file()]
@@ -181,30 +190,87 @@ class Description(RecipeFields):
         return self.budget is not None and self.split == "equal"
 
     @cached_property
-    def _system(self) -> TransitionSystem | None:
-        from dpwords.recipes.languages import system_of
+    def _public(self) -> tuple[TransitionSystem | None, Language, Language]:
+        """The system, if there is one, the language without rules, and the language."""
+        from dpwords.recipes.languages import languages_of
 
-        return system_of(self)
-
-    @cached_property
-    def _unrestricted(self) -> Language:
-        from dpwords.recipes.languages import unrestricted
-
-        return unrestricted(self, self._system)
-
-    @cached_property
-    def _restricted(self) -> Language:
-        from dpwords.recipes.languages import restricted
-
-        return restricted(self._unrestricted, self.rules)
+        return languages_of(self)
 
     def without_rules(self) -> Language:
         """The language that it describes, if there were no rules."""
-        return self._unrestricted
+        return self._public[1]
+
+    def broken_rule(self, word: Word) -> str | None:
+        """The first rule that a word breaks, if it is in the language but for the rules; None if there is none."""
+        from dpwords.recipes.notation import rule
+
+        plain = self.without_rules()
+        rules = self.rules if plain.accepts(word) else ()
+        return next((text for text in rules if not rule(text, plain).accepts(word)), None)
 
     def language(self) -> Language:
         """The language that it describes. Cost: reading the files that it names, once; building the language."""
-        return self._restricted
+        return self._public[2]
+
+    @property
+    def chosen(self) -> str:
+        """The name of the mechanism, that of the default one if none is chosen."""
+        edits = cast(Any, self.edits)
+        return self.mechanism_name or choice.default_name(self.language(), edits, self.utility, self.calibration)
+
+    def mechanism(self, limits: Limits = LIMITS) -> Private:
+        """The mechanism that it describes; raises `InvalidValue` for choices that have no effect on it.
+
+        Cost: that of `language`, and of building the mechanism.
+        """
+        language = self.language()
+        epsilon = self.epsilon or (self.budget if self.shares_budget else None)
+        if epsilon is None:
+            raise InvalidValue(
+                f"{named('epsilon')} is missing: say what each word may spend, as in {named('epsilon', 3)}"
+            )
+        if self.report is not None:
+            self.refuse(f"{named('report')} is a mechanism of its own, for whole words", *_NOT_FOR_REPORTS)
+            from dpwords.mechanisms.report import Report
+
+            return Report(language, epsilon, cast(Any, self.report))
+        if self.chosen != "exponential":
+            rule = f"{named('mechanism', self.chosen)} leaves no utility to choose"
+            self.refuse(rule, "utility", "alpha", "calibration")
+        elif self.utility != "inverse":
+            self.refuse(f"{named('alpha')} is the constant of {named('utility', 'inverse')}", "alpha")
+        if self.chosen not in ("best", "exponential") or self.utility == "inverse" or self.calibration == "textbook":
+            self.refuse(_NO_PROOF, "certificate_time")
+        limits = self.limits(limits)
+        if self.mechanism_name == "best" and self.edits == "all":
+            from dpwords.accuracy import best
+
+            return best(language, epsilon, self.k, length=None, distance="levenshtein")
+        return choice.mechanism(
+            language,
+            epsilon,
+            self.k,
+            cast(Any, self.edits),
+            self.mechanism_name,
+            self.utility,
+            self.alpha,
+            cast(Any, self.calibration),
+            limits,
+        )
+
+    def limits(self, limits: Limits = LIMITS) -> Limits:
+        """The limits, with the time for certificates that it has."""
+        if self.certificate_time is None:
+            return limits
+        if self.language().symbols_are != "states" or self.edits == "all":
+            self.refuse(_NO_PROOF, "certificate_time")
+        return replace(limits, certificate_time=self.certificate_time)
+
+    def inside(self, mechanism: Private) -> Language | None:
+        """The language that words have to be in, although the mechanism would take any word over its symbols."""
+        if mechanism.projected_onto is None:
+            self.refuse(f"only {named('edits', 'all')} on a system takes other words than its own", "any_word")
+        return None if self.any_word else mechanism.projected_onto
 
     def table_values(self) -> dict[str, Any]:
         """Where the words are, whose they are, and what happens to bad rows, by name: all fields but those of files."""
@@ -231,13 +297,6 @@ def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_number(_text: str) -> Any:
     raise ValueError
-
-
-def _near(key: str) -> str:
-    from difflib import get_close_matches
-
-    found = get_close_matches(key, FIELDS, 1)
-    return f" to {found[0]}" if found else ""
 
 
 def _short(value: object) -> str:

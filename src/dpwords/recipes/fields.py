@@ -9,26 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from functools import partial
 from shlex import quote
 from typing import Any
 
 from dpwords.core.files import FileContent
 from dpwords.mechanisms import choice
-from dpwords.recipes.kinds import (
-    ChoiceField,
-    FieldKind,
-    FlagField,
-    ListField,
-    NamedFile,
-    NumberField,
-    SystemField,
-    TextField,
-    TextsField,
-    WholeField,
-)
+from dpwords.recipes.kinds import FLAG, SYSTEM, TEXT, TEXTS, WHOLE, FieldKind, NamedFile, list_of, number, one_of
 from dpwords.recipes.table_formats import FORMATS
 
-SPLITS = ("equal", "first")
 WHERE = ("column", "columns", "case", "symbol", "order", "separator")  # the fields that say where words are in a table
 
 
@@ -47,26 +36,16 @@ class Parameter:
     kind: FieldKind
     section: Section
     help: str
-    in_receipt: bool  # whether it stands in receipts
-    switch: str | None = None  # the option without its hyphens, if it is not spelled like the field
+    in_receipt: bool = True  # whether it stands in receipts
 
 
 def _field(section: Section, kind: FieldKind, help: str, default: Any = None, **more: Any) -> Any:
-    return field(
-        default=default, metadata={"parameter": Parameter(kind, section, help, **{"in_receipt": True, **more})}
-    )
+    return field(default=default, metadata={"parameter": Parameter(kind, section, help, **more)})
 
 
-def _language(kind: FieldKind, help: str, default: Any = None, **more: Any) -> Any:
-    return _field(Section.LANGUAGE, kind, help, default, **more)
-
-
-def _promise(kind: FieldKind, help: str, default: Any = None, **more: Any) -> Any:
-    return _field(Section.PROMISE, kind, help, default, **more)
-
-
-def _table(kind: FieldKind, help: str, default: Any = None, **more: Any) -> Any:
-    return _field(Section.TABLE, kind, help, default, **more)
+_language = partial(_field, Section.LANGUAGE)
+_promise = partial(_field, Section.PROMISE)
+_table = partial(_field, Section.TABLE)
 
 
 @dataclass(frozen=True)
@@ -74,166 +53,155 @@ class RecipeFields:
     """The fields of a `Recipe`, in the order of help texts."""
 
     alphabet: str | Sequence[str] | NamedFile | None = _language(  # noqa: RUF009
-        ListField("symbol"),
+        list_of("symbol"),
         "The symbols: a literal with ranges ('a-z0-9 '), a name (name:dna, name:protein, name:lower, name:digits, …), "
         "or @file with a symbol on each line; a backslash makes the next character literal. Public; never read it off "
         "the data.",
     )
     system: str | Mapping[str, Any] | FileContent | NamedFile | None = _language(  # noqa: RUF009
-        SystemField(),
+        SYSTEM,
         "A system whose runs are the words: grid:15x15, grid:15x15@1,2 (start), grid:15x15@any, or a file: .json, .csv "
         "(edge list), .dot, .graphml, or .txt (a map with # for walls, S for the start, G for goals). Public.",
     )
     words: str | None = _language(
-        ChoiceField(("moves", "states")),
+        one_of("moves", "states"),
         "What the symbols of a run are.  [default: moves; for CSV, and GraphML without an action, states]",
     )
     lexicon: str | Sequence[str] | NamedFile | None = _language(  # noqa: RUF009
-        ListField("word"), "The words: a file with a word on each line. Public."
+        list_of("word"), "The words: a file with a word on each line. Public."
     )
     start: str | None = _language(
-        TextField(),
+        TEXT,
         "The state in which runs start, for .csv, .graphml and .dot files.  [default: as marked in the DOT file; "
         "otherwise anywhere]",
     )
-    action: str | None = _language(
-        TextField(), "The edge attribute with the moves, for .graphml files.  [default: none]"
-    )
+    action: str | None = _language(TEXT, "The edge attribute with the moves, for .graphml files.  [default: none]")
     dot_symbols: str | None = _language(
-        ChoiceField(("inputs", "outputs", "labels")),
+        one_of("inputs", "outputs", "labels"),
         "What the moves of a .dot file are, where edges are labelled 'input / output'.  [default: inputs if all labels "
         "have this form, otherwise labels]",
     )
-    walls: str | None = _language(TextField(), "Cells of a grid that no run enters: '2,3;4,5'.")
-    goal: str | None = _language(TextField(), "Where runs on a grid end: a cell '5,5', or several with ; between them.")
+    walls: str | None = _language(TEXT, "Cells of a grid that no run enters: '2,3;4,5'.")
+    goal: str | None = _language(TEXT, "Where runs on a grid end: a cell '5,5', or several with ; between them.")
     rules: Sequence[str] = _language(
-        TextsField(),
+        TEXTS,
         "Only words that satisfy a rule: contains:a, contains:a;b (one directly after the other), before:a;b, never:a, "
         "at_most:2;a, at_least:2;a, starts_in:a, ends_in:a, or re:PATTERN. It can be given several times. On words of "
         "moves, symbols can also be the states that a run enters. Public.",
         (),
-        switch="rule",
     )
     separator: str | None = _language(
-        TextField(), "What separates symbols.  [default: nothing, or a space if symbols are longer]"
+        TEXT, "What separates symbols.  [default: nothing, or a space if symbols are longer]"
     )
     epsilon: float | None = _promise(
-        NumberField(1),
+        number(1),
         "The privacy budget that each word spends. It may be left out where a budget is shared equally.",
     )
     report: str | None = _promise(
-        ChoiceField(choice.QUESTIONS),
+        one_of(*choice.QUESTIONS),
         "Instead of words, release answers about one random position of each whole word: which state the run enters "
         "there (visits), which state or symbol comes after which (transitions), or which symbol is there. ε is then "
         "promised for any two words, whatever their lengths.",
     )
     edits: str = _promise(
-        ChoiceField(choice.EDITS),
+        one_of(*choice.EDITS),
         "What is hidden: substituted symbols only, or insertions and deletions as well (Levenshtein distance).",
         "substitutions",
     )
     mechanism_name: str | None = _promise(
-        ChoiceField(choice.MECHANISMS),
+        one_of(*choice.MECHANISMS),
         "'online' releases symbol by symbol, 'channel' makes random edits, and 'best' takes for words of each length "
         "the one with the least public expected distance, as 'dpwords accuracy' shows it.  [default: for a system, "
         "best; where all edits are hidden, channel, except for a lexicon; otherwise exponential]",
     )
-    k: int = _promise(WholeField(), "Words at most k positions or edits apart are neighbours.", 1)
+    k: int = _promise(WHOLE, "Words at most k positions or edits apart are neighbours.", 1)
     utility: str = _promise(
-        ChoiceField(tuple(choice.UTILITIES)),
+        one_of(*choice.UTILITIES),
         "The utility of an output by its distance; 'best' is the best one proven for the language.",
         "best",
     )
-    alpha: float = _promise(NumberField(1), "The constant of the inverse utility.", 1.0)
+    alpha: float = _promise(number(1), "The constant of the inverse utility.", 1.0)
     calibration: str = _promise(
-        ChoiceField(choice.CALIBRATIONS),
+        one_of(*choice.CALIBRATIONS),
         "'tight' uses the best rate that is proven for each length, 'textbook' uses ε/(2Δu).",
         "tight",
     )
     certificate_time: float | None = _promise(
-        NumberField(600, zero_allowed=True),
+        number(600, zero_allowed=True),
         "Try only proofs that are expected to take at most so many seconds each: a longer time can allow more accurate "
         "releases of words of states at small ε.  [default: 200]",
     )
     any_word: bool = _promise(
-        FlagField(),
+        FLAG,
         "Where all edits are hidden on a system: take any word over its symbols, and not only words of the system.",
         False,
     )
     input: str | None = _table(
-        TextField(),
+        TEXT,
         "A file with a table of words: .csv, .tsv, .jsonl, .txt (a word on each line), .parquet, .arrow or .feather; "
         "text also as .gz, .bz2, .xz or .zst. '-' is standard input.",
         in_receipt=False,
     )
-    output: str | None = _table(
-        TextField(), "The file to write. '-' is standard output.  [default: -]", in_receipt=False
-    )
-    format: str | None = _table(ChoiceField(FORMATS), "The input's format.  [default: by its suffix]", in_receipt=False)
+    output: str | None = _table(TEXT, "The file to write. '-' is standard output.  [default: -]", in_receipt=False)
+    format: str | None = _table(one_of(*FORMATS), "The input's format.  [default: by its suffix]", in_receipt=False)
     header: bool = _table(
-        FlagField(),
+        FLAG,
         "The first line of a CSV or TSV file has the names of the columns, even if they could be words or symbols.",
         False,
         in_receipt=False,
     )
     no_header: bool = _table(
-        FlagField(),
+        FLAG,
         "The first line of a CSV or TSV file is a row like the others. Columns are called 1, 2, 3, …, and CSV and TSV "
         "are written without a header, too.",
         False,
     )
     output_format: str | None = _table(
-        ChoiceField(FORMATS),
+        one_of(*FORMATS),
         "The output's format.  [default: by its suffix; on standard output that of the input]",
         in_receipt=False,
     )
-    column: str | None = _table(TextField(), "The column of words: lists of symbols, or text.")
-    columns: str | None = _table(TextField(), "One column for each step: a range 'm1:m12' or a pattern 'm*'.")
+    column: str | None = _table(TEXT, "The column of words: lists of symbols, or text.")
+    columns: str | None = _table(TEXT, "One column for each step: a range 'm1:m12' or a pattern 'm*'.")
     case: str | None = _table(
-        TextField(), "In a log with one row for each event, the column that says which word it belongs to."
+        TEXT, "In a log with one row for each event, the column that says which word it belongs to."
     )
-    symbol: str | None = _table(TextField(), "In a log, the column of symbols.")
-    order: str | None = _table(TextField(), "In a log, the column that orders the events of a word, such as a time.")
+    symbol: str | None = _table(TEXT, "In a log, the column of symbols.")
+    order: str | None = _table(TEXT, "In a log, the column that orders the events of a word, such as a time.")
     id: str | None = _table(
-        TextField(),
+        TEXT,
         "A column that differs in every row and names its word; draws depend on it. A key that is reused needs one.  "
         "[default: the row's number]",
     )
-    by: str | None = _table(
-        TextField(), "The column that says whose word it is: what the words of a person spend adds up."
-    )
+    by: str | None = _table(TEXT, "The column that says whose word it is: what the words of a person spend adds up.")
     budget: float | None = _table(
-        NumberField(10), "The most ε that the words of one person may spend; with a ledger, in all releases together."
+        number(10), "The most ε that the words of one person may spend; with a ledger, in all releases together."
     )
     split: str | None = _table(
-        ChoiceField(SPLITS),
+        one_of("equal", "first"),
         "How a budget is divided: equally over a person's words, or the same ε for as many of the first ones as it "
         "pays for.  [default: equal; with a ledger, not at all]",
     )
     invalid: str = _table(
-        ChoiceField(("fail", "skip")),
+        one_of("fail", "skip"),
         "Rows whose word is not in the language: refuse the file, or leave the rows out.",
         "fail",
     )
     drop_others: bool = _table(
-        FlagField(), "Write no columns but those of the words, and those that say which and whose they are.", False
+        FLAG, "Write no columns but those of the words, and those that say which and whose they are.", False
     )
 
 
-def key_of(attribute: str) -> str:
-    """The name of a field everywhere but in Python, where `mechanism` is what makes the mechanism."""
-    return attribute.removesuffix("_name")
-
-
-FIELDS: dict[str, Parameter] = {key_of(each.name): each.metadata["parameter"] for each in fields(RecipeFields)}
-DEFAULTS: dict[str, Any] = {key_of(each.name): each.default for each in fields(RecipeFields)}
-ATTRIBUTES = {key_of(each.name): each.name for each in fields(RecipeFields)}
-_SYMBOLS = "symbols"  # what `from_dot` calls `dot_symbols`
+_BY_KEY = {each.name.removesuffix("_name"): each for each in fields(RecipeFields)}  # in Python, `mechanism` is a method
+FIELDS: dict[str, Parameter] = {key: each.metadata["parameter"] for key, each in _BY_KEY.items()}
+DEFAULTS: dict[str, Any] = {key: each.default for key, each in _BY_KEY.items()}
+LANGUAGE = tuple(key for key, each in FIELDS.items() if each.section is Section.LANGUAGE)
+ATTRIBUTES = {key: each.name for key, each in _BY_KEY.items()}
+_SPELLED = {"rules": "rule", "symbols": "dot_symbols"}  # options; `from_dot` says symbols
 
 
 def as_option(name: str, value: str | None = None) -> str:
     """A parameter as an option of the command line, with its value if it has one that is not a flag."""
-    known = FIELDS.get("dot_symbols" if name == _SYMBOLS else name)
-    spelled = (known and known.switch) or ("dot_symbols" if name == _SYMBOLS else name)
+    spelled = _SPELLED.get(name, name)
     option = f"{'-' if len(spelled) == 1 else '--'}{spelled.replace('_', '-')}"
     return option if value in (None, "True") else f"{option} {quote(value)}"

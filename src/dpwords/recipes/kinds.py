@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
@@ -17,7 +17,9 @@ from dpwords.errors import InvalidValue, named
 
 _LONGEST_TEXT = 10_000  # characters of a name, a path, a rule or an alphabet that is written as a literal
 _MOST_TEXTS = 1_000  # rules
-_HASH = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
+UNPRINTABLE = re.compile("[\r\n\ud800-\udfff]")  # a line break, or a surrogate, which UTF-8 cannot encode
+HASH = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
+_SHORT = {"type": "string", "maxLength": _LONGEST_TEXT}
 
 
 @dataclass(frozen=True)
@@ -29,231 +31,106 @@ class NamedFile:
     path: str | None = field(default=None, compare=False)  # where it was found
 
 
+@dataclass(frozen=True)
 class FieldKind:
     """A kind of values."""
 
-    longest = _LONGEST_TEXT
-    choices: tuple[str, ...] = ()
-    is_flag = False
-    is_several = False
-    is_number = False
-    is_whole = False
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        """The JSON Schema of its values."""
-        return {"type": "string", "maxLength": self.longest}
-
-    def checked(self, name: str, value: Any) -> Any:
-        """The value of a parameter of this name, which may come from anywhere, as a recipe has it."""
-        if not isinstance(value, str) or len(value) > self.longest or "\0" in value:
-            raise InvalidValue(f"{named(name)} must be a text of at most {self.longest:,} characters: correct it")
-        return value
-
-    def document(self, value: Any) -> Any:
-        """The value as JSON has it."""
-        return value
+    schema: Mapping[str, Any]  # the JSON Schema of its values; the command line derives from it what options take
+    checked: Callable[[str, Any], Any]  # the value of a parameter, which may come from anywhere, as a recipe has it
+    document: Callable[[Any], Any] = lambda value: value  # the value as JSON has it
 
 
-class TextField(FieldKind):
-    """A text, such as the name of a column."""
-
-
-@dataclass(frozen=True)
-class ChoiceField(FieldKind):
+def one_of(*choices: str) -> FieldKind:
     """One of some names."""
 
-    choices: tuple[str, ...]
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        """An enumeration."""
-        return {"enum": list(self.choices)}
-
-    def checked(self, name: str, value: Any) -> str:
-        """The name itself."""
-        if not isinstance(value, str) or value not in self.choices:
-            raise InvalidValue(f"{named(name)} must be one of {', '.join(self.choices)}: correct it")
+    def checked(name: str, value: Any) -> str:
+        if not isinstance(value, str) or value not in choices:
+            raise InvalidValue(f"{named(name)} must be one of {', '.join(choices)}: correct it")
         return str(value)
 
-
-class FlagField(FieldKind):
-    """True or false."""
-
-    is_flag = True
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        """A boolean."""
-        return {"type": "boolean"}
-
-    def checked(self, name: str, value: Any) -> bool:
-        """The truth value itself."""
-        if not isinstance(value, bool):
-            raise InvalidValue(f"{named(name)} must be true or false: correct it")
-        return value
+    return FieldKind({"enum": list(choices)}, checked)
 
 
-@dataclass(frozen=True)
-class NumberField(FieldKind):
-    """A finite number above 0, or from 0 on."""
-
-    example: int
-    zero_allowed: bool = False
-    is_number = True
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        """A number."""
-        return {"type": "number", "minimum" if self.zero_allowed else "exclusiveMinimum": 0}
-
-    def checked(self, name: str, value: Any) -> float:
-        """The number as a float."""
-        return positive_number(value, named(name), named(name, self.example), self.zero_allowed)
-
-    def document(self, value: float) -> float | int:
-        """The number, a whole one without a fraction."""
-        return int(value) if value == int(value) else value
+def number(example: int, zero_allowed: bool = False) -> FieldKind:
+    """A finite number above 0, or from 0 on, as a float; JSON has a whole one without a fraction."""
+    return FieldKind(
+        {"type": "number", "minimum" if zero_allowed else "exclusiveMinimum": 0},
+        lambda name, value: positive_number(value, named(name), named(name, example), zero_allowed),
+        lambda value: int(value) if value == int(value) else value,
+    )
 
 
-class WholeField(FieldKind):
-    """A whole number from 1 on."""
+def list_of(content: str) -> FieldKind:
+    """An alphabet or a lexicon: a text that describes it or names its file, or all of its symbols or words.
 
-    is_whole = True
+    `content` is "symbol" or "word". A recipe has all of them as a tuple.
+    """
 
-    @property
-    def schema(self) -> dict[str, Any]:
-        """An integer."""
-        return {"type": "integer", "minimum": 1}
-
-    def checked(self, name: str, value: Any) -> int:
-        """The number as an int."""
-        return whole_number(value, named(name), 1)
-
-
-class TextsField(FieldKind):
-    """Several texts."""
-
-    is_several = True
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        """An array."""
-        return {"type": "array", "maxItems": _MOST_TEXTS, "items": super().schema}
-
-    def checked(self, name: str, value: Any) -> tuple[str, ...]:
-        """The texts as a tuple."""
-        if isinstance(value, str) or not isinstance(value, Sequence) or len(value) > _MOST_TEXTS:
-            raise InvalidValue(f"{named(name)} must be a list of at most {_MOST_TEXTS:,} texts: correct it")
-        return tuple(super(TextsField, self).checked(name, each) for each in value)
-
-    def document(self, value: Any) -> list[str]:
-        """The texts as a list."""
-        return list(value)
-
-
-@dataclass(frozen=True)
-class ListField(FieldKind):
-    """An alphabet or a lexicon: a text that describes it or names its file, or all of its symbols or words."""
-
-    content: str  # "symbol" or "word"
-    longest = LIMITS.alphabet
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        """A text, a list, or a file that is only named."""
-        every = {"type": "array", "minItems": 1, "items": {"type": "string", "minLength": 1}}
-        return {"anyOf": [super().schema, every, _NAMED]}
-
-    def checked(self, name: str, value: Any) -> Any:
-        """The text; a tuple of all symbols or words; or a named file."""
-        if isinstance(value, (str, NamedFile)):
-            return value if isinstance(value, NamedFile) else super().checked(name, value)
-        if isinstance(value, Mapping):
+    def checked(name: str, value: Any) -> Any:
+        if isinstance(value, str):
+            return _text(name, value, LIMITS.alphabet)
+        if isinstance(value, (NamedFile, Mapping)):
             return _named_file(name, value)
         if not isinstance(value, Sequence) or not value or not all(map(_is_line, value)):
             raise InvalidValue(
-                f"{named(name)} must be a text, or a list of {self.content}s, which are lines of text: correct it"
+                f"{named(name)} must be a text, or a list of {content}s, which are lines of text: correct it"
             )
         return tuple(value)
 
-    def document(self, value: Any) -> Any:
-        """A text, a list, or an object that names a file."""
-        return list(value) if isinstance(value, tuple) else _document_of(value)
+    every = {"type": "array", "minItems": 1, "items": {"type": "string", "minLength": 1}}
+    return FieldKind(
+        {"anyOf": [{"type": "string", "maxLength": LIMITS.alphabet}, every, _NAMED]},
+        checked,
+        lambda value: list(value) if isinstance(value, tuple) else _document_of(value),
+    )
 
 
-class SystemField(FieldKind):
-    """A system: a grid or the path of a file as a text, a system in JSON, or the content of a file."""
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        """A text, a system, the content of a file, or a file that is only named."""
-        name: dict[str, Any] = {"type": "string", "maxLength": _LONGEST_TEXT}
-        rows = {
-            "type": "object",
-            "additionalProperties": {"type": "object", "additionalProperties": {"type": "string"}},
-        }
-        system = {
-            "type": "object",
-            "required": ["start", "transitions"],
-            "properties": {
-                "name": name,
-                "start": {"type": ["string", "null"]},
-                "accepting": {"type": "array", "items": {"type": "string"}},
-                "transitions": rows,
-                "positions": {"type": "object"},
-            },
-            "additionalProperties": False,
-        }
-        content = {
-            "type": "object",
-            "required": ["name", "content"],
-            "properties": {"name": name, "content": {"type": "string"}},
-            "additionalProperties": False,
-        }
-        return {"anyOf": [super().schema, system, content, _NAMED]}
-
-    def checked(self, name: str, value: Any) -> Any:
-        """The text; the content of a file, which is JSON if the system was written as an object; or a named file."""
-        if isinstance(value, (NamedFile, FileContent)):
-            return value
-        if not isinstance(value, Mapping):
-            return super().checked(name, value)
-        if "content" in value:
-            if set(value) != {"name", "content"} or not isinstance(value["content"], str):
-                raise InvalidValue(
-                    f"{named(name)} has a name and its content, both texts, and nothing else: correct it"
-                )
-            return FileContent(_file_name(name, value["name"]), value["content"].encode("utf-8", "replace"))
-        if "transitions" not in value:
-            return _named_file(name, value)
-        called = _file_name(name, value.get("name", "system.json"))
-        system = {key: each for key, each in value.items() if key != "name"}
-        return FileContent(str(PurePath(called).with_suffix(".json")), json.dumps(system, ensure_ascii=False).encode())
-
-    def document(self, value: Any) -> Any:
-        """A text, or an object; JSON stays JSON."""
-        if not isinstance(value, FileContent):
-            return _document_of(value)
-        text = value.content.decode("utf-8", "replace")
-        if PurePath(value.name).suffix.lower() == ".json":
-            try:
-                return {"name": value.name, **json.loads(text)}
-            except (ValueError, TypeError, RecursionError):
-                pass  # damaged: its content shows it again
-        return {"name": value.name, "content": text}
+def _text(name: str, value: Any, longest: int = _LONGEST_TEXT) -> str:
+    if not isinstance(value, str) or len(value) > longest or "\0" in value:
+        raise InvalidValue(f"{named(name)} must be a text of at most {longest:,} characters: correct it")
+    return value
 
 
-_NAMED = {
-    "type": "object",
-    "required": ["name", "sha256"],
-    "properties": {"name": {"type": "string", "minLength": 1, "maxLength": _LONGEST_TEXT}, "sha256": _HASH},
-    "additionalProperties": False,
-}
+def _texts(name: str, value: Any) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence) or len(value) > _MOST_TEXTS:
+        raise InvalidValue(f"{named(name)} must be a list of at most {_MOST_TEXTS:,} texts: correct it")
+    return tuple(_text(name, each) for each in value)
 
 
-def _is_line(value: object) -> bool:
-    return isinstance(value, str) and value != "" and not re.search("[\r\n\ud800-\udfff]", value)
+def _flag(name: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidValue(f"{named(name)} must be true or false: correct it")
+    return value
+
+
+def _system(name: str, value: Any) -> Any:
+    """The text; the content of a file, which is JSON if the system was written as an object; or a named file."""
+    if isinstance(value, FileContent):
+        return value
+    if not isinstance(value, (NamedFile, Mapping)):
+        return _text(name, value)
+    if isinstance(value, NamedFile) or not {"content", "transitions"} & value.keys():
+        return _named_file(name, value)
+    if "content" in value:
+        if set(value) != {"name", "content"} or not isinstance(value["content"], str):
+            raise InvalidValue(f"{named(name)} has a name and its content, both texts, and nothing else: correct it")
+        return FileContent(_file_name(name, value["name"]), value["content"].encode("utf-8", "replace"))
+    called = _file_name(name, value.get("name", "system.json"))
+    system = {key: each for key, each in value.items() if key != "name"}
+    return FileContent(str(PurePath(called).with_suffix(".json")), json.dumps(system, ensure_ascii=False).encode())
+
+
+def _system_document(value: Any) -> Any:
+    """A text, or an object; JSON stays JSON."""
+    if not isinstance(value, FileContent):
+        return _document_of(value)
+    text = value.content.decode("utf-8", "replace")
+    if PurePath(value.name).suffix.lower() == ".json":
+        try:
+            return {"name": value.name, **json.loads(text)}
+        except (ValueError, TypeError, RecursionError):
+            pass  # damaged: its content shows it again
+    return {"name": value.name, "content": text}
 
 
 def hash_of(document: Any) -> str:
@@ -261,11 +138,17 @@ def hash_of(document: Any) -> str:
     return hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
 
 
+def _is_line(value: object) -> bool:
+    return isinstance(value, str) and value != "" and not UNPRINTABLE.search(value)
+
+
 def _document_of(value: Any) -> Any:
     return {"name": value.name, "sha256": value.sha256} if isinstance(value, NamedFile) else value
 
 
-def _named_file(name: str, value: Mapping[str, Any]) -> NamedFile:
+def _named_file(name: str, value: NamedFile | Mapping[str, Any]) -> NamedFile:
+    if isinstance(value, NamedFile):
+        return value
     known = value.get("sha256")
     if set(value) != {"name", "sha256"} or not isinstance(known, str) or len(known) != 64 or not known.isalnum():
         raise InvalidValue(
@@ -276,7 +159,31 @@ def _named_file(name: str, value: Mapping[str, Any]) -> NamedFile:
 
 def _file_name(name: str, value: Any) -> str:
     """The name of a file without its folder: what came from elsewhere must not lead into other folders."""
-    text = TextField().checked(name, value)
+    text = _text(name, value)
     if PurePath(text).name != text or text in ("", ".", ".."):
         raise InvalidValue(f"{named(name)} names a file without its folder: write for example roads.csv")
-    return str(text)
+    return text
+
+
+def _object(required: Sequence[str], **properties: Any) -> dict[str, Any]:
+    return {"type": "object", "required": list(required), "properties": properties, "additionalProperties": False}
+
+
+_NAMED = _object(["name", "sha256"], name={"type": "string", "minLength": 1, "maxLength": _LONGEST_TEXT}, sha256=HASH)
+_TRANSITIONS = _object(
+    ["start", "transitions"],
+    name=_SHORT,
+    start={"type": ["string", "null"]},
+    accepting={"type": "array", "items": {"type": "string"}},
+    transitions={
+        "type": "object",
+        "additionalProperties": {"type": "object", "additionalProperties": {"type": "string"}},
+    },
+    positions={"type": "object"},
+)
+_CONTENT = _object(["name", "content"], name=_SHORT, content={"type": "string"})
+TEXT = FieldKind(_SHORT, _text)  # such as the name of a column
+TEXTS = FieldKind({"type": "array", "maxItems": _MOST_TEXTS, "items": _SHORT}, _texts, list)
+FLAG = FieldKind({"type": "boolean"}, _flag)
+WHOLE = FieldKind({"type": "integer", "minimum": 1}, lambda name, value: whole_number(value, named(name), 1))
+SYSTEM = FieldKind({"anyOf": [_SHORT, _TRANSITIONS, _CONTENT, _NAMED]}, _system, _system_document)

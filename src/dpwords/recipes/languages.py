@@ -17,66 +17,55 @@ from dpwords.languages.lexicon import Lexicon
 from dpwords.languages.systems import GridWorld, TransitionSystem, written
 from dpwords.recipes.fields import RecipeFields
 from dpwords.recipes.kinds import NamedFile, hash_of
-from dpwords.recipes.notation import alphabet_symbols, grid, lines_of
-from dpwords.recipes.rule_notation import rule
-
-_OF_GRIDS = (
-    f"{named('walls')} and {named('goal')} belong to a grid: write {named('system', 'grid:15x15')}, or "
-    f"{named('rules', 'never:…')} and {named('rules', 'ends_in:…')}"
-)
+from dpwords.recipes.notation import alphabet_symbols, grid, lines_of, rule
 
 
-def restricted(language: Language, rules: Sequence[str]) -> Language:
-    """The words of a language that satisfy all rules."""
-    return reduce(lambda so_far, text: rule(text, so_far), rules, language)
-
-
-def system_of(recipe: RecipeFields) -> TransitionSystem | None:
-    """The system of a recipe, if it has one, before its states are made the symbols of words."""
-    value = recipe.system
-    if value is None:
-        return None
-    if isinstance(value, str) and value.startswith("grid:"):
-        if any(each is not None for each in (recipe.start, recipe.action, recipe.dot_symbols)):
-            raise InvalidValue(
-                f"a grid takes no {named('start')}, {named('action')} or {named('dot_symbols')}: write grid:15x15@1,2 "
-                "for a start"
-            )
-        return grid(value, recipe.walls, recipe.goal)
-    if recipe.walls is not None or recipe.goal is not None:
-        raise InvalidValue(_OF_GRIDS)
-    file: AnyFile = value if isinstance(value, FileContent) else _path("system", value)
-    found = read_system(file, recipe.words, recipe.start, recipe.action, recipe.dot_symbols)
-    if isinstance(value, NamedFile):
-        _check_hash("system", value, json.loads(found.to_json()))
-    return found
-
-
-def unrestricted(recipe: RecipeFields, system: TransitionSystem | None) -> Language:
-    """The language of a recipe without its rules; `system` is that of `system_of`."""
+def languages_of(recipe: RecipeFields) -> tuple[TransitionSystem | None, Language, Language]:
+    """The system of a recipe, before its states are made symbols; the language without rules; and the language."""
     given = [each for each in (recipe.alphabet, recipe.system, recipe.lexicon) if each is not None]
     if len(given) != 1:
         raise InvalidValue(
             f"exactly one of {named('alphabet')}, {named('system')} and {named('lexicon')} must say what may be "
             f"released ({len(given)} are given): write for example {named('alphabet', 'a-z')}"
         )
-    if system is not None:
-        return system.by_states() if recipe.words == "states" else system
-    if recipe.walls is not None or recipe.goal is not None:
-        raise InvalidValue(_OF_GRIDS)
-    if any(each is not None for each in (recipe.words, recipe.start, recipe.action, recipe.dot_symbols)):
+    is_grid = isinstance(recipe.system, str) and recipe.system.startswith("grid:")
+    if not is_grid and (recipe.walls, recipe.goal) != (None, None):
+        raise InvalidValue(
+            f"{named('walls')} and {named('goal')} belong to a grid: write {named('system', 'grid:15x15')}, or "
+            f"{named('rules', 'never:…')} and {named('rules', 'ends_in:…')}"
+        )
+    of_files = (recipe.start, recipe.action, recipe.dot_symbols) != (None, None, None)
+    if is_grid and of_files:
+        raise InvalidValue(
+            f"a grid takes no {named('start')}, {named('action')} or {named('dot_symbols')}: write grid:15x15@1,2 "
+            "for a start"
+        )
+    if recipe.system is None and (of_files or recipe.words is not None):
         raise InvalidValue(
             f"{named('words')}, {named('start')}, {named('action')} and {named('dot_symbols')} belong to "
             f"{named('system')}: leave them out, or give a {named('system')}"
         )
-    if recipe.lexicon is not None:
-        return Lexicon(_listed("lexicon", recipe.lexicon, "word"))
-    literal = isinstance(recipe.alphabet, str) and not recipe.alphabet.startswith("@")
-    return Words(alphabet_symbols(str(recipe.alphabet)) if literal else _listed("alphabet", _file(recipe), "symbol"))
+    system = None
+    if recipe.system is not None:
+        system = grid(str(recipe.system), recipe.walls, recipe.goal) if is_grid else _system_in_file(recipe)
+        plain: Language = system.by_states() if recipe.words == "states" else system
+    elif recipe.lexicon is not None:
+        plain = Lexicon(_listed("lexicon", recipe.lexicon, "word"))
+    elif isinstance(recipe.alphabet, str) and not recipe.alphabet.startswith("@"):
+        plain = Words(alphabet_symbols(recipe.alphabet))
+    else:
+        file = recipe.alphabet.removeprefix("@") if isinstance(recipe.alphabet, str) else recipe.alphabet
+        plain = Words(_listed("alphabet", file, "symbol"))
+    return system, plain, reduce(lambda so_far, text: rule(text, so_far), recipe.rules, plain)
 
 
-def _file(recipe: RecipeFields) -> Any:
-    return recipe.alphabet.removeprefix("@") if isinstance(recipe.alphabet, str) else recipe.alphabet
+def _system_in_file(recipe: RecipeFields) -> TransitionSystem:
+    value = recipe.system
+    file: AnyFile = value if isinstance(value, FileContent) else _path("system", value)
+    found = read_system(file, recipe.words, recipe.start, recipe.action, recipe.dot_symbols)
+    if isinstance(value, NamedFile):
+        _check_hash("system", value, json.loads(found.to_json()))
+    return found
 
 
 def public_content(key: str, language: Language, system: TransitionSystem | None) -> dict[str, Any]:

@@ -1,9 +1,10 @@
-"""How alphabets, systems and words are written as text, on the command line and in files."""
+"""How alphabets, grids, rules and words are written as text, on the command line and in files."""
 
 from __future__ import annotations
 
 import re
 import string
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,9 +14,12 @@ from dpwords.core.files import read_text
 from dpwords.core.limits import DEFAULTS
 from dpwords.core.symbols import Word
 from dpwords.errors import InvalidValue, TooLarge, named
+from dpwords.languages import rules
 from dpwords.languages.language import Language
+from dpwords.languages.patterns import Pattern
+from dpwords.languages.rule import Rule
 from dpwords.languages.systems import GridWorld, written
-from dpwords.recipes.rule_notation import cells
+from dpwords.recipes.kinds import UNPRINTABLE
 
 NAMED_ALPHABETS = {
     "binary": "01",
@@ -29,6 +33,8 @@ NAMED_ALPHABETS = {
     "letters": string.ascii_letters,
     "printable": string.digits + string.ascii_letters + string.punctuation + " ",
 }
+_BY_NAME: dict[str, Callable[..., Rule]] = {name: getattr(rules, name) for name in rules.__all__}
+_COUNTED = ("at_least", "at_most")
 
 
 def alphabet_symbols(text: str) -> list[str]:
@@ -70,11 +76,11 @@ class Notation:
     separator: str | None = None  # None: nothing if all symbols are single characters, otherwise white space
 
     def __post_init__(self) -> None:
-        if self.separator is not None and (not self.separator or _unprintable(self.separator)):
+        if self.separator is not None and (not self.separator or UNPRINTABLE.search(self.separator)):
             raise InvalidValue("a separator needs at least one character and no line break: leave it out or change it")
-        if any(map(_unprintable, self._names)):
+        if any(map(UNPRINTABLE.search, self._names)):
             raise InvalidValue("a symbol contains a line break or half a character (a surrogate): use other symbols")
-        if not self.as_characters and any(map(self._splits, self._names)):
+        if not self.as_characters and any(name.split(self.separator) != [name] for name in self._names):
             raise InvalidValue(f"a symbol is empty or contains the separator: choose another with {named('separator')}")
         if len(self._names) < len(self.language.alphabet):
             raise InvalidValue("two symbols are written alike: give them names that differ as text")
@@ -87,9 +93,6 @@ class Notation:
     @cached_property
     def _names(self) -> dict[str, Any]:
         return {written(symbol): symbol for symbol in self.language.alphabet.symbols}
-
-    def _splits(self, name: str) -> bool:
-        return name.split(self.separator) != [name]
 
     @property
     def manner(self) -> str:
@@ -124,11 +127,6 @@ def lines_of(path: Path, content: str) -> list[str]:
     return lines
 
 
-def _unprintable(text: str) -> bool:
-    """Whether a text contains a line break, or a surrogate, which UTF-8 cannot encode."""
-    return any(character in "\r\n" or "\ud800" <= character <= "\udfff" for character in text)
-
-
 def grid(text: str, walls: str | None, goal: str | None) -> GridWorld:
     """A grid that is written `grid:15x15` (start 0,0), `grid:15x15@1,2` (start 1,2) or `grid:15x15@any`."""
     match = re.fullmatch(r"grid:(\d{1,6})x(\d{1,6})(?:@(?:(\d{1,6}),(\d{1,6})|any))?", text)
@@ -144,3 +142,82 @@ def grid(text: str, walls: str | None, goal: str | None) -> GridWorld:
         walls=() if walls is None else cells(walls, "walls"),
         goal=None if goal is None else cells(goal, "goal"),
     )
+
+
+def rule(text: str, language: Language) -> Language:
+    r"""The words of a language that satisfy a rule, such as `contains:depot`, `at_most:2;retry` or `re:a(b|c)*`.
+
+    The name of the rule comes first, then a colon and the arguments with `;` between them, since cells contain commas.
+    A backslash makes the next character literal. Symbols are written as words are: the cell (2, 3) is 2,3. After `re:`
+    comes a `Pattern`, over characters if all symbols are single characters, and otherwise over names with white space
+    between them. It is over names, too, if it has a space that is no symbol: on words of moves, these can be states.
+
+    >>> from dpwords import GridWorld
+    >>> rule("contains:1,1", GridWorld(3, 3)).count(2)
+    2
+    """
+    name, arguments = rule_parts(text)
+    if name == "re":
+        pattern = str(arguments[0])
+        return language & Pattern(pattern, pattern_separator(pattern, language))
+    return language & _BY_NAME[name](*arguments)
+
+
+def pattern_separator(pattern: str, language: Language) -> str | None:
+    """What separates the names of symbols in a pattern; None if it is over characters."""
+    symbols = language.alphabet
+    return " " if not symbols.of_characters or (" " in pattern and " " not in symbols) else None
+
+
+def is_rule(text: str) -> bool:
+    """Whether a text begins with the name of a rule and a colon."""
+    name, colon, _ = text.partition(":")
+    return bool(colon) and (name == "re" or name in _BY_NAME)
+
+
+def rule_parts(text: str) -> tuple[str, list[int | str]]:
+    """The name of a rule, and its arguments as the function of that name in `dpwords.rules` takes them.
+
+    >>> rule_parts("at_most:2;retry")
+    ('at_most', [2, 'retry'])
+    """
+    name, colon, rest = text.partition(":")
+    if name == "re" and colon:
+        return name, [rest]
+    if name not in _BY_NAME or not colon:
+        known = ", ".join([*_BY_NAME, "re"])
+        raise InvalidValue(f"a rule is written NAME:SYMBOL, and NAME is one of {known}: write for example contains:a")
+    arguments = _arguments(rest)
+    times: list[int | str] = []
+    if name in _COUNTED:
+        if not re.fullmatch(r"\d{1,6}", arguments[0]) or len(arguments) < 2:
+            raise InvalidValue(f"{name} needs a number and a symbol: write for example {name}:2;a")
+        times = [int(arguments.pop(0))]
+    if name == "before" and len(arguments) != 2:
+        raise InvalidValue("before needs two symbols with ; between them: write for example before:a;b")
+    return name, [*times, *arguments]
+
+
+def cells(text: str, name: str) -> list[tuple[int, int]]:
+    """Cells of a grid, written `2,3;4,5`; `name` is that of the parameter."""
+    found = [re.fullmatch(r"(\d{1,6}),(\d{1,6})", part) for part in text.split(";")]
+    if None in found:
+        raise InvalidValue(
+            f"{named(name)} takes cells ROW,COLUMN with ; between them: write for example {named(name, '2,3;4,5')}"
+        )
+    return [(int(match[1]), int(match[2])) for match in found if match is not None]
+
+
+def _arguments(text: str) -> list[str]:
+    """The arguments of a rule: a backslash makes the next character literal."""
+    found = [""]
+    for literal, character in re.findall(r"\\(.)|(.)", text, re.DOTALL):
+        if character == "\\":
+            raise InvalidValue("the rule ends with a single backslash: write two for a backslash")
+        if character == ";":
+            found.append("")
+        else:
+            found[-1] += literal or character
+    if "" in found:
+        raise InvalidValue("an argument of the rule is empty: write symbols with ; between them, as in contains:a;b")
+    return found

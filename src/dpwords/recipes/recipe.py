@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from dpwords.core.limits import DEFAULTS as LIMITS
-from dpwords.core.limits import Limits
-from dpwords.errors import named
 from dpwords.recipes.description import Description
-
-if TYPE_CHECKING:
-    from dpwords.languages.language import Language
-    from dpwords.mechanisms.private import Private
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,27 +23,9 @@ class Recipe(Description):
     True
     """
 
-    def mechanism(self, limits: Limits = LIMITS) -> Private:
-        """The mechanism that it describes. Cost: that of `language`, and of building the mechanism."""
-        from dpwords.recipes.building import mechanism_of
-
-        return mechanism_of(self, limits)
-
-    def limits(self, limits: Limits = LIMITS) -> Limits:
-        """The limits, with the time for certificates that it has."""
-        from dpwords.recipes.building import limits_of
-
-        return limits_of(self, self.language(), limits)
-
-    def inside(self, mechanism: Private) -> Language | None:
-        """The language that words have to be in, although the mechanism would take any word over its symbols."""
-        if mechanism.projected_onto is None:
-            self.refuse(f"only {named('edits', 'all')} on a system takes other words than its own", "any_word")
-        return None if self.any_word else mechanism.projected_onto
-
     def command(self) -> str:
         """The command that does the same, for a shell; before it, one that writes a list of symbols to a file."""
-        from dpwords.recipes.commands import command
+        from dpwords.recipes.code import command
 
         return command(self)
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from dpwords.recipes.description import FORMAT
 from dpwords.recipes.fields import DEFAULTS, FIELDS
+from dpwords.recipes.kinds import HASH
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_HASH = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 
 
 def recipe_schema() -> dict[str, Any]:
@@ -38,7 +38,7 @@ def receipt_schema() -> dict[str, Any]:
         "k": {"type": "integer", "minimum": 1},
         "distance": {"enum": ["hamming", "levenshtein", "any"]},
         "guarantee": {"type": "string", "description": "The promise, in words."},
-        "language": {**_HASH, "description": "A hash of the words and symbols that can come out."},
+        "language": {**HASH, "description": "A hash of the words and symbols that can come out."},
         "recipe": recipe,
         "words": {"type": "integer", "minimum": 0, "description": "How many words were released."},
     }

@@ -12,7 +12,7 @@ from dpwords.frames import receipts
 from dpwords.frames.formats import FileForm
 from dpwords.frames.requests import Request
 from dpwords.languages.systems import written
-from dpwords.recipes import code, commands
+from dpwords.recipes import code
 from dpwords.recipes.questions import QUESTIONS
 from dpwords.recipes.recipe import Recipe
 from dpwords.recipes.table_formats import DELIMITED
@@ -179,7 +179,7 @@ def _command(recipe: Recipe, question: str, confidence: float, has_receipt: bool
     more: dict[str, Any] = {"input": recipe.input, "question": question}
     more |= {} if recipe.format is None else {"format": recipe.format}
     more |= {} if confidence == _USUAL else {"confidence": confidence}
-    return commands.command(Recipe() if has_receipt else recipe.without("input", "format", "header"), "estimate", more)
+    return code.command(Recipe() if has_receipt else recipe.without("input", "format", "header"), "estimate", more)
 
 
 def _python(recipe: Recipe, question: str, confidence: float) -> str:

@@ -11,7 +11,6 @@ from dpwords.core.limits import Limits
 from dpwords.core.randomness import SystemSource
 from dpwords.errors import InvalidValue, NotInLanguage, TooLarge
 from dpwords.languages.systems import written
-from dpwords.recipes.languages import restricted
 from dpwords.spaces.choice import space_of
 from dpwords.web.fields import Fields
 from dpwords.web.messages import Message
@@ -108,9 +107,9 @@ class _Asked:
                 raise NotInLanguage(f"step {number} of the run is not possible there: take another way")
         if not system.is_accepting(at):
             raise NotInLanguage("the run does not end in a goal: draw it further, or remove the goals")
-        for text in self._recipe.rules:
-            if not restricted(self._recipe.without_rules(), [text]).accepts(word):
-                raise NotInLanguage(f"the run breaks the rule {text}: change the run, or remove the rule")
+        text = self._recipe.broken_rule(word)
+        if text is not None:
+            raise NotInLanguage(f"the run breaks the rule {text}: change the run, or remove the rule")
         return word
 
     def _visited(self, word: list[Any]) -> set[Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.errors import InvalidValue, TooLarge
-from dpwords.recipes.fields import FIELDS, Section
+from dpwords.recipes.fields import FIELDS, LANGUAGE
 from dpwords.recipes.recipe import Recipe
 from dpwords.web.fields import Fields
 
@@ -20,7 +20,6 @@ _MOST_STATES = MOST_SIDE**2  # of a system that is drawn
 SAMPLES = 500  # simulated words, where it cannot be computed what is guessed
 QUICK = Limits(certificate_time=3.0)  # no long proofs while a slider moves
 _CACHED = 16  # languages and mechanisms
-_OF_LANGUAGE = {key for key, each in FIELDS.items() if each.section is Section.LANGUAGE}
 
 
 def recipe_of(fields: Fields) -> Recipe:
@@ -31,7 +30,7 @@ def recipe_of(fields: Fields) -> Recipe:
     recipe = Recipe.of(values).closed("the page")
     if recipe.alphabet is recipe.system is recipe.lexicon is None:
         return recipe
-    public = {key: value for key, value in values.items() if key in _OF_LANGUAGE}
+    public = {key: value for key, value in values.items() if key in LANGUAGE}
     return _with_language(Recipe.of(public)).changed(values)
 
 
