@@ -125,7 +125,7 @@ def test_tags_that_others_could_have_made_do_not_count(
     monkeypatch.setattr(certifier, "cached_certificate", lambda *given: (asked.append(given[0]), original(*given))[1])
     assert certificate() == honest
     (file,) = files(cache)
-    (question,) = (each for each in asked if caching._position(each) == file)
+    (question,) = (each for each in asked if caching._place(each) == file)
     store_certificate(question, replace(honest, c=3.9999))
     (cache / name).chmod(mode)
     with pytest.warns(UserWarning, match="does not hold"):

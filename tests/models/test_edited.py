@@ -60,7 +60,7 @@ def test_alignments_give_the_same_as_all_words(prior: Any, epsilon: float, outpu
     channel = dw.EditChannel("abc", epsilon, limits=FEW)
     proportions, positions = by_bayes(channel, [*product("abc", repeat=4)], prior, output)
     found = attack.posterior([output], channel, prior, length=4)
-    for proportion, position in zip(found.positions, positions, strict=True):
+    for proportion, position in zip(found.places, positions, strict=True):
         assert proportion == pytest.approx({symbol: position[symbol] for symbol in "abc"}, abs=1e-12)
     assert found.probability == pytest.approx(proportions[found.word], rel=1e-9)
     largest = max(proportions.values())
@@ -76,7 +76,7 @@ def test_alignments_of_runs_of_a_system() -> None:
     output = [(0, 1), (1, 1), (1, 2), (0, 0), (2, 2), (2, 1)]
     proportions, positions = by_bayes(channel, exhaustive.words(world, 5), "uniform", output)
     found = attack.posterior([output], channel, length=5)
-    for proportion, position in zip(found.positions, positions, strict=True):
+    for proportion, position in zip(found.places, positions, strict=True):
         assert proportion == pytest.approx({symbol: position[symbol] for symbol in symbols}, abs=1e-12)
     assert found.probability == pytest.approx(proportions[found.word], rel=1e-9)
     assert world.accepts(found.word)

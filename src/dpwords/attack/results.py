@@ -89,7 +89,7 @@ class Guess:
 class Posterior:
     """What is known of one private word by whoever has seen its releases: probabilities, not a release.
 
-    `positions` has {symbol: probability} for each position; `word` is the most likely word of all, with its
+    `places` has {symbol: probability} for each position; `word` is the most likely word of all, with its
     `probability`, and `best_by_place` the most likely symbol of each position, which need not be a word of the
     language. If not `exact`, the normalising constant of the mechanism differs between words and was averaged over runs
     that were drawn: the standard error of every probability is then at most `error`, and `word` is the most likely one
