@@ -17,83 +17,78 @@ from dpwords.recipes.questions import QUESTIONS
 from dpwords.recipes.recipe import Recipe
 from dpwords.recipes.table_formats import DELIMITED
 from dpwords.web import data
-from dpwords.web.fields import Fields
 from dpwords.web.messages import Message, finite
-from dpwords.web.settings import mechanism_of, recipe_of, source_of
-from dpwords.web.workers import ShowProgress
+from dpwords.web.questions import RECIPE, Field, Values, answers, mechanism_of, number, of, source_of
 
 if TYPE_CHECKING:
     from dpwords.core.encoding import Ragged
     from dpwords.estimate import Estimates
     from dpwords.mechanisms.private import Private
+    from dpwords.web.workers import ShowProgress
 
 _READ = 0.1  # proportion of the progress when the file is read
 _TYPICAL = 30  # rounds of a fit: after so many, half of the progress is shown
 _PAIRS = ("transitions", "dfg")
 _ASKED = tuple(each for each in QUESTIONS if each != "patterns")
-_LONGEST_RECEIPT = 2**20  # characters
+_RECEIPT = of(str, 2**20, default=None)
 _USUAL = 0.95  # the confidence that the command line and Python assume
 _CHOICES = ("utility", "alpha", "calibration")  # of an exponential mechanism
 _NOT_HERE = {"lexicon": "a lexicon", "action": "an edge attribute", "dot_symbols": "a choice of symbols in a DOT file"}
 Receipt = tuple[dict[str, Any], Recipe]  # what it says, and the recipe in it
 
 
-def look(question: Message, progress: ShowProgress) -> Message:
+@answers(recipe=RECIPE, receipt=_RECEIPT)
+def look(recipe: Recipe, receipt: str | None, content: bytes) -> Values:
     """The columns and first rows of a released file, where its words seem to be, and what its receipt says."""
-    fields = Fields(question.values)
-    recipe, text = recipe_of(fields), _receipt_text(fields)
-    fields.done()
-    inside = source_of(recipe, question.content).reader.schema.metadata or {}
-    text = text or inside.get(receipts.METADATA, b"").decode("utf-8", "replace") or None
-    receipt = _receipt(text, recipe)
-    seen = {"recipe": _as_written(recipe, receipt).document()}
-    found = data.look(Message(seen, question.content), progress).values
-    if receipt is None:
-        return Message({**found, "receipt": None})
-    document, released = receipt
+    inside = source_of(recipe, content).reader.schema.metadata or {}
+    text = receipt or inside.get(receipts.METADATA, b"").decode("utf-8", "replace") or None
+    known = _receipt(text, recipe)
+    found = data.look(Message({"recipe": _as_written(recipe, known).document()}, content)).values
+    if known is None:
+        return {**found, "receipt": None}
+    document, released = known
     facts = {"text": text, "guarantee": str(document.get("guarantee")), "words": document.get("words")}
-    return Message({**found, "receipt": {**facts, "recipe": released.document()}})
+    return {**found, "receipt": {**facts, "recipe": released.document()}}
 
 
-def answer(question: Message, progress: ShowProgress) -> Message:
+def _question(name: str, value: Any) -> str:
+    if value not in _ASKED:
+        raise InvalidValue(f"{name} must be one of {', '.join(_ASKED)}")
+    return str(value)
+
+
+@answers(recipe=RECIPE, receipt=_RECEIPT, question=Field(_question), confidence=number(_USUAL))
+def answer(
+    recipe: Recipe, receipt: str | None, question: str, confidence: float, content: bytes, progress: ShowProgress
+) -> Values:
     """The estimated proportions with their intervals, beside the plain counts of the releases."""
-    fields = Fields(question.values)
-    recipe, receipt = recipe_of(fields), _receipt_text(fields)
-    asked, confidence = fields.choice("question", _ASKED), fields.number("confidence", _USUAL)
-    fields.done()
     known = _receipt(receipt, recipe)
     recipe = _as_written(recipe, known)
     mechanism = mechanism_of(recipe)
     if known is not None:
         _check(known, mechanism, recipe)
-    words = _words(recipe, mechanism, question.content, None if known is None else known[0].get("words"))
+    words = _words(recipe, mechanism, content, None if known is None else known[0].get("words"))
     progress(_READ)
-    found = _estimated(asked, mechanism, confidence, words, progress)
+    found = _estimated(question, mechanism, confidence, words, progress)
     rows = [
         [
-            [written(each) for each in label] if asked in _PAIRS else [written(label)],
+            [written(each) for each in label] if question in _PAIRS else [written(label)],
             *map(finite, (*proportion, found.counted[label])),
         ]
         for label, proportion in found.items()
     ]
-    return Message(
-        {
-            "question": asked,
-            "rows": rows,
-            "releases": found.releases,
-            "confidence": found.confidence,
-            "method": found.method,
-            "notes": list(found.notes),
-            "total_error": finite(found.total_error),
-            "moved": sum(abs(proportion.value - found.counted[label]) for label, proportion in found.items()),
-            "command": _command(recipe, asked, confidence, known is not None),
-            "python": _python(recipe, asked, confidence),
-        }
-    )
-
-
-def _receipt_text(fields: Fields) -> str | None:
-    return fields.text("receipt", _LONGEST_RECEIPT) if fields.has("receipt") else None
+    return {
+        "question": question,
+        "rows": rows,
+        "releases": found.releases,
+        "confidence": found.confidence,
+        "method": found.method,
+        "notes": list(found.notes),
+        "total_error": finite(found.total_error),
+        "moved": sum(abs(proportion.value - found.counted[label]) for label, proportion in found.items()),
+        "command": _command(recipe, question, confidence, known is not None),
+        "python": _python(recipe, question, confidence),
+    }
 
 
 def _receipt(text: str | None, recipe: Recipe) -> Receipt | None:

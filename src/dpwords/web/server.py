@@ -21,8 +21,7 @@ def serve(port: int, ready: Callable[[str], None]) -> None:
     import uvicorn
 
     from dpwords.web.app import create_app
-    from dpwords.web.connections import MOST, Connection
-    from dpwords.web.guard import new_token
+    from dpwords.web.guard import MOST, Connection, new_token
 
     with _listening(port) as listener:
         own = listener.getsockname()[1]
