@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from dpwords.errors import InvalidValue
 from dpwords.plots.figures import drawable, matplotlib_as_it_comes, new_figure, one_line
-from dpwords.plots.palette import COLOURS
-from dpwords.plots.style import INK, PALE, RELEASED
+from dpwords.plots.palette import COLOURS, INK, PALE, RELEASED
 from dpwords.privacy.guarantees import keeps, steps_of
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from dpwords.errors import TooLarge
 from dpwords.languages.systems import TransitionSystem
 from dpwords.plots.figures import drawable, text_width
 from dpwords.plots.layout import Box
+from dpwords.plots.palette import INK, PALE, ROAD, WALL
 from dpwords.plots.places import MOST_ARROWS, MOST_STATES, Spot, cells_of, spread
 from dpwords.plots.structure import visible
-from dpwords.plots.style import INK, PALE, ROAD, WALL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,9 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from dpwords.core.symbols import Word, symbols_of
 from dpwords.errors import InvalidValue
-from dpwords.plots.figures import MONO, drawable, legend_text, matplotlib_as_it_comes, new_figure, one_line, text_width
-from dpwords.plots.palette import Look, looks
-from dpwords.plots.style import CHANGED, INK, MARK, RELEASED, Note
+from dpwords.plots.figures import (
+    MONO,
+    Note,
+    drawable,
+    legend_text,
+    matplotlib_as_it_comes,
+    new_figure,
+    one_line,
+    text_width,
+)
+from dpwords.plots.palette import CHANGED, INK, MARK, RELEASED, Look, looks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

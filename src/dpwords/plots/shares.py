@@ -15,10 +15,9 @@ from dpwords.languages.systems import TransitionSystem, written
 from dpwords.plots.drawing import draw
 from dpwords.plots.figures import drawable, legend_text, matplotlib_as_it_comes, new_figure, one_line
 from dpwords.plots.grounds import Grid, Ground, ground_of
-from dpwords.plots.palette import looks
+from dpwords.plots.palette import INK, PALE, RELEASED, WALL, looks
 from dpwords.plots.places import MOST_ON_A_CIRCLE, cells_of, on_a_circle, spread
 from dpwords.plots.structure import Arrow, Diagram, Node, visible
-from dpwords.plots.style import INK, PALE, RELEASED, WALL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
