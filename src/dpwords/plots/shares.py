@@ -16,7 +16,7 @@ from dpwords.plots.drawing import draw
 from dpwords.plots.figures import drawable, legend_text, matplotlib_as_it_comes, new_figure, one_line
 from dpwords.plots.grounds import Grid, Ground, ground_of
 from dpwords.plots.palette import INK, PALE, RELEASED, WALL, looks
-from dpwords.plots.places import MOST_ON_A_CIRCLE, cells_of, on_a_circle, spread
+from dpwords.plots.places import MOST_STATES, apart, cells_of
 from dpwords.plots.structure import Arrow, Diagram, Node, visible
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def _graph(found: EstimatedShares, system: TransitionSystem | None, title: str) 
     ends = list(dict.fromkeys(end for step in steps for end in step))
     number = {end: place for place, end in enumerate(ends)}
     pairs = [(number[one], number[other]) for one, other in steps]
-    spots = on_a_circle(len(ends)) if len(ends) <= MOST_ON_A_CIRCLE else spread(len(ends), pairs, None)
+    spots = apart(len(ends), pairs, None, MOST_STATES)  # at most 60
     start = None if system is None else system.start
     nodes = tuple(
         Node(_lines(end), "", end == start and start is not None, False, *spot)
