@@ -7,20 +7,24 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from dpwords.errors import InvalidValue
+from dpwords.frames.coders import is_list, is_text
+from dpwords.frames.memory import MemoryRelease
+from dpwords.frames.receipts import encoded
+from dpwords.frames.requests import Request
+from dpwords.frames.samples import guessed, occurring, sample_of
+from dpwords.frames.survey import Plan
 from dpwords.languages.systems import written
+from dpwords.recipes.recipe import Recipe
 from dpwords.recipes.table_formats import output_name
 from dpwords.web.messages import Message, on_page
 from dpwords.web.questions import RECIPE, Values, answers, mechanism_of, of, source_of, whole
 from dpwords.web.words import marked
-
-if TYPE_CHECKING:
-    from dpwords.frames.memory import MemoryRelease
-    from dpwords.frames.survey import Plan
-    from dpwords.recipes.recipe import Recipe
-    from dpwords.web.workers import ShowProgress
+from dpwords.web.workers import ShowProgress
 
 ROWS, CELL = 5, 60  # rows of a file that are shown, and characters of each value
 EXAMPLES = 8  # released words that are shown
@@ -31,8 +35,6 @@ _OF_PEOPLE = ("people", "typical", "most", "left_out", "typical_spent", "rule") 
 @answers(recipe=RECIPE)
 def look(recipe: Recipe, content: bytes) -> Values:
     """The columns and first rows of a file, and a guess at where the words are, for the owner of the file."""
-    from dpwords.frames.samples import guessed, sample_of
-
     source = source_of(recipe, content)
     sample = sample_of(source)
     guess = guessed(sample, source.form.header)
@@ -50,9 +52,6 @@ def look(recipe: Recipe, content: bytes) -> Values:
 @answers(recipe=RECIPE, confirmed=of(bool, default=False))
 def symbols(recipe: Recipe, confirmed: bool, content: bytes) -> Values:
     """The symbols that occur in a file. They are as private as the file is, unless its owner knows better."""
-    from dpwords.frames.requests import Request
-    from dpwords.frames.samples import occurring
-
     if not confirmed:
         raise InvalidValue("symbols are read off a file only where its owner confirms that they are public knowledge")
     return {"symbols": occurring(source_of(recipe, content), Request.of(recipe))}
@@ -91,8 +90,6 @@ def summary(length: int, recipe: Recipe) -> Values:
 @answers(recipe=RECIPE)
 def release(recipe: Recipe, content: bytes, progress: ShowProgress) -> Message:
     """The released file, its receipt, and for the owner some words before and after. Each call spends ε."""
-    from dpwords.frames.receipts import encoded
-
     run = _run(recipe, content)
     plan = run.survey()
     if not plan.words:
@@ -119,9 +116,6 @@ def release(recipe: Recipe, content: bytes, progress: ShowProgress) -> Message:
 
 
 def _run(recipe: Recipe, content: bytes) -> MemoryRelease:
-    from dpwords.frames.memory import MemoryRelease
-    from dpwords.frames.requests import Request
-
     if recipe.budget is not None and recipe.by is None:
         raise InvalidValue("a budget is for each person: choose the column that says whose word it is")
     mechanism = mechanism_of(recipe)
@@ -145,10 +139,6 @@ def _spent(plan: Plan) -> float:
 
 def _called(kind: Any) -> str:
     """What people call a type of values."""
-    import pyarrow as pa
-
-    from dpwords.frames.coders import is_list, is_text
-
     plain = kind.value_type if pa.types.is_dictionary(kind) else kind
     if is_list(plain):
         return f"lists of {_called(plain.value_type)}"

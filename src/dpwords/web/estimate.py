@@ -5,13 +5,19 @@ The file comes with each question and is in memory only while the question is an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from itertools import count
+from typing import Any
 
+from dpwords import estimate
 from dpwords.errors import InvalidValue
+from dpwords.estimate import Estimates
 from dpwords.frames import receipts
 from dpwords.frames.formats import FileForm
+from dpwords.frames.released import released as released_words
 from dpwords.frames.requests import Request
 from dpwords.languages.systems import written
+from dpwords.mechanisms.private import Private
 from dpwords.recipes import code, commands
 from dpwords.recipes.questions import QUESTIONS
 from dpwords.recipes.recipe import Recipe
@@ -19,12 +25,7 @@ from dpwords.recipes.table_formats import DELIMITED
 from dpwords.web import data
 from dpwords.web.messages import Message, finite
 from dpwords.web.questions import RECIPE, Field, Values, answers, mechanism_of, number, of, source_of
-
-if TYPE_CHECKING:
-    from dpwords.core.encoding import Ragged
-    from dpwords.estimate import Estimates
-    from dpwords.mechanisms.private import Private
-    from dpwords.web.workers import ShowProgress
+from dpwords.web.workers import ShowProgress
 
 _READ = 0.1  # proportion of the progress when the file is read
 _TYPICAL = 30  # rounds of a fit: after so many, half of the progress is shown
@@ -67,9 +68,18 @@ def answer(
     mechanism = mechanism_of(recipe)
     if known is not None:
         _check(known, mechanism, recipe)
-    words = _words(recipe, mechanism, content, None if known is None else known[0].get("words"))
+    said = None if known is None else known[0].get("words")
+    words = released_words(source_of(recipe, content), mechanism, Request.of(recipe), said)
     progress(_READ)
-    found = _estimated(question, mechanism, confidence, words, progress)
+    rounds = count(1)
+
+    def fitted(_line: str) -> None:
+        done = next(rounds)
+        progress(_READ + (1 - _READ) * done / (done + _TYPICAL))
+
+    watched = {} if question == "lengths" else {"progress": fitted}  # lengths are counted
+    ask: Callable[..., Estimates] = getattr(estimate, question)
+    found = ask(words.codes, mechanism, confidence=confidence, **watched)
     rows = [
         [
             [written(each) for each in label] if question in _PAIRS else [written(label)],
@@ -141,32 +151,6 @@ def _check(receipt: Receipt, mechanism: Private, recipe: Recipe) -> None:
             "the receipt is of a release in another language, with other words, symbols, or another order of them: "
             "correct what could come out"
         )
-
-
-def _words(recipe: Recipe, mechanism: Private, content: bytes, number: int | None) -> Ragged:
-    from dpwords.frames.released import released
-
-    found = released(source_of(recipe, content), mechanism, Request.of(recipe), number)
-    return cast("Ragged", found.codes)  # the page has no reports, whose answers are no words
-
-
-def _estimated(
-    question: str, mechanism: Private, confidence: float, words: Ragged, progress: ShowProgress
-) -> Estimates:
-    from dpwords import estimate
-
-    if question == "lengths":
-        return estimate.lengths(words, mechanism, confidence=confidence)
-    rounds = 0
-
-    def fitted(_line: str) -> None:
-        nonlocal rounds
-        rounds += 1
-        progress(_READ + (1 - _READ) * rounds / (rounds + _TYPICAL))
-
-    ask: Any = getattr(estimate, question)
-    found: Estimates = ask(words, mechanism, confidence=confidence, progress=fitted)
-    return found
 
 
 def _command(recipe: Recipe, question: str, confidence: float, has_receipt: bool) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import secrets
 from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -77,11 +76,6 @@ class Guard:
         if not hmac.compare_digest(headers.get(TOKEN_HEADER, "").encode(), self._token.encode()):
             return "the token of the page is missing or from an earlier start: reload the page"
         return None
-
-
-def new_token() -> str:
-    """A token that nobody can guess."""
-    return secrets.token_urlsafe(32)
 
 
 class Connection(H11Protocol):

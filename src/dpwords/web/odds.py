@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from dpwords import accuracy
-from dpwords.attack import guess
-from dpwords.audit import exact, small_instance
+from dpwords.attack import Guess, guess
+from dpwords.audit import ExactAudit, exact, small_instance
 from dpwords.core.limits import Limits
+from dpwords.core.symbols import Distance, Word
 from dpwords.errors import InvalidValue, TooLarge, named
+from dpwords.languages.language import Language
 from dpwords.mechanisms import choice
+from dpwords.mechanisms.choice import Edits
+from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.paper_literal import PaperLiteral
 from dpwords.privacy.guarantees import NotPrivate, Odds
 from dpwords.recipes.notation import Notation
+from dpwords.recipes.recipe import Recipe
 from dpwords.web.messages import finite
 from dpwords.web.questions import DRAWN, QUICK, SAMPLES, Field, Values, answers, of, whole
 from dpwords.web.words import LONGEST, TEXT, read_word
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from dpwords.attack import Guess
-    from dpwords.audit import ExactAudit
-    from dpwords.core.symbols import Distance, Word
-    from dpwords.languages.language import Language
-    from dpwords.mechanisms.choice import Edits
-    from dpwords.mechanisms.mechanism import Mechanism
-    from dpwords.recipes.recipe import Recipe
-    from dpwords.web.workers import ShowProgress
+from dpwords.web.workers import ShowProgress
 
 LITERAL = choice.Title.LITERAL
 BEST = "best"

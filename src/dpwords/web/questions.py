@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.errors import InvalidValue, TooLarge
+from dpwords.mechanisms.private import Private
 from dpwords.recipes.fields import FIELDS, Section
 from dpwords.recipes.recipe import Recipe
 from dpwords.web.messages import Message
+from dpwords.web.workers import ShowProgress
 
 if TYPE_CHECKING:
     from dpwords.frames.passes import TableSource
-    from dpwords.mechanisms.private import Private
-    from dpwords.web.workers import ShowProgress
 
 MOST_SIDE = 60  # rows and columns of a grid that can be edited
 _MOST_STATES = MOST_SIDE**2  # of a system that is drawn

@@ -6,26 +6,24 @@ import math
 from collections import Counter
 from functools import lru_cache
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from dpwords.bridges.system_files import SYSTEM_FILES, read_system
 from dpwords.core.files import FileContent
 from dpwords.core.limits import Limits
 from dpwords.core.randomness import SystemSource
 from dpwords.errors import InvalidValue, NotInLanguage, TooLarge
+from dpwords.languages.language import Language
 from dpwords.languages.systems import GridWorld, TransitionSystem, written
+from dpwords.mechanisms.private import Private
 from dpwords.plots.places import cells_of, spots_of
+from dpwords.privacy.guarantees import PureDP
 from dpwords.recipes.languages import restricted
+from dpwords.recipes.recipe import Recipe
 from dpwords.spaces.choice import space_of
+from dpwords.spaces.least_distance import LeastDistance
 from dpwords.web.questions import DRAWN, MOST_SIDE, QUICK, Values, answers, mechanism_of, of, whole
-
-if TYPE_CHECKING:
-    from dpwords.languages.language import Language
-    from dpwords.mechanisms.private import Private
-    from dpwords.privacy.guarantees import PureDP
-    from dpwords.recipes.recipe import Recipe
-    from dpwords.spaces.least_distance import LeastDistance
-    from dpwords.web.workers import ShowProgress
+from dpwords.web.workers import ShowProgress
 
 LONGEST = 400  # steps of a run on the page
 MOST_SPREAD = 200  # states on the page that have neither coordinates nor cells

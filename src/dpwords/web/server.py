@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import socket
 from collections.abc import Callable
 
@@ -21,12 +22,12 @@ def serve(port: int, ready: Callable[[str], None]) -> None:
     import uvicorn
 
     from dpwords.web.app import create_app
-    from dpwords.web.guard import MOST, Connection, new_token
+    from dpwords.web.guard import MOST, Connection
 
     with _listening(port) as listener:
         own = listener.getsockname()[1]
         config = uvicorn.Config(
-            create_app(own, new_token()),
+            create_app(own, token=secrets.token_urlsafe(32)),
             log_config=None,
             log_level="critical",
             access_log=False,

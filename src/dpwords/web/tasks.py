@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Literal
 
-from dpwords.errors import InvalidValue
 from dpwords.web.messages import Message
 from dpwords.web.workers import ShowProgress
 
@@ -51,8 +50,6 @@ TASKS = {
 
 def answer(name: str, question: Message, progress: ShowProgress) -> Message:
     """The answer to a question."""
-    task = TASKS.get(name)
-    if task is None:
-        raise InvalidValue("the page asked for something that this version does not know: reload the page")
+    task = TASKS[name]
     function: Callable[..., Message] = getattr(import_module(f"dpwords.web.{task.module}"), task.function)
     return function(question, progress)

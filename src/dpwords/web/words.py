@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rapidfuzz.distance import Levenshtein
 
 from dpwords import accuracy
 from dpwords.accuracy import Target
+from dpwords.core.symbols import PromisedDistance, Word
 from dpwords.errors import InvalidValue, NotInLanguage
 from dpwords.languages.systems import written
 from dpwords.mechanisms.paper_literal import PaperLiteral
+from dpwords.mechanisms.private import Private
 from dpwords.recipes.notation import Notation
+from dpwords.recipes.recipe import Recipe
 from dpwords.web.questions import QUICK, RECIPE, Field, Values, answers, mechanism_of, number, of, read, whole
-
-if TYPE_CHECKING:
-    from dpwords.core.symbols import PromisedDistance, Word
-    from dpwords.mechanisms.private import Private
-    from dpwords.recipes.recipe import Recipe
 
 LONGEST = 400  # symbols of a word on the page
 TEXT = of(str, 8_000)  # of a word

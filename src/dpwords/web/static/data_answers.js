@@ -1,10 +1,10 @@
 // What the view of data shows: what is promised and spent, and what was released.
 import { bars } from "./charts.js";
-import { at } from "./data_form.js";
 import { element, markedWord, rounded } from "./elements.js";
 import { download } from "./save.js";
 
 const LONGEST_WORD = 200; // up to which lengths are drawn as a chart
+const at = (name) => document.getElementById(`data-${name}`);
 
 /** What was found before anything is drawn; `others` are columns that stay as they are. */
 export function showChecked(found, others) {

@@ -1,5 +1,5 @@
 // The privacy–accuracy curves of all mechanisms, computed ε by ε in the background and cached.
-import { Refusal, ask } from "./ask.js";
+import { ask, attempt } from "./ask.js";
 import { lines } from "./charts.js";
 
 const STEPS = [8, 7, 6, 5, 4, 3, 2.5, 2, 1.5, 1, 0.7]; // ε for k = 1; large ones are quick to compute, so they come first
@@ -51,15 +51,12 @@ export function curves(figure, { busy, progress, cancel, error, optimal, guessed
       busy.hidden = false;
       progress.value = 1 - missing.length / all.length;
       stopped = new AbortController();
-      try {
+      await attempt(async () => {
         const { values } = await ask("odds/curve", missing[0], { signal: stopped.signal });
         rows.set(JSON.stringify(missing[0]), values);
         if (wanted !== null) draw(wanted);
-      } catch (failure) {
-        if (failure instanceof Refusal) error.textContent = failure.message;
-        else if (failure.name !== "AbortError") throw failure;
-        if (wanted === settings) wanted = null;
-      }
+      }, (reason) => { error.textContent = reason; });
+      if (wanted === settings && !rows.has(JSON.stringify(missing[0]))) wanted = null;
     }
     busy.hidden = true;
     running = false;

@@ -1,6 +1,6 @@
 // The view of runs: its settings, the large picture, and what is asked of the server.
 import { write } from "./address.js";
-import { ask, latest, Refusal } from "./ask.js";
+import { ask, attempt, latest } from "./ask.js";
 import { frame, parts } from "./board.js";
 import { chart } from "./charts.js";
 import { drawn } from "./elements.js";
@@ -138,17 +138,7 @@ function paint(outdated = false) {
   panels(at("mechanisms"), world, { words, symbols, results, many });
 }
 
-/** Do something that the server may refuse. What was there before stays, unless it would be taken for the answer. */
-async function tried(action, clear = false) {
-  try {
-    await action();
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    if (clear) { refused(error.message); return; }
-    object(error.message);
-  }
-}
-
+/** Say what is wrong; what is there stays. */
 function object(text) {
   objection = text;
   at("error").textContent = text;
@@ -165,23 +155,12 @@ async function load() {
   certificates.stop();
   update.forget(); // an answer about what was there before would be taken for the file's
   busy(true);
-  await tried(async () => {
+  await attempt(async () => {
     await loadInto(model);
     at("rules").value = "";
     if (model.system === null) choose("source", "grid");
-    await firstRun();
-  }, true);
-}
-
-/** A random run on a system that was just loaded or, if there is none of the usual length, a shortest one. */
-async function firstRun() {
-  try {
-    await randomRun(FIRST_LENGTH);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    model.anyRun();
-    changed();
-  }
+    await attempt(() => randomRun(FIRST_LENGTH), () => { model.anyRun(); changed(); }); // there may be none of this length
+  }, refused);
 }
 
 drawable(board, model, { tool: () => chosen("tool"), changed, moved: () => { at("status").textContent = model.here; paint(); } });
@@ -208,7 +187,7 @@ at("clear-walls").addEventListener("click", () => {
   model.setGrid({ ...model.grid, walls: new Set(), goals: new Set() });
   changed();
 });
-at("random").addEventListener("click", () => tried(() => randomRun(Number(at("length").value) || 0)));
+at("random").addEventListener("click", () => attempt(() => randomRun(Number(at("length").value) || 0), object));
 at("show-runs").addEventListener("click", () => { heat = false; changed(); });
 at("show-heat").addEventListener("click", () => { heat = true; changed(); });
 at("again").addEventListener("click", () => { certificates.forget(); changed(); });
