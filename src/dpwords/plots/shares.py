@@ -275,8 +275,5 @@ def _name(label: Any) -> str:
 
 def _lines(end: Any) -> tuple[str, ...]:
     """A name on as many lines as it needs, with visible blanks where there is nothing else."""
-    return tuple(map(_printable, textwrap.wrap(written(end), _NAME))) or (visible(end),)
-
-
-def _printable(text: str) -> str:
-    return "".join(letter if letter.isprintable() else "�" for letter in text)
+    lines = textwrap.wrap(written(end), _NAME) or [visible(end)]
+    return tuple("".join(letter if letter.isprintable() else "�" for letter in line) for line in lines)

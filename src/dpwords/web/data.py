@@ -21,7 +21,7 @@ from dpwords.frames.survey import Plan
 from dpwords.languages.systems import written
 from dpwords.recipes.recipe import Recipe
 from dpwords.recipes.table_formats import output_name
-from dpwords.web.messages import Message, on_page
+from dpwords.web.messages import Message, on_page, picked
 from dpwords.web.questions import RECIPE, Values, answers, mechanism_of, of, source_of, whole
 from dpwords.web.words import marked
 from dpwords.web.workers import ShowProgress
@@ -29,7 +29,6 @@ from dpwords.web.workers import ShowProgress
 ROWS, CELL = 5, 60  # rows of a file that are shown, and characters of each value
 EXAMPLES = 8  # released words that are shown
 _CHECKED, _PREPARED = 0.2, 0.5  # proportions of the progress when everything is checked, and when it can be drawn
-_OF_PEOPLE = ("people", "typical", "most", "left_out", "typical_spent", "rule")  # facts that are shown
 
 
 @answers(recipe=RECIPE)
@@ -40,11 +39,11 @@ def look(recipe: Recipe, content: bytes) -> Values:
     guess = guessed(sample, source.form.header)
     first, *_, last = guess.columns or (None, None)
     shape = "log" if guess.case else "wide" if first else "column"
-    found = {name: getattr(guess, name) for name in ("column", "separator", "case", "symbol", "order", "by")}
     return {
         "columns": [[field.name, _called(field.type)] for field in sample.schema],
         "rows": [[_short(value) for value in row.values()] for row in sample.slice(0, ROWS).to_pylist()],
-        "guess": {"shape": shape, "first": first, "last": last, **found},
+        "guess": {"shape": shape, "first": first, "last": last}
+        | picked(guess, "column", "separator", "case", "symbol", "order", "by"),
         "format": source.form.kind,
     }
 
@@ -64,17 +63,14 @@ def check(recipe: Recipe, content: bytes) -> Values:
     length = plan.commonest_length
     mechanism = plan.release.like(plan.typical_epsilon, length)
     whole = recipe.changed({"output": output_name(str(recipe.input)), "output_format": recipe.format})
-    return {
-        "rows": plan.rows,
+    return picked(plan, "rows", "words", "skipped") | {
         "row": plan.release.row,
-        "words": plan.words,
-        "skipped": plan.skipped,
         "fault": _first_fault(recipe, content) if plan.skipped else None,
         "lengths": [[length, number] for length, number in plan.lengths.items()],
         "length": length,
         "promise": str(mechanism.guarantee),
         "typical": {"epsilon": mechanism.epsilon, "k": mechanism.k, "edits": recipe.edits},
-        "people": plan.facts and {name: getattr(plan.facts, name) for name in _OF_PEOPLE},
+        "people": plan.facts and picked(plan.facts, "people", "typical", "most", "left_out", "typical_spent", "rule"),
         "spent": _spent(plan),
         "command": whole.command(),
         "python": whole.python(),

@@ -23,7 +23,7 @@ from dpwords.recipes.questions import QUESTIONS
 from dpwords.recipes.recipe import Recipe
 from dpwords.recipes.table_formats import DELIMITED
 from dpwords.web import data
-from dpwords.web.messages import Message, finite
+from dpwords.web.messages import Message, finite, picked
 from dpwords.web.questions import RECIPE, Field, Values, answers, mechanism_of, number, of, source_of
 from dpwords.web.workers import ShowProgress
 
@@ -87,12 +87,8 @@ def answer(
         ]
         for label, proportion in found.items()
     ]
-    return {
-        "question": question,
+    return picked(found, "question", "releases", "confidence", "method") | {
         "rows": rows,
-        "releases": found.releases,
-        "confidence": found.confidence,
-        "method": found.method,
         "notes": list(found.notes),
         "total_error": finite(found.total_error),
         "moved": sum(abs(proportion.value - found.counted[label]) for label, proportion in found.items()),

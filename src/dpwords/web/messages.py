@@ -58,6 +58,11 @@ class Message(NamedTuple):
         return json.dumps(self.values, allow_nan=False).encode() + b"\n" + self.content
 
 
+def picked(value: object, *names: str) -> dict[str, Any]:
+    """Some attributes of a value, by name."""
+    return {name: getattr(value, name) for name in names}
+
+
 def finite(value: float) -> float | None:
     """A number as messages can hold it: None if it is not finite."""
     return value if math.isfinite(value) else None

@@ -21,7 +21,7 @@ from dpwords.mechanisms.paper_literal import PaperLiteral
 from dpwords.privacy.guarantees import NotPrivate, Odds
 from dpwords.recipes.notation import Notation
 from dpwords.recipes.recipe import Recipe
-from dpwords.web.messages import finite
+from dpwords.web.messages import finite, picked
 from dpwords.web.questions import DRAWN, QUICK, SAMPLES, Field, Values, answers, of, whole
 from dpwords.web.words import LONGEST, TEXT, read_word
 from dpwords.web.workers import ShowProgress
@@ -55,14 +55,11 @@ def explain(recipe: Recipe, title: str, one: str, other: str) -> Values:
     made = chosen.made
     odds = made.guarantee.explain(first, second)
     shown = _truly(made, odds, len(first)) or odds
-    return {
-        "distance": odds.distance,
+    return picked(shown, "distance", "cases", "of_100") | {
         "loss": finite(shown.loss),
         "ratio": finite(shown.ratio),
         "certainty": None if math.isinf(shown.loss) else shown.certainty,
-        "cases": shown.cases,
         "text": str(odds),
-        "of_100": shown.of_100,
         "is_private": not isinstance(made.guarantee, NotPrivate),
         "promise": str(made.guarantee),
         "mechanisms": [_titled(each) for each in chosen.makers],
@@ -106,14 +103,11 @@ def guessed(recipe: Recipe, title: str, length: int, progress: ShowProgress) -> 
     progress(0.0)
     chosen = _Choice.of(recipe.language(), recipe, title, CAREFUL)
     found = _guesses(chosen.made, length)
-    shown = found and {
+    shown = found and picked(found, "exact", "of_100", "how") | {
         "hits": found.hits if found.exact else found.high.hits,
         "whole": found.high.whole,
         "positions": [min(probability, 1.0) for probability in found.hits_by_place],
         "positions_without": list(found.without_by_place),
-        "exact": found.exact,
-        "of_100": found.of_100,
-        "how": found.how,
         "without": found.without._asdict(),
     }
     return {"title": chosen.title, "length": length, "found": shown}
@@ -199,13 +193,8 @@ def _audited(public: Language, found: ExactAudit) -> dict[str, Any]:
     """The result of an audit; the words in it are public, because they are chosen among all words."""
     write = Notation(public).write
     worst = found.worst
-    return {
-        "claimed": found.claimed,
+    return picked(found, "claimed", "holds", "delta", "longest", "words") | {
         "measured": finite(found.epsilon),
-        "holds": found.holds,
-        "delta": found.delta,
-        "longest": found.longest,
-        "words": found.words,
         "worst": None
         if worst is None
         else {

@@ -22,6 +22,7 @@ from dpwords.recipes.languages import restricted
 from dpwords.recipes.recipe import Recipe
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.least_distance import LeastDistance
+from dpwords.web.messages import picked
 from dpwords.web.questions import DRAWN, MOST_SIDE, QUICK, Values, answers, mechanism_of, of, whole
 from dpwords.web.workers import ShowProgress
 
@@ -112,13 +113,8 @@ def _editable(system: TransitionSystem) -> Values | None:
     """The cells of a map that the page can edit; None for other systems."""
     if not isinstance(system, GridWorld) or system.start is None or max(system.rows, system.columns) > MOST_SIDE:
         return None
-    return {
-        "rows": system.rows,
-        "columns": system.columns,
-        "start": system.start,
-        "walls": sorted(system.walls),
-        "goal": sorted(system.accepting or ()),
-    }
+    cells = {"walls": sorted(system.walls), "goal": sorted(system.accepting or ())}
+    return picked(system, "rows", "columns", "start") | cells
 
 
 class _Run:

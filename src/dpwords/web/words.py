@@ -45,7 +45,18 @@ def release(recipe: Recipe, word: str, draws: int, target: Target | None) -> Val
     if target is not None:
         recipe = recipe.changed({"epsilon": _solved(recipe, target, len(private))})
     chosen = mechanism_of(recipe, QUICK)
-    return _figures(chosen, len(private)) | {
+    summary, length = chosen.summary(len(private)), len(private)
+    distribution = chosen.distance_distribution(length=length, at_most=_MOST_DISTANCES)
+    last = max(number for number, probability in enumerate(distribution) if probability > _NOTHING)
+    return {
+        "epsilon": chosen.epsilon,
+        "length": length,
+        "expected": chosen.expected_distance(length=length),
+        "distribution": distribution[: last + 1],
+        "edits_made": chosen.edits_made,
+        "of_100": None if summary.within_k is None else summary.within_k.of_100,
+        "promise": [line for line in str(summary).splitlines()[1:] if not line.startswith("warning: ")],
+        "warnings": [*summary.warnings, *([] if chosen.warning is None else [chosen.warning])],
         "between": "" if isinstance(private, str) else " ",
         "releases": [marked(private, each, chosen.distance) for each in chosen.release_all([private] * draws)],
         "literal": _literal(chosen, private) if chosen.distance == "hamming" else None,
@@ -120,29 +131,7 @@ def marked(private: Word, released: Word, distance: PromisedDistance) -> list[li
     return found
 
 
-def _figures(chosen: Private, length: int) -> dict[str, Any]:
-    """What is public about words of this length."""
-    summary = chosen.summary(length)
-    lines = [line for line in str(summary).splitlines()[1:] if not line.startswith("warning: ")]
-    return {
-        "epsilon": chosen.epsilon,
-        "length": length,
-        "expected": chosen.expected_distance(length=length),
-        "distribution": _trimmed(chosen.distance_distribution(length=length, at_most=_MOST_DISTANCES)),
-        "edits_made": chosen.edits_made,
-        "of_100": None if summary.within_k is None else summary.within_k.of_100,
-        "promise": lines,
-        "warnings": [*summary.warnings, *([] if chosen.warning is None else [chosen.warning])],
-    }
-
-
-def _trimmed(distribution: list[float]) -> list[float]:
-    """A distribution without its tail, where there is next to nothing."""
-    last = max(number for number, probability in enumerate(distribution) if probability > _NOTHING)
-    return distribution[: last + 1]
-
-
-def _literal(chosen: Private, word: Any) -> dict[str, Any]:
+def _literal(chosen: Private, word: Any) -> Values:
     """The same for the paper's formula, with the ε that it claims and the one that it really has."""
     literal = PaperLiteral(chosen.language, chosen.epsilon, chosen.k)
     return {

@@ -1,7 +1,6 @@
 // The part of a form that says where the words of a file are and of which public language, for the views with files.
-import { readAs } from "./alphabets.js";
+import { characters, listed, readAs } from "./alphabets.js";
 import { element } from "./elements.js";
-import { characters, listed } from "./lists.js";
 
 const WHERE = ["shape", "column", "separator", "first", "last", "case", "symbol", "order"];
 const LANGUAGE = ["kind", "alphabet", "symbols", "rows", "columns", "words", "start", "walls", "goal", "symbols-are", "start-state", "rules"];

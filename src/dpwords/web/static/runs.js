@@ -3,14 +3,13 @@ import { write } from "./address.js";
 import { ask, attempt, latest } from "./ask.js";
 import { frame, parts } from "./board.js";
 import { chart } from "./charts.js";
-import { drawn } from "./elements.js";
+import { drawn, showFigures } from "./elements.js";
 import { fromSettings, MOST_SIDE, resized, toSettings } from "./grid.js";
 import { certifying } from "./runs_certificates.js";
 import { drawable } from "./runs_drawing.js";
 import { loadInto } from "./runs_files.js";
 import { Model } from "./runs_model.js";
 import { best, boardLegend, figures, MECHANISMS, panels, rowsOf, shares } from "./runs_panels.js";
-import { ruleText } from "./runs_rules.js";
 import { readWord, separator, writeWord } from "./world.js";
 
 const DRAWS = 12, MANY = 500; // releases, and draws of a heat map
@@ -132,7 +131,7 @@ function paint(outdated = false) {
       : `The private run and its releases: ${MECHANISMS[name].title}, ε = ${at("epsilon").value}`;
   at("board").querySelector(".legend").replaceWith(boardLegend(many));
   if (outdated) return;
-  figures(at("figures"), result, words);
+  showFigures(at("figures"), figures(result, words));
   at("promise").textContent = result === null ? "" : `Promised: ${result.promise}.`;
   at("little").hidden = !result?.hides_little;
   panels(at("mechanisms"), world, { words, symbols, results, many });
@@ -161,6 +160,13 @@ async function load() {
     if (model.system === null) choose("source", "grid");
     await attempt(() => randomRun(FIRST_LENGTH), () => { model.anyRun(); changed(); }); // there may be none of this length
   }, refused);
+}
+
+/** The rule that the small form describes, as in "at_most:2;4,7"; null if no state or move is named. */
+function ruleText() {
+  const name = at("rule-name").value, named = at("rule-symbols").value.split(";").map((symbol) => symbol.trim()).filter((symbol) => symbol !== "");
+  if (named.length === 0 || (name === "before" && named.length !== 2)) return null;
+  return `${name}:${[...(name.startsWith("at_") ? [at("rule-times").value] : []), ...named].join(";")}`;
 }
 
 drawable(board, model, { tool: () => chosen("tool"), changed, moved: () => { at("status").textContent = model.here; paint(); } });
@@ -203,7 +209,7 @@ for (const input of radios("source")) {
 for (const name of ["file", "file-start", "file-action"]) at(name).addEventListener("change", load);
 at("rule-name").addEventListener("change", () => { at("rule-times-label").hidden = !at("rule-name").value.startsWith("at_"); });
 at("rule-add").addEventListener("click", () => {
-  const text = ruleText(at("rule-name").value, at("rule-times").value, at("rule-symbols").value);
+  const text = ruleText();
   object(text === null ? "a rule needs a state or a move, and … before … two with a semicolon between them" : "");
   if (text === null) return;
   at("rules").value = [...rules(), text].join("\n");
