@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from dpwords.errors import DPWordsError, InvalidValue, as_argument, rendered
 
 CONTENT_TYPE = "application/octet-stream"
-_NOT_READ = "the request could not be read: reload the page"
 _LABELS = {  # of the fields of the page, by the names of parameters
     "alpha": "α of the inverse utility",
     "alphabet": "Alphabet",
@@ -74,9 +73,9 @@ def decoded(body: bytes) -> Message:
     try:
         values = json.loads(line)
     except (ValueError, RecursionError):
-        raise InvalidValue(_NOT_READ) from None
+        values = None
     if not isinstance(values, dict):
-        raise InvalidValue(_NOT_READ)
+        raise InvalidValue("the request could not be read: reload the page")
     return Message(values, content)
 
 

@@ -136,7 +136,8 @@ class _Run:
         own = chosen.given(self.word)
         released = chosen.release_all([self.word] * self._draws)
         expected = _public_distance(chosen, length)
-        visits = Counter(state for word in own.simulate(self._many) for state in self._visited(word))
+        visited = map(self._language.system.run, own.simulate(self._many))
+        visits = Counter(state for states in visited for state in dict.fromkeys(states))
         return {
             "releases": [[written(symbol) for symbol in word] for word in released],
             "visits": [[written(state), count] for state, count in visits.items()],
@@ -166,14 +167,6 @@ class _Run:
             if not restricted(self._recipe.without_rules(), [text]).accepts(word):
                 raise NotInLanguage(f"the run breaks the rule {text}: change the run, or remove the rule")
         return word
-
-    def _visited(self, word: list[Any]) -> set[Any]:
-        system, seen = self._language.system, set()
-        at = system.initial
-        for symbol in word:
-            at = system.step(at, symbol)
-            seen.add(at)
-        return seen
 
 
 @lru_cache(_CACHED)

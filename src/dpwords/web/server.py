@@ -37,15 +37,8 @@ def serve(port: int, ready: Callable[[str], None]) -> None:
             limit_concurrency=2 * MOST,  # which is only reached if as many answers are being computed
             timeout_graceful_shutdown=1,
         )
-
-        class Announced(uvicorn.Server):
-            """A server that says when it is ready."""
-
-            async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-                await super().startup(sockets)
-                ready(f"http://127.0.0.1:{own}/")
-
-        Announced(config).run(sockets=[listener])
+        ready(f"http://127.0.0.1:{own}/")  # the socket listens: whoever opens the page now waits for a moment
+        uvicorn.Server(config).run(sockets=[listener])
 
 
 def _listening(port: int) -> socket.socket:

@@ -7,7 +7,6 @@ import { drawn, showFigures } from "./elements.js";
 import { fromSettings, MOST_SIDE, resized, toSettings } from "./grid.js";
 import { certifying } from "./runs_certificates.js";
 import { drawable } from "./runs_drawing.js";
-import { loadInto } from "./runs_files.js";
 import { Model } from "./runs_model.js";
 import { best, boardLegend, figures, MECHANISMS, panels, rowsOf, shares } from "./runs_panels.js";
 import { readWord, separator, writeWord } from "./world.js";
@@ -155,11 +154,42 @@ async function load() {
   update.forget(); // an answer about what was there before would be taken for the file's
   busy(true);
   await attempt(async () => {
-    await loadInto(model);
+    await readFile();
     at("rules").value = "";
     if (model.system === null) choose("source", "grid");
     await attempt(() => randomRun(FIRST_LENGTH), () => { model.anyRun(); changed(); }); // there may be none of this length
   }, refused);
+}
+
+/** Show the options that a kind of file takes; returns those that are filled in. */
+function options(kind) {
+  const takes = { start: ["csv", "dot", "gv", "graphml"].includes(kind), action: kind === "graphml" };
+  for (const [name, shown] of Object.entries(takes)) at(`file-${name}-label`).hidden = !shown;
+  at("file-options").hidden = !takes.start;
+  return Object.fromEntries(Object.keys(takes).map((name) => [name, at(`file-${name}`).value.trim()])
+    .filter(([name, value]) => takes[name] && value !== ""));
+}
+
+/** Read the chosen file into the model: a map becomes a grid that can be edited. Raises a refusal. */
+async function readFile() {
+  const file = at("file").files[0];
+  const values = { name: file.name, ...options(file.name.toLowerCase().split(".").at(-1)) };
+  at("loaded").textContent = "Reading the file …";
+  try {
+    const { values: found } = await ask("runs/load", values, { file });
+    if (found.grid === null) model.setSystem(found);
+    else model.setGrid(gridOf(found.grid));
+    model.symbols = [];
+    at("loaded").textContent = `${file.name}: ${found.states.length} states, ${found.moves.length} moves.`;
+  } catch (error) {
+    at("loaded").textContent = "";
+    throw error;
+  }
+}
+
+function gridOf({ rows, columns, start, walls, goal }) {
+  const names = (cells) => new Set(cells.map((cell) => cell.join(",")));
+  return { rows, columns, start: start.join(","), walls: names(walls), goals: names(goal) };
 }
 
 /** The rule that the small form describes, as in "at_most:2;4,7"; null if no state or move is named. */
