@@ -38,7 +38,7 @@ function panel(name, { title, what }, result, isBest, world, { words, symbols, m
   picture.append(...parts(world, { words, symbols, releases: result?.releases, visits: result && shares(result, many),
     sameColour: name }));
   const texts = [element("p", { class: "figure" }, told), element("p", { class: "quiet" }, what)];
-  if (result === null) return element("div", { class: "panel chart" }, heading, picture, ...texts);
+  if (result === null) return element("div", { class: "panel" }, heading, picture, ...texts);
   return element("div", { class: `panel chart${isBest ? " best" : ""}` }, heading, picture,
     saveButtons(picture, () => rowsOf(world, words, symbols, result, many), `runs-${name}`), ...texts,
     element("p", { class: "quiet" }, `In force: ${result.in_force}.`));
