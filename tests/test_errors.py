@@ -15,7 +15,7 @@ import dpwords
 from commands import refused
 from dpwords.errors import InvalidValue, TooLarge, named, rendered
 from dpwords.recipes.fields import as_option
-from dpwords.web.wording import on_page
+from dpwords.web.messages import on_page
 
 ROOT = Path(dpwords.__file__).parent
 BELOW = sorted(path for path in ROOT.rglob("*.py") if "cli" not in path.relative_to(ROOT).parts)

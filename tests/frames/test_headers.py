@@ -12,8 +12,7 @@ import pytest
 import dpwords as dw
 from commands import refused, run
 from dpwords.web import data, estimate
-from dpwords.web.messages import Message
-from dpwords.web.wording import on_page
+from dpwords.web.messages import Message, on_page
 
 ABC = ("--alphabet", "abc", "-e", "1")
 SURE = ("--alphabet", "abc", "-e", "200")  # words come out as they are

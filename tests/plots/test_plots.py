@@ -21,9 +21,10 @@ from matplotlib.patches import FancyArrowPatch
 
 import dpwords as dw
 from dpwords import plots
+from dpwords.plots.drawing import KINDS
 from dpwords.plots.layout import Layout
+from dpwords.plots.palette import CHANGED, COMPLETIONS, INK, PROPORTION, RELEASED
 from dpwords.plots.structure import Diagram
-from dpwords.plots.style import CHANGED, COMPLETIONS, INK, KINDS, PROPORTION, RELEASED
 from dpwords.studies.figures import figures
 from zoo import PARALLEL, ROADS
 

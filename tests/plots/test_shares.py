@@ -15,7 +15,7 @@ from matplotlib.text import Text
 import dpwords as dw
 from dpwords import plots
 from dpwords.estimate import Estimate, Estimates
-from dpwords.plots.style import RELEASED
+from dpwords.plots.palette import RELEASED
 
 GRID = dw.GridWorld(2, 3)
 

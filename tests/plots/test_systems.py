@@ -12,9 +12,9 @@ from matplotlib.colors import to_hex
 
 import dpwords as dw
 from dpwords import plots
+from dpwords.plots.palette import CHANGED, RELEASED
 from dpwords.plots.places import cells_of, spots_of, spread
 from dpwords.plots.structure import Arrow, Diagram
-from dpwords.plots.style import CHANGED, RELEASED
 from zoo import PARALLEL
 
 SQUARE = {"a": (0.0, 0.0), "b": (10.0, 0.0), "c": (10.0, 10.0), "d": (0.0, 10.0)}

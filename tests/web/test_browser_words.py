@@ -128,7 +128,7 @@ def test_insertions_and_deletions(words: Any) -> None:
 )
 def test_how_lists_are_read(page: Any, address: str, function: str, text: str, names: Any) -> None:
     page.goto(address)
-    call = "async ([name, text]) => (await import('/static/lists.js'))[name](text)"
+    call = "async ([name, text]) => (await import('/static/alphabets.js'))[name](text)"
     assert page.evaluate(call, [function, text]) == names
 
 

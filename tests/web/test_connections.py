@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 import browser
-from dpwords.web.connections import MOST
+from dpwords.web.guard import MOST
 from web.test_server import QUESTION, SECONDS, Client
 
 MANY = 80
@@ -62,7 +62,7 @@ def test_half_open_connections_keep_nobody_out(client: Client, kind: str) -> Non
 @contextmanager
 def impatient_server() -> Iterator[Client]:
     """A page whose server waits for a tenth of a second."""
-    code = "import dpwords.web.connections as c, dpwords.web.server as s; c.PATIENCE = 0.1; s.serve(0, print)"
+    code = "import dpwords.web.guard as c, dpwords.web.server as s; c.PATIENCE = 0.1; s.serve(0, print)"
     command = [sys.executable, "-u", "-c", code]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

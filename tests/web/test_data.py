@@ -24,8 +24,7 @@ from dpwords.frames.formats import FileForm
 from dpwords.frames.memory import memory_source
 from dpwords.recipes.table_formats import output_name
 from dpwords.web import data
-from dpwords.web.messages import Message
-from dpwords.web.wording import on_page
+from dpwords.web.messages import Message, on_page
 
 SURE = 200.0  # an ε at which words come out as they went in
 CSV = b'user,note,course\nann,007,AAB\nbob,NA,ABBA\nann,"x, y",BA\n'

@@ -20,8 +20,7 @@ import browser
 import dpwords as dw
 from dpwords.web import data, estimate
 from dpwords.web.app import STATIC
-from dpwords.web.messages import Message
-from dpwords.web.wording import on_page
+from dpwords.web.messages import Message, on_page
 from web.test_server import Client
 
 EXAMPLE = (STATIC / "estimate_example.csv").read_bytes()

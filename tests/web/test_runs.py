@@ -11,9 +11,8 @@ import pytest
 
 import dpwords as dw
 from dpwords.web import runs
-from dpwords.web.fields import Fields
 from dpwords.web.messages import Message
-from dpwords.web.settings import recipe_of
+from dpwords.web.questions import recipe_of
 
 STEPS = {"N": (-1, 0), "E": (0, 1), "S": (1, 0), "W": (0, -1)}
 SMALL = {"system": "grid:3x3", "walls": "1,1", "words": "moves"}
@@ -194,10 +193,10 @@ def test_k_beyond_one() -> None:
 def test_a_loaded_system_is_described_by_its_json() -> None:
     system = dw.TransitionSystem({"s": {"a": "t", "b": "s"}, "t": {"a": "s"}}, start="s")
     described = {"system": {"name": "system.json", "content": system.to_json()}}
-    language = recipe_of(Fields({"recipe": described})).language()
+    language = recipe_of("recipe", described).language()
     assert language.count(5) == system.count(5)
-    assert recipe_of(Fields({"recipe": described | {"words": "states"}})).language().accepts(["t", "s", "s"])
+    assert recipe_of("recipe", described | {"words": "states"}).language().accepts(["t", "s", "s"])
     found = answer(asked(described, ["a", "a", "b"], epsilon=1.0))
     assert all(system.accepts(word) for result in found.values() for word in result["releases"])
     with pytest.raises(dw.InvalidValue, match=r"system.json is not valid JSON \(line 1, column 2\)"):
-        recipe_of(Fields({"recipe": {"system": {"name": "system.json", "content": "{"}}}))
+        recipe_of("recipe", {"system": {"name": "system.json", "content": "{"}})

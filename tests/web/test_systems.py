@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import dpwords as dw
-from dpwords.web import systems
+from dpwords.web import runs
 from dpwords.web.messages import Message
 
 DOT = 'digraph { __start0 [shape=none]; __start0 -> s; s -> t [label="a"]; t -> s [label="b"]; t -> t [label="a"]; }'
@@ -23,7 +23,7 @@ GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
 
 
 def loaded(name: str, content: str, **options: Any) -> dict[str, Any]:
-    found = systems.load(Message({"name": name, **options}, content.encode()), lambda _share: None)
+    found = runs.load(Message({"name": name, **options}, content.encode()), lambda _share: None)
     found.encoded()
     return found.values
 

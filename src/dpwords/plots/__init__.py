@@ -19,13 +19,12 @@ from dpwords.languages.language import Language
 from dpwords.languages.systems import TransitionSystem
 from dpwords.plots.audits import audit
 from dpwords.plots.boards import runs, whole
-from dpwords.plots.drawing import draw
+from dpwords.plots.drawing import dot_text, draw
 from dpwords.plots.figures import matplotlib_as_it_comes, need_matplotlib, one_line
-from dpwords.plots.graphviz import text
-from dpwords.plots.places import MOST_ARROWS, MOST_STATES, cells_of, to_scale
+from dpwords.plots.places import MOST_ARROWS, MOST_STATES, Arrangement, cells_of, to_scale
 from dpwords.plots.samples import curves, distances, panels, words
 from dpwords.plots.shares import estimates
-from dpwords.plots.structure import Arrangement, Diagram
+from dpwords.plots.structure import Diagram
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -79,7 +78,7 @@ def dot(drawn: Automaton | Language, title: str = "") -> str:
     >>> dot(TransitionSystem({"s0": {"a": "s0"}}, start="s0")).splitlines()[0]
     'digraph {'
     """
-    return text(Diagram.of(drawn), one_line(title))
+    return dot_text(Diagram.of(drawn), one_line(title))
 
 
 @matplotlib_as_it_comes()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from dpwords.errors import InvalidValue
 from dpwords.plots.figures import drawable, matplotlib_as_it_comes, new_figure, one_line
-from dpwords.plots.palette import COLOURS
-from dpwords.plots.style import INK, PALE, RELEASED
+from dpwords.plots.palette import COLOURS, INK, PALE, RELEASED
 from dpwords.privacy.guarantees import keeps, steps_of
 
 if TYPE_CHECKING:
@@ -20,6 +19,7 @@ _KEPT, _BROKEN = COLOURS["goal"].light, COLOURS["broken"].light
 _CLAIMED = "claimed: ε·ceil(d/k)"
 
 
+@runtime_checkable
 class AuditedLosses(Protocol):
     """What is drawn of an exact audit: the largest loss at each distance."""
 
@@ -32,6 +32,7 @@ class AuditedLosses(Protocol):
     def losses(self) -> Mapping[float, float]: ...
 
 
+@runtime_checkable
 class AuditedPair(Protocol):
     """What is drawn of a statistical audit: a lower bound on the loss of one pair."""
 
@@ -54,15 +55,14 @@ def audit(found: AuditedLosses | AuditedPair, title: str = "") -> Figure:
     >>> import dpwords as dw
     >>> figure = audit(dw.audit.exact(dw.Exponential(dw.Words("ab"), epsilon=1), length=3))
     """
-    if not hasattr(found, "losses") and not hasattr(found, "reach"):
-        raise InvalidValue("there is nothing to draw: pass what a function of dw.audit returned")
-    measured = hasattr(found, "losses")
-    figure = new_figure((6, 4 if measured else 2.2), layout="constrained")
+    figure = new_figure((6, 4 if isinstance(found, AuditedLosses) else 2.2), layout="constrained")
     axes = figure.subplots()
-    if measured:
-        _by_distance(axes, cast("AuditedLosses", found))
+    if isinstance(found, AuditedLosses):
+        _by_distance(axes, found)
+    elif isinstance(found, AuditedPair):
+        _bound(axes, found)
     else:
-        _bound(axes, cast("AuditedPair", found))
+        raise InvalidValue("there is nothing to draw: pass what a function of dw.audit returned")
     axes.set_title(drawable(one_line(title)), fontsize=10, parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=8)

@@ -12,11 +12,11 @@ from dpwords.core.symbols import Word, symbols_of
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.language import Language
 from dpwords.languages.systems import TransitionSystem
-from dpwords.plots.figures import drawable, matplotlib_as_it_comes, new_figure, one_line, text_width
+from dpwords.plots.figures import Note, drawable, matplotlib_as_it_comes, new_figure, one_line, text_width
 from dpwords.plots.grounds import Ground, ground_of
+from dpwords.plots.palette import CHANGED, INK, RELEASED
 from dpwords.plots.places import Spot
 from dpwords.plots.samples import check_rows
-from dpwords.plots.style import CHANGED, INK, RELEASED, Note
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,13 +1,13 @@
-"""Diagrams as matplotlib figures."""
+"""Diagrams as matplotlib figures and as text for Graphviz, and what their colours, strokes and signs mean."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpwords.plots.figures import drawable, new_figure, text_width
+from dpwords.plots.figures import Line, Note, drawable, new_figure, text_width
 from dpwords.plots.layout import LINE, Box, Curve, Layout
-from dpwords.plots.structure import Arrow, Diagram, Node
-from dpwords.plots.style import COMPLETIONS, INK, KINDS, PROPORTION, legend
+from dpwords.plots.palette import CHANGED, COMPLETIONS, DELETION, INK, INSERTION, PROPORTION, RELEASED
+from dpwords.plots.structure import Arrow, Diagram, Kind, Node
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,6 +17,52 @@ if TYPE_CHECKING:
 TEXT = 9.0  # font size; all lengths in this module are in points
 _STROKE = 34.0  # length of the sample line in a legend
 _LEGEND_LINE = 1.4 * LINE
+_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
+
+
+class Stroke(NamedTuple):
+    """The appearance of one kind of arrow, and its meaning in the legend."""
+
+    meaning: str
+    colour: str
+    line: Line
+    dot: str  # the style in Graphviz
+
+
+_PLAIN, _ERROR = (INK, "solid", "solid"), (CHANGED, (0.0, (5.0, 2.0)), "dashed")
+KINDS: dict[Kind, Stroke] = {
+    "match": Stroke("match: reads the word's own symbol", *_PLAIN),
+    "substitution": Stroke("substitution: reads another symbol", *_ERROR),
+    "insertion": Stroke("insertion: reads any symbol", INSERTION, (0.0, (1.5, 1.5)), "dotted"),
+    "deletion": Stroke("deletion: reads nothing", DELETION, (0.0, (6.0, 2.0, 1.5, 2.0)), "bold"),
+    "same errors": Stroke("the least number of errors stays the same", *_PLAIN),
+    "more errors": Stroke("the least number of errors grows by one", *_ERROR),
+    "move": Stroke("move of the system", *_PLAIN),
+    "symbol": Stroke("symbol that is read", *_PLAIN),
+    "step": Stroke("comes directly after; the wider, the larger the proportion", RELEASED, "solid", "solid"),
+}
+
+_SIGNS = {"≠": "≠a: any symbol except a", "*": "*: any symbol", "ε": "ε: no symbol"}
+
+
+def legend(diagram: Diagram) -> list[Note]:
+    """The meaning of the colours, strokes and signs that occur in a diagram."""
+    used = {arrow.kind for arrow in diagram.arrows}
+    notes = [Note(stroke.meaning, stroke.colour, stroke.line) for kind, stroke in KINDS.items() if kind in used]
+    if any(node.completions for node in diagram.nodes):
+        notes.append(Note("V, blue: the number of words that lead from a state to the end", COMPLETIONS))
+    if any(arrow.proportion for arrow in diagram.arrows):
+        notes.append(Note("μ, red: the probability of each symbol that an arrow reads", PROPORTION))
+    reads = [arrow.reads for arrow in diagram.arrows]
+    notes += [Note(text) for sign, text in _SIGNS.items() if any(text.startswith(sign) for text in reads)]
+    if diagram.arranged == "layers":
+        each = "a box lists all possible i,e: " if used & {"same errors", "more errors"} else "i,e: "
+        notes.append(Note(each + "i symbols of the word are read, e errors are spent"))
+    if diagram.in_product:
+        notes.append(Note("below i,e: the state of the system"))
+    if any(node.is_accepting for node in diagram.nodes):
+        notes.append(Note("double line: accepting"))
+    return notes
 
 
 def draw(diagram: Diagram, title: str) -> Figure:
@@ -105,3 +151,40 @@ def _lines(axes: Axes, lines: list[tuple[str, str]], box: Box, zorder: float) ->
     for place, (text, colour) in enumerate(lines):
         y = box.y + ((len(lines) - 1) / 2 - place) * LINE
         axes.text(box.x, y, drawable(text), color=colour, zorder=zorder, **looks)
+
+
+def dot_text(diagram: Diagram, title: str) -> str:
+    """The diagram in the DOT language; states of one column share a rank. Cost: its arrows."""
+    lines = ["digraph {", "  rankdir=LR", *(f'  {part} [fontname="sans-serif"]' for part in ("graph", "node", "edge"))]
+    columns: dict[float, list[str]] = {}
+    for number, node in enumerate(diagram.nodes):
+        label = _html(node.label, node.completions, COMPLETIONS)
+        lines.append(f"  {number} [label={label}, shape=box, style=rounded, peripheries={1 + node.is_accepting}]")
+        columns.setdefault(node.column, []).append(str(number))
+        if node.is_start:
+            lines += ['  start [shape=none, label=""]', f"  start -> {number}"]
+    if diagram.arranged == "layers":
+        lines += [f"  {{ rank=same; {'; '.join(together)} }}" for together in columns.values()]
+    for arrow in diagram.arrows:
+        kind = KINDS[arrow.kind]
+        lines.append(
+            f"  {arrow.source} -> {arrow.target} [label={_html((arrow.reads,), arrow.proportion, PROPORTION)}, "
+            f'color="{kind.colour}", fontcolor="{kind.colour}", style={kind.dot}]'
+        )
+    used = {arrow.kind for arrow in diagram.arrows}
+    strokes = {stroke.meaning: f"{stroke.dot} line, " for kind, stroke in KINDS.items() if kind in used}
+    notes = [_font(strokes.get(note.text, "") + note.text, note.colour) for note in legend(diagram)]
+    label = "".join(f"{note}<br align='left'/>" for note in ([title.translate(_ESCAPES)] if title else []) + notes)
+    return "\n".join([*lines, f"  label=<{label}>", "  labeljust=l", "}", ""])
+
+
+def _html(lines: tuple[str, ...], note: str, colour: str) -> str:
+    """An HTML-like label: the lines in black, the note in its colour."""
+    parts = [line.translate(_ESCAPES) for line in lines]
+    if note:
+        parts.append(_font(note, colour))
+    return f"<{'<br/>'.join(parts)}>"
+
+
+def _font(text: str, colour: str) -> str:
+    return f'<font color="{colour}">{text.translate(_ESCAPES)}</font>'

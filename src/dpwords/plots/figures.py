@@ -1,4 +1,4 @@
-"""What figures need of matplotlib: its own defaults, the width of texts, and the characters that its fonts have."""
+"""What all figures need: matplotlib with its own defaults, the width of texts, characters of its fonts, and notes."""
 
 from __future__ import annotations
 
@@ -6,14 +6,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from dpwords.errors import InvalidValue, MissingExtra
+from dpwords.plots.palette import INK
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+Line = str | tuple[float, tuple[float, ...]]  # a line style of matplotlib
 SANS, MONO = "DejaVu Sans", "DejaVu Sans Mono"  # both come with matplotlib
+
+
+class Note(NamedTuple):
+    """A line of a legend, with a sample of the stroke if it is about arrows."""
+
+    text: str
+    colour: str = INK
+    line: Line | None = None
 
 
 def need_matplotlib() -> None:
@@ -69,7 +79,7 @@ def text_width(text: str, size: float, weight: str = "normal") -> float:
     if not text.strip():
         return 0.0
     font = FontProperties(family=SANS, size=size, weight=weight)
-    return float(TextPath((0, 0), drawable(text).replace("$", r"\$"), prop=font).get_extents().width)
+    return float(TextPath((0, 0), legend_text(text), prop=font).get_extents().width)
 
 
 @lru_cache(maxsize=4096)

@@ -13,9 +13,9 @@ from dpwords.errors import TooLarge
 from dpwords.languages.systems import TransitionSystem
 from dpwords.plots.figures import drawable, text_width
 from dpwords.plots.layout import Box
+from dpwords.plots.palette import INK, PALE, ROAD, WALL
 from dpwords.plots.places import MOST_ARROWS, MOST_STATES, Spot, cells_of, spread
 from dpwords.plots.structure import visible
-from dpwords.plots.style import INK, PALE, ROAD, WALL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -147,21 +147,21 @@ class Map(Ground):
     def __init__(self, system: TransitionSystem, spots: Mapping[Any, Spot], around: list[Any]) -> None:
         self.spots = spots
         self.x, self.y = _frame(np.array([spots[state] for state in around or spots]))
-        self.inside = [state for state, at in spots.items() if self._shows(at)]
+        (left, right), (bottom, top) = self.x, self.y
+        self.inside = [state for state, (x, y) in spots.items() if left <= x <= right and bottom <= y <= top]
         near = set(self.inside)
         roads = [road for road in _roads(system, spots) if not near.isdisjoint(road)]
         if len(roads) > MOST_ROADS:
             raise TooLarge(f"a map can have at most {MOST_ROADS} roads, and this has {len(roads)}: draw a part of it")
         self.ends = _lines(roads, spots)
         directed = roads if len(roads) <= MOST_DIRECTED else []
-        self.one_way = _lines([(one, other) for one, other in directed if one not in _next(system, other)], spots)
+        self.one_way = _lines(
+            [(one, other) for one, other in directed if one not in dict(system.follow(other)).values()], spots
+        )
         self.notes = ["arrowhead: one way"] if len(self.one_way) else []
         if len(roads) > MOST_DIRECTED:
             self.notes = ["one-way moves are not marked"]
         self.has_names = len(self.inside) <= MOST_NAMES
-
-    def _shows(self, at: Spot) -> bool:
-        return self.x[0] <= at[0] <= self.x[1] and self.y[0] <= at[1] <= self.y[1]
 
     def unit(self, width: float) -> float:
         return _LANE * (self.x[1] - self.x[0]) / (72 * width)
@@ -211,10 +211,6 @@ def _frame(spots: NDArray[np.float64]) -> tuple[tuple[float, float], tuple[float
     sides = np.maximum(1.15 * sides, 0.6 * sides.max())
     (left, bottom), (right, top) = (low + high - sides) / 2, (low + high + sides) / 2
     return (float(left), float(right)), (float(bottom), float(top))
-
-
-def _next(system: TransitionSystem, state: Any) -> set[Any]:
-    return {target for _, target in system.follow(state)}
 
 
 def _roads(system: TransitionSystem, states: Iterable[Any]) -> list[Road]:

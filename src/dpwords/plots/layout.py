@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -154,7 +153,9 @@ def _curves(diagram: Diagram, boxes: list[Box]) -> list[Curve]:
         ways = [Curve.between(start, end, bend) for bend in free]
         if diagram.arranged == "layers" and start.x < end.x:
             ways.append(Curve.rightwards(start, end))
-        chosen = min(ways, key=partial(_met, others))  # the first one, if several are equally good
+        drawn = [way.at(np.linspace(0, 1, 60)) for way in ways]
+        met = [sum(box.holds(points, gap=4.0) for box in others) for points in drawn]  # or almost touched
+        chosen = ways[met.index(min(met))]  # the first one, if several are equally good
         if chosen.bend is not None:
             taken.setdefault(pair, set()).add(chosen.bend * side)
         curves.append(chosen)
@@ -174,12 +175,6 @@ def _free_side(number: int, diagram: Diagram, boxes: list[Box]) -> float:
         return min((math.acos(max(min(math.cos(angle - other), 1), -1)) for other in busy), default=math.pi)
 
     return max((math.pi / 2 - turn * math.pi / 4 for turn in range(8)), key=distance)
-
-
-def _met(boxes: list[Box], curve: Curve) -> int:
-    """The number of boxes that a curve meets or almost touches."""
-    points = curve.at(np.linspace(0, 1, 60))
-    return sum(box.holds(points, gap=4.0) for box in boxes)
 
 
 def _labels(diagram: Diagram, boxes: list[Box], curves: list[Curve], measure: Measure) -> list[Box]:

@@ -38,13 +38,10 @@ COLOURS = {
     "pale": Colour("#c9c9c9", "#4a4f58"),  # lines of a grid, states that nothing is said about
 }
 
-DIAGRAMS = {  # of automata and maps, which are drawn on white only
-    "completions": "#0b57d0",  # V
-    "proportion": "#c0003c",  # μ
-    "insertion": "#7b3fa0",
-    "deletion": "#00705a",
-    "road": "#c3d2e4",
-}
+INK = COLOURS["private"].light  # also that of plain text; pictures in files are drawn on white
+RELEASED, CHANGED, MARK, WALL, PALE = (COLOURS[name].light for name in ("released", "changed", "mark", "wall", "pale"))
+COMPLETIONS, PROPORTION = "#0b57d0", "#c0003c"  # V and μ, in diagrams
+INSERTION, DELETION, ROAD = "#7b3fa0", "#00705a", "#c3d2e4"
 
 _MARKERS = {  # what is last in the table is first given to curves that are not named after a mechanism
     Family.TIGHT: "o",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpwords.languages.systems import TransitionSystem
 
+Arrangement = Literal["layers", "cells", "coordinates", "spread"]  # how places of nodes are chosen
 Spot = tuple[float, float]
 MOST_STATES, MOST_ARROWS = 60, 200  # in a picture of a system whose states have no places of their own
 MOST_ON_A_CIRCLE = 6  # states
@@ -76,15 +77,23 @@ def spots_of(system: TransitionSystem) -> dict[Any, Spot]:
     """
     if system.positions is not None:
         return {state: (x, -y) for state, (x, y) in system.positions.items()}
+    return in_cells_or_spread(system, most=len(system.states))[1]
+
+
+def in_cells_or_spread(system: TransitionSystem, most: int) -> tuple[Arrangement, dict[Any, Spot]]:
+    """Places without regard to coordinates; more than `most` states that have no cells are not spread out."""
     cells = cells_of(system)
     if cells is not None:
-        return {state: (float(cell.column), float(cell.row)) for state, cell in cells.items()}
+        return "cells", {state: (float(cell.column), float(cell.row)) for state, cell in cells.items()}
     numbers = {state: number for number, state in enumerate(system.states)}
     pairs = [(numbers[state], numbers[to]) for state, row in system.transitions.items() for to in row.values()]
-    few = len(numbers) <= MOST_ON_A_CIRCLE
     first = None if system.start is None else numbers[system.start]
-    spots = on_a_circle(len(numbers)) if few else spread(len(numbers), pairs, first)
-    return dict(zip(system.states, spots, strict=True))
+    return "spread", dict(zip(system.states, apart(len(numbers), pairs, first, most), strict=True))
+
+
+def apart(number: int, pairs: Iterable[tuple[int, int]], first: int | None, most: int) -> list[Spot]:
+    """Places for states that have none of their own: spread out, or on a circle if they are few or more than `most`."""
+    return spread(number, pairs, first) if MOST_ON_A_CIRCLE < number <= most else on_a_circle(number)
 
 
 def on_a_circle(number: int) -> list[Spot]:

@@ -7,14 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 from dpwords.core.symbols import Word, symbols_of
 from dpwords.errors import InvalidValue
-from dpwords.plots.figures import MONO, drawable, legend_text, matplotlib_as_it_comes, new_figure, one_line, text_width
-from dpwords.plots.palette import Look, looks
-from dpwords.plots.style import CHANGED, INK, MARK, RELEASED, Note
+from dpwords.plots.figures import (
+    MONO,
+    Note,
+    drawable,
+    legend_text,
+    matplotlib_as_it_comes,
+    new_figure,
+    one_line,
+    text_width,
+)
+from dpwords.plots.palette import CHANGED, INK, MARK, RELEASED, Look, looks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Curves = Mapping[str, tuple[Sequence[float], Sequence[float]]]  # x and y of each, by name
 _SIZE = 8.0  # points
 _LETTER = 0.602 * _SIZE  # width of a letter in the monospaced font
 _LINE = 1.6 * _SIZE
@@ -70,11 +79,8 @@ def distances(laws: Mapping[str, Mapping[str, Sequence[float]]]) -> Figure:
     axes = figure.subplots(1, len(laws), squeeze=False)[0]
     styles = looks(dict.fromkeys(name for panel in laws.values() for name in panel))
     for panel, (title, drawn) in zip(axes, laws.items(), strict=True):
-        for name, proportions in drawn.items():
-            _curve(panel, range(len(proportions)), proportions, name, styles[name], markersize=3, linewidth=1)
-        panel.set_title(drawable(title), parse_math=False)
-        panel.set(xlabel="distance", ylim=(0, None))
-        panel.spines[["top", "right"]].set_visible(False)
+        shown = {name: (range(len(proportions)), proportions) for name, proportions in drawn.items()}
+        _chart(panel, shown, styles, title, "distance", fontsize=12, markersize=3, linewidth=1)
     axes[0].set_ylabel("probability")
     _legend_below(figure, axes, columns=len(styles))
     return figure
@@ -99,7 +105,7 @@ def panels(
     axes = figure.subplots(1, len(named), squeeze=False, sharex=True, sharey=True)[0]
     styles = looks(dict.fromkeys(name for curves in named.values() for name in curves), titles)
     for panel, (title, curves) in zip(axes, named.items(), strict=True):
-        _against_epsilon(panel, epsilons, curves, styles, title)
+        _chart(panel, _ordered(epsilons, curves), styles, title, "ε")
     axes[0].set_ylabel(drawable(one_line(label)), parse_math=False)
     _legend_below(figure, axes, columns=len(named))
     return figure
@@ -113,7 +119,7 @@ def curves(epsilons: Sequence[float], series: Mapping[str, Sequence[float]], tit
     """
     figure = new_figure((6, 4), layout="constrained")
     axes = figure.subplots()
-    _against_epsilon(axes, epsilons, series, looks(series), one_line(title))
+    _chart(axes, _ordered(epsilons, series), looks(series), one_line(title), "ε")
     axes.set_ylabel("expected distance")
     axes.legend(axes.lines, [*map(legend_text, series)], frameon=False)
     return figure
@@ -129,29 +135,30 @@ def check_rows(rows: Iterable[Sequence[Word]], least: int = 1, alike: bool = Tru
         raise InvalidValue("words that are compared must have the same length: leave out those of another length")
 
 
-def _against_epsilon(
-    panel: Axes,
-    epsilons: Sequence[float],
-    curves: Mapping[str, Sequence[float]],
-    styles: Mapping[str, Look],
-    title: str,
-) -> None:
+def _ordered(epsilons: Sequence[float], curves: Mapping[str, Sequence[float]]) -> Curves:
+    """The points of curves against ε, from left to right."""
     if not epsilons or not curves or any(len(values) != len(epsilons) for values in curves.values()):
         raise InvalidValue("a curve must have one value for each ε: pass at least one ε and one curve")
     order = sorted(range(len(epsilons)), key=lambda at: epsilons[at])
-    for name, values in curves.items():
-        ordered = [epsilons[at] for at in order], [values[at] for at in order]
-        _curve(panel, *ordered, name, styles[name], markersize=5, linewidth=1.2)
-    panel.set_title(drawable(title), fontsize=10, parse_math=False)
-    panel.set(xlabel="ε", ylim=(0, None))
-    panel.spines[["top", "right"]].set_visible(False)
+    return {name: ([epsilons[at] for at in order], [values[at] for at in order]) for name, values in curves.items()}
 
 
-def _curve(
-    panel: Axes, x: Sequence[float], y: Sequence[float], name: str, look: Look, markersize: float, linewidth: float
+def _chart(
+    axes: Axes,
+    curves: Curves,
+    styles: Mapping[str, Look],
+    title: str,
+    across: str,
+    fontsize: float = 10,
+    **sizes: float,
 ) -> None:
-    panel.plot(x, y, look.marker, color=look.colour, linestyle=look.line, label=name)
-    panel.lines[-1].set(markersize=markersize, linewidth=linewidth)
+    for name, (x, y) in curves.items():
+        look = styles[name]
+        axes.plot(x, y, look.marker, color=look.colour, linestyle=look.line, label=name)
+        axes.lines[-1].set(**({"markersize": 5, "linewidth": 1.2} | sizes))
+    axes.set_title(drawable(title), fontsize=fontsize, parse_math=False)
+    axes.set(xlabel=across, ylim=(0, None))
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 def _legend_below(figure: Figure, axes: Sequence[Axes], columns: int) -> None:

@@ -16,10 +16,9 @@ from dpwords.languages.systems import TransitionSystem, written
 from dpwords.plots.drawing import draw
 from dpwords.plots.figures import drawable, legend_text, matplotlib_as_it_comes, new_figure, one_line
 from dpwords.plots.grounds import Grid, Ground, ground_of
-from dpwords.plots.palette import looks
-from dpwords.plots.places import MOST_ON_A_CIRCLE, cells_of, on_a_circle, spread
+from dpwords.plots.palette import INK, PALE, RELEASED, WALL, looks
+from dpwords.plots.places import MOST_STATES, apart, cells_of
 from dpwords.plots.structure import Arrow, Diagram, Node, visible
-from dpwords.plots.style import INK, PALE, RELEASED, WALL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -210,7 +209,7 @@ def _graph(found: EstimatedProportions, system: TransitionSystem | None, title: 
     ends = list(dict.fromkeys(end for step in steps for end in step))
     number = {end: position for position, end in enumerate(ends)}
     pairs = [(number[one], number[other]) for one, other in steps]
-    spots = on_a_circle(len(ends)) if len(ends) <= MOST_ON_A_CIRCLE else spread(len(ends), pairs, None)
+    spots = apart(len(ends), pairs, None, MOST_STATES)  # at most 60
     start = None if system is None else system.start
     nodes = tuple(
         Node(_lines(end), "", end == start and start is not None, False, *spot)
@@ -283,8 +282,5 @@ def _name(label: Any) -> str:
 
 def _lines(end: Any) -> tuple[str, ...]:
     """A name on as many lines as it needs, with visible blanks where there is nothing else."""
-    return tuple(map(_printable, textwrap.wrap(written(end), _NAME))) or (visible(end),)
-
-
-def _printable(text: str) -> str:
-    return "".join(letter if letter.isprintable() else "�" for letter in text)
+    lines = textwrap.wrap(written(end), _NAME) or [visible(end)]
+    return tuple("".join(letter if letter.isprintable() else "�" for letter in line) for line in lines)

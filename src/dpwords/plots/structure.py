@@ -21,10 +21,9 @@ from dpwords.languages.automata import ANY, EMPTY, AnyBut, Automaton, Levenshtei
 from dpwords.languages.exploring import Edge
 from dpwords.languages.language import Language
 from dpwords.languages.systems import ANY_START, TransitionSystem, written
-from dpwords.plots.places import MOST_ON_A_CIRCLE, MOST_STATES, Spot, cells_of, on_a_circle, spread, to_scale
+from dpwords.plots.places import MOST_STATES, Arrangement, Spot, apart, cells_of, in_cells_or_spread, to_scale
 
 Kind = Literal["match", "substitution", "insertion", "deletion", "same errors", "more errors", "move", "symbol", "step"]
-Arrangement = Literal["layers", "cells", "coordinates", "spread"]  # how places of nodes are chosen
 _PAIRS_A_LINE = 3  # pairs (read, errors) on one line of a label
 _LONGEST_NAME = 40  # characters in the name of a symbol or state
 _MOST_LISTED = 4  # symbols that are spelled out on one arrow
@@ -94,30 +93,23 @@ class Diagram:
 def _of_automaton(drawn: Automaton) -> Diagram:
     completions = drawn.completions if isinstance(drawn, Policy) else {}
     shown = {state: _short(number) for state, number in completions.items()}
-    places, by_sets = _places(drawn), _of_sets(drawn.start)
+    places, (read, inside) = _places(drawn), _parts(drawn.start)
     nodes = tuple(
         Node(_label(state), shown.get(state, ""), state == drawn.start, state in drawn.accepting, *places[state])
         for state in drawn.states
     )
-    edges = ((edge, _kind(edge, by_sets)) for edge in drawn.edges)
+    edges = ((edge, _kind(edge, isinstance(read, frozenset))) for edge in drawn.edges)
     arrows = _arrows(drawn.states, drawn.alphabet.symbols, edges, completions)
-    return Diagram(nodes, arrows, arranged="layers", in_product=_in_product(drawn.start))
+    return Diagram(nodes, arrows, arranged="layers", in_product=bool(inside))
 
 
 def _of_system(system: TransitionSystem) -> Diagram:
     states: tuple[Any, ...] = system.states
-    numbers = {state: number for number, state in enumerate(states)}
     edges = [(s, action, target) for s, row in system.transitions.items() for action, target in row.items()]
-    cells, scaled = cells_of(system), to_scale(system)
-    arranged: Arrangement = "spread" if cells is None else "cells"
-    if scaled is not None:
-        places, arranged = scaled, "coordinates"
-    elif cells is not None:
-        places = {state: (float(cell.column), float(cell.row)) for state, cell in cells.items()}
-    else:
-        first = None if system.start is None else numbers[system.start]
-        pairs = [(numbers[source], numbers[target]) for source, _, target in edges]
-        places = dict(zip(states, _spots(len(states), pairs, first), strict=True))
+    arranged: Arrangement = "coordinates"
+    places = to_scale(system)
+    if places is None:
+        arranged, places = in_cells_or_spread(system, MOST_STATES)
     accepting = system.accepting or frozenset()
     nodes = tuple(Node((visible(s),), "", s == system.start, s in accepting, *places[s]) for s in states)
     arrows = _arrows(states, system.alphabet.symbols, ((edge, "move") for edge in edges), {})
@@ -147,7 +139,7 @@ def _of_language(language: Language) -> Diagram:
                 (float(cell.column + width * prime), float(cell.row)) for cell, prime in zip(here, copy, strict=True)
             ]
     arranged: Arrangement = "spread" if spots is None else "cells"
-    spots = _spots(len(numbers), pairs, 0) if spots is None else spots
+    spots = apart(len(numbers), pairs, 0, MOST_STATES) if spots is None else spots
     ends = [language.is_accepting(state) for state in found.states]
     nodes = tuple(
         Node((names[number],), "", number == 0, ends[number] and not all(ends), *spots[number]) for number in numbers
@@ -156,11 +148,6 @@ def _of_language(language: Language) -> Diagram:
     kind: Kind = "symbol" if language.system is None else "move"
     arrows = _arrows(tuple(numbers), language.alphabet.symbols, ((edge, kind) for edge in edges), {})
     return Diagram(nodes, arrows, arranged)
-
-
-def _spots(number: int, pairs: Sequence[tuple[int, int]], first: int | None) -> list[Spot]:
-    """Places for states that have none of their own. More states than a picture can show are not spread out."""
-    return on_a_circle(number) if not MOST_ON_A_CIRCLE < number <= MOST_STATES else spread(number, pairs, first)
 
 
 def _places(drawn: Automaton) -> dict[Any, tuple[float, float]]:
@@ -200,34 +187,26 @@ def _columns(drawn: Automaton) -> tuple[dict[Any, int], dict[Any, list[Any]]]:
     return columns, before
 
 
+def _parts(state: Any) -> tuple[Any, tuple[str, ...]]:
+    """What a state says about the word, as a pair (read, errors) or a set of such pairs, and the state of a system."""
+    if isinstance(state, frozenset) or isinstance(state[0], int):
+        return state, ()
+    read, places = _parts(state[0])
+    return read, places if isinstance(state[0], frozenset) else (*places, visible(state[1]))
+
+
 def _errors(state: Any) -> int:
-    """The least number of errors in a state: a pair (read, errors), a set of such pairs, or a pair that begins with
-    either."""
-    if isinstance(state, frozenset):
-        return min(int(errors) for _, errors in state)
-    first, second = state
-    return int(second) if isinstance(first, int) else _errors(first)
-
-
-def _of_sets(state: Any) -> bool:
-    """Whether a state is a set of pairs (read, errors) or begins with such a set."""
-    return isinstance(state, frozenset) or (isinstance(state[0], (tuple, frozenset)) and _of_sets(state[0]))
-
-
-def _in_product(state: Any) -> bool:
-    """Whether a state ends with the state of a system."""
-    return isinstance(state, tuple) and isinstance(state[0], tuple)
+    """The least number of errors in a state."""
+    read, _ = _parts(state)
+    return int(min(errors for _, errors in read) if isinstance(read, frozenset) else read[1])
 
 
 def _label(state: Any) -> tuple[str, ...]:
     """The lines of a state's label: 1,0 or a set of such pairs; the state of a system has a line of its own."""
-    if isinstance(state, frozenset):
-        pairs = [f"{read},{errors}" for read, errors in sorted(state)]
-        return tuple("  ".join(pairs[at : at + _PAIRS_A_LINE]) for at in range(0, len(pairs), _PAIRS_A_LINE))
-    first, second = state
-    if isinstance(first, int):
-        return (f"{first},{second}",)
-    return _label(first) if isinstance(first, frozenset) else (*_label(first), visible(second))
+    read, places = _parts(state)
+    pairs = [f"{read},{errors}" for read, errors in (sorted(read) if isinstance(read, frozenset) else [read])]
+    lines = ["  ".join(pairs[at : at + _PAIRS_A_LINE]) for at in range(0, len(pairs), _PAIRS_A_LINE)]
+    return (*lines, *places)
 
 
 def _kind(edge: Edge, by_sets: bool) -> Kind:

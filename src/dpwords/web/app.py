@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+import re
 from collections.abc import AsyncIterator, Generator
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -20,13 +21,10 @@ from starlette.staticfiles import StaticFiles
 from dpwords.errors import DPWordsError, TooLarge
 from dpwords.web import tasks
 from dpwords.web.guard import Guard
-from dpwords.web.messages import CONTENT_TYPE, Message, decoded
-from dpwords.web.wording import on_page
+from dpwords.web.messages import CONTENT_TYPE, Message, decoded, on_page
 from dpwords.web.workers import Event, Worker
 
 STATIC = Path(__file__).parent / "static"
-VIEWS = ("words", "runs", "odds", "data", "estimate")
-PARTS = ("fields_format", "fields_where", "fields_symbols", "fields_systems", "fields_recipes")  # in several views
 _BODY_TIME = 60  # seconds in which the body of a request has to arrive
 Answering = Generator[tuple[Event, Any] | None]
 
@@ -72,18 +70,14 @@ def create_app(port: int, token: str) -> Starlette:
 
 
 def whole_page(token: str) -> str:
-    """The page: the frame with the views in it. Each view has a file of its own, with parts that views share."""
-    text = _static("index").replace("{{token}}", token)
-    for view in VIEWS:
-        content = _static(view)
-        for part in PARTS:
-            content = content.replace(f"{{{{{part}}}}}\n", _static(part))
-        text = text.replace(f"{{{{{view}}}}}", content.replace("{{view}}", view))
-    return text
+    """The page: the frame with the views in it. Each view has a file of its own, and so have parts that views share."""
 
+    def filled(name: str, view: str) -> str:
+        given = {"token": token, "view": view}
+        text = (STATIC / f"{name}.html").read_text(encoding="utf-8").rstrip()
+        return re.sub(r"{{(\w+)}}", lambda found: given.get(found[1]) or filled(found[1], view or found[1]), text)
 
-def _static(name: str) -> str:
-    return (STATIC / f"{name}.html").read_text(encoding="utf-8")
+    return filled("index", view="")
 
 
 async def _body(request: Request, most: int) -> bytes:

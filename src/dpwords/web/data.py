@@ -7,103 +7,86 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from dpwords.errors import InvalidValue
+from dpwords.frames.coders import is_list, is_text
+from dpwords.frames.memory import MemoryRelease
+from dpwords.frames.receipts import encoded
+from dpwords.frames.requests import Request
+from dpwords.frames.samples import guessed, occurring, sample_of
+from dpwords.frames.survey import Plan
 from dpwords.languages.systems import written
-from dpwords.plots.marks import marks
+from dpwords.recipes.recipe import Recipe
 from dpwords.recipes.table_formats import output_name
-from dpwords.web.fields import Fields
-from dpwords.web.messages import Message
-from dpwords.web.settings import mechanism_of, recipe_of, source_of
-from dpwords.web.wording import on_page
+from dpwords.web.messages import Message, on_page, picked
+from dpwords.web.questions import RECIPE, Values, answers, mechanism_of, of, source_of, whole
+from dpwords.web.words import marked
 from dpwords.web.workers import ShowProgress
-
-if TYPE_CHECKING:
-    from dpwords.frames.memory import MemoryRelease
-    from dpwords.frames.survey import Plan
-    from dpwords.recipes.recipe import Recipe
 
 ROWS, CELL = 5, 60  # rows of a file that are shown, and characters of each value
 EXAMPLES = 8  # released words that are shown
 _CHECKED, _PREPARED = 0.2, 0.5  # proportions of the progress when everything is checked, and when it can be drawn
 
 
-def look(question: Message, _progress: ShowProgress) -> Message:
+@answers(recipe=RECIPE)
+def look(recipe: Recipe, content: bytes) -> Values:
     """The columns and first rows of a file, and a guess at where the words are, for the owner of the file."""
-    from dpwords.frames.samples import guessed, sample_of
-
-    fields = Fields(question.values)
-    source = source_of(recipe_of(fields), question.content)
-    fields.done()
+    source = source_of(recipe, content)
     sample = sample_of(source)
     guess = guessed(sample, source.form.header)
     first, *_, last = guess.columns or (None, None)
     shape = "log" if guess.case else "wide" if first else "column"
-    found = {name: getattr(guess, name) for name in ("column", "separator", "case", "symbol", "order", "by")}
-    return Message(
-        {
-            "columns": [[field.name, _called(field.type)] for field in sample.schema],
-            "rows": [[_short(value) for value in row.values()] for row in sample.slice(0, ROWS).to_pylist()],
-            "guess": {"shape": shape, "first": first, "last": last, **found},
-            "format": source.form.kind,
-        }
-    )
+    return {
+        "columns": [[field.name, _called(field.type)] for field in sample.schema],
+        "rows": [[_short(value) for value in row.values()] for row in sample.slice(0, ROWS).to_pylist()],
+        "guess": {"shape": shape, "first": first, "last": last}
+        | picked(guess, "column", "separator", "case", "symbol", "order", "by"),
+        "format": source.form.kind,
+    }
 
 
-def symbols(question: Message, _progress: ShowProgress) -> Message:
+@answers(recipe=RECIPE, confirmed=of(bool, default=False))
+def symbols(recipe: Recipe, confirmed: bool, content: bytes) -> Values:
     """The symbols that occur in a file. They are as private as the file is, unless its owner knows better."""
-    from dpwords.frames.requests import Request
-    from dpwords.frames.samples import occurring
-
-    fields = Fields(question.values)
-    recipe, confirmed = recipe_of(fields), fields.flag("confirmed")
-    fields.done()
     if not confirmed:
         raise InvalidValue("symbols are read off a file only where its owner confirms that they are public knowledge")
-    return Message({"symbols": occurring(source_of(recipe, question.content), Request.of(recipe))})
+    return {"symbols": occurring(source_of(recipe, content), Request.of(recipe))}
 
 
-def check(question: Message, _progress: ShowProgress) -> Message:
+@answers(recipe=RECIPE)
+def check(recipe: Recipe, content: bytes) -> Values:
     """What a release of a file promises, and what people spend. Everything is read and checked, nothing is drawn."""
-    recipe = _recipe(question)
-    plan = _run(recipe.changed({"invalid": "skip"}), question.content).survey()
+    plan = _run(recipe.changed({"invalid": "skip"}), content).survey()
     length = plan.commonest_length
     mechanism = plan.release.like(plan.typical_epsilon, length)
     whole = recipe.changed({"output": output_name(str(recipe.input)), "output_format": recipe.format})
-    return Message(
-        {
-            "rows": plan.rows,
-            "row": plan.release.row,
-            "words": plan.words,
-            "skipped": plan.skipped,
-            "fault": _first_fault(recipe, question.content) if plan.skipped else None,
-            "lengths": [[length, number] for length, number in plan.lengths.items()],
-            "length": length,
-            "promise": str(mechanism.guarantee),
-            "typical": {"epsilon": mechanism.epsilon, "k": mechanism.k, "edits": recipe.edits},
-            "people": _people(plan),
-            "spent": _spent(plan),
-            "command": whole.command(),
-            "python": whole.python(),
-        }
-    )
+    return picked(plan, "rows", "words", "skipped") | {
+        "row": plan.release.row,
+        "fault": _first_fault(recipe, content) if plan.skipped else None,
+        "lengths": [[length, number] for length, number in plan.lengths.items()],
+        "length": length,
+        "promise": str(mechanism.guarantee),
+        "typical": {"epsilon": mechanism.epsilon, "k": mechanism.k, "edits": recipe.edits},
+        "people": plan.facts and picked(plan.facts, "people", "typical", "most", "left_out", "typical_spent", "rule"),
+        "spent": _spent(plan),
+        "command": whole.command(),
+        "python": whole.python(),
+    }
 
 
-def summary(question: Message, _progress: ShowProgress) -> Message:
+@answers(length=whole(1, 10**9), recipe=RECIPE)
+def summary(length: int, recipe: Recipe) -> Values:
     """The public summary of a mechanism for words of one length, line by line. Certificates may take a while."""
-    fields = Fields(question.values)
-    length, recipe = fields.whole("length", 1, 10**9), recipe_of(fields)
-    fields.done()
-    return Message({"lines": str(mechanism_of(recipe).summary(length)).splitlines()[1:]})
+    return {"lines": str(mechanism_of(recipe).summary(length)).splitlines()[1:]}
 
 
-def release(question: Message, progress: ShowProgress) -> Message:
+@answers(recipe=RECIPE)
+def release(recipe: Recipe, content: bytes, progress: ShowProgress) -> Message:
     """The released file, its receipt, and for the owner some words before and after. Each call spends ε."""
-    from dpwords.frames.receipts import encoded
-
-    recipe = _recipe(question)
-    run = _run(recipe, question.content)
+    run = _run(recipe, content)
     plan = run.survey()
     if not plan.words:
         raise InvalidValue("the file has no word that could be released: check where the words are")
@@ -111,40 +94,26 @@ def release(question: Message, progress: ShowProgress) -> Message:
     for number, (mechanism, length) in enumerate(plan.kinds, start=1):
         mechanism.parameters(max(length, 1))  # makes the certificates that the draws need
         progress(_CHECKED + (_PREPARED - _CHECKED) * number / len(plan.kinds))
-    content = run.write(plan, lambda rows: progress(_PREPARED + (1 - _PREPARED) * rows / plan.rows))
-    examples = run.examples(plan, EXAMPLES)
+    released = run.write(plan, lambda rows: progress(_PREPARED + (1 - _PREPARED) * rows / plan.rows))
     distance, by_character = plan.release.mechanism.distance, plan.release.mechanism.language.alphabet.of_characters
-    return Message(
-        {
-            "name": output_name(str(recipe.input)),
-            "words": plan.words,
-            "spent": _spent(plan),
-            "receipt": encoded(run.receipt(plan)).decode(),
-            "inside": run.receipt_is_inside,
-            "between": "" if by_character else " ",
-            "examples": [
-                [list(map(written, before)), [[written(symbol), change] for symbol, change in marked]]
-                for before, after in examples
-                for marked in [marks(before, after, distance)]
-            ],
-        },
-        content,
-    )
-
-
-def _recipe(question: Message) -> Recipe:
-    fields = Fields(question.values)
-    recipe = recipe_of(fields)
-    fields.done()
-    if recipe.budget is not None and recipe.by is None:
-        raise InvalidValue("a budget is for each person: choose the column that says whose word it is")
-    return recipe
+    values = {
+        "name": output_name(str(recipe.input)),
+        "words": plan.words,
+        "spent": _spent(plan),
+        "receipt": encoded(run.receipt(plan)).decode(),
+        "inside": run.receipt_is_inside,
+        "between": "" if by_character else " ",
+        "examples": [
+            [list(map(written, before)), marked(before, after, distance)]
+            for before, after in run.examples(plan, EXAMPLES)
+        ],
+    }
+    return Message(values, released)
 
 
 def _run(recipe: Recipe, content: bytes) -> MemoryRelease:
-    from dpwords.frames.memory import MemoryRelease
-    from dpwords.frames.requests import Request
-
+    if recipe.budget is not None and recipe.by is None:
+        raise InvalidValue("a budget is for each person: choose the column that says whose word it is")
     mechanism = mechanism_of(recipe)
     request = replace(Request.of(recipe, recipe.inside(mechanism)), header=recipe.header)  # the page chose the columns
     return MemoryRelease(mechanism, source_of(recipe, content), request, recipe.for_receipt())
@@ -159,21 +128,6 @@ def _first_fault(recipe: Recipe, content: bytes) -> str | None:
     return None
 
 
-def _people(plan: Plan) -> dict[str, Any] | None:
-    """What is known about people, if a column tells who they are."""
-    facts = plan.facts
-    if facts is None:
-        return None
-    return {
-        "people": facts.people,
-        "typical": facts.typical,
-        "most": facts.most,
-        "left_out": facts.left_out,
-        "typical_spent": facts.typical_spent,
-        "rule": facts.rule,
-    }
-
-
 def _spent(plan: Plan) -> float:
     """The most ε that a person spends, or a word if it is not known who has several."""
     return plan.release.mechanism.epsilon if plan.facts is None else plan.facts.most_spent
@@ -181,10 +135,6 @@ def _spent(plan: Plan) -> float:
 
 def _called(kind: Any) -> str:
     """What people call a type of values."""
-    import pyarrow as pa
-
-    from dpwords.frames.coders import is_list, is_text
-
     plain = kind.value_type if pa.types.is_dictionary(kind) else kind
     if is_list(plain):
         return f"lists of {_called(plain.value_type)}"

@@ -5,95 +5,96 @@ The file comes with each question and is in memory only while the question is an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from itertools import count
+from typing import Any
 
+from dpwords import estimate
 from dpwords.errors import InvalidValue
+from dpwords.estimate import Estimates
 from dpwords.frames import receipts
 from dpwords.frames.formats import FileForm
+from dpwords.frames.released import released as released_words
 from dpwords.frames.requests import Request
 from dpwords.languages.systems import written
+from dpwords.mechanisms.private import Private
 from dpwords.recipes import code
 from dpwords.recipes.questions import QUESTIONS
 from dpwords.recipes.recipe import Recipe
 from dpwords.recipes.table_formats import DELIMITED
 from dpwords.web import data
-from dpwords.web.fields import Fields
-from dpwords.web.messages import Message, finite
-from dpwords.web.settings import mechanism_of, recipe_of, source_of
+from dpwords.web.messages import Message, finite, picked
+from dpwords.web.questions import RECIPE, Field, Values, answers, mechanism_of, number, of, source_of
 from dpwords.web.workers import ShowProgress
-
-if TYPE_CHECKING:
-    from dpwords.core.encoding import Ragged
-    from dpwords.estimate import Estimates
-    from dpwords.mechanisms.private import Private
 
 _READ = 0.1  # proportion of the progress when the file is read
 _TYPICAL = 30  # rounds of a fit: after so many, half of the progress is shown
 _PAIRS = ("transitions", "dfg")
 _ASKED = tuple(each for each in QUESTIONS if each != "patterns")
-_LONGEST_RECEIPT = 2**20  # characters
+_RECEIPT = of(str, 2**20, default=None)
 _USUAL = 0.95  # the confidence that the command line and Python assume
 _CHOICES = ("utility", "alpha", "calibration")  # of an exponential mechanism
 _NOT_HERE = {"lexicon": "a lexicon", "action": "an edge attribute", "dot_symbols": "a choice of symbols in a DOT file"}
 Receipt = tuple[dict[str, Any], Recipe]  # what it says, and the recipe in it
 
 
-def look(question: Message, progress: ShowProgress) -> Message:
+@answers(recipe=RECIPE, receipt=_RECEIPT)
+def look(recipe: Recipe, receipt: str | None, content: bytes) -> Values:
     """The columns and first rows of a released file, where its words seem to be, and what its receipt says."""
-    fields = Fields(question.values)
-    recipe, text = recipe_of(fields), _receipt_text(fields)
-    fields.done()
-    inside = source_of(recipe, question.content).reader.schema.metadata or {}
-    text = text or inside.get(receipts.METADATA, b"").decode("utf-8", "replace") or None
-    receipt = _receipt(text, recipe)
-    seen = {"recipe": _as_written(recipe, receipt).document()}
-    found = data.look(Message(seen, question.content), progress).values
-    if receipt is None:
-        return Message({**found, "receipt": None})
-    document, released = receipt
+    inside = source_of(recipe, content).reader.schema.metadata or {}
+    text = receipt or inside.get(receipts.METADATA, b"").decode("utf-8", "replace") or None
+    known = _receipt(text, recipe)
+    found = data.look(Message({"recipe": _as_written(recipe, known).document()}, content)).values
+    if known is None:
+        return {**found, "receipt": None}
+    document, released = known
     facts = {"text": text, "guarantee": str(document.get("guarantee")), "words": document.get("words")}
-    return Message({**found, "receipt": {**facts, "recipe": released.document()}})
+    return {**found, "receipt": {**facts, "recipe": released.document()}}
 
 
-def answer(question: Message, progress: ShowProgress) -> Message:
+def _question(name: str, value: Any) -> str:
+    if value not in _ASKED:
+        raise InvalidValue(f"{name} must be one of {', '.join(_ASKED)}")
+    return str(value)
+
+
+@answers(recipe=RECIPE, receipt=_RECEIPT, question=Field(_question), confidence=number(_USUAL))
+def answer(
+    recipe: Recipe, receipt: str | None, question: str, confidence: float, content: bytes, progress: ShowProgress
+) -> Values:
     """The estimated proportions with their intervals, beside the plain counts of the releases."""
-    fields = Fields(question.values)
-    recipe, receipt = recipe_of(fields), _receipt_text(fields)
-    asked, confidence = fields.choice("question", _ASKED), fields.number("confidence", _USUAL)
-    fields.done()
     known = _receipt(receipt, recipe)
     recipe = _as_written(recipe, known)
     mechanism = mechanism_of(recipe)
     if known is not None:
         _check(known, mechanism, recipe)
-    words = _words(recipe, mechanism, question.content, None if known is None else known[0].get("words"))
+    said = None if known is None else known[0].get("words")
+    words = released_words(source_of(recipe, content), mechanism, Request.of(recipe), said)
     progress(_READ)
-    found = _estimated(asked, mechanism, confidence, words, progress)
+    rounds = count(1)
+
+    def fitted(_line: str) -> None:
+        done = next(rounds)
+        progress(_READ + (1 - _READ) * done / (done + _TYPICAL))
+
+    watched = {} if question == "lengths" else {"progress": fitted}  # lengths are counted
+    ask: Callable[..., Estimates] = getattr(estimate, question)
+    found = ask(words.codes, mechanism, confidence=confidence, **watched)
     rows = [
         [
-            [written(each) for each in label] if asked in _PAIRS else [written(label)],
+            [written(each) for each in label] if question in _PAIRS else [written(label)],
             *map(finite, (*proportion, found.counted[label])),
         ]
         for label, proportion in found.items()
     ]
-    return Message(
-        {
-            "question": asked,
-            "rows": rows,
-            "releases": found.releases,
-            "confidence": found.confidence,
-            "method": found.method,
-            "notes": list(found.notes),
-            "total_error": finite(found.total_error),
-            "moved": sum(abs(proportion.value - found.counted[label]) for label, proportion in found.items()),
-            "command": _command(recipe, asked, confidence, known is not None),
-            "python": _python(recipe, asked, confidence),
-        }
-    )
-
-
-def _receipt_text(fields: Fields) -> str | None:
-    return fields.text("receipt", _LONGEST_RECEIPT) if fields.has("receipt") else None
+    return picked(found, "question", "releases", "confidence", "method") | {
+        "rows": rows,
+        "notes": list(found.notes),
+        "total_error": finite(found.total_error),
+        "moved": sum(abs(proportion.value - found.counted[label]) for label, proportion in found.items()),
+        "command": _command(recipe, question, confidence, known is not None),
+        "python": _python(recipe, question, confidence),
+    }
 
 
 def _receipt(text: str | None, recipe: Recipe) -> Receipt | None:
@@ -146,32 +147,6 @@ def _check(receipt: Receipt, mechanism: Private, recipe: Recipe) -> None:
             "the receipt is of a release in another language, with other words, symbols, or another order of them: "
             "correct what could come out"
         )
-
-
-def _words(recipe: Recipe, mechanism: Private, content: bytes, number: int | None) -> Ragged:
-    from dpwords.frames.released import released
-
-    found = released(source_of(recipe, content), mechanism, Request.of(recipe), number)
-    return cast("Ragged", found.codes)  # the page has no reports, whose answers are no words
-
-
-def _estimated(
-    question: str, mechanism: Private, confidence: float, words: Ragged, progress: ShowProgress
-) -> Estimates:
-    from dpwords import estimate
-
-    if question == "lengths":
-        return estimate.lengths(words, mechanism, confidence=confidence)
-    rounds = 0
-
-    def fitted(_line: str) -> None:
-        nonlocal rounds
-        rounds += 1
-        progress(_READ + (1 - _READ) * rounds / (rounds + _TYPICAL))
-
-    ask: Any = getattr(estimate, question)
-    found: Estimates = ask(words, mechanism, confidence=confidence, progress=fitted)
-    return found
 
 
 def _command(recipe: Recipe, question: str, confidence: float, has_receipt: bool) -> str:

@@ -3,211 +3,181 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, NamedTuple, cast
 
 from dpwords import accuracy
-from dpwords.attack import guess
-from dpwords.audit import exact, small_instance
+from dpwords.attack import Guess, guess
+from dpwords.audit import ExactAudit, exact, small_instance
 from dpwords.core.limits import Limits
+from dpwords.core.symbols import Distance, Word
 from dpwords.errors import InvalidValue, TooLarge, named
+from dpwords.languages.language import Language
 from dpwords.mechanisms import choice
+from dpwords.mechanisms.choice import Edits
+from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.paper_literal import PaperLiteral
 from dpwords.privacy.guarantees import NotPrivate, Odds
 from dpwords.recipes.notation import Notation
-from dpwords.web.fields import Fields
-from dpwords.web.messages import Message, finite
-from dpwords.web.settings import QUICK, SAMPLES, drawn_recipe_of
-from dpwords.web.words import LONGEST, read_word
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from dpwords.audit import ExactAudit
-    from dpwords.core.symbols import Distance, Word
-    from dpwords.languages.language import Language
-    from dpwords.mechanisms.choice import Edits
-    from dpwords.mechanisms.mechanism import Mechanism
-    from dpwords.recipes.recipe import Recipe
-    from dpwords.web.workers import ShowProgress
+from dpwords.recipes.recipe import Recipe
+from dpwords.web.messages import finite, picked
+from dpwords.web.questions import DRAWN, QUICK, SAMPLES, Field, Values, answers, of, whole
+from dpwords.web.words import LONGEST, TEXT, read_word
+from dpwords.web.workers import ShowProgress
 
 LITERAL = choice.Title.LITERAL
 BEST = "best"
 CAREFUL = Limits(certificate_time=3.0, attacked_steps=2 * 10**9)  # proofs and attacks of seconds
-_MOST_CHARACTERS = 8_000  # of the text of a word
 _COMPARED = {"free": 256, "edits": 32, "system": 64}  # words of one length in an audit: about a second
 _CACHED = 256  # rows of curves
 
 
-def explain(question: Message) -> Message:
+def _promised(name: str, value: Any) -> Recipe:
+    recipe: Recipe = DRAWN.check(name, value)
+    if recipe.epsilon is None:
+        raise InvalidValue(f"{named('epsilon')} is missing: say how much may be revealed")
+    return recipe
+
+
+_ASKED = {"recipe": Field(_promised), "title": of(str, 100, default="")}  # the title is that of a mechanism
+_PUBLIC = _ASKED | {"length": whole(1, LONGEST)}  # a question about no word in particular
+
+
+@answers(**_ASKED, one=TEXT, other=TEXT)
+def explain(recipe: Recipe, title: str, one: str, other: str) -> Values:
     """Distance, loss and odds of two words, in words too, and the mechanisms that can be chosen."""
-    fields = Fields(question.values)
-    recipe, epsilon, wanted = _asked(fields)
-    texts = [fields.text(name, _MOST_CHARACTERS) for name in ("one", "other")]
-    fields.done()
     public = recipe.language()
-    one, other = (read_word(recipe, text, name) for text, name in zip(texts, ("the first", "the second"), strict=True))
-    if recipe.edits == "substitutions" and recipe.k > len(one):
+    first, second = read_word(recipe, one, "the first"), read_word(recipe, other, "the second")
+    if recipe.edits == "substitutions" and recipe.k > len(first):
         raise InvalidValue(f"k is at most the words' length, and k = {recipe.k} is beyond it: take a smaller k")
-    title, made = _made(public, recipe, epsilon, wanted, QUICK)
-    odds = made.guarantee.explain(one, other)
-    shown = _truly(made, odds, len(one)) or odds
-    return Message(
-        {
-            "distance": odds.distance,
-            "loss": finite(shown.loss),
-            "ratio": finite(shown.ratio),
-            "certainty": None if math.isinf(shown.loss) else shown.certainty,
-            "cases": shown.cases,
-            "text": str(odds),
-            "of_100": shown.of_100,
-            "is_private": not isinstance(made.guarantee, NotPrivate),
-            "promise": str(made.guarantee),
-            "mechanisms": [
-                {"title": each, "colour": choice.family_of(each) or "tight"} for each in _makers(public, recipe, QUICK)
-            ],
-            "title": title,
-            "length": len(one),
-            "runs": _runs(public, one, other) if isinstance(recipe.system, str) else None,
-        }
-    )
+    chosen = _Choice.of(public, recipe, title, QUICK)
+    made = chosen.made
+    odds = made.guarantee.explain(first, second)
+    shown = _truly(made, odds, len(first)) or odds
+    return picked(shown, "distance", "cases", "of_100") | {
+        "loss": finite(shown.loss),
+        "ratio": finite(shown.ratio),
+        "certainty": None if math.isinf(shown.loss) else shown.certainty,
+        "text": str(odds),
+        "is_private": not isinstance(made.guarantee, NotPrivate),
+        "promise": str(made.guarantee),
+        "mechanisms": [_titled(each) for each in chosen.makers],
+        "title": chosen.title,
+        "length": len(first),
+        "runs": _runs(public, first, second) if isinstance(recipe.system, str) else None,
+    }
 
 
-def audit(question: Message, progress: ShowProgress) -> Message:
+@answers(**_PUBLIC)
+def audit(recipe: Recipe, title: str, length: int, progress: ShowProgress) -> Values:
     """The measured ε against the claimed one, over all words of a small instance, and that of the paper's formula."""
-    recipe, epsilon, wanted, length = _public_question(question)
     public = recipe.language()
     distance: Distance = "levenshtein" if recipe.edits == "all" else "hamming"
     kind = "edits" if recipe.edits == "all" else "free" if public.every_word else "system"
     small = small_instance(public, length, recipe.k, distance, _COMPARED[kind])
-    makers = _makers(small.language, recipe, CAREFUL)
-    title = _chosen(makers, wanted)
+    chosen = _Choice.of(small.language, recipe, title, CAREFUL)
     found = []
-    for name in dict.fromkeys((title, LITERAL) if LITERAL in makers else (title,)):
-        made = makers[name](epsilon)
-        found.append(
-            {"title": name, "colour": choice.family_of(name) or "tight"}
-            | _audited(public, exact(made.without_projection(), small.length))
-        )
+    for name in dict.fromkeys((chosen.title, LITERAL) if LITERAL in chosen.makers else (chosen.title,)):
+        made = chosen.makers[name](recipe.epsilon)
+        found.append(_titled(name) | _audited(public, exact(made.without_projection(), small.length)))
         progress(len(found) / 2)
-    return Message(
-        {
-            "audits": found,
-            "length": small.length,
-            "shorter": distance == "levenshtein",
-            "symbols": None if small.symbols == len(public.alphabet) else small.symbols,
-        }
-    )
+    return {
+        "audits": found,
+        "length": small.length,
+        "shorter": distance == "levenshtein",
+        "symbols": None if small.symbols == len(public.alphabet) else small.symbols,
+    }
 
 
-def curve(question: Message, progress: ShowProgress) -> Message:
+@answers(**_PUBLIC)
+def curve(recipe: Recipe, title: str, length: int, progress: ShowProgress) -> Values:
     """What every mechanism costs at one ε, and what is guessed through it: a row of the curves, cached for later."""
-    recipe, epsilon, _, length = _public_question(question)
     progress(0.0)
-    return Message(_row(recipe, epsilon, length))
+    return _row(recipe, length)
 
 
-def guessed(question: Message, progress: ShowProgress) -> Message:
+@answers(**_PUBLIC)
+def guessed(recipe: Recipe, title: str, length: int, progress: ShowProgress) -> Values:
     """What is expected to be guessed of words of one length through the chosen mechanism, and without a release."""
-    recipe, epsilon, wanted, length = _public_question(question)
     progress(0.0)
-    title, made = _made(recipe.language(), recipe, epsilon, wanted, CAREFUL)
-    told: dict[str, Any] = {"title": title, "length": length}
-    try:
-        found = guess(made, length, samples=SAMPLES)
-    except TooLarge:
-        return Message(told | {"found": None})
-    return Message(
-        told
-        | {
-            "found": {
-                "hits": found.hits if found.exact else found.high.hits,
-                "whole": found.high.whole,
-                "positions": [min(probability, 1.0) for probability in found.hits_by_place],
-                "positions_without": list(found.without_by_place),
-                "exact": found.exact,
-                "of_100": found.of_100,
-                "how": found.how,
-                "without": found.without._asdict(),
-            },
-        }
-    )
+    chosen = _Choice.of(recipe.language(), recipe, title, CAREFUL)
+    found = _guesses(chosen.made, length)
+    shown = found and picked(found, "exact", "of_100", "how") | {
+        "hits": found.hits if found.exact else found.high.hits,
+        "whole": found.high.whole,
+        "positions": [min(probability, 1.0) for probability in found.hits_by_place],
+        "positions_without": list(found.without_by_place),
+        "without": found.without._asdict(),
+    }
+    return {"title": chosen.title, "length": length, "found": shown}
 
 
 @lru_cache(_CACHED)
-def _row(recipe: Recipe, epsilon: float, length: int) -> dict[str, Any]:
-    public, edits = recipe.language(), cast("Edits", recipe.edits)
+def _row(recipe: Recipe, length: int) -> Values:
+    public, edits, epsilon = recipe.language(), cast("Edits", recipe.edits), cast("float", recipe.epsilon)
     first, *others = choice.offers(public, recipe.k, edits, CAREFUL).items()
     optimal = choice.first_is_optimal(public, edits)
-    points: list[dict[str, Any]] = [
-        _guessed(make(epsilon), length)
+    points: list[Values] = [
+        _proportions(make(epsilon), length)
+        | _titled(title)
         | {
-            "title": title,
-            "colour": choice.family_of(title) or "tight",
             "distance": finite(accuracy.expected_distance(make, epsilon, length)),
             "optimal": optimal and title == first[0],
         }
         for title, make in (first, *others)
     ]
-    return {"epsilon": epsilon, "points": points, "literal": _literal_point(recipe, epsilon, length)}
+    literal = None  # the paper's formula at its true ε, where that is known at once
+    if public.alike and edits != "all":
+        made = PaperLiteral(public, epsilon, recipe.k)
+        literal = _proportions(made, length) | {
+            "epsilon": made.guarantee.true_epsilon(length),
+            "distance": made.expected_distance(length=length),
+        }
+    return {"epsilon": epsilon, "points": points, "literal": literal}
 
 
-def _guessed(made: Mechanism, length: int) -> dict[str, float | None]:
+def _proportions(made: Mechanism, length: int) -> Values:
     """The most positions and whole words that are guessed, as proportions; None where they are too large to compute."""
+    found = _guesses(made, length)
+    return {"hits": found and found.high.hits / length, "whole": found and found.high.whole}
+
+
+def _guesses(made: Mechanism, length: int) -> Guess | None:
     try:
-        found = guess(made, length, samples=SAMPLES)
+        return guess(made, length, samples=SAMPLES)
     except TooLarge:
-        return {"hits": None, "whole": None}
-    return {"hits": found.high.hits / length, "whole": found.high.whole}
-
-
-def _literal_point(recipe: Recipe, epsilon: float, length: int) -> dict[str, float | None] | None:
-    """The same for the paper's formula at its true ε, where that is known at once."""
-    if not recipe.language().alike or recipe.edits == "all":
         return None
-    literal = PaperLiteral(recipe.language(), epsilon, recipe.k)
-    point = {"epsilon": literal.guarantee.true_epsilon(length), "distance": literal.expected_distance(length=length)}
-    return point | _guessed(literal, length)
 
 
-def _asked(fields: Fields) -> tuple[Recipe, float, str]:
-    """The recipe in a question, its ε, and the title of a mechanism, "" for the default one."""
-    recipe, title = drawn_recipe_of(fields), fields.text("title", 100, default="")
-    if recipe.epsilon is None:
-        raise InvalidValue(f"{named('epsilon')} is missing: say how much may be revealed")
-    return recipe, recipe.epsilon, title
+def _titled(title: str) -> Values:
+    return {"title": title, "colour": choice.family_of(title) or "tight"}
 
 
-def _public_question(question: Message) -> tuple[Recipe, float, str, int]:
-    """The values of a question about no word in particular."""
-    fields = Fields(question.values)
-    asked, length = _asked(fields), fields.whole("length", 1, LONGEST)
-    fields.done()
-    return *asked, length
+class _Choice(NamedTuple):
+    """The mechanisms that can be chosen, by title, with the default one first and the paper's formula last, and one.
 
+    The titles of mechanisms that do not apply to the language give way to the default one.
+    """
 
-def _made(public: Language, recipe: Recipe, epsilon: float, wanted: str, limits: Limits) -> tuple[str, Mechanism]:
-    """The title of the chosen mechanism, and the mechanism itself."""
-    makers = _makers(public, recipe, limits)
-    title = _chosen(makers, wanted)
-    return title, makers[title](epsilon)
+    makers: dict[str, Callable[..., Mechanism]]
+    title: str
+    epsilon: Any
 
+    @property
+    def made(self) -> Mechanism:
+        return self.makers[self.title](self.epsilon)
 
-def _makers(public: Language, recipe: Recipe, limits: Limits) -> dict[str, Callable[[float], Mechanism]]:
-    """The mechanisms that can be chosen, by title, the default one first, and the paper's formula last."""
-    k, edits = recipe.k, cast("Edits", recipe.edits)
-    found: dict[str, Callable[[float], Mechanism]] = {}
-    if choice.default_name(public, edits) == "best":
-        found[BEST] = lambda epsilon: choice.best_by_length(public, epsilon, k, limits)
-    found |= choice.offers(public, k, edits, limits)
-    if edits == "substitutions":
-        found[LITERAL] = lambda epsilon: PaperLiteral(public, epsilon, k)
-    return found
-
-
-def _chosen(makers: dict[str, Callable[[float], Mechanism]], title: str) -> str:
-    """A title that there is: mechanisms that do not apply to the language give way to the default one."""
-    return title if title in makers else next(iter(makers))
+    @classmethod
+    def of(cls, public: Language, recipe: Recipe, title: str, limits: Limits) -> _Choice:
+        k, edits = recipe.k, cast("Edits", recipe.edits)
+        makers: dict[str, Callable[..., Mechanism]] = {}
+        if choice.default_name(public, edits) == "best":
+            makers[BEST] = lambda epsilon: choice.best_by_length(public, epsilon, k, limits)
+        makers |= choice.offers(public, k, edits, limits)
+        if edits == "substitutions":
+            makers[LITERAL] = lambda epsilon: PaperLiteral(public, epsilon, k)
+        return cls(makers, title if title in makers else next(iter(makers)), recipe.epsilon)
 
 
 def _truly(made: Mechanism, odds: Odds, length: int) -> Odds | None:
@@ -223,13 +193,8 @@ def _audited(public: Language, found: ExactAudit) -> dict[str, Any]:
     """The result of an audit; the words in it are public, because they are chosen among all words."""
     write = Notation(public).write
     worst = found.worst
-    return {
-        "claimed": found.claimed,
+    return picked(found, "claimed", "holds", "delta", "longest", "words") | {
         "measured": finite(found.epsilon),
-        "holds": found.holds,
-        "delta": found.delta,
-        "longest": found.longest,
-        "words": found.words,
         "worst": None
         if worst is None
         else {

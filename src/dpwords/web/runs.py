@@ -1,29 +1,34 @@
-"""The view of runs: releases of one run on a grid or another system, by several mechanisms, and what they cost."""
+"""The view of runs: systems from files, releases of one run on a system by several mechanisms, and what they cost."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from pathlib import PurePath
+from typing import Any, cast
 
+from dpwords.bridges.system_files import SYSTEM_FILES, read_system
+from dpwords.core.files import FileContent
 from dpwords.core.limits import Limits
 from dpwords.core.randomness import SystemSource
 from dpwords.errors import InvalidValue, NotInLanguage, TooLarge
-from dpwords.languages.systems import written
+from dpwords.languages.language import Language
+from dpwords.languages.systems import GridWorld, TransitionSystem, written
+from dpwords.mechanisms.private import Private
+from dpwords.plots.places import cells_of, spots_of
+from dpwords.privacy.guarantees import PureDP
+from dpwords.recipes.recipe import Recipe
 from dpwords.spaces.choice import space_of
-from dpwords.web.fields import Fields
-from dpwords.web.messages import Message
-from dpwords.web.settings import QUICK, drawn_recipe_of, mechanism_of
+from dpwords.spaces.least_distance import LeastDistance
+from dpwords.web.messages import picked
+from dpwords.web.questions import DRAWN, MOST_SIDE, QUICK, Values, answers, mechanism_of, of, whole
 from dpwords.web.workers import ShowProgress
 
-if TYPE_CHECKING:
-    from dpwords.languages.language import Language
-    from dpwords.mechanisms.private import Private
-    from dpwords.privacy.guarantees import PureDP
-    from dpwords.spaces.least_distance import LeastDistance
-
 LONGEST = 400  # steps of a run on the page
+MOST_SPREAD = 200  # states on the page that have neither coordinates nor cells
+MOST_PLACED = 1_000  # states on the page that have
+MOST_MOVES = 4_000
 _CACHED = 64  # distances of the nearest two runs
 _LITTLE = 0.1  # changes for each of the nearest distance: at least 90% of releases are then unchanged, on average
 CERTIFYING = Limits(certificate_time=20.0)
@@ -33,55 +38,105 @@ IN_USE = {  # by the names that the page has for them
     "textbook": {"mechanism": "exponential", "calibration": "textbook"},
 }
 
+_RUN = {
+    "recipe": DRAWN,
+    "run": of(list, LONGEST, default=[]),
+    "draws": whole(1, 24, default=12),
+    "many": whole(0, 2_000, default=500),
+}
 
-def release(question: Message) -> Message:
+
+@answers(name=of(str, 300), start=of(str, 300, default=None), action=of(str, 300, default=None))
+def load(name: str, start: str | None, action: str | None, content: bytes) -> Values:
+    """The system in a file: what the page draws, and its JSON, with which the page describes it from then on.
+
+    Of a map, the cells come along, so that they can be edited. The file is not written to disk.
+    """
+    if PurePath(name).suffix.lower() not in SYSTEM_FILES:
+        known = ", ".join(SYSTEM_FILES)
+        raise InvalidValue(f"the page reads systems from files that end in {known}: convert or rename the file")
+    system = read_system(FileContent(name, content), None, start, action)
+    return {"grid": _editable(system), **_described(system)}
+
+
+@answers(**_RUN)
+def release(**asked: Any) -> Values:
     """Releases of a run by the mechanisms that need no certificate, with their figures."""
-    asked = _Asked(question)
-    return Message({name: asked.drawn(asked.mechanism(name, QUICK)) for name in ("online", "textbook")})
+    own = _Run(**asked)
+    return {name: own.drawn(own.mechanism(name, QUICK)) for name in ("online", "textbook")}
 
 
-def certified(question: Message, progress: ShowProgress) -> Message:
+@answers(**_RUN)
+def certified(progress: ShowProgress, **asked: Any) -> Values:
     """Releases of a run by the mechanism with the best certificate that is found in time, with its figures."""
-    asked = _Asked(question)
-    tight = asked.mechanism("tight", CERTIFYING)
-    tight.certificate(len(asked.word), progress)
-    return Message({"tight": asked.drawn(tight)})
+    own = _Run(**asked)
+    tight = own.mechanism("tight", CERTIFYING)
+    tight.certificate(len(own.word), progress)
+    return {"tight": own.drawn(tight)}
 
 
-def random_run(question: Message) -> Message:
+@answers(recipe=DRAWN, length=whole(1, LONGEST))
+def random_run(recipe: Recipe, length: int) -> Values:
     """A run that is drawn uniformly from all of one length."""
-    fields = Fields(question.values)
-    public, length = drawn_recipe_of(fields).language(), fields.whole("length", 1, LONGEST)
-    fields.done()
+    public = recipe.language()
     (codes,) = space_of(public).uniform(length, 1, SystemSource().open())
-    return Message({"run": [written(public.alphabet.symbols[code]) for code in codes.tolist()]})
+    return {"run": [written(public.alphabet.symbols[code]) for code in codes.tolist()]}
 
 
-class _Asked:
-    """A question about a run: the language, the promise, the run, and how much is drawn."""
+def _described(system: TransitionSystem) -> Values:
+    states, moves = len(system.states), sum(len(row) for row in system.transitions.values())
+    most = MOST_SPREAD if system.positions is None and cells_of(system) is None else MOST_PLACED
+    if states > most or moves > MOST_MOVES:
+        raise TooLarge(
+            f"the page shows systems of at most {MOST_SPREAD} states, or {MOST_PLACED:,} with coordinates, and "
+            f"{MOST_MOVES:,} moves, and this one has {states:,} and {moves:,}: use the command line"
+        )
+    numbers = {state: number for number, state in enumerate(system.states)}
+    spots = spots_of(system)
+    anywhere = system.start is None
+    return {
+        "system": system.to_json(),
+        "states": [[written(state), *spots[state]] for state in system.states],
+        "moves": [
+            [numbers[state], written(action), numbers[target]]
+            for state, row in system.transitions.items()
+            for action, target in row.items()
+        ],
+        "start": None if anywhere else numbers[system.start],
+        "accepting": None if system.accepting is None else sorted(numbers[state] for state in system.accepting),
+        "words": ["states"] if anywhere or system.symbols_are == "states" else ["moves", "states"],
+    }
 
-    def __init__(self, question: Message) -> None:
-        fields = Fields(question.values)
-        self._recipe = drawn_recipe_of(fields)
-        names = fields.items("run", LONGEST)
-        self._draws, self._many = fields.whole("draws", 1, 24, default=12), fields.whole("many", 0, 2_000, default=500)
-        fields.done()
-        self._language = self._recipe.language()
+
+def _editable(system: TransitionSystem) -> Values | None:
+    """The cells of a map that the page can edit; None for other systems."""
+    if not isinstance(system, GridWorld) or system.start is None or max(system.rows, system.columns) > MOST_SIDE:
+        return None
+    cells = {"walls": sorted(system.walls), "goal": sorted(system.accepting or ())}
+    return picked(system, "rows", "columns", "start") | cells
+
+
+class _Run:
+    """A private run: its language, the promise, and how much is drawn."""
+
+    def __init__(self, recipe: Recipe, run: list[Any], draws: int, many: int) -> None:
+        self._recipe, self._draws, self._many, self._language = recipe, draws, many, recipe.language()
         if self._language.system is None:
             raise InvalidValue("only systems have runs: choose a grid, or load a system")
-        self.word = self._checked(names)
+        self.word = self._checked(run)
         self._least = _least_distance(self._language, len(self.word))
 
     def mechanism(self, name: str, limits: Limits) -> Any:
         return mechanism_of(self._recipe.changed(IN_USE[name]), limits)
 
-    def drawn(self, chosen: Private) -> dict[str, Any]:
+    def drawn(self, chosen: Private) -> Values:
         """Some releases, how many of many releases visit each state, and the figures of a mechanism."""
         length = len(self.word)
         own = chosen.given(self.word)
         released = chosen.release_all([self.word] * self._draws)
         expected = _public_distance(chosen, length)
-        visits = Counter(state for word in own.simulate(self._many) for state in self._visited(word))
+        visited = map(self._language.system.run, own.simulate(self._many))
+        visits = Counter(state for states in visited for state in dict.fromkeys(states))
         return {
             "releases": [[written(symbol) for symbol in word] for word in released],
             "visits": [[written(state), count] for state, count in visits.items()],
@@ -111,14 +166,6 @@ class _Asked:
         if text is not None:
             raise NotInLanguage(f"the run breaks the rule {text}: change the run, or remove the rule")
         return word
-
-    def _visited(self, word: list[Any]) -> set[Any]:
-        system, seen = self._language.system, set()
-        at = system.initial
-        for symbol in word:
-            at = system.step(at, symbol)
-            seen.add(at)
-        return seen
 
 
 @lru_cache(_CACHED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import socket
 from collections.abc import Callable
 
@@ -21,13 +22,12 @@ def serve(port: int, ready: Callable[[str], None]) -> None:
     import uvicorn
 
     from dpwords.web.app import create_app
-    from dpwords.web.connections import MOST, Connection
-    from dpwords.web.guard import new_token
+    from dpwords.web.guard import MOST, Connection
 
     with _listening(port) as listener:
         own = listener.getsockname()[1]
         config = uvicorn.Config(
-            create_app(own, new_token()),
+            create_app(own, token=secrets.token_urlsafe(32)),
             log_config=None,
             log_level="critical",
             access_log=False,
@@ -37,15 +37,8 @@ def serve(port: int, ready: Callable[[str], None]) -> None:
             limit_concurrency=2 * MOST,  # which is only reached if as many answers are being computed
             timeout_graceful_shutdown=1,
         )
-
-        class Announced(uvicorn.Server):
-            """A server that says when it is ready."""
-
-            async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-                await super().startup(sockets)
-                ready(f"http://127.0.0.1:{own}/")
-
-        Announced(config).run(sockets=[listener])
+        ready(f"http://127.0.0.1:{own}/")  # the socket listens: whoever opens the page now waits for a moment
+        uvicorn.Server(config).run(sockets=[listener])
 
 
 def _listening(port: int) -> socket.socket:

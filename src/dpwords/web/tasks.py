@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Literal
 
-from dpwords.errors import InvalidValue
 from dpwords.web.messages import Message
 from dpwords.web.workers import ShowProgress
 
@@ -38,7 +37,7 @@ TASKS = {
     "runs/release": Task("runs", "release", bytes=2**21),
     "runs/random": Task("runs", "random_run", bytes=2**21),
     "runs/certified": Task("runs", "certified", "long", seconds=120, bytes=2**21),
-    "runs/load": Task("systems", "load", "long", seconds=60, bytes=2**23),
+    "runs/load": Task("runs", "load", "long", seconds=60, bytes=2**23),
     "data/look": Task("data", "look", "long", seconds=120, bytes=FILE_BYTES),
     "data/symbols": Task("data", "symbols", "long", seconds=300, bytes=FILE_BYTES),
     "data/check": Task("data", "check", "long", seconds=600, bytes=FILE_BYTES),
@@ -50,9 +49,7 @@ TASKS = {
 
 
 def answer(name: str, question: Message, progress: ShowProgress) -> Message:
-    """The answer to a question. The function of a task takes the question, and that of a long one `progress`, too."""
-    task = TASKS.get(name)
-    if task is None:
-        raise InvalidValue("the page asked for something that this version does not know: reload the page")
+    """The answer to a question."""
+    task = TASKS[name]
     function: Callable[..., Message] = getattr(import_module(f"dpwords.web.{task.module}"), task.function)
-    return function(question) if task.lane == "quick" else function(question, progress)
+    return function(question, progress)

@@ -4,57 +4,63 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rapidfuzz.distance import Levenshtein
 
 from dpwords import accuracy
 from dpwords.accuracy import Target
+from dpwords.core.symbols import PromisedDistance, Word
 from dpwords.errors import InvalidValue, NotInLanguage
 from dpwords.languages.systems import written
 from dpwords.mechanisms.paper_literal import PaperLiteral
-from dpwords.plots.marks import marks
+from dpwords.mechanisms.private import Private
 from dpwords.recipes.notation import Notation
-from dpwords.web.fields import Fields
-from dpwords.web.messages import Message
-from dpwords.web.settings import QUICK, mechanism_of, recipe_of
-
-if TYPE_CHECKING:
-    from dpwords.core.symbols import Word
-    from dpwords.mechanisms.mechanism import Mechanism
-    from dpwords.mechanisms.private import Private
-    from dpwords.recipes.recipe import Recipe
+from dpwords.recipes.recipe import Recipe
+from dpwords.web.questions import QUICK, RECIPE, Field, Values, answers, mechanism_of, number, of, read, whole
 
 LONGEST = 400  # symbols of a word on the page
-_MOST_CHARACTERS = 8_000  # of its text
+TEXT = of(str, 8_000)  # of a word
 _MOST_DISTANCES = 1_000  # entries of a distribution; that of the edit channel can be much longer
 _NOTHING = 1e-9  # a probability that no chart shows
 _PERTURBED = 3  # words that the paper's formula draws
 _PARTS = 100  # an ε that is solved for is rounded up to a hundredth
+_TARGET = {"distance": number(None), "probability": number(None), "at_most": whole(0, LONGEST, default=1)}
+_CHANGES = {"equal": "same", "replace": "changed", "insert": "inserted"}
 
 
-def release(question: Message) -> Message:
+@answers(
+    recipe=RECIPE,
+    word=TEXT,
+    draws=whole(1, 24, default=12),
+    target=Field(lambda name, value: Target(**read(value, _TARGET, name)), None),
+)
+def release(recipe: Recipe, word: str, draws: int, target: Target | None) -> Values:
     """Several releases of a word with their changes marked, the public figures for its length, and the promise.
 
     With a target instead of an ε, such as {"distance": 2} or {"probability": 0.9, "at_most": 2}, ε is the least one
     that reaches it.
     """
-    fields = Fields(question.values)
-    recipe = recipe_of(fields)
-    text, draws = fields.text("word", _MOST_CHARACTERS), fields.whole("draws", 1, 24, default=12)
-    target = _target(Fields(fields.mapping("target"), "the target")) if fields.has("target") else None
-    fields.done()
-    word = read_word(recipe, text, "the word")
+    private = read_word(recipe, word, "the word")
     if target is not None:
-        recipe = recipe.changed({"epsilon": _solved(recipe, target, len(word))})
+        recipe = recipe.changed({"epsilon": _solved(recipe, target, len(private))})
     chosen = mechanism_of(recipe, QUICK)
-    figures = _figures(chosen, len(word))
-    return Message(
-        figures
-        | {
-            "between": "" if isinstance(word, str) else " ",
-            "releases": [_marked(chosen, word, each) for each in chosen.release_all([word] * draws)],
-            "literal": _literal(chosen, word) if chosen.distance == "hamming" else None,
-        }
-    )
+    summary, length = chosen.summary(len(private)), len(private)
+    distribution = chosen.distance_distribution(length=length, at_most=_MOST_DISTANCES)
+    last = max(number for number, probability in enumerate(distribution) if probability > _NOTHING)
+    return {
+        "epsilon": chosen.epsilon,
+        "length": length,
+        "expected": chosen.expected_distance(length=length),
+        "distribution": distribution[: last + 1],
+        "edits_made": chosen.edits_made,
+        "of_100": None if summary.within_k is None else summary.within_k.of_100,
+        "promise": [line for line in str(summary).splitlines()[1:] if not line.startswith("warning: ")],
+        "warnings": [*summary.warnings, *([] if chosen.warning is None else [chosen.warning])],
+        "between": "" if isinstance(private, str) else " ",
+        "releases": [marked(private, each, chosen.distance) for each in chosen.release_all([private] * draws)],
+        "literal": _literal(chosen, private) if chosen.distance == "hamming" else None,
+    }
 
 
 def read_word(recipe: Recipe, text: str, name: str) -> str | list[Any]:
@@ -83,15 +89,6 @@ def _names(text: str, known: Container[object]) -> list[str]:
     return [name for names in divided for name in names]
 
 
-def _target(fields: Fields) -> Target:
-    """What a release should reach."""
-    distance = fields.number("distance") if fields.has("distance") else None
-    probability = fields.number("probability") if fields.has("probability") else None
-    found = Target(distance, probability, fields.whole("at_most", 0, LONGEST, default=1))
-    fields.done()
-    return found
-
-
 def _solved(recipe: Recipe, target: Target, length: int) -> float:
     """The least ε that reaches the target, rounded up."""
     lowest = accuracy.lowest_epsilon(recipe.k, "all" if recipe.edits == "all" else "substitutions")
@@ -113,33 +110,28 @@ def _reached_anyway(least: Private, target: Target, length: int) -> str:
     return f"{found}, the probability of at most {target.at_most} is {min(probability, 1.0):.0%}; ask for a higher one"
 
 
-def _marked(chosen: Mechanism, word: Word, released: Word) -> list[list[str]]:
-    return [[written(mark.symbol), mark.change] for mark in marks(word, released, chosen.distance)]
+def marked(private: Word, released: Word, distance: PromisedDistance) -> list[list[str]]:
+    """The symbols of a released word, each with what became of it; deleted ones are those of the private word.
+
+    Under Levenshtein distance, changes are those of a shortest edit script. Cost: the length, or then its square.
+
+    >>> marked("abc", "adc", "hamming")
+    [['a', 'same'], ['d', 'changed'], ['c', 'same']]
+    >>> [change for symbol, change in marked("abc", "bcd", "levenshtein")]
+    ['deleted', 'same', 'same', 'inserted']
+    """
+    if distance == "hamming":
+        pairs = zip(private, released, strict=True)
+        return [[written(new), "same" if old == new else "changed"] for old, new in pairs]
+    found: list[list[str]] = []
+    for step in Levenshtein.opcodes(private, released):
+        old, new = private[step.src_start : step.src_end], released[step.dest_start : step.dest_end]
+        found += [[written(symbol), "deleted"] for symbol in old] if step.tag == "delete" else []
+        found += [[written(symbol), _CHANGES[step.tag]] for symbol in new]
+    return found
 
 
-def _figures(chosen: Private, length: int) -> dict[str, Any]:
-    """What is public about words of this length."""
-    summary = chosen.summary(length)
-    lines = [line for line in str(summary).splitlines()[1:] if not line.startswith("warning: ")]
-    return {
-        "epsilon": chosen.epsilon,
-        "length": length,
-        "expected": chosen.expected_distance(length=length),
-        "distribution": _trimmed(chosen.distance_distribution(length=length, at_most=_MOST_DISTANCES)),
-        "edits_made": chosen.edits_made,
-        "of_100": None if summary.within_k is None else summary.within_k.of_100,
-        "promise": lines,
-        "warnings": [*summary.warnings, *([] if chosen.warning is None else [chosen.warning])],
-    }
-
-
-def _trimmed(distribution: list[float]) -> list[float]:
-    """A distribution without its tail, where there is next to nothing."""
-    last = max(number for number, probability in enumerate(distribution) if probability > _NOTHING)
-    return distribution[: last + 1]
-
-
-def _literal(chosen: Private, word: Any) -> dict[str, Any]:
+def _literal(chosen: Private, word: Any) -> Values:
     """The same for the paper's formula, with the ε that it claims and the one that it really has."""
     literal = PaperLiteral(chosen.language, chosen.epsilon, chosen.k)
     return {
@@ -148,5 +140,5 @@ def _literal(chosen: Private, word: Any) -> dict[str, Any]:
         "claimed": chosen.epsilon,
         "true": literal.guarantee.true_epsilon(len(word)),
         "reason": literal.guarantee.reason,
-        "words": [_marked(literal, word, each) for each in literal.simulate(word, _PERTURBED)],
+        "words": [marked(word, each, literal.distance) for each in literal.simulate(word, _PERTURBED)],
     }

@@ -21,8 +21,7 @@ from dpwords._kernels.compiler import after_compiling
 from dpwords.core.limits import DEFAULTS
 from dpwords.core.memory import limit_address_space
 from dpwords.errors import NO_MEMORY, DPWordsError, TooLarge, own_failure
-from dpwords.web.messages import Message
-from dpwords.web.wording import on_page
+from dpwords.web.messages import Message, on_page
 
 ShowProgress = Callable[[float], None]
 Event = Literal["progress", "done", "refused"]

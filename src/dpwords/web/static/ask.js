@@ -63,6 +63,16 @@ function joined(parts) {
   return all;
 }
 
+/** Do something that the server may refuse; `refused` takes the reason. What is aborted is no refusal. */
+export async function attempt(action, refused) {
+  try {
+    await action();
+  } catch (error) {
+    if (error instanceof Refusal) refused(error.message);
+    else if (error.name !== "AbortError") throw error;
+  }
+}
+
 let slow = 0; // questions that take longer than usual
 
 /** The same promise; while it takes long, the page says so. */
@@ -92,13 +102,10 @@ export function latest(question, answered, refused) {
     running = true;
     do {
       waiting = forgotten = false;
-      try {
+      await attempt(async () => {
         const answer = await noticed(ask(...question()));
         if (!waiting && !forgotten) { refused(""); answered(answer.values); }
-      } catch (error) {
-        if (!(error instanceof Refusal) && error.name !== "AbortError") { running = false; throw error; }
-        if (!waiting && !forgotten && error instanceof Refusal) refused(error.message);
-      }
+      }, (reason) => { if (!waiting && !forgotten) refused(reason); }).catch((error) => { running = false; throw error; });
     } while (waiting);
     running = false;
   }

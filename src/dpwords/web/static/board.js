@@ -128,21 +128,20 @@ function names(world) {
 
 function heat(world, visits) {
   return [...visits].filter(([name]) => world.byName.has(name)).map(([name, share]) => {
-    const [x, y] = centre(world, world.byName.get(name));
     const looks = { class: "ground-heat", "fill-opacity": (0.9 * share).toFixed(3) };
-    const title = drawn("title", {}, `${name}: visited by ${percent(share)}`);
-    return world.cells === null ? drawn("circle", { cx: x, cy: y, r: 14, ...looks }, title)
-      : drawn("rect", { x: x - UNIT / 2, y: y - UNIT / 2, width: UNIT, height: UNIT, ...looks }, title);
+    return shape(world, world.byName.get(name), 14, 0, looks, drawn("title", {}, `${name}: visited by ${percent(share)}`));
   });
 }
 
+/** A shape on a state: on a grid its cell without a margin, otherwise a circle. */
+function shape(world, state, radius, margin, looks, ...titles) {
+  const [x, y] = centre(world, state), side = UNIT - 2 * margin;
+  return world.cells === null ? drawn("circle", { cx: x, cy: y, r: radius, ...looks }, ...titles)
+    : drawn("rect", { x: x - side / 2, y: y - side / 2, width: side, height: side, ...looks }, ...titles);
+}
+
 function rings(world) {
-  return world.goals === null ? [] : [...world.goals].map((state) => {
-    const [x, y] = centre(world, state);
-    return world.cells === null ? drawn("circle", { cx: x, cy: y, r: 11, class: "ground-goal" })
-      : drawn("rect", { x: x - UNIT / 2 + 1.5, y: y - UNIT / 2 + 1.5, width: UNIT - 3, height: UNIT - 3,
-        class: "ground-goal" });
-  });
+  return [...world.goals ?? []].map((state) => shape(world, state, 11, 1.5, { class: "ground-goal" }));
 }
 
 /** Goals and the start of a grid have letters, too, so that they are known without colours. */

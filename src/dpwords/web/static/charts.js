@@ -64,10 +64,15 @@ export function canvas(title, description, width = WIDTH, height = HEIGHT) {
 }
 
 /** The list that says which colour is what; `series` is [{ name, colour, dashed }]. */
-export function legend(series) {
-  return element("ul", { class: "legend" }, ...series.map(({ name, colour, dashed }) => element("li", {},
-    drawn("svg", { viewBox: "0 0 32 16", "aria-hidden": "true" }, drawn("path", { d: "M0 8H32", stroke: `var(--${colour})`,
-      "stroke-width": 4, "stroke-dasharray": dashed ? "6 3" : null })), name)));
+export function legend(series, width = 4) {
+  return keys(series.map(({ name, colour, dashed }) => [name, drawn("path", { d: "M0 8H32", stroke: `var(--${colour})`,
+    "stroke-width": width, "stroke-dasharray": dashed ? "6 3" : null })]));
+}
+
+/** The list that says which mark is what: [[name, mark, …], …]. */
+export function keys(entries, viewBox = "0 0 32 16") {
+  return element("ul", { class: "legend" }, ...entries.map(([name, ...marks]) => element("li", {},
+    drawn("svg", { viewBox, "aria-hidden": "true" }, ...marks), name)));
 }
 
 function axes(picture, across, up, ups, acrosses) {

@@ -1,110 +1,82 @@
 // The view of data: a file goes in, a private version of it comes out.
-import { write } from "./address.js";
-import { ask, latest, Refusal } from "./ask.js";
+import { ask, attempt, latest } from "./ask.js";
 import { showChecked, showCount, showReleased, showSummary } from "./data_answers.js";
-import { arrange, at, fill, forAddress, hasNames, file as fileFields, language, missing, offer, onChange, recipe, showSymbols, where, WHERE, wordColumns } from "./data_form.js";
-import { copyButtons, onFiles, rowsTable, tooLarge, written } from "./files.js";
+import { fileForm } from "./file_form.js";
+import { fileView } from "./file_view.js";
 
 const EXAMPLE = {
-  alphabet: "A-F",
   name: "trips.csv",
-  text: "rider,trip,route\nann,1,ABCDC\nann,2,ABBDE\nbob,3,DCBA\ncat,4,AAFFA\nbob,5,DCCBAF\ncat,6,EEF\nann,7,ABCD\ndan,8,FEDCB\neve,9,BCDE\neve,10,BCCDE\n",
+  about: "An example is loaded: made-up trips between six stations.",
+  settings: { alphabet: "A-F" },
+  content: () => "rider,trip,route\nann,1,ABCDC\nann,2,ABBDE\nbob,3,DCBA\ncat,4,AAFFA\nbob,5,DCCBAF\ncat,6,EEF\nann,7,ABCD\ndan,8,FEDCB\neve,9,BCDE\neve,10,BCCDE\n",
 };
+const SHOWN = ["table", "examples", "downloads", "figures", "notes", "lengths", "command", "python"]; // parts with something of the file
 
-let file = null; // { name, content, own, columns, rows }: what is looked at; its content is a Blob in memory
-let wanted = new URLSearchParams(); // settings about columns that came with the address, until a file fits them
 let checking = null, summing = null; // what ends the check that is under way, and the computation of the summary
 let summed = ""; // what the summary on the page is about
 const counts = new Map(); // by the digest of a file: how often it was released, and what that spent
 
-const check = latest(question, checked, (text) => { if (text === "" || missing() === null) refuse(text); });
+const form = fileForm("data", ["epsilon", "k", "edits", "spending", "budget", "skip", "drop-others"], ["by"],
+  () => [at("spending").value === "equal" ? "epsilon" : "", at("spending").value === "word" ? "budget" : ""]);
+const { at } = form;
+const check = latest(question, checked, (text) => { if (text === "" || missing() === null) view.refuse(text); });
+const view = fileView("data", form, EXAMPLE, {
+  command: "release", receipts: false, answers: ["checked", "recipes"], missing,
+  stop: (whole) => { summing?.abort(); if (whole) checking?.abort(); },
+  cleared: () => { at("released").hidden = true; for (const name of SHOWN) at(name).replaceChildren(); },
+  more: async (content) => ({ digest: await digest(content) }),
+  looked: () => {},
+  ready: (yes) => {
+    if (yes && at("checked").hidden) view.hint("The file is being read and checked …");
+    if (yes) check(); else checking?.abort();
+  },
+  reset: () => { at("file").value = ""; at("kind").value = "alphabet"; },
+});
 
 /** Show the view with the settings of the address. */
-export function show(given) {
-  if (file === null) {
-    at("alphabet").value = EXAMPLE.alphabet;
-    wanted = given;
-    fill(given);
-    openExample();
-  } else { // the view was open before, with settings that stay unless the address has others
-    fill(given);
-    fill(given, file.columns);
-    changed();
+export const { show } = view;
+
+/** The recipe of a release of the file of this name. */
+function recipe(name) {
+  const spending = at("spending").value;
+  return {
+    ...form.file(name), ...form.where(), ...form.language(),
+    epsilon: spending === "equal" ? null : Number(at("epsilon").value),
+    k: Number(at("k").value),
+    edits: at("edits").value,
+    by: at("by").value || null,
+    budget: spending === "word" ? null : Number(at("budget").value),
+    split: spending === "first" ? "first" : null,
+    invalid: at("skip").checked ? "skip" : null,
+    drop_others: at("drop-others").checked || null,
+  };
+}
+
+/** What is still missing before the server can be asked; null if nothing is. */
+function missing() {
+  if (form.missing() === null && at("spending").value !== "word" && at("by").value === "") {
+    return "A budget is for each person: choose the column that says whose word it is.";
   }
-}
-
-function openExample() {
-  return open(new File([EXAMPLE.text], EXAMPLE.name), false);
-}
-
-/** Take a file into memory, forget the one before, and look at its columns. */
-async function open(chosen, own = true) {
-  refuse("");
-  const refusal = tooLarge(chosen, "release");
-  if (refusal !== null) { refuse(refusal); return; }
-  checking?.abort();
-  forgetAnswers();
-  const content = new Blob([await chosen.arrayBuffer()]);
-  const opened = { name: chosen.name, content, own, columns: [], rows: [], digest: await digest(content) };
-  file = opened;
-  at("name").textContent = own ? `${chosen.name}, ${written(chosen.size)}` : "An example is loaded: made-up trips between six stations.";
-  at("own").hidden = !own;
-  if (own && at("alphabet").value === EXAMPLE.alphabet && !wanted.has("alphabet")) at("alphabet").value = "";
-  await look(opened);
-}
-
-async function look(opened) {
-  summing?.abort();
-  await attempt(async () => {
-    const { values } = await ask("data/look", { recipe: fileFields(opened.name) }, { file: opened.content });
-    if (file !== opened) return;
-    Object.assign(opened, { columns: values.columns, rows: values.rows });
-    offer(values.columns, values.guess);
-    if (opened.own && at("alphabet").value === "" && at("kind").value === "alphabet" && hasNames(opened)) at("kind").value = "symbols";
-    fill(wanted, values.columns);
-    if (opened.own) wanted = new URLSearchParams();
-    changed();
-  });
-}
-
-/** Something in the form is other than before: check the file again. */
-function changed() {
-  summing?.abort();
-  arrange();
-  const chosen = forAddress();
-  if (!file?.own) { // the example has settings that are of no use elsewhere
-    for (const name of WHERE) chosen[name] = wanted.get(name);
-    if (chosen.alphabet === EXAMPLE.alphabet) chosen.alphabet = wanted.get("alphabet");
-  }
-  write("data", chosen);
-  if (file === null || file.columns.length === 0) return;
-  at("table").replaceChildren(rowsTable(file, wordColumns(file.columns)));
-  const lacking = missing();
-  hint(lacking ?? (at("checked").hidden ? "The file is being read and checked …" : ""));
-  at("checked").hidden = at("checked").hidden || lacking !== null;
-  at("recipes").hidden = at("recipes").hidden || lacking !== null;
-  if (lacking === null) check();
-  else { checking?.abort(); refuse(""); }
+  return form.missing();
 }
 
 function question() {
   at("checked").classList.add("busy");
-  const about = file;
-  checked.about = about;
+  checked.about = view.file;
   checking = new AbortController();
-  return ["data/check", { recipe: recipe(about.name) }, { file: about.content, signal: checking.signal }];
+  return ["data/check", { recipe: recipe(view.file.name) }, { file: view.file.content, signal: checking.signal }];
 }
 
 function checked(found) {
   checking = null;
-  if (checked.about !== file || missing() !== null) return; // the form has changed since it was asked
-  hint("");
+  if (checked.about !== view.file || missing() !== null) return; // the form has changed since it was asked
+  view.hint("");
   at("checked").classList.remove("busy");
-  const words = wordColumns(file.columns);
-  const others = file.columns.map(([name]) => name).filter((name) => !words.includes(name)
+  const { columns } = view.file, words = form.wordColumns(columns);
+  const others = columns.map(([name]) => name).filter((name) => !words.includes(name)
     && (!at("drop-others").checked || name === at("by").value)); // whose word it is stays in the file
   showChecked(found, others);
-  showSymbols();
+  form.showSymbols();
   showCount(count(), found.people !== null);
   at("release").disabled = found.words === 0 || (found.skipped > 0 && !at("skip").checked);
   summarise(found);
@@ -113,41 +85,37 @@ function checked(found) {
 /** Ask for the public summary, unless it is there already; on systems this can take a while. */
 async function summarise({ length, typical, promise }) {
   if (length === 0) { showSummary([promise]); return; }
-  const values = { length, recipe: { ...language(), ...typical } };
+  const values = { length, recipe: { ...form.language(), ...typical } };
   const about = JSON.stringify(values);
   if (about === summed) return;
   summed = "";
   showSummary([promise, "The public figures for words of this length are being computed …"]);
   summing = new AbortController();
-  try {
+  await attempt(async () => {
     const answer = await ask("data/summary", values, { signal: summing.signal });
     showSummary(answer.values.lines);
     summed = about;
-  } catch (error) {
-    if (error.name === "AbortError") return;
-    if (!(error instanceof Refusal)) throw error;
-    showSummary([promise, error.message]);
-  } finally {
-    summing = null;
-  }
+  }, (text) => showSummary([promise, text]));
+  summing = null;
 }
 
 /** Draw. The only place where privacy is spent. */
 async function release() {
-  const about = file, stop = new AbortController();
+  const about = view.file, stop = new AbortController();
   const cancel = () => stop.abort();
   at("cancel").addEventListener("click", cancel, { once: true });
   running(true);
+  view.refuse("");
   await attempt(async () => {
     const answer = await ask("data/release", { recipe: recipe(about.name) }, {
       file: about.content, signal: stop.signal, progress: (share) => { at("progress").value = share; } });
-    const { times, spent } = counts.get(about.digest) ?? { times: 0, spent: 0 };
+    const { times, spent } = count(about);
     counts.set(about.digest, { times: times + 1, spent: spent + answer.values.spent });
-    if (file !== about) return;
+    if (view.file !== about) return;
     showReleased(answer);
     showCount(count(), at("by").value !== "");
     at("released").scrollIntoView({ block: "nearest" });
-  });
+  }, view.refuse);
   at("cancel").removeEventListener("click", cancel);
   running(false);
 }
@@ -158,50 +126,23 @@ function running(yes) {
   at("progress").removeAttribute("value");
 }
 
-function hint(text) {
-  at("hint").textContent = text;
-  at("hint").hidden = text === "";
-}
-
 /** Fill the list of symbols with those of the file, which the user has said to be public. */
 async function readSymbols() {
   summing?.abort();
+  view.refuse("");
   await attempt(async () => {
-    const { values } = await ask("data/symbols", { recipe: { ...fileFields(file.name), ...where() },
-      confirmed: at("confirmed").checked }, { file: file.content });
+    const { name, content } = view.file;
+    const { values } = await ask("data/symbols", { recipe: { ...form.file(name), ...form.where() }, confirmed: at("confirmed").checked }, { file: content });
     at("kind").value = "symbols";
     at("symbols").value = values.symbols.join("\n");
     at("confirmed").checked = false;
+    at("read-symbols").disabled = true;
     at("occurring").open = false;
-    changed();
-  });
+    view.changed();
+  }, view.refuse);
 }
 
-/** Do something, and show a refusal; what the user cancels is none. */
-async function attempt(action) {
-  try {
-    refuse("");
-    await action();
-  } catch (error) {
-    if (error instanceof Refusal) refuse(error.message);
-    else if (error.name !== "AbortError") throw error;
-  }
-}
-
-function refuse(text) {
-  at("error").textContent = text;
-  if (text === "") return;
-  checking = null;
-  hint("");
-  at("checked").hidden = at("recipes").hidden = true;
-}
-
-function forgetAnswers() {
-  for (const name of ["checked", "recipes", "released", "hint"]) at(name).hidden = true;
-  for (const name of ["table", "examples", "downloads", "figures", "notes", "lengths", "command", "python"]) at(name).replaceChildren();
-}
-
-function count() {
+function count(file = view.file) {
   return counts.get(file.digest) ?? { times: 0, spent: 0 };
 }
 
@@ -210,18 +151,6 @@ async function digest(content) {
   return [...hash].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-onChange((control) => {
-  if (control === at("confirmed")) arrange();
-  else changed();
-});
-onFiles("data", ([first]) => open(first));
-copyButtons("data");
-at("format").addEventListener("change", () => { if (file !== null) look(file); });
+at("confirmed").addEventListener("input", () => { at("read-symbols").disabled = !at("confirmed").checked; });
 at("read-symbols").addEventListener("click", readSymbols);
 at("release").addEventListener("click", release);
-at("forget").addEventListener("click", () => {
-  at("file").value = "";
-  at("alphabet").value = EXAMPLE.alphabet;
-  at("kind").value = "alphabet";
-  openExample();
-});

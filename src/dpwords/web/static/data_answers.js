@@ -1,10 +1,10 @@
 // What the view of data shows: what is promised and spent, and what was released.
 import { bars } from "./charts.js";
-import { at } from "./data_form.js";
-import { element, markedWord, rounded } from "./elements.js";
+import { element, markedWord, rounded, showFigures } from "./elements.js";
 import { download } from "./save.js";
 
 const LONGEST_WORD = 200; // up to which lengths are drawn as a chart
+const at = (name) => document.getElementById(`data-${name}`);
 
 /** What was found before anything is drawn; `others` are columns that stay as they are. */
 export function showChecked(found, others) {
@@ -17,7 +17,7 @@ export function showChecked(found, others) {
     figures.push(["people", number(people.people)], ["words of a person", `${rounded(people.typical)}, at most ${number(people.most)}`],
       ["a person spends", `ε = ${rounded(people.typical_spent)}, at most ${rounded(found.spent)}`]);
   }
-  at("figures").replaceChildren(...figures.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
+  showFigures(at("figures"), figures);
   at("notes").replaceChildren(...notes(found, others).map(([text, bad]) => element("p", { class: bad ? "bad" : null }, text)));
   showLengths(lengths);
   at("command").textContent = found.command;

@@ -21,6 +21,11 @@ function filled(node, attributes, children) {
   return node;
 }
 
+/** Fill a list of figures with [[name, value], …]. */
+export function showFigures(list, figures) {
+  list.replaceChildren(...figures.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
+}
+
 /** The symbols of a released word, as the server marks them: [[symbol, change], …], as nodes. */
 export function markedWord(marks, between = "") {
   return marks.flatMap(([symbol, change], place) => {

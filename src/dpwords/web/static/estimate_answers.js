@@ -1,6 +1,6 @@
 // What the view of estimates shows: proportions with intervals beside the plain count, as a chart and as a table.
-import { canvas, chart, steps } from "./charts.js";
-import { drawn, element, rounded } from "./elements.js";
+import { canvas, chart, keys, steps } from "./charts.js";
+import { drawn, element, rounded, showFigures } from "./elements.js";
 
 const MOST_BARS = 20, MOST_ROWS = 50; // that are shown; the file that can be saved has all
 const ROW = 26, RIGHT = 16, WIDTH = 560, BELOW = 40, LONGEST = 20, LETTER = 8; // of the chart, and characters of a label
@@ -17,9 +17,8 @@ export function showAnswer(at, answer) {
   const rows = answer.rows.map(([label, ...numbers]) => [label.join(" → "), ...numbers]);
   if (question !== "lengths") rows.sort(([, one], [, other]) => other - one);
   at("answer-title").textContent = TITLES[question];
-  const figures = [["releases", releases.toLocaleString("en")], ["method", METHODS[method] ?? method],
-    ["error to expect, all proportions together", points(answer.total_error)], ["the plain count differs by", points(answer.moved)]];
-  at("figures").replaceChildren(...figures.map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value))));
+  showFigures(at("figures"), [["releases", releases.toLocaleString("en")], ["method", METHODS[method] ?? method],
+    ["error to expect, all proportions together", points(answer.total_error)], ["the plain count differs by", points(answer.moved)]]);
   at("notes").replaceChildren(...notes.map((note) => element("li", {}, `${note[0].toUpperCase()}${note.slice(1)}.`)));
   at("of").textContent = OF[question];
   at("interval").textContent = `${sure} interval`;
@@ -54,14 +53,13 @@ function proportions(figure, title, rows, all, of, sure) {
     if (low !== null && high !== null) picture.append(drawn("path", { class: "interval", d: whisker(x(low), x(high), middle) }));
     picture.append(drawn("circle", { class: "counted", cx: x(counted), cy: middle, r: 4.5 }));
   });
-  const key = (name, ...marks) => element("li", {}, drawn("svg", { viewBox: "0 0 32 16", "aria-hidden": "true" }, ...marks), name);
-  const keys = element("ul", { class: "legend" },
-    key("estimate", drawn("rect", { class: "share", x: 0, y: 1, width: 31, height: 14 }), drawn("path", { class: "estimate", d: "M31 1v14" })),
-    key(`${sure} interval`, drawn("path", { class: "interval", d: whisker(2, 30, 8) })),
-    key("plain count of the releases", drawn("circle", { class: "counted", cx: 16, cy: 8, r: 4.5 })));
+  const legend = keys([
+    ["estimate", drawn("rect", { class: "share", x: 0, y: 1, width: 31, height: 14 }), drawn("path", { class: "estimate", d: "M31 1v14" })],
+    [`${sure} interval`, drawn("path", { class: "interval", d: whisker(2, 30, 8) })],
+    ["plain count of the releases", drawn("circle", { class: "counted", cx: 16, cy: 8, r: 4.5 })]]);
   const labels = all[0]?.[0].length === 2 ? [`${of} from`, `${of} to`] : [of];
   chart(figure, rows.length > MOST_BARS ? `${title}: the ${MOST_BARS} largest of ${rows.length.toLocaleString("en")}` : title, picture,
-    () => [[...labels, "estimate", "low", "high", "counted"], ...all.map(([label, ...numbers]) => [...label, ...numbers])], "estimates", keys);
+    () => [[...labels, "estimate", "low", "high", "counted"], ...all.map(([label, ...numbers]) => [...label, ...numbers])], "estimates", legend);
 }
 
 function whisker(from, to, y) { return `M${from} ${y - 5}V${y + 5}M${from} ${y}H${to}M${to} ${y - 5}V${y + 5}`; }

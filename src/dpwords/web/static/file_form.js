@@ -1,10 +1,8 @@
 // The part of a form that says where the words of a file are and of which public language, for the views with files.
-import { readAs } from "./alphabets.js";
+import { characters, listed, readAs } from "./alphabets.js";
 import { element } from "./elements.js";
-import { characters, listed } from "./lists.js";
 
-/** The settings about columns. */
-export const WHERE = ["shape", "column", "separator", "first", "last", "case", "symbol", "order"];
+const WHERE = ["shape", "column", "separator", "first", "last", "case", "symbol", "order"];
 const LANGUAGE = ["kind", "alphabet", "symbols", "rows", "columns", "words", "start", "walls", "goal", "symbols-are", "start-state", "rules"];
 const LONGEST = 500; // characters of a value in the address
 const OF_SHAPE = { column: ["column", "separator"], wide: ["first", "last"], log: ["case", "symbol", "order"] };
@@ -166,7 +164,7 @@ export function fileForm(view, own, people = [], unused = () => []) {
     at("system-name").textContent = given.name;
   }
 
-  return { at, file, fill, take, forAddress, showSymbols, offer, hasNames, arrange, where, language, wordColumns, missing, onChange };
+  return { at, file, ofColumns, fill, take, forAddress, showSymbols, offer, hasNames, arrange, where, language, wordColumns, missing, onChange };
 }
 
 /** The name of a file that has to be chosen again, since a recipe only names it; null if there is none. */

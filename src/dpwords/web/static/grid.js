@@ -15,14 +15,14 @@ export function firstGrid() {
 
 /** A grid of another size with what fits of the old one. */
 export function resized(grid, rows, columns) {
-  const inside = (name) => {
-    const [row, column] = name.split(",").map(Number);
-    return row < rows && column < columns;
-  };
-  const walls = new Set([...grid.walls].filter(inside));
-  const start = inside(grid.start) ? grid.start : "0,0";
-  walls.delete(start);
-  return { rows, columns, start, walls, goals: new Set([...grid.goals].filter(inside)) };
+  return fitting(rows, columns, grid.start, [...grid.walls], [...grid.goals]);
+}
+
+/** A grid of this size, of whose cells only names that are inside of it count. */
+function fitting(rows, columns, start, walls, goals) {
+  const inside = (name) => /^\d{1,2},\d{1,2}$/.test(name) && Number(name.split(",")[0]) < rows && Number(name.split(",")[1]) < columns;
+  const first = inside(start) ? start : "0,0", all = new Set(walls.filter((name) => inside(name) && name !== first));
+  return { rows, columns, start: first, walls: all, goals: new Set(goals.filter((name) => inside(name) && !all.has(name))) };
 }
 
 /** Make a cell a wall or free. Returns a text if that is not possible. */
@@ -64,13 +64,9 @@ export function fromSettings(settings) {
   const size = /^([1-9]\d?)x([1-9]\d?)$/.exec(settings.get("size") ?? "");
   if (size === null) return null;
   const [rows, columns] = [Number(size[1]), Number(size[2])];
-  const inside = (name) => /^\d{1,2},\d{1,2}$/.test(name) && Number(name.split(",")[0]) < rows
-    && Number(name.split(",")[1]) < columns;
-  const start = inside(settings.get("start") ?? "") ? settings.get("start") : "0,0";
-  const walls = unpacked(settings.get("walls") ?? "", rows, columns);
-  walls.delete(start);
-  const goals = new Set((settings.get("goal") ?? "").split(";").filter((name) => inside(name) && !walls.has(name)));
-  return Math.max(rows, columns) > MOST_SIDE ? null : { rows, columns, start, walls, goals };
+  const given = (name) => settings.get(name) ?? "";
+  return Math.max(rows, columns) > MOST_SIDE ? null
+    : fitting(rows, columns, given("start"), unpacked(given("walls"), rows, columns), given("goal").split(";"));
 }
 
 function packed({ rows, columns, walls }) {
@@ -83,13 +79,13 @@ function packed({ rows, columns, walls }) {
 }
 
 function unpacked(text, rows, columns) {
-  const walls = new Set();
+  const walls = [];
   const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   [...text].forEach((character, place) => {
     for (let bit = 0; bit < 6; bit += 1) {
       const number = 6 * place + bit;
       if ((digits.indexOf(character) & (32 >> bit)) > 0 && number < rows * columns) {
-        walls.add(`${Math.floor(number / columns)},${number % columns}`);
+        walls.push(`${Math.floor(number / columns)},${number % columns}`);
       }
     }
   });

@@ -1,5 +1,5 @@
 // The privacy–accuracy curves of all mechanisms, computed ε by ε in the background and cached.
-import { Refusal, ask } from "./ask.js";
+import { ask, attempt } from "./ask.js";
 import { lines } from "./charts.js";
 
 const STEPS = [8, 7, 6, 5, 4, 3, 2.5, 2, 1.5, 1, 0.7]; // ε for k = 1; large ones are quick to compute, so they come first
@@ -25,18 +25,17 @@ export function curves(figure, { busy, progress, cancel, error, optimal, guessed
     const known = questions(settings).map((each) => rows.get(JSON.stringify(each))).filter(Boolean);
     known.sort((a, b) => a.epsilon - b.epsilon);
     if (known.length === 0) { figure.replaceChildren(); guessed.replaceChildren(); optimal.textContent = ""; return; }
-    const series = known[0].points.map(({ title, colour, optimal: best }, place) => ({
-      name: best ? `${title}: optimal` : title, colour, points: known.map((row) => [row.epsilon, row.points[place].distance]) }));
-    const literal = known.filter((row) => row.literal !== null).map((row) => [row.literal.epsilon, row.literal.distance]);
-    if (literal.length > 0) series.push({ name: "the paper's formula at its true ε", colour: "literal", dashed: true, points: literal });
-    lines(figure, { title: "Expected distance of a release from its word", name: "accuracy", across: "ε", up: "distance", series,
-      mark: settings.epsilon });
-    const whole = known[0].points.map(({ title, colour }, place) => ({
-      name: title, colour, points: known.map((row) => [row.epsilon, row.points[place].whole]) }));
-    const formula = known.filter((row) => row.literal !== null).map((row) => [row.literal.epsilon, row.literal.whole]);
-    if (formula.length > 0) whole.push({ name: "the paper's formula at its true ε", colour: "literal", dashed: true, points: formula });
-    lines(guessed, { title: "Proportion of whole words that are guessed, at most", name: "guessed", across: "ε", up: "proportion", series: whole,
-      mark: settings.epsilon });
+    const curve = (chart, value, named, about) => {
+      const series = known[0].points.map((each, place) => ({ name: named(each), colour: each.colour,
+        points: known.map((row) => [row.epsilon, row.points[place][value]]) }));
+      const points = known.filter((row) => row.literal !== null).map(({ literal }) => [literal.epsilon, literal[value]]);
+      if (points.length > 0) series.push({ name: "the paper's formula at its true ε", colour: "literal", dashed: true, points });
+      lines(chart, { ...about, across: "ε", series, mark: settings.epsilon });
+    };
+    curve(figure, "distance", ({ title, optimal: best }) => (best ? `${title}: optimal` : title),
+      { title: "Expected distance of a release from its word", name: "accuracy", up: "distance" });
+    curve(guessed, "whole", ({ title }) => title,
+      { title: "Proportion of whole words that are guessed, at most", name: "guessed", up: "proportion" });
     const best = known[0].points.find((each) => each.optimal);
     optimal.textContent = best === undefined ? "" : `No mechanism with the same promise can be closer to the word on average than “${best.title}”: that is proven.`;
   };
@@ -51,15 +50,12 @@ export function curves(figure, { busy, progress, cancel, error, optimal, guessed
       busy.hidden = false;
       progress.value = 1 - missing.length / all.length;
       stopped = new AbortController();
-      try {
+      await attempt(async () => {
         const { values } = await ask("odds/curve", missing[0], { signal: stopped.signal });
         rows.set(JSON.stringify(missing[0]), values);
         if (wanted !== null) draw(wanted);
-      } catch (failure) {
-        if (failure instanceof Refusal) error.textContent = failure.message;
-        else if (failure.name !== "AbortError") throw failure;
-        if (wanted === settings) wanted = null;
-      }
+      }, (reason) => { error.textContent = reason; });
+      if (wanted === settings && !rows.has(JSON.stringify(missing[0]))) wanted = null;
     }
     busy.hidden = true;
     running = false;

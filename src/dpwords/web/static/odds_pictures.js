@@ -1,6 +1,6 @@
 // Pictures of the view of odds: 100 guesses, beliefs before and after, two routes on a grid, and measured against claimed ε.
-import { canvas, chart } from "./charts.js";
-import { drawn, element, percentAtMost, rounded } from "./elements.js";
+import { canvas, chart, keys, legend } from "./charts.js";
+import { drawn, percentAtMost, rounded } from "./elements.js";
 
 const STEP = 26, EDGE = 16; // between the figures of a picture, and around it
 
@@ -17,10 +17,9 @@ export function guesses(figure, cases) {
     const { mark } = kinds[number < 50 ? 0 : number < right ? 1 : 2];
     picture.append(mark(EDGE + (number % 20) * STEP, EDGE + Math.floor(number / 20) * STEP));
   }
-  const keys = element("ul", { class: "legend" }, ...kinds.map(({ name, mark }) => element("li", {},
-    drawn("svg", { viewBox: "0 0 40 20", "aria-hidden": "true" }, mark(20, 10)), name)));
   chart(figure, title, picture, () => [["guesses", "number"], ["right without the output", 50],
-    ["right thanks to it, at most", right - 50], ["wrong, at least", 100 - right]], "guesses", keys);
+    ["right thanks to it, at most", right - 50], ["wrong, at least", 100 - right]], "guesses",
+  keys(kinds.map(({ name, mark }) => [name, mark(20, 10)]), "0 0 40 20"));
 }
 
 /** What somebody believes of the two words before and after the output that says most; null if they can be certain. */
@@ -54,11 +53,9 @@ export function routes(figure, rows, columns, one, other) {
     const [x, y] = points.at(-1).split(" ");
     picture.append(drawn("circle", { cx: x, cy: y, r: size / 6, fill: `var(--${colour})` }));
   }
-  const keys = element("ul", { class: "legend" }, ...lines.map(([name, , colour, dashes]) => element("li", {},
-    drawn("svg", { viewBox: "0 0 32 16", "aria-hidden": "true" }, drawn("path", { d: "M0 8H32", stroke: `var(--${colour})`, "stroke-width": 3,
-      "stroke-dasharray": dashes })), name)));
   chart(figure, title, picture, () => [["route", "step", "row", "column"],
-    ...lines.flatMap(([name, cells]) => cells.map(([row, column], step) => [name, step, row, column]))], "routes", keys);
+    ...lines.flatMap(([name, cells]) => cells.map(([row, column], step) => [name, step, row, column]))], "routes",
+  legend(lines.map(([name, , colour, dashed]) => ({ name, colour, dashed })), 3));
   figure.classList.add("runs");
 }
 

@@ -1,16 +1,14 @@
 // The view of runs: its settings, the large picture, and what is asked of the server.
 import { write } from "./address.js";
-import { ask, latest, Refusal } from "./ask.js";
+import { ask, attempt, latest } from "./ask.js";
 import { frame, parts } from "./board.js";
 import { chart } from "./charts.js";
-import { drawn } from "./elements.js";
+import { drawn, showFigures } from "./elements.js";
 import { fromSettings, MOST_SIDE, resized, toSettings } from "./grid.js";
 import { certifying } from "./runs_certificates.js";
 import { drawable } from "./runs_drawing.js";
-import { loadInto } from "./runs_files.js";
 import { Model } from "./runs_model.js";
 import { best, boardLegend, figures, MECHANISMS, panels, rowsOf, shares } from "./runs_panels.js";
-import { ruleText } from "./runs_rules.js";
 import { readWord, separator, writeWord } from "./world.js";
 
 const DRAWS = 12, MANY = 500; // releases, and draws of a heat map
@@ -132,23 +130,13 @@ function paint(outdated = false) {
       : `The private run and its releases: ${MECHANISMS[name].title}, ε = ${at("epsilon").value}`;
   at("board").querySelector(".legend").replaceWith(boardLegend(many));
   if (outdated) return;
-  figures(at("figures"), result, words);
+  showFigures(at("figures"), figures(result, words));
   at("promise").textContent = result === null ? "" : `Promised: ${result.promise}.`;
   at("little").hidden = !result?.hides_little;
   panels(at("mechanisms"), world, { words, symbols, results, many });
 }
 
-/** Do something that the server may refuse. What was there before stays, unless it would be taken for the answer. */
-async function tried(action, clear = false) {
-  try {
-    await action();
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    if (clear) { refused(error.message); return; }
-    object(error.message);
-  }
-}
-
+/** Say what is wrong; what is there stays. */
 function object(text) {
   objection = text;
   at("error").textContent = text;
@@ -165,23 +153,50 @@ async function load() {
   certificates.stop();
   update.forget(); // an answer about what was there before would be taken for the file's
   busy(true);
-  await tried(async () => {
-    await loadInto(model);
+  await attempt(async () => {
+    await readFile();
     at("rules").value = "";
     if (model.system === null) choose("source", "grid");
-    await firstRun();
-  }, true);
+    await attempt(() => randomRun(FIRST_LENGTH), () => { model.anyRun(); changed(); }); // there may be none of this length
+  }, refused);
 }
 
-/** A random run on a system that was just loaded or, if there is none of the usual length, a shortest one. */
-async function firstRun() {
+/** Show the options that a kind of file takes; returns those that are filled in. */
+function options(kind) {
+  const takes = { start: ["csv", "dot", "gv", "graphml"].includes(kind), action: kind === "graphml" };
+  for (const [name, shown] of Object.entries(takes)) at(`file-${name}-label`).hidden = !shown;
+  at("file-options").hidden = !takes.start;
+  return Object.fromEntries(Object.keys(takes).map((name) => [name, at(`file-${name}`).value.trim()])
+    .filter(([name, value]) => takes[name] && value !== ""));
+}
+
+/** Read the chosen file into the model: a map becomes a grid that can be edited. Raises a refusal. */
+async function readFile() {
+  const file = at("file").files[0];
+  const values = { name: file.name, ...options(file.name.toLowerCase().split(".").at(-1)) };
+  at("loaded").textContent = "Reading the file …";
   try {
-    await randomRun(FIRST_LENGTH);
+    const { values: found } = await ask("runs/load", values, { file });
+    if (found.grid === null) model.setSystem(found);
+    else model.setGrid(gridOf(found.grid));
+    model.symbols = [];
+    at("loaded").textContent = `${file.name}: ${found.states.length} states, ${found.moves.length} moves.`;
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    model.anyRun();
-    changed();
+    at("loaded").textContent = "";
+    throw error;
   }
+}
+
+function gridOf({ rows, columns, start, walls, goal }) {
+  const names = (cells) => new Set(cells.map((cell) => cell.join(",")));
+  return { rows, columns, start: start.join(","), walls: names(walls), goals: names(goal) };
+}
+
+/** The rule that the small form describes, as in "at_most:2;4,7"; null if no state or move is named. */
+function ruleText() {
+  const name = at("rule-name").value, named = at("rule-symbols").value.split(";").map((symbol) => symbol.trim()).filter((symbol) => symbol !== "");
+  if (named.length === 0 || (name === "before" && named.length !== 2)) return null;
+  return `${name}:${[...(name.startsWith("at_") ? [at("rule-times").value] : []), ...named].join(";")}`;
 }
 
 drawable(board, model, { tool: () => chosen("tool"), changed, moved: () => { at("status").textContent = model.here; paint(); } });
@@ -208,7 +223,7 @@ at("clear-walls").addEventListener("click", () => {
   model.setGrid({ ...model.grid, walls: new Set(), goals: new Set() });
   changed();
 });
-at("random").addEventListener("click", () => tried(() => randomRun(Number(at("length").value) || 0)));
+at("random").addEventListener("click", () => attempt(() => randomRun(Number(at("length").value) || 0), object));
 at("show-runs").addEventListener("click", () => { heat = false; changed(); });
 at("show-heat").addEventListener("click", () => { heat = true; changed(); });
 at("again").addEventListener("click", () => { certificates.forget(); changed(); });
@@ -224,7 +239,7 @@ for (const input of radios("source")) {
 for (const name of ["file", "file-start", "file-action"]) at(name).addEventListener("change", load);
 at("rule-name").addEventListener("change", () => { at("rule-times-label").hidden = !at("rule-name").value.startsWith("at_"); });
 at("rule-add").addEventListener("click", () => {
-  const text = ruleText(at("rule-name").value, at("rule-times").value, at("rule-symbols").value);
+  const text = ruleText();
   object(text === null ? "a rule needs a state or a move, and … before … two with a semicolon between them" : "");
   if (text === null) return;
   at("rules").value = [...rules(), text].join("\n");

@@ -1,5 +1,5 @@
 // Certificates take seconds to find. They are computed in the background once nothing has changed for a moment.
-import { ask, Refusal } from "./ask.js";
+import { ask, attempt } from "./ask.js";
 
 const REST = 400; // milliseconds without a change
 const KEPT = 40; // answers
@@ -16,19 +16,15 @@ export function certifying(question, found) {
     const own = new AbortController(), key = now();
     controller = own;
     say("Searching for a certificate, at most about a minute; until then the other mechanisms are what is proven.", true);
-    try {
+    await attempt(async () => {
       const progress = (share) => { at("progress").value = share; };
       const { values } = await ask("runs/certified", question(), { progress, signal: own.signal });
       if (kept.size >= KEPT) kept.delete(kept.keys().next().value);
       kept.set(key, values);
       if (key === now()) found(values);
       say("", false);
-    } catch (error) {
-      if (error instanceof Refusal) say(`No certificate: ${error.message}`, false, true);
-      else if (error.name !== "AbortError") throw error;
-    } finally {
-      if (controller === own) controller = null;
-    }
+    }, (reason) => say(`No certificate: ${reason}`, false, true));
+    if (controller === own) controller = null;
   }
 
   function stop() {

@@ -60,14 +60,13 @@ export function rowsOf(world, words, symbols, result, many) {
     ...result.releases.flatMap((word, number) => steps(`release ${number + 1}`, word))];
 }
 
-/** Expected distances and the chance of no change, as a list. */
-export function figures(list, result, unit) {
-  const entry = (name, value) => element("div", {}, element("dt", {}, name), element("dd", {}, value));
-  list.replaceChildren(...(result === null ? [] : [
-    entry(`${unit} that change, all runs of this length`, result.expected === null ? "too large to compute" : rounded(result.expected)),
-    entry(`${unit} that change, this run`, rounded(result.own)),
-    entry("this run comes out unchanged", percent(result.unchanged)),
-  ]));
+/** Expected distances and the chance of no change. */
+export function figures(result, unit) {
+  return result === null ? [] : [
+    [`${unit} that change, all runs of this length`, result.expected === null ? "too large to compute" : rounded(result.expected)],
+    [`${unit} that change, this run`, rounded(result.own)],
+    ["this run comes out unchanged", percent(result.unchanged)],
+  ];
 }
 
 /** The legend of the large picture. */
