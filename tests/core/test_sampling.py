@@ -82,7 +82,7 @@ def test_coarse_thresholds_bound_the_exact_ones(values: list[tuple[float, int]],
 
 
 @given(weights)
-def test_shares_are_exact(values: list[tuple[float, int]]) -> None:
+def test_proportions_are_exact(values: list[tuple[float, int]]) -> None:
     exact = stored(values).exact()
     total = sum(exact, Fraction(0))
     assert [proportion * total for proportion in sampling.probabilities(stored(values))] == exact

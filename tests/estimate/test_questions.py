@@ -282,7 +282,7 @@ def test_intervals_from_very_few_words_are_those_of_a_sample_at_least(mechanism:
     assert not any("very few" in note for note in dw.estimate.starts(releases * 5, mechanism).notes)
 
 
-def test_shares_of_words_are_no_more_certain_than_in_a_sample() -> None:
+def test_proportions_of_words_are_no_more_certain_than_in_a_sample() -> None:
     """All of 96 words start with a: with two words more on each side, the error is √(2/100·98/100/96) = 0.01429."""
     mechanism = dw.Exponential(dw.Words("ab"), 50.0)
     for found in (dw.estimate.starts(["ab"] * 96, mechanism), dw.estimate.ends(["ba"] * 96, mechanism)):

@@ -218,7 +218,7 @@ def test_a_channel_is_refused_for_each_condition_by_itself() -> None:
     assert not keeps(channel([0.07, 0.70, 0.23], [0.39, 0.305, 0.305]), rate)  # trees that never end
 
 
-def test_shares_of_epsilon_are_exact() -> None:
+def test_proportions_of_epsilon_are_exact() -> None:
     """2.1/3 in floats is not 2.1 divided by 3."""
     assert Fraction(2.1) / 3 != Fraction(2.1 / 3)
     channel = dw.EditChannel("abc", 8.1, k=3)._channel

@@ -142,7 +142,7 @@ def test_rounding_costs_less_than_the_slack(answers: int, epsilon: float) -> Non
     assert Decimal(epsilon) - 2 * Decimal(2.0**-49) <= loss <= Decimal(epsilon)
 
 
-def test_shares_by_the_formulas() -> None:
+def test_proportions_by_the_formulas() -> None:
     """p = w·e^ε/(w·e^ε + D − w) and q = (w·e^ε·(w−1) + (D−w)·w)/((D−1)(w·e^ε + D − w)), and Σ of the proportions is
     w."""
     for items, epsilon in [(5, 0.7), (225, 2.0), (225, 6.0), (840, 1.0)]:

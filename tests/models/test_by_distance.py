@@ -38,7 +38,7 @@ def test_other_questions_about_such_weights_are_too_large(question: dict[str, An
         attack.guess(make(FEW), length, **question)
 
 
-def test_shares_of_symbols_by_distance_are_those_of_the_releases_of_a_word() -> None:
+def test_proportions_of_symbols_by_distance_are_those_of_the_releases_of_a_word() -> None:
     """For every word, position and symbol: sums over all outputs. Of words of 200 symbols, all proportions are
     numbers."""
     for name in NAMES:

@@ -22,8 +22,8 @@ from dpwords.plots.boards import runs, whole
 from dpwords.plots.drawing import dot_text, draw
 from dpwords.plots.figures import matplotlib_as_it_comes, need_matplotlib, one_line
 from dpwords.plots.places import MOST_ARROWS, MOST_STATES, Arrangement, cells_of, to_scale
+from dpwords.plots.proportions import estimates
 from dpwords.plots.samples import curves, distances, panels, words
-from dpwords.plots.shares import estimates
 from dpwords.plots.structure import Diagram
 
 if TYPE_CHECKING:

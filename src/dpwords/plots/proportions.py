@@ -141,7 +141,7 @@ def _on_ground(found: EstimatedProportions, ground: Ground, pairs: bool, title: 
         axes.set_axis_off()
         axes.set_title(said, fontsize=9, color=INK)
         ground.paint(axes, _PANEL)
-        (_steps if pairs else _positions)(axes, ground, shown, most)
+        (_steps if pairs else _visits)(axes, ground, shown, most)
     figure.suptitle(_titled(title, found), fontsize=10, parse_math=False)
     if pairs:
         notes = ["a wedge points where the step leads", f"the widest is {_percent(most)} of all steps"]
@@ -160,7 +160,7 @@ def _on_ground(found: EstimatedProportions, ground: Ground, pairs: bool, title: 
     return figure
 
 
-def _positions(axes: Axes, ground: Ground, shown: Mapping[Any, float], most: float) -> None:
+def _visits(axes: Axes, ground: Ground, shown: Mapping[Any, float], most: float) -> None:
     """Cells in colours, or at the states of a map discs whose areas are the proportions."""
     from matplotlib.collections import PatchCollection
     from matplotlib.patches import Rectangle
