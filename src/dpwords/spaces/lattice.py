@@ -198,11 +198,8 @@ class Lattice:
         numbers = np.empty(sizes.sum()), np.empty(sizes.sum(), dtype=np.int32)
         table = LayerTable(*numbers, offset, self.width, self.graph.live(len(self.codes)))
         table.mantissa[offset[end] :], table.exponent[offset[end] :] = self._kept[end]
-        loops = kernel_for("lattice", self._steps)
-        if self.by_distance:
-            loops.tally(self.graph.edges, self.codes, self.reach, table, begin, end)
-        else:
-            loops.discount(self.graph.edges, self.codes, self._z, self.reach, table, begin, end)
+        job = (self.graph.edges, self.codes, self._z, self.by_distance, self.reach)
+        kernel_for("lattice", self._steps).fill(*job, table, begin, end)
         return table
 
     def _cuts(self) -> list[int]:

@@ -8,6 +8,8 @@ a fixed number of states from which the true run can soon be met.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -57,17 +59,14 @@ class Preferences:
     def __init__(self, z: Scaled, space: OnlineRuns, length: int | None) -> None:
         (exact,) = z.exact()
         self.starts = space.best_starts(float(exact), length or OPEN_LENGTH)
-        shares = scaled.from_fractions([(1 + (t - 1) * exact) / t for t in range(1, space.most_tied + 1)])
-        plain = Scaled(np.array([0.5]), np.array([1]))  # 1
-        self._mantissa = np.concatenate([plain.mantissa, shares.mantissa])
-        self._exponent = np.concatenate([plain.exponent, shares.exponent])
+        tied = range(1, space.most_tied + 1)
+        self._shared = scaled.from_fractions([Fraction(1), *((1 + (t - 1) * exact) / t for t in tied)])
         self.z = z
 
-    def plain(self) -> list[float]:
-        """As floats: z, 1, and for t = 1, 2, … the weight of each of t symbols that are preferred together."""
-        mantissa, exponent = [self.z.mantissa, self._mantissa], [self.z.exponent, self._exponent]
-        stored = Scaled(np.concatenate(mantissa), np.concatenate(exponent))
-        return [float(value) for value in stored.relative_to(np.zeros(1, dtype=np.int64))]
+    def plain(self) -> tuple[float, Floats]:
+        """As floats: z, and for t = 0, 1, 2, … the weight of each of t symbols that are preferred together."""
+        none = np.zeros(1, dtype=np.int64)
+        return float(self.z.relative_to(none)[0]), self._shared.relative_to(none)
 
     def weights(self, choices: Choices) -> Scaled:
         """The stored weights of the edges of each row; 0 for closed ones."""
@@ -75,8 +74,8 @@ class Preferences:
         number = np.count_nonzero(preferred, axis=-1)[:, None]
         number = number if shared else np.minimum(number, 1)
         high, low = np.broadcast_to(preferred | (number == 0), open_to.shape) & open_to, open_to & ~preferred
-        mantissa = np.where(high, self._mantissa[number], np.where(low, self.z.mantissa, 0.0))
-        exponent = np.where(high, self._exponent[number], np.where(low, self.z.exponent, ZERO_EXPONENT))
+        mantissa = np.where(high, self._shared.mantissa[number], np.where(low, self.z.mantissa, 0.0))
+        exponent = np.where(high, self._shared.exponent[number], np.where(low, self.z.exponent, ZERO_EXPONENT))
         return Scaled(mantissa, exponent)
 
 
@@ -101,7 +100,7 @@ class OnlineRuns(Runs):
         return 2.0**-49
 
     def law(self, codes: Codes, weights: Weights) -> OnlineLaw:
-        return OnlineLaw(codes, self, weights.z)
+        return OnlineLaw(codes, self, weights)
 
     def draw_each(self, rows: Codes, weights: Weights, stream: Stream) -> Codes:
         """One word for each row; all rows are drawn together."""
@@ -173,9 +172,8 @@ class OnlineRuns(Runs):
             if found is not None:
                 row_of[code] = len(steps)
                 steps.append(found.astype(np.int32))
-        z, *shared = preferences.plain()
         table = np.array(steps, dtype=np.int32).reshape(len(steps), self.graph.size)
-        return Nearness(z, np.array(shared), row_of, table)
+        return Nearness(*preferences.plain(), row_of, table)
 
     @cached_property
     def most_tied(self) -> int:
@@ -291,25 +289,23 @@ class OnlineRuns(Runs):
         states = np.full(len(rows), self.graph.start)
         words = np.empty(rows.shape, dtype=rows.dtype)
         for place in range(rows.shape[1]):
-            choices = self.choices(useful[place + 1], states, rows[:, place], preferences.starts)
-            picked = sampling.choose_each(preferences.weights(choices), stream)
-            taken = choices.edges[np.arange(len(rows)), picked]
+            taken = self.step(useful[place + 1], states, rows[:, place], preferences, stream)
             words[:, place] = self.graph.symbol[taken]
             states = self.graph.target[taken]
         return words
+
+    def step(self, useful: Flags, states: Integers, own: Codes, preferences: Preferences, stream: Stream) -> Integers:
+        """For each state and true symbol, the edge that is drawn; see `choices`."""
+        choices = self.choices(useful, states, own, preferences.starts)
+        picked = sampling.choose_each(preferences.weights(choices), stream)
+        return np.asarray(choices.edges[np.arange(len(states)), picked])
 
 
 class OnlineLaw:
     """The output distribution at one word. Cost: length · edges."""
 
-    def __init__(self, codes: Codes, space: OnlineRuns, z: Scaled) -> None:
-        self.codes, self.space, self.graph = codes, space, space.graph
-        self.preferences = space.preferences(z, len(codes))
-
-    @cached_property
-    def useful(self) -> Flags:
-        """Row i: the states before symbol i from which a word of this length can be completed."""
-        return self.graph.useful(len(self.codes))
+    def __init__(self, codes: Codes, space: OnlineRuns, weights: Weights) -> None:
+        self.codes, self.space, self.weights = codes, space, weights
 
     def log_prob(self, codes: Codes) -> float:
         total = 0.0
@@ -320,63 +316,33 @@ class OnlineLaw:
         return total
 
     def exact(self, codes: Codes) -> Fraction:
-        probability = Fraction(1)
-        for weights, picked in self._steps(codes):
-            probability *= sampling.shares(weights)[picked]
-        return probability
+        return math.prod(
+            (sampling.shares(weights)[picked] for weights, picked in self._steps(codes)), start=Fraction(1)
+        )
 
     def draw(self, count: int, stream: Stream) -> Codes:
         rows = np.broadcast_to(self.codes.astype(np.int64), (count, len(self.codes)))
-        parts = batches(count, max(len(self.codes), self.graph.branching), self.space.limits)
-        drawn = [self.space._drawn(self.useful, rows[part], self.preferences, stream) for part in parts]
-        return np.concatenate(drawn)
+        return self.space.draw_each(rows, self.weights, stream)
 
     def distance_distribution(self) -> Floats:
-        graph, length = self.graph, len(self.codes)
-        reached = np.zeros((graph.size, length + 1))
-        reached[graph.start, 0] = 1.0
-        for place in range(length):
-            edges, shares = self._edge_shares(place, np.asarray(reached.any(axis=1)))
-            share = reached[graph.sources[edges]] * shares[:, None]
-            differs = graph.symbol[edges] != self.codes[place]
-            share[differs, 1:], share[differs, 0] = share[differs, :-1], 0.0
-            reached = np.zeros_like(reached)
-            np.add.at(reached, graph.target[edges], share)
-        return np.asarray(reached.sum(axis=0))
+        return self.space.distances(self.codes[None], self.weights, None).shares[0]
 
     def expected_distance(self) -> float:
-        graph, mean = self.graph, 0.0
-        reached = np.zeros(graph.size)
-        reached[graph.start] = 1.0
-        for place in range(len(self.codes)):
-            edges, shares = self._edge_shares(place, np.asarray(reached > 0))
-            share = reached[graph.sources[edges]] * shares
-            mean += float(share[graph.symbol[edges] != self.codes[place]].sum())
-            reached = np.bincount(graph.target[edges], share, graph.size).astype(np.float64)
-        return mean
+        return float(self.space.distances(self.codes[None], self.weights, 0).means[0])
 
-    def _steps(self, codes: Codes) -> list[tuple[Scaled, int]]:
+    @cached_property
+    def _useful(self) -> Flags:
+        return self.space.graph.useful(len(self.codes))
+
+    def _steps(self, codes: Codes) -> Iterator[tuple[Scaled, int]]:
         """For each place of an output, the weights of the choices there, and the index of the one that it takes."""
-        steps, state = [], self.graph.start
-        for place, edge in enumerate(self.graph.taken(codes)):
+        graph, state = self.space.graph, self.space.graph.start
+        preferences = self.space.preferences(self.weights.z, len(self.codes))
+        for place, edge in enumerate(graph.taken(codes)):
             own = self.codes[place : place + 1]
-            weights = self._choice_weights(place, np.array([state]), own)[1]
-            steps.append((weights.take(0), edge - int(self.graph.first[state])))
-            state = int(self.graph.target[edge])
-        return steps
-
-    def _edge_shares(self, place: int, reached: Flags) -> tuple[Integers, Floats]:
-        """The open edges of the states reached at this place, and the probability of each in its state."""
-        states = np.flatnonzero(reached)
-        own = np.full(len(states), self.codes[place])
-        edges, weights = self._choice_weights(place, states, own)
-        open_to = weights.mantissa > 0
-        return edges[open_to], _shares(weights)[open_to]
-
-    def _choice_weights(self, place: int, states: Integers, own: Codes) -> tuple[Integers, Scaled]:
-        """The edges of each state, and their weights at this place."""
-        choices = self.space.choices(self.useful[place + 1], states, own, self.preferences.starts)
-        return choices.edges, self.preferences.weights(choices)
+            choices = self.space.choices(self._useful[place + 1], np.array([state]), own, preferences.starts)
+            yield preferences.weights(choices).take(0), edge - int(graph.first[state])
+            state = int(graph.target[edge])
 
 
 def _shares(weights: Scaled) -> Floats:
