@@ -59,16 +59,11 @@ class Nearest:
         useful: Flags = steps < graph.size
         if not useful[graph.start]:
             raise InvalidValue("the language has no word at all: make an accepting state reachable from its start")
-        number = np.cumsum(useful) - 1  # the index of each state among the useful ones
-        kept = np.flatnonzero(useful[graph.target])
-        kept = kept[np.lexsort((graph.symbol[kept], graph.sources[kept]))]
-        sources, self._size = number[graph.sources[kept]], int(useful.sum())
-        self._symbol, self._target = graph.symbol[kept], number[graph.target[kept]]
-        self._first = np.searchsorted(sources, np.arange(self._size + 1))
-        order = np.argsort(self._target, kind="stable")
-        self._before = sources[order], np.searchsorted(self._target[order], np.arange(self._size + 1))
-        self._steps = steps[useful].astype(np.int32)
-        self._accepting, self._start = graph.accepting[useful], int(number[graph.start])
+        part = graph.only(useful)
+        order = np.lexsort((part.symbol, part.sources))
+        self._symbol, self._target, self._first = part.symbol[order], part.target[order], part.first
+        self._before, self._steps = part.reversed, steps[useful].astype(np.int32)
+        self._accepting, self._start, self._size = part.accepting, part.start, part.size
 
     def __call__(self, codes: Codes) -> Integers:
         """The codes of the nearest word; the code −1 stands for a symbol that the language does not have."""
