@@ -24,9 +24,8 @@ from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.edit_channel import CorruptedLaw, ProjectedLaw, corrupted, projected
 from dpwords.spaces.free_words import FreeWords
-from dpwords.spaces.least_distance import LeastDistance
 from dpwords.spaces.nearest import nearest_in
-from dpwords.spaces.space import Law
+from dpwords.spaces.space import Law, LeastDistance
 
 
 class EditChannel(Private):

@@ -28,9 +28,9 @@ from dpwords.core.symbols import Distance, levenshtein
 from dpwords.errors import InvalidValue, TooLarge, named
 from dpwords.languages.language import Language
 from dpwords.spaces.graph import Graph
-from dpwords.spaces.least_distance import LeastDistance
 from dpwords.spaces.lists import FiniteSpace, Listing, text_of
 from dpwords.spaces.runs import Runs
+from dpwords.spaces.space import LeastDistance
 from dpwords.spaces.tuning import ROWS_MATTER
 
 

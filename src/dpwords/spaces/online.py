@@ -325,7 +325,7 @@ class OnlineLaw:
         return self.space.draw_each(rows, self.weights, stream)
 
     def distance_distribution(self) -> Floats:
-        return self.space.distances(self.codes[None], self.weights, None).shares[0]
+        return self.space.distances(self.codes[None], self.weights, None).shares.reshape(-1)
 
     def expected_distance(self) -> float:
         return float(self.space.distances(self.codes[None], self.weights, 0).means[0])
