@@ -26,8 +26,7 @@ from dpwords.privacy.guarantees import Guarantee, NotPrivate, PureDP
 from dpwords.spaces.space import Distances, Law, Space, distances_of
 
 if TYPE_CHECKING:
-    from dpwords.spaces.questions import Answers, Question
-    from dpwords.spaces.subset_selection import Selection
+    from dpwords.spaces.questions import Answers, Question, Selection
 
 
 class OutputKind(Enum):

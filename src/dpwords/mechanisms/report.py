@@ -15,9 +15,8 @@ from dpwords.mechanisms.summary import Averages, InForce
 from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
 from dpwords.privacy.subset_selection import SLACK, best_selection
 from dpwords.spaces.choice import space_of
-from dpwords.spaces.questions import Question, answers_of
+from dpwords.spaces.questions import NO_DISTANCE, Question, SelectedLaw, answers_of, draw_each
 from dpwords.spaces.space import Law, LeastDistance
-from dpwords.spaces.subset_selection import NO_DISTANCE, SelectedLaw, draw_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
