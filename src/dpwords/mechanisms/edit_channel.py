@@ -44,8 +44,11 @@ class EditChannel(Private):
     True
     """
 
-    epsilon: float
     edits_made = True
+    deleted: float  #: The probability that a symbol is deleted.
+    kept: float  #: The probability that a symbol is kept.
+    replaced: float  #: The probability that a symbol is replaced by another.
+    inserted: float  #: The expected number of symbols inserted into each gap: before, between and after the symbols.
 
     def __init__(
         self,
@@ -63,6 +66,8 @@ class EditChannel(Private):
         self.epsilon, self.projected_onto = checked_epsilon(epsilon), onto
         self._project = None if onto is None else Projection.onto(onto, words.alphabet, limits)
         self._channel = best_channel(len(self.language.alphabet), Fraction(self.epsilon) / self.k)
+        self.deleted, self.kept, self.replaced = self._channel.shares
+        self.inserted = self._channel.inserted
         if self.warning is not None:
             warnings.warn(self.warning, stacklevel=2)
 
@@ -73,26 +78,6 @@ class EditChannel(Private):
     @property
     def guarantee(self) -> Guarantee:
         return self._unless_seeded(PureDP(self.epsilon, "levenshtein", self.k, 0.0, "channel", proof=12))
-
-    @property
-    def deleted(self) -> float:
-        """The probability that a symbol is deleted."""
-        return self._channel.shares[0]
-
-    @property
-    def kept(self) -> float:
-        """The probability that a symbol is kept."""
-        return self._channel.shares[1]
-
-    @property
-    def replaced(self) -> float:
-        """The probability that a symbol is replaced by another."""
-        return self._channel.shares[2]
-
-    @property
-    def inserted(self) -> float:
-        """The expected number of symbols inserted into each gap: before, between and after the symbols."""
-        return self._channel.inserted
 
     @property
     def warning(self) -> str | None:

@@ -41,7 +41,6 @@ class Online(Weighted):
     True
     """
 
-    epsilon: float
     _kind = ("online",)
 
     def __init__(self, language: Language, epsilon: float, k: int = 1, *, limits: Limits = DEFAULTS) -> None:

@@ -48,9 +48,12 @@ class Report(Private):
     4
     """
 
-    epsilon: float
     question: Question
     answers: NamedItems
+    items: tuple[Any, ...]  #: All answers that are possible, in a fixed order: symbols, states, or pairs of them.
+    size: int  #: How many items each answer names.
+    share_if_true: float  #: The probability that an item is named if it is the one at the chosen place.
+    share_if_not: float  #: The probability that an item is named if it is not the one at the chosen place.
 
     def __init__(
         self, language: Language, epsilon: float, question: Question = "visits", *, limits: Limits = DEFAULTS
@@ -60,14 +63,11 @@ class Report(Private):
         self._answers = answers_of(language, question, limits)
         self._selection = best_selection(len(self._answers.items), self.epsilon)
         self.answers = NamedItems(question, self._answers, self._selection)
+        self.items, self.size = self.answers.items, self.answers.size
+        self.share_if_true, self.share_if_not = self.answers.share_if_true, self.answers.share_if_not
 
     def __repr__(self) -> str:
         return f"Report({self.language!r}, epsilon={self.epsilon:g}, question={self.question!r})"
-
-    @property
-    def items(self) -> tuple[Any, ...]:
-        """All answers that are possible, in a fixed order: symbols, states, or pairs of them. They are public."""
-        return self._answers.items
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -77,21 +77,6 @@ class Report(Private):
     def written(self, answer: Collection[Any], separator: str = " ") -> str:
         """An answer as text: the names of its items, in their order."""
         return self.answers.written(answer, separator)
-
-    @property
-    def size(self) -> int:
-        """How many items each answer names."""
-        return self._selection.size
-
-    @property
-    def share_if_true(self) -> float:
-        """The probability that an item is named if it is the one at the chosen place."""
-        return self._selection.share_if_true
-
-    @property
-    def share_if_not(self) -> float:
-        """The probability that an item is named if it is not the one at the chosen place."""
-        return self._selection.share_if_not
 
     @property
     def guarantee(self) -> Guarantee:
