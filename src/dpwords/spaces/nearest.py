@@ -6,7 +6,7 @@ Of several nearest words, it is the first in lexicographic order, with symbols i
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial, singledispatch
+from functools import partial
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from dpwords.spaces.lists import codes_of, distances, text_of
 _BYTES = 4  # size of one stored number of edits
 
 
-@singledispatch
 def nearest_in(language: Language, limits: Limits = DEFAULTS) -> Callable[[Codes], Codes]:
     """The function that maps a word to the nearest word of a language, both given as codes.
 
@@ -33,17 +32,11 @@ def nearest_in(language: Language, limits: Limits = DEFAULTS) -> Callable[[Codes
     a nearest word then takes time linear in the length for `Words`, and one distance for each word of a `Lexicon`. Any
     other language is explored first; a nearest word then costs what `Nearest` says.
     """
+    if isinstance(language, Words):
+        return partial(_nearest_free, language.max_length)
+    if isinstance(language, Lexicon):
+        return partial(_nearest_listed, language)
     return Nearest(Graph.of(language), limits)
-
-
-@nearest_in.register
-def _(language: Words, limits: Limits = DEFAULTS) -> Callable[[Codes], Codes]:
-    return partial(_nearest_free, language.max_length)
-
-
-@nearest_in.register
-def _(language: Lexicon, limits: Limits = DEFAULTS) -> Callable[[Codes], Codes]:
-    return partial(_nearest_listed, language)
 
 
 class Nearest:

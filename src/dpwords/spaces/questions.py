@@ -269,7 +269,6 @@ class SelectedLaw:
         return float(np.logaddexp.reduce([math.log(part) + log for part, log in parts if part]))
 
     def exact(self, codes: Codes) -> Fraction:
-        """The exact probability, without any rounding, with which `draw` returns a set."""
         share, (inside, outside) = self._share(codes), self._selection.exact_shares()
         return share * inside + (1 - share) * outside
 
