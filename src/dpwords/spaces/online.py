@@ -104,9 +104,15 @@ class OnlineRuns(Runs):
 
     def draw_each(self, rows: Codes, weights: Weights, stream: Stream) -> Codes:
         """One word for each row; all rows are drawn together."""
-        useful, footprint = self.graph.useful(rows.shape[1]), max(rows.shape[1], self.graph.branching)
-        preferences, parts = self.preferences(weights.z, rows.shape[1]), batches(len(rows), footprint, self.limits)
-        return np.concatenate([self._drawn(useful, rows[part], preferences, stream.of(part)) for part in parts])
+        graph, length = self.graph, rows.shape[1]
+        useful, preferences, words = graph.useful(length), self.preferences(weights.z, length), np.empty_like(rows)
+        for part in batches(len(rows), max(length, graph.branching), self.limits):
+            own, mine = rows[part], stream.of(part)
+            states = np.full(len(own), graph.start)
+            for place in range(length):
+                taken = self.step(useful[place + 1], states, own[:, place], preferences, mine)
+                words[part, place], states = graph.symbol[taken], graph.target[taken]
+        return words
 
     def preferences(self, z: Scaled, length: int | None) -> Preferences:
         """The weights of choices where a symbol that differs costs z, prepared once for each z and length."""
@@ -283,16 +289,6 @@ class OnlineRuns(Runs):
             order = np.argsort(np.where(open_to[rows[0]], level, self.graph.size), kind="stable")
             preferred[np.ix_(rows, order[:number])] = True
         return preferred
-
-    def _drawn(self, useful: Flags, rows: Codes, preferences: Preferences, stream: Stream) -> Codes:
-        """One word for each row."""
-        states = np.full(len(rows), self.graph.start)
-        words = np.empty(rows.shape, dtype=rows.dtype)
-        for place in range(rows.shape[1]):
-            taken = self.step(useful[place + 1], states, rows[:, place], preferences, stream)
-            words[:, place] = self.graph.symbol[taken]
-            states = self.graph.target[taken]
-        return words
 
     def step(self, useful: Flags, states: Integers, own: Codes, preferences: Preferences, stream: Stream) -> Integers:
         """For each state and true symbol, the edge that is drawn; see `choices`."""
