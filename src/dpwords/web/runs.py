@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dpwords.languages.language import Language
     from dpwords.mechanisms.private import Private
     from dpwords.privacy.guarantees import PureDP
-    from dpwords.spaces.least_distance import LeastDistance
+    from dpwords.spaces.space import LeastDistance
 
 LONGEST = 400  # steps of a run on the page
 _CACHED = 64  # distances of the nearest two runs
