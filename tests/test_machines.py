@@ -153,7 +153,7 @@ TELLING = {  # no draw depends on them: they tell probabilities, estimate, repor
     "spaces/exhaustive.py": {"_rounded", "log_probs"},
     "spaces/free_words.py": {"distances", "log_prob"},
     "spaces/online.py": {"log_prob"},
-    "spaces/subset_selection.py": {"log_prob", "log_proportions"},
+    "spaces/questions.py": {"log_prob", "log_proportions"},
 }  # fmt: skip
 
 

@@ -24,8 +24,7 @@ from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.private import Private
 from dpwords.privacy.utilities import LinearOrStaircase
 from dpwords.spaces import exhaustive
-from dpwords.spaces.space import Space, Weights
-from dpwords.spaces.weighted_words import WeightedWords
+from dpwords.spaces.space import Space, WeightedWords, Weights
 
 HIGH = Context(prec=60, Emin=-(10**9), Emax=10**9)
 Weight = Callable[[int], float]

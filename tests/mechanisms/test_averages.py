@@ -12,12 +12,14 @@ from hypothesis import given, settings
 
 import dpwords as dw
 from contract import apart
+from dpwords.core import sampling
 from dpwords.core.limits import Limits
 from dpwords.core.randomness import Stream
 from dpwords.mechanisms.choice import best_by_length
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.uniform import Uniform
 from dpwords.spaces import exhaustive
+from dpwords.spaces.online import OnlineLaw
 from dpwords.spaces.runs import Runs
 from zoo import ALL, random_systems
 
@@ -67,6 +69,27 @@ def test_averages_on_random_systems_equal_enumeration(case: tuple[Any, int]) -> 
         check_against_enumeration(mechanism, case[1])
 
 
+def distances_by_steps(law: OnlineLaw) -> Any:
+    """The probability of each distance where words are drawn symbol by symbol, from the stored weights of all steps."""
+    graph, length = law.space.graph, len(law.codes)
+    useful, preferences = graph.useful(length), law.space.preferences(law.weights.z, length)
+    reached = {(graph.start, 0): 1.0}
+    for position, own in enumerate(law.codes):
+        ahead: dict[tuple[int, int], float] = {}
+        for (state, distance), proportion in reached.items():
+            choices = law.space.choices(useful[position + 1], np.array([state]), np.array([own]), preferences.starts)
+            for edge, part in zip(
+                choices.edges[0], sampling.probabilities(preferences.weights(choices).take(0)), strict=True
+            ):
+                there = int(graph.target[edge]), distance + int(graph.symbol[edge] != own)
+                ahead[there] = ahead.get(there, 0.0) + proportion * float(part)
+        reached = ahead
+    found = np.zeros(length + 1)
+    for (_, distance), proportion in reached.items():
+        found[distance] += proportion
+    return found
+
+
 @pytest.mark.parametrize("name", LARGE)
 @pytest.mark.parametrize("epsilon", [0.05, 3.0, 500.0])
 @pytest.mark.parametrize("batch", [2**22, 2**9])  # all words in one batch, and a few at a time
@@ -78,6 +101,10 @@ def test_averages_equal_those_of_single_words(name: str, epsilon: float, batch: 
         assert times.sum() == 40
         laws = [mechanism._law(codes) for codes in rows]
         total = times.sum()
+        for law in (each for each in laws[:4] if isinstance(each, OnlineLaw)):
+            one_by_one = distances_by_steps(law)
+            assert law.distance_distribution() == pytest.approx(one_by_one, abs=1e-12)
+            assert law.expected_distance() == pytest.approx(one_by_one @ np.arange(length + 1), abs=1e-11)
         mean = math.fsum(t * law.expected_distance() for t, law in zip(times, laws, strict=True)) / total
         proportions = sum(t * law.distance_distribution() for t, law in zip(times, laws, strict=True)) / total
         assert mechanism.expected_distance(length=length) == pytest.approx(mean, abs=1e-11)

@@ -92,7 +92,7 @@ def test_every_offer_has_its_family_and_makes_a_mechanism() -> None:
             found = offers(language, 2, edits)
             for title, offer in found.items():
                 assert title == offer.title == Title(title)
-                assert offer.family is family_of(title)
+                assert family_of(title) is Title(title).family
                 made = offer(8.0)
                 assert isinstance(made, Private)
                 assert made.k == 2

@@ -91,26 +91,11 @@ def reached(edges: Any, start: int, live: Array) -> None:
 
 
 @compiled(nogil=True)
-def discount(edges: Any, codes: Array, z: Any, reach: Array, table: Any, begin: int, end: int) -> None:
-    """Fill layers begin, …, end − 1 with sums over completions of weight · z^distance. Cost: edges of these layers."""
-    for position in range(end - 1, begin - 1, -1):
-        for s in range(reach[position]):
-            if not table.live[position, s]:
-                continue
-            value, exponent = 0.0, NONE
-            for k in range(edges.first[s], edges.first[s + 1]):
-                more, other = _discounted(edges, codes, z, table, position, k)
-                if other == exponent:
-                    value += more
-                else:
-                    value, exponent = _plus(value, exponent, more, other)
-            at = table.offset[position] + s
-            table.mantissa[at], table.exponent[at] = _level(value, exponent)
+def fill(edges: Any, codes: Array, z: Any, by_distance: bool, reach: Array, table: Any, begin: int, end: int) -> None:
+    """Fill layers begin, …, end − 1: sums over completions of weight · z^distance, or their number at each distance.
 
-
-@compiled(nogil=True)
-def tally(edges: Any, codes: Array, reach: Array, table: Any, begin: int, end: int) -> None:
-    """Fill layers begin, …, end − 1 with the number of completions at each distance. Cost: edges · distances."""
+    Cost: edges of these layers, times the distances where these are counted.
+    """
     for position in range(end - 1, begin - 1, -1):
         width = table.width[position]
         for s in range(reach[position]):
@@ -120,8 +105,14 @@ def tally(edges: Any, codes: Array, reach: Array, table: Any, begin: int, end: i
             for distance in range(width):
                 value, exponent = 0.0, NONE
                 for k in range(edges.first[s], edges.first[s + 1]):
-                    more, other = _counted(edges, codes, table, position, k, distance)
-                    value, exponent = _plus(value, exponent, more, other)
+                    if by_distance:
+                        more, other = _counted(edges, codes, table, position, k, distance)
+                    else:
+                        more, other = _discounted(edges, codes, z, table, position, k)
+                    if other == exponent:
+                        value += more
+                    else:
+                        value, exponent = _plus(value, exponent, more, other)
                 table.mantissa[at + distance], table.exponent[at + distance] = _level(value, exponent)
 
 
@@ -255,7 +246,7 @@ def walk_each(
     for row in range(len(rows)):
         for position in range(length):  # element by element: an assignment of arrays takes longer to compile
             codes[position] = rows[row, position]
-        discount(edges, codes, z, reach, table, 0, length)
+        fill(edges, codes, z, False, reach, table, 0, length)
         states[0], positions[row] = start, 0
         walk(
             edges, codes, z, False, table, 0, length, none, uniforms[row : row + 1], margin, positions[row : row + 1],

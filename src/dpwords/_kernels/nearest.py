@@ -17,7 +17,7 @@ Array = Any
 
 
 @compiled()
-def costs(codes: Array, symbol: Array, target: Array, first: Array, before: Array, bf: Array, steps: Array) -> Array:
+def costs(codes: Array, symbol: Array, target: Array, first: Array, bf: Array, before: Array, steps: Array) -> Array:
     """The table `cost`, computed backwards from its last row `steps`. Cost: length · edges.
 
     With `here` = cost[j] and `after` = cost[j + 1], an insertion that leads to state t costs here[t] + 1, and a

@@ -18,6 +18,14 @@ from dpwords._kernels.compiler import compiled
 Array = Any
 
 
+@compiled(inner=True, nogil=True)
+def _away(edges: Any, nearness: Any, own: int, named: int, k: int, size: int) -> int:
+    """How far edge k leads from the true symbol: −1 for this symbol, else steps to its state; `size` if it has none."""
+    if edges.symbol[k] == own:
+        return -1
+    return nearness.steps[named, edges.target[k]] if named >= 0 else size
+
+
 @compiled(nogil=True)
 def distances_each(
     edges: Any, useful: Array, reach: Array, nearness: Any, rows: Array, begin: int, reached: Array, means: Array
@@ -40,41 +48,24 @@ def distances_each(
                 mass = here[s, 0]
                 if mass == 0.0:
                     continue
-                mine, number, nearest, tied = -1, 0, size, 0
+                number, nearest, tied = 0, size, 0
                 for k in range(edges.first[s], edges.first[s + 1]):
-                    target = edges.target[k]
-                    if not useful[position + 1, target]:
-                        continue
-                    number += 1
-                    if edges.symbol[k] == own:
-                        mine = k
-                    if named >= 0:
-                        away = nearness.steps[named, target]
+                    if useful[position + 1, edges.target[k]]:
+                        number += 1
+                        away = _away(edges, nearness, own, named, k, size)
                         if away < nearest:
                             nearest, tied = away, 1
                         elif away == nearest and away < size:
                             tied += 1
-                if mine >= 0:
-                    high = 1.0
-                    total = 1.0 + (number - 1) * z
-                elif tied > 0:
-                    high = nearness.shared[tied]
-                    total = tied * high + (number - tied) * z
-                else:
-                    high = 1.0
-                    total = 1.0 * number
+                high = nearness.shared[tied]
+                total = tied * high + (number - tied) * z if tied > 0 else 1.0 * number
                 for k in range(edges.first[s], edges.first[s + 1]):
                     target = edges.target[k]
                     if not useful[position + 1, target]:
                         continue
-                    if mine >= 0:
-                        proportion = 1.0 if k == mine else z
-                    elif tied > 0:
-                        proportion = high if nearness.steps[named, target] == nearest else z
-                    else:
-                        proportion = high
+                    proportion = high if _away(edges, nearness, own, named, k, size) == nearest else z
                     proportion /= total
-                    differs = 1 if k != mine else 0
+                    differs = 1 if edges.symbol[k] != own else 0
                     there[target, 0] += proportion * mass
                     means[row] += proportion * mass * differs
                     for d in range(1, columns - differs):

@@ -33,7 +33,6 @@ class ByLength(Private):
     'online'
     """
 
-    epsilon: float
     candidates: Mapping[str, Private]
 
     def __init__(self, candidates: Mapping[str, Private]) -> None:

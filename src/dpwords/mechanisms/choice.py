@@ -102,10 +102,6 @@ class Offer:
     def __call__(self, epsilon: float) -> Private:
         return self.make(epsilon)
 
-    @property
-    def family(self) -> Family:
-        return family_of(self.title) or Family.TIGHT
-
 
 @dataclass(frozen=True)
 class Named:
@@ -228,22 +224,20 @@ def first_is_optimal(language: Language, edits: Edits) -> bool:
 def offers(language: Language, k: int, edits: Edits = "substitutions", limits: Limits = DEFAULTS) -> dict[str, Offer]:
     """The mechanisms that apply to a language, by title, the exponential one first; each is made from an ε."""
 
-    def exponential(title: Title, utility: str, calibration: CalibrationMethod) -> Offer:
+    def offer(title: str, name: str, utility: str = "best", calibration: CalibrationMethod | None = None) -> Offer:
         def make(epsilon: float) -> Private:
-            return mechanism(language, epsilon, k, edits, "exponential", utility, 1.0, calibration, limits)
+            return mechanism(language, epsilon, k, edits, name, utility, 1.0, calibration or TIGHT, limits)
 
         return Offer(title, make, calibration)
 
-    def by_name(name: str) -> Offer:
-        return Offer(NAMED[name].title, lambda epsilon: NAMED[name].make(language, epsilon, k, limits))
-
     found: list[Offer] = []
     if edits == "substitutions" or language.listed:
-        found.append(exponential(_default_title(language, k, edits), "best", TIGHT))
-    chosen_by_name = [by_name(name) for name, each in NAMED.items() if each.edits == edits and each.offered(language)]
+        found.append(offer(_default_title(language, k, edits), "exponential", calibration=TIGHT))
+    fitting = [name for name, each in NAMED.items() if each.edits == edits and each.offered(language)]
+    chosen_by_name = [offer(NAMED[name].title, name) for name in fitting]
     if edits == "all":
         if language.listed:
-            found.append(exponential(Title.LINEAR_TEXTBOOK, "linear", TEXTBOOK))
+            found.append(offer(Title.LINEAR_TEXTBOOK, "exponential", "linear", TEXTBOOK))
         channel = Offer(
             Title.EDITS_MADE,
             lambda epsilon: dw.EditChannel(language.alphabet.symbols, epsilon, k, limits=limits),
@@ -251,11 +245,11 @@ def offers(language: Language, k: int, edits: Edits = "substitutions", limits: L
         )
         found += [channel, *chosen_by_name]
     else:
-        found += [*chosen_by_name, exponential(Title.LINEAR_TEXTBOOK, "linear", TEXTBOOK)]
+        found += [*chosen_by_name, offer(Title.LINEAR_TEXTBOOK, "exponential", "linear", TEXTBOOK)]
         if k > 1 and not language.alike:
-            found.append(exponential(Title.STAIRCASE_TEXTBOOK, "staircase", TEXTBOOK))
-        found.append(exponential(Title.INVERSE_TEXTBOOK, "inverse", TEXTBOOK))
-    return {offer.title: offer for offer in found}
+            found.append(offer(Title.STAIRCASE_TEXTBOOK, "exponential", "staircase", TEXTBOOK))
+        found.append(offer(Title.INVERSE_TEXTBOOK, "exponential", "inverse", TEXTBOOK))
+    return {each.title: each for each in found}
 
 
 def _default_title(language: Language, k: int, edits: Edits) -> Title:

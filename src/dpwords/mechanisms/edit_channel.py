@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -24,9 +25,8 @@ from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.edit_channel import CorruptedLaw, ProjectedLaw, corrupted, projected
 from dpwords.spaces.free_words import FreeWords
-from dpwords.spaces.least_distance import LeastDistance
 from dpwords.spaces.nearest import nearest_in
-from dpwords.spaces.space import Law
+from dpwords.spaces.space import Law, LeastDistance
 
 
 class EditChannel(Private):
@@ -45,8 +45,11 @@ class EditChannel(Private):
     True
     """
 
-    epsilon: float
     edits_made = True
+    deleted: float  #: The probability that a symbol is deleted.
+    kept: float  #: The probability that a symbol is kept.
+    replaced: float  #: The probability that a symbol is replaced by another.
+    inserted: float  #: The expected number of symbols inserted into each gap: before, between and after the symbols.
 
     def __init__(
         self,
@@ -62,8 +65,10 @@ class EditChannel(Private):
         words = Words(alphabet)
         super().__init__(words, FreeWords(len(words.alphabet), limits=limits), k, "levenshtein", limits)
         self.epsilon, self.projected_onto = checked_epsilon(epsilon), onto
-        self._project = None if onto is None else Projection.onto(onto, words.alphabet, limits)
+        self._project = None if onto is None else _projection(onto, words.alphabet, limits)
         self._channel = best_channel(len(self.language.alphabet), Fraction(self.epsilon) / self.k)
+        self.deleted, self.kept, self.replaced = self._channel.probabilities
+        self.inserted = self._channel.inserted
         if self.warning is not None:
             warnings.warn(self.warning, stacklevel=2)
 
@@ -74,26 +79,6 @@ class EditChannel(Private):
     @property
     def guarantee(self) -> Guarantee:
         return self._unless_seeded(PureDP(self.epsilon, "levenshtein", self.k, 0.0, "channel", proof=12))
-
-    @property
-    def deleted(self) -> float:
-        """The probability that a symbol is deleted."""
-        return self._channel.probabilities[0]
-
-    @property
-    def kept(self) -> float:
-        """The probability that a symbol is kept."""
-        return self._channel.probabilities[1]
-
-    @property
-    def replaced(self) -> float:
-        """The probability that a symbol is replaced by another."""
-        return self._channel.probabilities[2]
-
-    @property
-    def inserted(self) -> float:
-        """The expected number of symbols inserted into each gap: before, between and after the symbols."""
-        return self._channel.inserted
 
     @property
     def warning(self) -> str | None:
@@ -144,24 +129,16 @@ class EditChannel(Private):
         return noisy if self._project is None else projected(noisy, self._project)
 
 
-@dataclass(frozen=True, eq=False)
-class Projection:
-    """From any word to the nearest one of a language, both in codes of the alphabet."""
+def _projection(language: Language, alphabet: Alphabet, limits: Limits) -> Callable[[Codes], Codes]:
+    """From any word to the nearest one of a language, both in codes of an alphabet that holds its symbols."""
+    if not isinstance(language, Language):
+        raise InvalidValue("onto is a Words, a TransitionSystem, … : pass for example Words('abc', max_length=12)")
+    if not set(language.alphabet.symbols) <= set(alphabet.symbols):
+        raise InvalidValue("words onto a language have its symbols: pass an alphabet that holds all of them")
+    inside = np.array([language.alphabet.codes.get(symbol, -1) for symbol in alphabet.symbols], dtype=np.int64)
+    outside = np.array([alphabet.codes[symbol] for symbol in language.alphabet.symbols], dtype=np.int64)
+    return partial(_project, inside, nearest_in(language, limits), outside)
 
-    inside: Codes  # for each symbol its code in the language, −1 for none
-    outside: Codes  # for each symbol of the language its code in the alphabet
-    nearest: Callable[[Codes], Codes]
 
-    @classmethod
-    def onto(cls, language: Language, alphabet: Alphabet, limits: Limits) -> Projection:
-        """The projection from words over an alphabet, which must hold the symbols of the language."""
-        if not isinstance(language, Language):
-            raise InvalidValue("onto is a Words, a TransitionSystem, … : pass for example Words('abc', max_length=12)")
-        if not set(language.alphabet.symbols) <= set(alphabet.symbols):
-            raise InvalidValue("words onto a language have its symbols: pass an alphabet that holds all of them")
-        inside = np.array([language.alphabet.codes.get(symbol, -1) for symbol in alphabet.symbols], dtype=np.int64)
-        outside = np.array([alphabet.codes[symbol] for symbol in language.alphabet.symbols], dtype=np.int64)
-        return cls(inside, outside, nearest_in(language, limits))
-
-    def __call__(self, codes: Codes) -> Codes:
-        return np.asarray(self.outside[self.nearest(self.inside[codes])])
+def _project(inside: Codes, nearest: Callable[[Codes], Codes], outside: Codes, codes: Codes) -> Codes:
+    return np.asarray(outside[nearest(inside[codes])])

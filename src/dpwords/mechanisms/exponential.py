@@ -43,8 +43,6 @@ class Exponential(Weighted):
     6
     """
 
-    epsilon: float
-
     def __init__(
         self,
         language: Language,

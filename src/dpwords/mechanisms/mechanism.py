@@ -9,7 +9,7 @@ from collections.abc import Collection
 from enum import Enum
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Generic, Protocol, Self
+from typing import TYPE_CHECKING, Any, Generic, Self
 
 import numpy as np
 
@@ -26,8 +26,7 @@ from dpwords.privacy.guarantees import Guarantee, NotPrivate, PureDP
 from dpwords.spaces.space import Distances, Law, Space, distances_of
 
 if TYPE_CHECKING:
-    from dpwords.spaces.questions import Answers, Question
-    from dpwords.spaces.subset_selection import Selection
+    from dpwords.spaces.questions import Answers, Question, Selection
 
 
 class OutputKind(Enum):
@@ -187,7 +186,7 @@ class Mechanism(Value, ABC):
         return Encoder(self.language.alphabet)
 
     @cached_property
-    def _outputs(self) -> Outputs:
+    def _outputs(self) -> OutputWords | NamedItems:
         """What comes out: words of the language, unless a mechanism says otherwise."""
         return OutputWords(self.language, self._encoder, same_length=self.distance == "hamming")
 
@@ -227,28 +226,18 @@ class Mechanism(Value, ABC):
         return length
 
 
-class Outputs(Protocol):
-    """The outputs of a mechanism, between symbol codes and the form in which users see them."""
-
-    @property
-    def kind(self) -> type[np.unsignedinteger[Any]]:
-        """The smallest kind of number that holds their codes."""
-
-    def codes(self, output: Any, length: int) -> Codes | None:
-        """The codes of an output; None if it is impossible for words of this length."""
-
-    def words(self, rows: Rows, kind: type) -> list[Any]:
-        """The outputs of rows of codes; a word is a str, a list or a tuple, as `kind` says."""
-
-
 class OutputWords:
-    """Outputs that are words of a language."""
+    """Outputs that are words of a language.
+
+    `kind` is the smallest kind of number that holds their codes, and `words` returns them for rows of codes.
+    """
 
     def __init__(self, language: Language, encoder: Encoder, same_length: bool) -> None:
         self.kind, self.words = encoder.kind, encoder.words
         self._language, self._same_length = language, same_length
 
     def codes(self, output: Word, length: int) -> Codes | None:
+        """The codes of an output; None if it is impossible for words of this length."""
         symbols = symbols_of(output)
         if (self._same_length and len(symbols) != length) or self._language.fault(symbols) is not None:
             return None
@@ -300,7 +289,7 @@ class NamedItems:
             return None
         return np.array(sorted(found), dtype=np.int64)
 
-    def words(self, rows: Rows, kind: type) -> list[frozenset[Any]]:
+    def words(self, rows: Rows, kind: type) -> list[Any]:
         """The sets of rows of codes."""
         return [frozenset([self.items[code] for code in codes.tolist()]) for codes in rows]
 
@@ -308,7 +297,7 @@ class NamedItems:
 class Distribution(Generic[AnyWord]):
     """The output distribution at one private word. Everything here depends on the word, so it is for its owner only."""
 
-    def __init__(self, word: AnyWord, law: Law, outputs: Outputs, source: Source) -> None:
+    def __init__(self, word: AnyWord, law: Law, outputs: OutputWords | NamedItems, source: Source) -> None:
         self.law = law
         self._kind = kind_of(word)  # not the word itself: its owner may change it
         self._length, self._outputs, self._source = len(word), outputs, source

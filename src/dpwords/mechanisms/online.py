@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from dpwords.core import sampling
 from dpwords.core.checks import whole_number
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.symbols import is_hashable
@@ -42,7 +41,6 @@ class Online(Weighted):
     True
     """
 
-    epsilon: float
     _kind = ("online",)
 
     def __init__(self, language: Language, epsilon: float, k: int = 1, *, limits: Limits = DEFAULTS) -> None:
@@ -114,9 +112,7 @@ class OnlineStream:
         if self._length is not None and self._pushed == self._length:
             raise InvalidValue(f"this stream was opened for {self._length} symbols: open another one")
         useful = self._useful[0 if self._length is None else self._pushed]
-        own = np.array([self._alphabet.codes[symbol]])
-        choices = self._space.choices(useful, np.array([self._state]), own, self._preferences.starts)
-        picked = sampling.choose_each(self._preferences.weights(choices), self._source.open())
-        taken = int(choices.edges[0, picked[0]])
+        state, own = np.array([self._state]), np.array([self._alphabet.codes[symbol]])
+        (taken,) = self._space.step(useful, state, own, self._preferences, self._source.open())
         self._state, self._pushed = int(self._space.graph.target[taken]), self._pushed + 1
         return self._alphabet.symbols[int(self._space.graph.symbol[taken])]

@@ -15,9 +15,8 @@ from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.privacy.guarantees import NotPrivate, checked_epsilon, loss_by_distance
 from dpwords.privacy.utilities import Inverse, sensitivity
 from dpwords.spaces import exhaustive
-from dpwords.spaces.by_distance import ByDistanceLaw, DistanceWeights
 from dpwords.spaces.choice import space_of
-from dpwords.spaces.space import Weights, none_of_length
+from dpwords.spaces.space import ByDistanceLaw, DistanceWeights, Weights, none_of_length
 
 
 class PaperLiteral(Mechanism):

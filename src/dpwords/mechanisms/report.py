@@ -15,10 +15,8 @@ from dpwords.mechanisms.summary import Averages, InForce
 from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
 from dpwords.privacy.subset_selection import SLACK, best_selection
 from dpwords.spaces.choice import space_of
-from dpwords.spaces.least_distance import LeastDistance
-from dpwords.spaces.questions import Question, answers_of
-from dpwords.spaces.space import Law
-from dpwords.spaces.subset_selection import NO_DISTANCE, SelectedLaw, draw_each
+from dpwords.spaces.questions import NO_DISTANCE, Question, SelectedLaw, answers_of, draw_each
+from dpwords.spaces.space import Law, LeastDistance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -51,9 +49,12 @@ class Report(Private):
     4
     """
 
-    epsilon: float
     question: Question
     answers: NamedItems
+    items: tuple[Any, ...]  #: All answers that are possible, in a fixed order: symbols, states, or pairs of them.
+    size: int  #: How many items each answer names.
+    share_if_true: float  #: The probability that an item is named if it is the one at the chosen position.
+    share_if_not: float  #: The probability that an item is named if it is not the one at the chosen position.
 
     def __init__(
         self, language: Language, epsilon: float, question: Question = "visits", *, limits: Limits = DEFAULTS
@@ -63,14 +64,11 @@ class Report(Private):
         self._answers = answers_of(language, question, limits)
         self._selection = best_selection(len(self._answers.items), self.epsilon)
         self.answers = NamedItems(question, self._answers, self._selection)
+        self.items, self.size = self.answers.items, self.answers.size
+        self.share_if_true, self.share_if_not = self.answers.share_if_true, self.answers.share_if_not
 
     def __repr__(self) -> str:
         return f"Report({self.language!r}, epsilon={self.epsilon:g}, question={self.question!r})"
-
-    @property
-    def items(self) -> tuple[Any, ...]:
-        """All answers that are possible, in a fixed order: symbols, states, or pairs of them. They are public."""
-        return self._answers.items
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -80,21 +78,6 @@ class Report(Private):
     def written(self, answer: Collection[Any], separator: str = " ") -> str:
         """An answer as text: the names of its items, in their order."""
         return self.answers.written(answer, separator)
-
-    @property
-    def size(self) -> int:
-        """How many items each answer names."""
-        return self._selection.size
-
-    @property
-    def share_if_true(self) -> float:
-        """The probability that an item is named if it is the one at the chosen position."""
-        return self._selection.share_if_true
-
-    @property
-    def share_if_not(self) -> float:
-        """The probability that an item is named if it is not the one at the chosen position."""
-        return self._selection.share_if_not
 
     @property
     def guarantee(self) -> Guarantee:

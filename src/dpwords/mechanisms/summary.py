@@ -13,8 +13,7 @@ from dpwords.errors import TooLarge
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.privacy.guarantees import Guarantee, NotPrivate, Odds, PureDP
 from dpwords.privacy.methods import CalibrationMethod, Method
-from dpwords.spaces.least_distance import LeastDistance
-from dpwords.spaces.space import Weights
+from dpwords.spaces.space import LeastDistance, Weights
 
 _MOSTLY = 0.9  # a word that is so likely to come out unchanged is hardly hidden
 _TINY = 0.001  # smaller probabilities are not written out; as a lower bound they say nothing

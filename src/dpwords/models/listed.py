@@ -26,8 +26,7 @@ from dpwords.spaces import exhaustive
 from dpwords.spaces.edit_channel import Channel
 from dpwords.spaces.graph import Graph, edges_taken
 from dpwords.spaces.lists import codes_of, distances, text_of
-from dpwords.spaces.space import Weights
-from dpwords.spaces.weighted_words import WeightedWords
+from dpwords.spaces.space import WeightedWords, Weights
 
 if TYPE_CHECKING:
     from dpwords.mechanisms.private import Private

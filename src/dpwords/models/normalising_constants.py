@@ -16,8 +16,7 @@ from dpwords.core.limits import Limits
 from dpwords.core.scaled import Floats
 from dpwords.models.hidden import Hidden, Pass, emissions_of_own_symbol
 from dpwords.spaces.graph import Graph
-from dpwords.spaces.space import Space, Weights
-from dpwords.spaces.weighted_words import WeightedWords
+from dpwords.spaces.space import Space, WeightedWords, Weights
 
 _LARGEST_RATE = 600.0
 

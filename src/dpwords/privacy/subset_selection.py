@@ -12,7 +12,7 @@ from dpwords.core import scaled
 from dpwords.core.scaled import Scaled
 from dpwords.core.values import read_only
 from dpwords.errors import InvalidValue
-from dpwords.spaces.subset_selection import Selection
+from dpwords.spaces.questions import Selection
 
 SLACK = 2.0**-49  # more than rounding costs
 

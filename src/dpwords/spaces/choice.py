@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, singledispatch
+from functools import lru_cache
 
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.symbols import Distance
@@ -18,42 +18,30 @@ from dpwords.spaces.online import OnlineRuns
 from dpwords.spaces.runs import Runs
 from dpwords.spaces.space import Space
 
-_CACHED = 4  # languages of each kind whose spaces are cached, since mechanisms at several ε share what is known of them
+_CACHED = 8  # languages whose spaces are cached, since mechanisms at several ε share what is known of them
 
 
-@singledispatch
 @lru_cache(maxsize=_CACHED)
 def space_of(language: Language, distance: Distance = "hamming", limits: Limits = DEFAULTS) -> Space:
     """The words of a language under a distance. Cost: for a system its edges, for a lexicon nothing until it is used.
 
     A new kind of language needs a line here only if it has a quicker space than that of its automaton.
     """
-    return Runs(graph_of(language), limits) if distance == "hamming" else CountedWords(language, limits)
-
-
-@space_of.register
-def _(language: Words, distance: Distance = "hamming", limits: Limits = DEFAULTS) -> Space:
+    if isinstance(language, Lexicon):
+        return ListedWords(language, distance, limits)
     if distance == "levenshtein":
         return CountedWords(language, limits)
-    return FreeWords(len(language.alphabet), language.max_length, limits)
+    if isinstance(language, Words):
+        return FreeWords(len(language.alphabet), language.max_length, limits)
+    return Runs(graph_of(language), limits)
 
 
-@space_of.register
-@lru_cache(maxsize=_CACHED)
-def _(language: Lexicon, distance: Distance = "hamming", limits: Limits = DEFAULTS) -> Space:
-    return ListedWords(language, distance, limits)
-
-
-@singledispatch
 @lru_cache(maxsize=_CACHED)
 def online_space_of(language: Language, limits: Limits = DEFAULTS) -> Space:
     """The words of a language, each drawn symbol by symbol. Cost: the edges of the language."""
+    if isinstance(language, Words):
+        return space_of(language, "hamming", limits)  # symbols of free words are independent of each other
     return OnlineRuns(graph_of(language), limits)
-
-
-@online_space_of.register
-def _(language: Words, limits: Limits = DEFAULTS) -> Space:
-    return space_of(language, "hamming", limits)  # symbols of free words are independent of each other
 
 
 @lru_cache(maxsize=_CACHED)

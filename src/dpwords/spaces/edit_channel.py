@@ -79,7 +79,8 @@ class Channel:
     def log_radius(self) -> float:
         """ln of s*, the largest s for which Σ h(t)·s^t is finite; h(t) is the probability of t inserted symbols."""
         empty, double, _ = self.tree
-        return math.log(0.25 / empty - double) - float(self._log_growth[2])
+        log_around = self.growth.logs()[2] - scaled.total(self.growth).logs()[0]
+        return math.log(0.25 / empty - double) - float(log_around)
 
     def log_operations(self) -> Floats:
         """ln of the probabilities that a symbol is deleted, kept, or replaced by one given other symbol."""
@@ -99,10 +100,6 @@ class Channel:
             joined = double * float(head[1:] @ head[:0:-1]) + around * float(head @ head[::-1])
             lengths[t] = joined / (1 - 2 * double * first)
         return np.asarray(np.log(lengths) - np.arange(longest + 1) * (self.log_radius + math.log(self.symbols)))
-
-    @cached_property
-    def _log_growth(self) -> Floats:
-        return np.asarray(self.growth.logs() - scaled.total(self.growth).logs())
 
 
 class CorruptedLaw:

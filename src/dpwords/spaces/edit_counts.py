@@ -28,9 +28,9 @@ from dpwords.core.symbols import Distance, levenshtein
 from dpwords.errors import InvalidValue, TooLarge, named
 from dpwords.languages.language import Language
 from dpwords.spaces.graph import Graph
-from dpwords.spaces.least_distance import LeastDistance
 from dpwords.spaces.lists import FiniteSpace, Listing, text_of
 from dpwords.spaces.runs import Runs
+from dpwords.spaces.space import LeastDistance
 from dpwords.spaces.tuning import ROWS_MATTER
 
 
@@ -63,7 +63,6 @@ class CountedSurroundings:
         return levenshtein(codes.tolist(), self.codes.tolist())
 
     def draw(self, distances: Integers, stream: Stream) -> Ragged:
-        """For each distance, a uniformly drawn word at that distance."""
         return Ragged.of([self._numbered(integer_below(self.counts[d], stream), d) for d in distances.tolist()])
 
     def probability(self, codes: Codes) -> Fraction:
@@ -117,7 +116,6 @@ class CountedWords(FiniteSpace):
         return CountedSurroundings(codes, self._graph, self.classes[0], self.words)
 
     def listing(self, reach: int) -> Listing | None:
-        """All words, or None if there are too many to compare them pair by pair."""
         return self._listing
 
     def every(self, length: int, most: int) -> Codes | None:

@@ -25,9 +25,7 @@ from dpwords.core.scaled import Floats, Integers
 from dpwords.core.symbols import Distance, PromisedDistance, hamming, levenshtein
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.language import Language
-from dpwords.spaces.least_distance import LeastDistance
-from dpwords.spaces.space import Space, Weights, none_of_length
-from dpwords.spaces.weighted_words import WeightedWords
+from dpwords.spaces.space import LeastDistance, Space, WeightedWords, Weights, none_of_length
 
 Symbols = tuple[Any, ...]
 SUM_ERROR = 1e-9  # how far from 1 a sum of probabilities may be, since they are rounded

@@ -18,9 +18,16 @@ from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Floats, Integers, Scaled
 from dpwords.errors import TooLarge
-from dpwords.spaces.by_distance import ByDistanceLaw, DistanceWeights
-from dpwords.spaces.least_distance import LeastDistance
-from dpwords.spaces.space import Distances, Space, StoredLaw, Weights, batches, hamming
+from dpwords.spaces.space import (
+    Distances,
+    DistanceWeights,
+    LeastDistance,
+    Space,
+    StoredLaw,
+    Weights,
+    batches,
+    hamming,
+)
 from dpwords.spaces.tuning import MANY_SYMBOLS, RARE
 
 _BYTE = 256  # values of a byte
@@ -61,7 +68,7 @@ class FreeWords(Space):
 
     def law(self, codes: Codes, weights: Weights) -> StoredLaw:
         if weights.rate is None:
-            return ByDistanceLaw.of(self.around(codes), weights, self.limits)
+            return super().law(codes, weights)
         return IndependentLaw(codes, self, weights)
 
     def draw_each(self, rows: Codes, weights: Weights, stream: Stream) -> Codes:

@@ -124,23 +124,11 @@ class Graph:
 
         Cost: edges.
         """
-        first, sources = self.reversed
-        steps = np.full(self.size, self.size)
-        front, level = states, 0
-        while len(front):
-            steps[front] = level
-            sizes = first[front + 1] - first[front]
-            begin = np.repeat(first[front] - (np.cumsum(sizes) - sizes), sizes)
-            front, level = np.unique(sources[begin + np.arange(len(begin))]), level + 1
-            front = front[steps[front] == self.size]
-        return steps
+        return _steps_from(states, *self.reversed)
 
     def leaving(self, states: Integers) -> tuple[Integers, Integers]:
         """All edges that leave the given states: for each edge, the index of its state in `states`, and the edge."""
-        sizes = self.first[states + 1] - self.first[states]
-        position = np.repeat(np.arange(len(states)), sizes)
-        begin = self.first[states] - (np.cumsum(sizes) - sizes)
-        return position, begin[position] + np.arange(len(position))
+        return _leaving(states, self.first)
 
     def taken(self, codes: Codes) -> list[int]:
         """The edges that a word of the language takes. Cost: its length times the branching."""
@@ -190,31 +178,27 @@ class Graph:
 
     @cached_property
     def depth(self) -> Integers:
-        """For each state, the least number of symbols that lead to it; −1 if it cannot be reached. Cost: edges."""
-        depth = np.full(self.size, -1)
-        front, level = np.array([self.start]), 0
-        while len(front):
-            depth[front] = level
-            _, edges = self.leaving(front)
-            front, level = np.unique(self.target[edges]), level + 1
-            front = front[depth[front] < 0]
-        return depth
+        """For each state, the least number of symbols that lead to it, or the number of states. Cost: edges."""
+        return _steps_from(np.array([self.start]), self.first, self.target)
 
     def reach(self, length: int) -> Integers:
         """reach[i]: the least r such that states 0, …, r − 1 contain every state reachable with at most i symbols."""
-        reached = np.flatnonzero(self.depth >= 0)
+        reached = np.flatnonzero(self.depth < self.size)
         furthest = np.zeros(length + 1, dtype=np.int64)
         np.maximum.at(furthest, np.minimum(self.depth[reached], length), reached)
         return np.maximum.accumulate(furthest) + 1
 
     def within(self, length: int) -> Graph:
         """The part that words of this length can be in, without weights. Its words of this length are the same."""
-        states = 1 + int(np.flatnonzero((self.depth >= 0) & (self.depth <= length)).max())
-        if states == self.size:
-            return self
-        kept = (self.sources < states) & (self.target < states)
-        first = np.searchsorted(self.sources[kept], np.arange(states + 1))
-        return Graph(self.alphabet, self.start, self.symbol[kept], self.target[kept], first, self.accepting[:states])
+        states = 1 + int(np.flatnonzero((self.depth < self.size) & (self.depth <= length)).max())
+        return self if states == self.size else self.only(np.arange(self.size) < states)
+
+    def only(self, states: Flags) -> Graph:
+        """The part that has only these states, in the same order, without weights. The start is one of them."""
+        kept, number = states[self.sources] & states[self.target], np.cumsum(states) - 1
+        first = np.searchsorted(number[self.sources[kept]], np.arange(number[-1] + 2))
+        edges = self.symbol[kept], number[self.target[kept]], first
+        return Graph(self.alphabet, int(number[self.start]), *edges, self.accepting[states])
 
     def live(self, length: int) -> Flags:
         """Row i: the states that can be reached with i symbols. Cost: length · edges; the last result is cached."""
@@ -235,6 +219,25 @@ class Graph:
         weight = np.ones(len(self.target)) if self.weight is None else self.weight.relative_to(np.zeros(1, np.int64))
         first, symbol, target = (part.astype(np.int32) for part in (self.first, self.symbol, self.target))
         return Edges(first, symbol, target, weight, self.branching)
+
+
+def _leaving(states: Integers, first: Integers) -> tuple[Integers, Integers]:
+    """All edges of some states, of which state s has first[s], …, first[s+1] − 1: see `Graph.leaving`."""
+    sizes = first[states + 1] - first[states]
+    position = np.repeat(np.arange(len(states)), sizes)
+    begin = first[states] - (np.cumsum(sizes) - sizes)
+    return position, begin[position] + np.arange(len(position))
+
+
+def _steps_from(states: Integers, first: Integers, target: Integers) -> Integers:
+    """The least number of steps to each state from one of some states, or the number of all if there is no way."""
+    size, front, level = len(first) - 1, states, 0
+    steps = np.full(size, size)
+    while len(front):
+        steps[front] = level
+        front, level = np.unique(target[_leaving(front, first)[1]]), level + 1
+        front = front[steps[front] == size]
+    return steps
 
 
 def edges_taken(start: int, sources: Integers, symbols: Integers, targets: Integers, words: Codes) -> Integers:

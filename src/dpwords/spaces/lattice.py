@@ -115,7 +115,10 @@ class Lattice:
         step, drawn if they are not given; a step whose number is within `margin` of a threshold is settled in integer
         arithmetic. The result does not depend on the number of threads. Cost: rows · length · branching.
         """
-        rows = Walks.at_start(budgets, self.graph.start, len(self.codes))
+        number = len(budgets)
+        words = np.empty((number, len(self.codes)), dtype=np.int64)
+        positions, states = np.zeros(number, dtype=np.int64), np.full(number, self.graph.start)
+        rows = Walks(positions, states, budgets.astype(np.int64), words)
         uniforms = uint64(stream, rows.words.shape) if uniforms is None else uniforms
         margin = sampling.margin(self.graph.branching) if margin is None else margin
         for begin, end in pairwise(self.cuts):
@@ -198,11 +201,8 @@ class Lattice:
         numbers = np.empty(sizes.sum()), np.empty(sizes.sum(), dtype=np.int32)
         table = LayerTable(*numbers, offset, self.width, self.graph.live(len(self.codes)))
         table.mantissa[offset[end] :], table.exponent[offset[end] :] = self._kept[end]
-        loops = kernel_for("lattice", self._steps)
-        if self.by_distance:
-            loops.tally(self.graph.edges, self.codes, self.reach, table, begin, end)
-        else:
-            loops.discount(self.graph.edges, self.codes, self._z, self.reach, table, begin, end)
+        job = (self.graph.edges, self.codes, self._z, self.by_distance, self.reach)
+        kernel_for("lattice", self._steps).fill(*job, table, begin, end)
         return table
 
     def _cuts(self) -> list[int]:
@@ -265,12 +265,6 @@ class Walks(NamedTuple):
     states: Integers
     budgets: Integers
     words: Integers
-
-    @classmethod
-    def at_start(cls, budgets: Integers, start: int, length: int) -> Walks:
-        number = len(budgets)
-        words = np.empty((number, length), dtype=np.int64)
-        return cls(np.zeros(number, dtype=np.int64), np.full(number, start), budgets.astype(np.int64), words)
 
 
 def _stored(values: Scaled) -> tuple[Floats, NDArray[np.int32]]:

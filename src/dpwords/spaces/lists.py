@@ -23,9 +23,7 @@ from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Integers, Scaled
 from dpwords.core.symbols import Distance
 from dpwords.languages.lexicon import Lexicon
-from dpwords.spaces.by_distance import ByDistanceLaw
-from dpwords.spaces.least_distance import LeastDistance, is_one_apart
-from dpwords.spaces.space import Space, Weights, none_of_length
+from dpwords.spaces.space import LeastDistance, Space, none_of_length
 
 
 def text_of(codes: Codes) -> str:
@@ -80,6 +78,18 @@ class Listing:
             first += rows
 
 
+def is_one_apart(texts: Sequence[str], distance: Distance) -> bool:
+    """Whether two different words of a list are at distance 1. Cost: the symbols of the words, times their length."""
+    known, gaps = set(texts), set()
+    for text in known:
+        for position in range(len(text)):
+            before, behind = text[:position], text[position + 1 :]
+            if (before, behind) in gaps or (distance == "levenshtein" and before + behind in known):
+                return True
+            gaps.add((before, behind))
+    return False
+
+
 class ListedSurroundings:
     """The words of a list, grouped by their distance from one of them: exact counts, exactly uniform draws.
 
@@ -129,9 +139,6 @@ class FiniteSpace(Space):
 
     def reach(self, length: int) -> int:
         return length if self.distance == "hamming" else self.classes[0]
-
-    def law(self, codes: Codes, weights: Weights) -> ByDistanceLaw:
-        return ByDistanceLaw.of(self.around(codes), weights, self.limits)
 
     @abstractmethod
     def listing(self, reach: int) -> Listing | None:

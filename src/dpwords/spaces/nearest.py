@@ -6,7 +6,7 @@ Of several nearest words, it is the first in lexicographic order, with symbols i
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial, singledispatch
+from functools import partial
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from dpwords.spaces.lists import codes_of, distances, text_of
 _BYTES = 4  # size of one stored number of edits
 
 
-@singledispatch
 def nearest_in(language: Language, limits: Limits = DEFAULTS) -> Callable[[Codes], Codes]:
     """The function that maps a word to the nearest word of a language, both given as codes.
 
@@ -33,17 +32,11 @@ def nearest_in(language: Language, limits: Limits = DEFAULTS) -> Callable[[Codes
     a nearest word then takes time linear in the length for `Words`, and one distance for each word of a `Lexicon`. Any
     other language is explored first; a nearest word then costs what `Nearest` says.
     """
+    if isinstance(language, Words):
+        return partial(_nearest_free, language.max_length)
+    if isinstance(language, Lexicon):
+        return partial(_nearest_listed, language)
     return Nearest(Graph.of(language), limits)
-
-
-@nearest_in.register
-def _(language: Words, limits: Limits = DEFAULTS) -> Callable[[Codes], Codes]:
-    return partial(_nearest_free, language.max_length)
-
-
-@nearest_in.register
-def _(language: Lexicon, limits: Limits = DEFAULTS) -> Callable[[Codes], Codes]:
-    return partial(_nearest_listed, language)
 
 
 class Nearest:
@@ -59,16 +52,11 @@ class Nearest:
         useful: Flags = steps < graph.size
         if not useful[graph.start]:
             raise InvalidValue("the language has no word at all: make an accepting state reachable from its start")
-        number = np.cumsum(useful) - 1  # the index of each state among the useful ones
-        kept = np.flatnonzero(useful[graph.target])
-        kept = kept[np.lexsort((graph.symbol[kept], graph.sources[kept]))]
-        sources, self._size = number[graph.sources[kept]], int(useful.sum())
-        self._symbol, self._target = graph.symbol[kept], number[graph.target[kept]]
-        self._first = np.searchsorted(sources, np.arange(self._size + 1))
-        order = np.argsort(self._target, kind="stable")
-        self._before = sources[order], np.searchsorted(self._target[order], np.arange(self._size + 1))
-        self._steps = steps[useful].astype(np.int32)
-        self._accepting, self._start = graph.accepting[useful], int(number[graph.start])
+        part = graph.only(useful)
+        order = np.lexsort((part.symbol, part.sources))
+        self._symbol, self._target, self._first = part.symbol[order], part.target[order], part.first
+        self._before, self._steps = part.reversed, steps[useful].astype(np.int32)
+        self._accepting, self._start, self._size = part.accepting, part.start, part.size
 
     def __call__(self, codes: Codes) -> Integers:
         """The codes of the nearest word; the code −1 stands for a symbol that the language does not have."""

@@ -8,6 +8,8 @@ prefers a fixed number of states from which the true run can soon be met.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -57,17 +59,14 @@ class Preferences:
     def __init__(self, z: Scaled, space: OnlineRuns, length: int | None) -> None:
         (exact,) = z.exact()
         self.starts = space.best_starts(float(exact), length or OPEN_LENGTH)
-        proportions = scaled.from_fractions([(1 + (t - 1) * exact) / t for t in range(1, space.most_tied + 1)])
-        plain = Scaled(np.array([0.5]), np.array([1]))  # 1
-        self._mantissa = np.concatenate([plain.mantissa, proportions.mantissa])
-        self._exponent = np.concatenate([plain.exponent, proportions.exponent])
+        tied = range(1, space.most_tied + 1)
+        self._shared = scaled.from_fractions([Fraction(1), *((1 + (t - 1) * exact) / t for t in tied)])
         self.z = z
 
-    def plain(self) -> list[float]:
-        """As floats: z, 1, and for t = 1, 2, … the weight of each of t symbols that are preferred together."""
-        mantissa, exponent = [self.z.mantissa, self._mantissa], [self.z.exponent, self._exponent]
-        stored = Scaled(np.concatenate(mantissa), np.concatenate(exponent))
-        return [float(value) for value in stored.relative_to(np.zeros(1, dtype=np.int64))]
+    def plain(self) -> tuple[float, Floats]:
+        """As floats: z, and for t = 0, 1, 2, … the weight of each of t symbols that are preferred together."""
+        none = np.zeros(1, dtype=np.int64)
+        return float(self.z.relative_to(none)[0]), self._shared.relative_to(none)
 
     def weights(self, choices: Choices) -> Scaled:
         """The stored weights of the edges of each row; 0 for closed ones."""
@@ -75,8 +74,8 @@ class Preferences:
         number = np.count_nonzero(preferred, axis=-1)[:, None]
         number = number if shared else np.minimum(number, 1)
         high, low = np.broadcast_to(preferred | (number == 0), open_to.shape) & open_to, open_to & ~preferred
-        mantissa = np.where(high, self._mantissa[number], np.where(low, self.z.mantissa, 0.0))
-        exponent = np.where(high, self._exponent[number], np.where(low, self.z.exponent, ZERO_EXPONENT))
+        mantissa = np.where(high, self._shared.mantissa[number], np.where(low, self.z.mantissa, 0.0))
+        exponent = np.where(high, self._shared.exponent[number], np.where(low, self.z.exponent, ZERO_EXPONENT))
         return Scaled(mantissa, exponent)
 
 
@@ -101,13 +100,19 @@ class OnlineRuns(Runs):
         return 2.0**-49
 
     def law(self, codes: Codes, weights: Weights) -> OnlineLaw:
-        return OnlineLaw(codes, self, weights.z)
+        return OnlineLaw(codes, self, weights)
 
     def draw_each(self, rows: Codes, weights: Weights, stream: Stream) -> Codes:
         """One word for each row; all rows are drawn together."""
-        useful, footprint = self.graph.useful(rows.shape[1]), max(rows.shape[1], self.graph.branching)
-        preferences, parts = self.preferences(weights.z, rows.shape[1]), batches(len(rows), footprint, self.limits)
-        return np.concatenate([self._drawn(useful, rows[part], preferences, stream.of(part)) for part in parts])
+        graph, length = self.graph, rows.shape[1]
+        useful, preferences, words = graph.useful(length), self.preferences(weights.z, length), np.empty_like(rows)
+        for part in batches(len(rows), max(length, graph.branching), self.limits):
+            own, mine = rows[part], stream.of(part)
+            states = np.full(len(own), graph.start)
+            for position in range(length):
+                taken = self.step(useful[position + 1], states, own[:, position], preferences, mine)
+                words[part, position], states = graph.symbol[taken], graph.target[taken]
+        return words
 
     def preferences(self, z: Scaled, length: int | None) -> Preferences:
         """The weights of choices where a symbol that differs costs z, prepared once for each z and length."""
@@ -174,9 +179,8 @@ class OnlineRuns(Runs):
             if found is not None:
                 row_of[code] = len(steps)
                 steps.append(found.astype(np.int32))
-        z, *shared = preferences.plain()
         table = np.array(steps, dtype=np.int32).reshape(len(steps), self.graph.size)
-        return Nearness(z, np.array(shared), row_of, table)
+        return Nearness(*preferences.plain(), row_of, table)
 
     @cached_property
     def most_tied(self) -> int:
@@ -288,30 +292,18 @@ class OnlineRuns(Runs):
             preferred[np.ix_(rows, order[:number])] = True
         return preferred
 
-    def _drawn(self, useful: Flags, rows: Codes, preferences: Preferences, stream: Stream) -> Codes:
-        """One word for each row."""
-        states = np.full(len(rows), self.graph.start)
-        words = np.empty(rows.shape, dtype=rows.dtype)
-        for position in range(rows.shape[1]):
-            choices = self.choices(useful[position + 1], states, rows[:, position], preferences.starts)
-            picked = sampling.choose_each(preferences.weights(choices), stream)
-            taken = choices.edges[np.arange(len(rows)), picked]
-            words[:, position] = self.graph.symbol[taken]
-            states = self.graph.target[taken]
-        return words
+    def step(self, useful: Flags, states: Integers, own: Codes, preferences: Preferences, stream: Stream) -> Integers:
+        """For each state and true symbol, the edge that is drawn; see `choices`."""
+        choices = self.choices(useful, states, own, preferences.starts)
+        picked = sampling.choose_each(preferences.weights(choices), stream)
+        return np.asarray(choices.edges[np.arange(len(states)), picked])
 
 
 class OnlineLaw:
     """The output distribution at one word. Cost: length · edges."""
 
-    def __init__(self, codes: Codes, space: OnlineRuns, z: Scaled) -> None:
-        self.codes, self.space, self.graph = codes, space, space.graph
-        self.preferences = space.preferences(z, len(codes))
-
-    @cached_property
-    def useful(self) -> Flags:
-        """Row i: the states before symbol i from which a word of this length can be completed."""
-        return self.graph.useful(len(self.codes))
+    def __init__(self, codes: Codes, space: OnlineRuns, weights: Weights) -> None:
+        self.codes, self.space, self.weights = codes, space, weights
 
     def log_prob(self, codes: Codes) -> float:
         total = 0.0
@@ -322,63 +314,33 @@ class OnlineLaw:
         return total
 
     def exact(self, codes: Codes) -> Fraction:
-        probability = Fraction(1)
-        for weights, picked in self._steps(codes):
-            probability *= sampling.probabilities(weights)[picked]
-        return probability
+        return math.prod(
+            (sampling.probabilities(weights)[picked] for weights, picked in self._steps(codes)), start=Fraction(1)
+        )
 
     def draw(self, count: int, stream: Stream) -> Codes:
         rows = np.broadcast_to(self.codes.astype(np.int64), (count, len(self.codes)))
-        parts = batches(count, max(len(self.codes), self.graph.branching), self.space.limits)
-        drawn = [self.space._drawn(self.useful, rows[part], self.preferences, stream) for part in parts]
-        return np.concatenate(drawn)
+        return self.space.draw_each(rows, self.weights, stream)
 
     def distance_distribution(self) -> Floats:
-        graph, length = self.graph, len(self.codes)
-        reached = np.zeros((graph.size, length + 1))
-        reached[graph.start, 0] = 1.0
-        for position in range(length):
-            edges, proportions = self._edge_proportions(position, np.asarray(reached.any(axis=1)))
-            proportion = reached[graph.sources[edges]] * proportions[:, None]
-            differs = graph.symbol[edges] != self.codes[position]
-            proportion[differs, 1:], proportion[differs, 0] = proportion[differs, :-1], 0.0
-            reached = np.zeros_like(reached)
-            np.add.at(reached, graph.target[edges], proportion)
-        return np.asarray(reached.sum(axis=0))
+        return self.space.distances(self.codes[None], self.weights, None).proportions.reshape(-1)
 
     def expected_distance(self) -> float:
-        graph, mean = self.graph, 0.0
-        reached = np.zeros(graph.size)
-        reached[graph.start] = 1.0
-        for position in range(len(self.codes)):
-            edges, proportions = self._edge_proportions(position, np.asarray(reached > 0))
-            proportion = reached[graph.sources[edges]] * proportions
-            mean += float(proportion[graph.symbol[edges] != self.codes[position]].sum())
-            reached = np.bincount(graph.target[edges], proportion, graph.size).astype(np.float64)
-        return mean
+        return float(self.space.distances(self.codes[None], self.weights, 0).means[0])
 
-    def _steps(self, codes: Codes) -> list[tuple[Scaled, int]]:
+    @cached_property
+    def _useful(self) -> Flags:
+        return self.space.graph.useful(len(self.codes))
+
+    def _steps(self, codes: Codes) -> Iterator[tuple[Scaled, int]]:
         """For each position of an output, the weights of the choices there, and the index of the one that it takes."""
-        steps, state = [], self.graph.start
-        for position, edge in enumerate(self.graph.taken(codes)):
+        graph, state = self.space.graph, self.space.graph.start
+        preferences = self.space.preferences(self.weights.z, len(self.codes))
+        for position, edge in enumerate(graph.taken(codes)):
             own = self.codes[position : position + 1]
-            weights = self._choice_weights(position, np.array([state]), own)[1]
-            steps.append((weights.take(0), edge - int(self.graph.first[state])))
-            state = int(self.graph.target[edge])
-        return steps
-
-    def _edge_proportions(self, position: int, reached: Flags) -> tuple[Integers, Floats]:
-        """The open edges of the states reached at this position, and the probability of each in its state."""
-        states = np.flatnonzero(reached)
-        own = np.full(len(states), self.codes[position])
-        edges, weights = self._choice_weights(position, states, own)
-        open_to = weights.mantissa > 0
-        return edges[open_to], _proportions(weights)[open_to]
-
-    def _choice_weights(self, position: int, states: Integers, own: Codes) -> tuple[Integers, Scaled]:
-        """The edges of each state, and their weights at this position."""
-        choices = self.space.choices(self.useful[position + 1], states, own, self.preferences.starts)
-        return choices.edges, self.preferences.weights(choices)
+            choices = self.space.choices(self._useful[position + 1], np.array([state]), own, preferences.starts)
+            yield preferences.weights(choices).take(0), edge - int(graph.first[state])
+            state = int(graph.target[edge])
 
 
 def _proportions(weights: Scaled) -> Floats:

@@ -69,7 +69,7 @@ def _table(space: OnlineRuns, weights: Weights, useful: Flags, first: bool, leng
     )
     stored = preferences.weights(choices)
     relative = stored.relative_to(np.zeros(1, dtype=np.int64))
-    z = preferences.plain()[0]
+    z, _ = preferences.plain()
     with np.errstate(invalid="ignore", divide="ignore"):
         proportions = relative / relative.sum(axis=1, keepdims=True)
         number = choices.open_to.sum(axis=1, keepdims=True)

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpwords.core import sampling
+from dpwords.core import sampling, scaled
 from dpwords.core.encoding import Codes, Rows
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Floats, Integers
 from dpwords.core.values import read_only
-from dpwords.spaces.by_distance import ByDistanceLaw
-from dpwords.spaces.graph import Graph
+from dpwords.spaces.graph import Flags, Graph
 from dpwords.spaces.lattice import Discount, Lattice, Tally, walk_each
-from dpwords.spaces.least_distance import LeastDistance, in_graph
-from dpwords.spaces.space import Distances, Space, StoredLaw, Weights, batches, hamming, none_of_length
+from dpwords.spaces.space import (
+    Distances,
+    LeastDistance,
+    Space,
+    StoredLaw,
+    WeightedWords,
+    Weights,
+    batches,
+    hamming,
+    none_of_length,
+)
 from dpwords.spaces.tuning import STEPS_OF_A_LAYER
-from dpwords.spaces.weighted_words import WeightedLaw, WeightedWords
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +55,9 @@ class Runs(Space):
 
     def law(self, codes: Codes, weights: Weights) -> StoredLaw:
         if isinstance(weights.base, WeightedWords):
-            return WeightedLaw(codes, weights.base, weights.values, weights.logs)
+            return WeightedLaw(codes, weights.base, weights)
         if weights.rate is None:
-            return ByDistanceLaw.of(self.around(codes), weights, self.limits)
+            return super().law(codes, weights)
         return FoldedLaw(codes, self.graph, weights, self.limits)
 
     def draw_each(self, rows: Codes, weights: Weights, stream: Stream) -> Codes:
@@ -103,7 +111,29 @@ class Runs(Space):
         return limits.most_averaged, min(max(affordable, limits.fewest_averaged), limits.most_averaged)
 
     def least_distance(self, length: int) -> LeastDistance:
-        return in_graph(self.graph, length, self.limits)
+        """The least number of positions in which two words differ, both of this length.
+
+        Two words are followed at a time, as a pair of states and the number of positions that differ so far, up to some
+        number; that number is doubled until two words are found. Cost: length · pairs of states within that number of
+        positions · branching², but at most a second or so: beyond that, a lower bound is returned.
+        """
+        graph = self.graph
+        if length * graph.size > self.limits.memory // 4:
+            return LeastDistance(1, False)
+        live = graph.live(length) & graph.useful(length)  # row i: the states that words can be in after i symbols
+        last = live[length - 1, graph.sources] & live[length, graph.target]
+        if np.bincount(graph.sources[last], minlength=1).max() > 1:
+            return LeastDistance(1, True)  # two words that differ only in the last position
+        search, least, most = _PairSearch(graph, live, self.limits.pair_steps), 1, 1
+        while True:
+            found = search.within(least, most)
+            if found is None:
+                return LeastDistance(least, False)
+            if found <= most:
+                return LeastDistance(found, True)
+            if not search.farther:
+                return LeastDistance(None, True)
+            least, most = most + 1, 2 * most
 
 
 class RunSurroundings:
@@ -160,6 +190,40 @@ class FoldedLaw:
         return float(self.lattice.distances(self.lattice.codes[None], 0)[0][0])
 
 
+class WeightedLaw:
+    """Gives each word of a list a probability in proportion to its public weight times the weight of its distance.
+
+    It draws from the list directly, without a lattice. Cost: words · length.
+    """
+
+    def __init__(self, codes: Codes, words: WeightedWords, weights: Weights) -> None:
+        self.words = words
+        self.distances: Integers = np.count_nonzero(words.rows != codes, axis=1)
+        self.stored = words.weight.times(weights.values.take(self.distances))
+        self._logs = words.weight.logs() + weights.logs[self.distances]
+        self._log_total = float(scaled.total(self.stored).logs()[0])
+
+    def log_prob(self, codes: Codes) -> float:
+        return float(self._logs[self.words.number(codes)]) - self._log_total
+
+    def exact(self, codes: Codes) -> Fraction:
+        return sampling.probabilities(self.stored)[self.words.number(codes)]
+
+    def draw(self, count: int, stream: Stream) -> Codes:
+        return self.words.rows[sampling.choose(self.stored, count, stream)]
+
+    def distance_distribution(self) -> Floats:
+        relative = self.stored.relative_to(self.stored.exponent.max())
+        proportions: Floats = relative / math.fsum(relative)
+        return np.bincount(self.distances, weights=proportions, minlength=self.words.rows.shape[1] + 1).astype(
+            np.float64
+        )
+
+    def expected_distance(self) -> float:
+        by_distance = self.distance_distribution()
+        return math.fsum(by_distance * np.arange(len(by_distance)))
+
+
 def walked_proportion(lattice: Lattice, codes: Codes, budget: int) -> Fraction:
     """The exact probability that a walk with `budget` mismatches gives this word; see `Lattice.walk`."""
     probability, state, graph = Fraction(1), lattice.graph.start, lattice.graph
@@ -168,3 +232,50 @@ def walked_proportion(lattice: Lattice, codes: Codes, budget: int) -> Fraction:
         budget -= int(lattice.by_distance and codes[position] != lattice.codes[position])
         state = int(graph.target[edge])
     return probability
+
+
+class _PairSearch:
+    """Pairs of words with a common start, layer by layer, until the steps that are allowed are used up."""
+
+    def __init__(self, graph: Graph, live: Flags, steps: int) -> None:
+        self._graph, self._live, self._steps = graph, live, steps
+        self._degrees = np.diff(graph.first)
+        self.farther = False  # whether the last search left out pairs that differ in more positions than it was to find
+
+    def within(self, least: int, most: int) -> int | None:
+        """The least number of positions that differ if it is `most` or less, otherwise more than `most`.
+
+        It is known to be at least `least`. None if there are too many pairs.
+        """
+        graph, best, self.farther = self._graph, most + 1, False
+        pairs, differing = np.zeros((2, 0), dtype=np.int64), np.zeros(0, dtype=np.int64)
+        for here, after in zip(self._live, self._live[1:], strict=False):
+            alike = np.flatnonzero(here)  # words that have not differed yet are in the same state
+            one, other = np.concatenate([np.tile(alike, (2, 1)), pairs], axis=1)
+            before = np.concatenate([np.zeros(len(alike), dtype=np.int64), differing])
+            self._steps -= int((self._degrees[one] * self._degrees[other]).sum()) + STEPS_OF_A_LAYER
+            if self._steps < 0:
+                return None
+            number, first = graph.leaving(one)
+            way, second = graph.leaving(other[number])
+            number, first = number[way], first[way]
+            positions = before[number] + (graph.symbol[first] != graph.symbol[second])
+            pairs = np.sort(np.stack([graph.target[first], graph.target[second]]), axis=0)
+            kept = after[pairs].all(axis=0) & (positions > 0)
+            self.farther |= bool((kept & (positions > most)).any())
+            meeting = kept & (pairs[0] == pairs[1])  # from here on both words can go the same way
+            best = min(best, int(positions[meeting].min(initial=best)))
+            if best == least:
+                return best
+            kept &= (positions < best) & ~meeting
+            pairs, differing = _nearest(pairs[:, kept], positions[kept])
+        return min(best, int(differing.min(initial=best)))
+
+
+def _nearest(pairs: Integers, positions: Integers) -> tuple[Integers, Integers]:
+    """Each pair of states once, with the least number of positions."""
+    order = np.lexsort((positions, pairs[1], pairs[0]))
+    pairs, positions = pairs[:, order], positions[order]
+    new = np.ones(len(positions), dtype=np.bool_)
+    new[1:] = (pairs[:, 1:] != pairs[:, :-1]).any(axis=0)
+    return pairs[:, new], positions[new]

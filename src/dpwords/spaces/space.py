@@ -1,31 +1,61 @@
 """The protocol of spaces: a space gives each word of a language the distribution of its outputs.
 
 A `Space` is a language under a distance. Given a word and `Weights`, it returns a `Law`: the output distribution at
-that word. Free words, runs of systems, lists, counted languages and the brute-force space all implement it.
+that word. Free words, runs of systems, lists, counted languages and the brute-force space all implement it. The law of
+any space draws a distance first, and then a word at exactly that distance; some spaces have a faster one.
 """
 
 from __future__ import annotations
 
+import hashlib
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpwords.core import scaled
+from dpwords.core import sampling, scaled
 from dpwords.core.encoding import Codes, Ragged, Rows
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import SeededSource, Stream
 from dpwords.core.scaled import Floats, Integers, Scaled
 from dpwords.core.symbols import Distance
+from dpwords.core.values import read_only
 from dpwords.errors import InvalidValue
 from dpwords.spaces.graph import Graph
-from dpwords.spaces.least_distance import LeastDistance
-from dpwords.spaces.weighted_words import WeightedWords
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedWords:
+    """All words of one length of a language, a row of codes for each, and their public weights."""
+
+    rows: Integers
+    weight: Scaled
+
+    def __post_init__(self) -> None:
+        read_only(self.rows, *self.weight)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.__post_init__()  # a pickle does not keep arrays read-only
+
+    @cached_property
+    def _number(self) -> dict[bytes, int]:
+        return {row.tobytes(): number for number, row in enumerate(self.rows.astype(np.int64))}
+
+    @cached_property
+    def weights_identity(self) -> str:
+        """A hash of the words and their weights."""
+        return hashlib.sha256(self.rows.astype("<i8").tobytes() + b"|" + self.weight.stored()).hexdigest()
+
+    def number(self, codes: Codes) -> int:
+        """The number of a word in the list."""
+        return self._number[codes.astype(np.int64).tobytes()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +117,13 @@ class Distances(NamedTuple):
     proportions: Floats  # a row for each word: the probabilities of the distances 0, 1, 2, …
 
 
+class LeastDistance(NamedTuple):
+    """The least distance between two different words, or a lower bound of it."""
+
+    value: int | None  # None if there are no two words
+    is_exact: bool
+
+
 class Law(Protocol):
     """The output distribution at one private word. Words are arrays of symbol codes."""
 
@@ -127,6 +164,60 @@ class Surroundings(Protocol):
         """The exact probability with which `draw` returns a word when it draws at the word's distance."""
 
 
+@dataclass(frozen=True, eq=False)
+class DistanceWeights:
+    """For each distance, the total weight of the words there, and the log-probability of any single one of them."""
+
+    totals: Scaled
+    log_probs: Floats
+
+    @classmethod
+    def of_words(cls, sizes: Scaled, weights: Weights) -> DistanceWeights:
+        """Each word has a probability in proportion to its weight, so a distance counts with its number of words."""
+        totals = sizes.times(weights.values)
+        return cls(totals, weights.logs - scaled.total(totals).logs())
+
+    @classmethod
+    def ignoring_sizes(cls, sizes: Scaled, weights: Weights) -> DistanceWeights:
+        """Each distance that has words gets a probability in proportion to its weight, whatever their number."""
+        totals = scaled.indicator(sizes.mantissa > 0).times(weights.values)
+        with np.errstate(invalid="ignore"):  # −inf − −inf at a distance without words, whose entry is never used
+            return cls(totals, totals.logs() - scaled.total(totals).logs() - sizes.logs())
+
+    @cached_property
+    def probabilities(self) -> Floats:
+        """The probability of each distance."""
+        relative = self.totals.relative_to(self.totals.exponent.max())
+        return np.asarray(relative / math.fsum(relative))
+
+
+@dataclass(frozen=True, eq=False)
+class ByDistanceLaw:
+    """Draws a distance by its weight, then one of the words at that distance, all of them equally likely."""
+
+    around: Surroundings
+    weights: DistanceWeights
+    limits: Limits = DEFAULTS
+
+    def log_prob(self, codes: Codes) -> float:
+        return float(self.weights.log_probs[self.around.distance(codes)])
+
+    def exact(self, codes: Codes) -> Fraction:
+        return sampling.probabilities(self.weights.totals)[self.around.distance(codes)] * self.around.probability(codes)
+
+    def draw(self, count: int, stream: Stream) -> Rows:
+        drawn = sampling.choose(self.weights.totals, count, stream)
+        parts = [self.around.draw(drawn[b], stream) for b in batches(count, self.around.footprint, self.limits)]
+        same_length = [part for part in parts if isinstance(part, np.ndarray)]
+        return np.concatenate(same_length) if same_length else Ragged.of([word for part in parts for word in part])
+
+    def distance_distribution(self) -> Floats:
+        return self.weights.probabilities
+
+    def expected_distance(self) -> float:
+        return math.fsum(self.weights.probabilities * np.arange(len(self.weights.probabilities)))
+
+
 class Space(ABC):
     """The words of a language under a distance: everything that draws need to know about them."""
 
@@ -152,9 +243,10 @@ class Space(ABC):
     def around(self, codes: Codes) -> Surroundings:
         """The surroundings of a word of the language."""
 
-    @abstractmethod
     def law(self, codes: Codes, weights: Weights) -> StoredLaw:
         """The distribution that gives each output a probability in proportion to its weight."""
+        around = self.around(codes)
+        return ByDistanceLaw(around, DistanceWeights.of_words(around.sizes, weights), self.limits)
 
     @abstractmethod
     def every(self, length: int, most: int) -> Rows | None:

@@ -20,7 +20,7 @@ from dpwords.plots.places import cells_of, spots_of
 from dpwords.privacy.guarantees import PureDP
 from dpwords.recipes.recipe import Recipe
 from dpwords.spaces.choice import space_of
-from dpwords.spaces.least_distance import LeastDistance
+from dpwords.spaces.space import LeastDistance
 from dpwords.web.messages import picked
 from dpwords.web.questions import DRAWN, MOST_SIDE, QUICK, Values, answers, mechanism_of, of, whole
 from dpwords.web.workers import ShowProgress

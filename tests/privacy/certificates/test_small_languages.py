@@ -15,7 +15,7 @@ import dpwords as dw
 from dpwords.privacy.certificates.small_languages import Listed
 from dpwords.spaces import exhaustive
 from dpwords.spaces.graph import Graph
-from dpwords.spaces.weighted_words import WeightedWords
+from dpwords.spaces.space import WeightedWords
 from mechanisms.test_exponential import random_systems
 
 STATES, MOVES = dw.GridWorld(3, 3).by_states(), dw.GridWorld(3, 3)

@@ -14,7 +14,7 @@ from dpwords.errors import InvalidValue
 from dpwords.privacy.certificates.rounding import ULP, margin, price
 from dpwords.privacy.certificates.tuning import BALANCED, BALANCING_ROUNDS
 from dpwords.spaces.graph import Graph
-from dpwords.spaces.weighted_words import WeightedWords
+from dpwords.spaces.space import WeightedWords
 
 _BITS = 20  # of a public weight
 

@@ -22,8 +22,7 @@ from dpwords.privacy.methods import Method
 from dpwords.privacy.utilities import Staircase
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.runs import Runs
-from dpwords.spaces.space import Weights
-from dpwords.spaces.weighted_words import WeightedWords
+from dpwords.spaces.space import WeightedWords, Weights
 
 
 class StaircaseCertifier(SystemCertifier):

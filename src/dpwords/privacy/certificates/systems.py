@@ -35,8 +35,7 @@ from dpwords.spaces.free_words import FreeWords
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.reweighting import Reweighting
 from dpwords.spaces.runs import Runs
-from dpwords.spaces.space import Weights, none_of_length
-from dpwords.spaces.weighted_words import WeightedWords
+from dpwords.spaces.space import WeightedWords, Weights, none_of_length
 
 
 class FreeCertifier(Certifier):
