@@ -11,7 +11,6 @@ from dpwords.core.encoding import Ragged
 from dpwords.core.scaled import Floats, Integers
 from dpwords.errors import InvalidValue
 from dpwords.estimate.uncertainty import Answered, Moments
-from dpwords.models.edit_chains import scores_of
 from dpwords.models.edit_model import EditModel, counted_steps
 from dpwords.spaces.edit_channel import Channel
 
@@ -52,7 +51,7 @@ def _errors(model: EditModel, gather: Floats, shares: Floats, sums: Floats, boun
     moments = Moments(len(gather), len(chances))
     centring = gather - np.outer(shares, gather.sum(axis=0))
     for times, steps in chain.each(chances):
-        moments.add((steps @ centring.T).T, scores_of(chain, chances, steps).T, times)
+        moments.add((steps @ centring.T).T, chain.scores(chances, steps).T, times)
     along = model.releases * chain.covariance(chances, centring.reshape(len(gather), states, states))
     uses = chain.uses(sums)
     errors = moments.errors(along, uses, chain.groups, model.releases)

@@ -19,9 +19,9 @@ from dpwords.core.scaled import Floats, Integers
 from dpwords.estimate.questions import NONE, RunQuestion
 from dpwords.estimate.results import sampling_errors
 from dpwords.estimate.tuning import FEWEST_USES, FEWEST_WORDS, SMALL, SPREAD_SHARE, UNSEEN
+from dpwords.models.edit_lengths import explained_lengths
 from dpwords.models.hidden import Hidden
 from dpwords.models.run_evidence import Part, RunEvidence
-from dpwords.models.true_lengths import explained_lengths
 from dpwords.spaces.edit_channel import Channel
 from dpwords.spaces.graph import Flags
 

@@ -1,22 +1,23 @@
-"""A chain of words whose lengths have a distribution of their own, for releases of the edit channel.
+"""The lengths of true words, and a chain of words whose lengths have a distribution of their own.
 
-The distribution of the lengths is estimated from the lengths of the releases alone, and kept. Given its length, a word
-is a Markov chain without an end. Sums over all true words and alignments are exact, as in `alignments.py`, but go over
-the places of the true word as well, so that they are for short words.
+The distribution of the true lengths is estimated from the lengths of the releases of the edit channel alone, and kept.
+Given its length, a word is a Markov chain without an end. Sums over all true words and alignments are exact, as in
+`alignments.py`, but go over the places of the true word as well, so that they are for short words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from dpwords.core.compiled import kernel
+from dpwords.core.limits import DEFAULTS, Limits
+from dpwords.core.memory import check_memory
 from dpwords.core.scaled import Floats, Integers
-from dpwords.models.alignments import Alignments, EditChances
-from dpwords.models.true_lengths import explained_lengths
-from dpwords.models.tuning import WHOLE_LENGTHS_STEPS
+from dpwords.errors import InvalidValue, TooLarge
+from dpwords.models.alignments import Alignments, EditChain, EditChances
+from dpwords.models.tuning import LENGTHS_MISSING, LENGTHS_ROUNDS, WHOLE_LENGTHS_STEPS
+from dpwords.spaces.edit_channel import Channel
 
 
 class SeenWords(NamedTuple):
@@ -31,15 +32,17 @@ class SeenWords(NamedTuple):
     replaced: float
 
 
-class LengthChain:
+class LengthChain(EditChain):
     """Released words as evidence about the first symbol, and the one after each symbol.
 
-    The parameters are a row of chances for the first symbol, and one for each symbol that others follow. As in
-    `EditChain`, rows of steps have the uses of each symbol after each state, and last the words that end there.
+    The parameters are a row of chances for the first symbol, and one for each symbol that others follow. Cost of a
+    pass: see `forward` of the kernel.
     """
 
+    kernel = "edit_lengths"
+
     def __init__(self, alignments: Alignments) -> None:
-        self.alignments = alignments
+        super().__init__(alignments)
         counts = np.bincount(alignments.words.sizes, alignments.times).astype(np.float64)
         self.lengths, matrix = explained_lengths(counts, alignments.channel, alignments.limits)
         self._released = self.lengths @ matrix
@@ -55,51 +58,23 @@ class LengthChain:
 
     @property
     def groups(self) -> Integers:
-        """For each parameter, the number of its group: the parameters of a group sum to 1."""
         symbols = self.alignments.states - 1
         return np.repeat(np.arange(symbols + 1), symbols)
 
     def matrix(self, chances: Floats) -> Floats:
-        """The shares of what comes after each state, as in `EditChain`: ends are averages over all places."""
+        """The shares of what comes after each state: ends are averages over all places."""
         states = self.alignments.states
         steps = self.steps(chances)[1].reshape(states, states)
         return np.asarray(steps / np.maximum(steps.sum(axis=1, keepdims=True), 1e-300))
 
     def uses(self, steps: Floats) -> Floats:
-        """From the uses of all steps, one row for each word or sum, those of the parameters."""
         states = self.alignments.states
         return np.asarray(steps.reshape(*steps.shape[:-1], states, states)[..., :-1].reshape(*steps.shape[:-1], -1))
 
-    def steps(self, chances: Floats) -> tuple[float, Floats]:
-        """The log-likelihood of all words, and the expected uses of all steps. Cost: see `forward` of the kernel."""
-        logs, steps = self._passed(chances)
-        return float(self.alignments.times @ logs), steps
-
-    def each(self, chances: Floats) -> Iterator[tuple[Floats, Floats]]:
-        """Batches of distinct words: how often each was released, and a row of the expected uses for one copy of it."""
-        for times, uses, _ in self.alignments.each_word(kernel("edit_lengths").add_uses_each, self._model(chances)):
-            yield times, uses.reshape(len(uses), -1)
-
-    def expected(self, chances: Floats) -> tuple[float, Floats]:
-        """The log-likelihood of all words, and the expected number of uses of each parameter."""
-        log_likelihood, steps = self.steps(chances)
-        return log_likelihood, self.uses(steps)
-
-    def logs(self, chances: Floats) -> Floats:
-        """For each distinct word, the logarithm of its probability."""
-        return self._passed(chances)[0]
-
     def logs_given_length(self, chances: Floats) -> Floats:
-        """For each distinct word, the logarithm of its probability among all outputs of the same length."""
         return np.asarray(self.logs(chances) - np.log(self._released[self.alignments.words.sizes]))
 
     def covariance(self, chances: Floats, stats: Floats) -> Floats:
-        """The covariance of statistics of a true word with the scores of the parameters.
-
-        stats[q, a, b] is what a step from state a to symbol b, or last to the end, adds to statistic q. Scores of later
-        steps do not depend on what came before, nor do lengths depend on symbols, so only what is expected after each
-        step counts.
-        """
         first, onward = self._rows(chances)
         number, symbols = len(self.lengths), len(first)
         longer = np.append(np.cumsum(self.lengths[::-1])[::-1], 0.0)  # the share of words of i symbols and more
@@ -129,6 +104,73 @@ class LengthChain:
         edits = EditChances.of(self.alignments.channel, longest)
         return SeenWords(*self._rows(chances), self.lengths, edits.gap, edits.deleted, edits.kept, edits.replaced)
 
-    def _passed(self, chances: Floats) -> tuple[Floats, Floats]:
-        logs, steps = self.alignments.summed(kernel("edit_lengths").add_uses_each, self._model(chances))
-        return logs, steps.ravel()
+
+def length_channel(channel: Channel, longest_true: int, longest_released: int, limits: Limits = DEFAULTS) -> Floats:
+    """The probability of each released length j at each true length i, as entry [i, j] of a matrix.
+
+    A word of i symbols has i + 1 gaps with an inserted word each, and each of its symbols is deleted or not. A row sums
+    to 1 minus the probability of released words that are longer than `longest_released`.
+
+    >>> from dpwords.privacy.channel_parameters import best_channel
+    >>> length_channel(best_channel(symbols=4, rate=6), 2, 3).round(3)
+    array([[0.99 , 0.01 , 0.   , 0.   ],
+           [0.002, 0.978, 0.019, 0.   ],
+           [0.   , 0.005, 0.966, 0.028]])
+
+    Cost: longest_true · longest_released².
+    """
+    rows, columns = longest_true + 1, longest_released + 1
+    steps, memory = rows * columns**2, 8 * rows * columns
+    for need, limit, unit in [(steps, limits.length_steps, "steps"), (memory, limits.memory, "bytes")]:
+        if need > limit:
+            raise TooLarge(
+                f"the lengths of words of up to {longest_true} symbols, released with up to {longest_released}, would "
+                f"take {need:.0e} {unit}, and the limit is {limit:.0e}: use shorter words"
+            )
+    check_memory(memory)
+    lengths = np.arange(columns)
+    gap = np.exp(channel.log_insertions(longest_released) + lengths * np.log(channel.symbols))
+    deleted, kept, replaced = channel.shares
+    symbol_and_gap = np.convolve([deleted, kept + replaced], gap)[:columns]
+    matrix = np.empty((rows, columns))
+    matrix[0] = gap
+    for i in range(1, rows):
+        matrix[i] = np.convolve(matrix[i - 1], symbol_and_gap)[:columns]
+    return matrix
+
+
+def fit_lengths(counts: Floats, matrix: Floats) -> Floats:
+    """Shares of the true lengths that explain the numbers of released words of each length about as well as any can.
+
+    `matrix` comes from `length_channel`, and counts[j] is the number of released words of length j. The search (EM)
+    starts from equal shares and improves them until no shares can have a log-likelihood that is larger by 0.1, which is
+    no difference that data could show, or for 10,000 rounds. With little noise that takes tens of rounds, with much
+    noise all of them. Cost: entries of the matrix for each round.
+
+    >>> from dpwords.privacy.channel_parameters import best_channel
+    >>> matrix = length_channel(best_channel(symbols=4, rate=6), 4, 3)
+    >>> fit_lengths(np.array([0, 30, 970, 0]), matrix).round(2)
+    array([0.  , 0.03, 0.97, 0.  , 0.  ])
+    """
+    seen = np.flatnonzero(counts)
+    if not len(seen):
+        raise InvalidValue("there are no released words to estimate lengths from: pass at least one")
+    counts, matrix = np.asarray(counts, dtype=np.float64)[seen], matrix[:, seen]
+    if not matrix.any(axis=0).all():
+        raise InvalidValue("a released word is too long for these true lengths: allow longer true words")
+    shares = np.full(len(matrix), 1 / len(matrix))
+    for _ in range(LENGTHS_ROUNDS):
+        ratios = matrix @ (counts / (shares @ matrix)) / counts.sum()
+        shares = shares * ratios
+        missing = counts.sum() * (ratios.max() - 1)  # at most: the log-likelihood is concave, and this is its slope
+        if missing < LENGTHS_MISSING:
+            break
+    return shares
+
+
+def explained_lengths(counts: Floats, channel: Channel, limits: Limits = DEFAULTS) -> tuple[Floats, Floats]:
+    """The shares of the true lengths up to the longest likely one, and the probability of each pair of lengths."""
+    longest = len(counts) - 1
+    spare = int(4 * np.sqrt(longest + 1) * channel.shares[0] ** 0.5) + 1  # symbols that the longest word may have lost
+    matrix = length_channel(channel, longest + spare, longest, limits)
+    return fit_lengths(counts, matrix), matrix

@@ -1,7 +1,15 @@
-"""The population of words behind releases of the edit channel, which may have become longer or shorter."""
+"""The population of words behind releases of the edit channel, which may have become longer or shorter.
+
+Words may end after certain symbols, as traces of a process do, or have lengths that tell nothing about their symbols. A
+chain with a chance to end after each symbol has lengths that real words seldom have. Where there is much noise, it uses
+its freedom to explain lengths by symbols: if all words have the same length, it invents symbols for their beginnings
+and ends. So a chain whose lengths tell nothing is fitted, too, and the one is taken that explains the symbols better,
+given how long the releases are (docs/theory.md, section 15 d).
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +21,30 @@ from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
-from dpwords.models.alignments import Alignments
-from dpwords.models.edit_chains import FittedChain, better_chain, fitted_chains
-from dpwords.models.fitting import EstimateMethod, ProgressLine
+from dpwords.models.alignments import Alignments, EditChain, EndsAlike, OwnEnds
+from dpwords.models.edit_lengths import LengthChain
+from dpwords.models.fitting import EstimateMethod, Fit, ProgressLine, fit, normalised
 from dpwords.models.releases import Releases
+from dpwords.models.tuning import EDITS_MISSING, EDITS_PATIENCE
 from dpwords.spaces.edit_channel import Channel
+
+
+@dataclass(frozen=True, eq=False)
+class FittedChain:
+    """A chain with the parameters that make the releases most likely."""
+
+    chain: EditChain
+    found: Fit
+
+    @property
+    def matrix(self) -> Floats:
+        """The chances of all steps."""
+        return self.chain.matrix(self.found.chances)
+
+    @property
+    def free(self) -> int:
+        """The number of parameters that can be chosen freely."""
+        return len(self.found.chances) - len(np.unique(self.chain.groups))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +99,44 @@ def refuse_projected(mechanism: Private) -> None:
             "releases that were projected onto a language have no likelihood that can be computed: estimate from "
             "releases of the channel over an alphabet alone, not onto a system or lexicon"
         )
+
+
+def fitted_chains(
+    alignments: Alignments, steps: Floats, progress: ProgressLine | None = None
+) -> tuple[FittedChain, FittedChain]:
+    """The most likely chain with ends of their own, and one whose lengths tell nothing about symbols.
+
+    The search starts from the uses of all steps, for the former from what it has found for the latter. Cost: some tens
+    of passes for each.
+    """
+    alike = LengthChain.of(alignments) or EndsAlike(alignments)
+    one = FittedChain(alike, _fit(alike, steps, progress))
+    own_ends = OwnEnds(alignments)
+    return FittedChain(own_ends, _fit(own_ends, alike.steps(one.found.chances)[1], progress)), one
+
+
+def _fit(chain: EditChain, steps: Floats, progress: ProgressLine | None) -> Fit:
+    start = normalised(chain.uses(steps), chain.groups)
+    return fit(chain, start, progress, enough=EDITS_MISSING, patience=EDITS_PATIENCE)
+
+
+def better_chain(own_ends: FittedChain, alike: FittedChain) -> tuple[FittedChain, FittedChain, float]:
+    """The better of two chains, the other one, and the probability that chance alone makes it look better.
+
+    They are compared by the probabilities of the releases among all outputs of the same length, which do not depend on
+    how well lengths are explained. Ends of their own must gain more than they have more parameters. The difference is
+    judged by its own size (Akaike) and by how much it varies from release to release (Vuong), whichever leaves more
+    doubt. Cost: two passes.
+    """
+    one, other = (each.chain.logs_given_length(each.found.chances) for each in (own_ends, alike))
+    gains, times = one - other, own_ends.chain.alignments.times
+    gain = float(times @ gains)
+    spread = math.sqrt(float(times @ (gains - gain / times.sum()) ** 2))
+    difference = gain - (own_ends.free - alike.free)
+    by_size = 1 / (1 + math.exp(min(abs(difference), 700)))
+    by_spread = math.erfc(abs(difference) / max(spread, 1e-9) / math.sqrt(2)) / 2
+    pair = (own_ends, alike) if difference > 0 else (alike, own_ends)
+    return *pair, max(by_size, by_spread)
 
 
 def fitted_edits(
