@@ -307,7 +307,7 @@ class PlainPass:
 
     def __init__(self, evidence: RunEvidence, mechanism: Exponential, steps: int) -> None:
         self.hidden, self.times = evidence.hidden, evidence.lengths[0].times
-        rows, (_, states) = evidence.lengths[0].passes.seen.rows, self.hidden.of_symbol
+        rows, (_, states) = evidence.lengths[0].seen.rows, self.hidden.of_symbol
         rate = mechanism.weights(steps).rate
         assert rate is not None
         self.shown = np.ones((steps, len(rows), self.hidden.size))  # for each place, run and state, its weight

@@ -90,7 +90,7 @@ def test_runs_are_drawn_from_their_distribution(name: str) -> None:
     chances = random_chances(hidden)
     evidence = RunEvidence.of(mechanism, {length: codes[:1]}, hidden)
     (same,) = evidence.lengths
-    drawn = same.passes.sampled(chances[hidden.parameter], same.ending, 4000, SeededSource("draws").open())[0]
+    drawn = same.sampled(chances, 4000, SeededSource("draws").open())[0]
     joint = prior(hidden, chances, codes) * channel(mechanism, words)[:, 0]
     symbols = hidden.symbol[hidden.target[drawn]]
     expected = {tuple(row): float(share) for row, share in zip(codes.tolist(), joint / joint.sum(), strict=True)}

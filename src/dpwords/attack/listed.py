@@ -79,7 +79,7 @@ def at_drawn_outputs(
             logs += matrix[:, drawn]
     places, best = listing.joint(logs - np.logaddexp.reduce(logs, axis=0))
     hits = places.mean(axis=0)
-    return Simulated(places.mean(axis=1), hits, hits, best, best, 1.0, 1.0)
+    return Simulated(places.mean(axis=1), hits, hits, best, best)
 
 
 def _chosen(shares: Floats, uniform: Floats) -> Integers:

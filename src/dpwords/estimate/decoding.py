@@ -9,19 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from dpwords.core.compiled import kernel
 from dpwords.core.encoding import Codes
+from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue
 from dpwords.estimate.asking import Asked
 from dpwords.mechanisms.private import Private
 from dpwords.models.chains import MarkovChain, hidden_runs
 from dpwords.models.corrected import Windows
 from dpwords.models.evidence import evidence_of
-from dpwords.models.hidden import Hidden, symbol_shares
+from dpwords.models.hidden import Emissions, Pass, symbol_shares
+from dpwords.models.likeliest import LogPasses
 from dpwords.models.population import Model
 from dpwords.models.releases import Releases
 from dpwords.models.run_evidence import RunEvidence, SameLength, varying_constants
 from dpwords.spaces.choice import space_of
+from dpwords.spaces.online_likelihoods import LikelihoodRatios
 
 
 class Decoded(list[Any]):
@@ -67,7 +69,7 @@ def decoded(releases: Releases, mechanism: Private, prior: MarkovChain | None) -
     found: list[Any] = [None] * len(releases)
     wrong, released_wrong = 0.0, 0.0
     for each, rows, places in zip(evidence.lengths, words.values(), numbers, strict=True):
-        codes, apart, released_apart = _best(each, rows, evidence.hidden, chances)
+        codes, apart, released_apart = _best(each, rows, chances)
         wrong, released_wrong = wrong + float(apart.sum()), released_wrong + float(released_apart.sum())
         for number, word in zip(places.tolist(), releases.encoder.words(codes, tuple), strict=True):
             found[number] = word
@@ -84,7 +86,7 @@ def _tells_little(releases: Releases, mechanism: Private, model: Model) -> bool:
             return True
 
 
-def _evidence(mechanism: Private, words: dict[int, Codes], prior: MarkovChain | None) -> tuple[RunEvidence, Any]:
+def _evidence(mechanism: Private, words: dict[int, Codes], prior: MarkovChain | None) -> tuple[RunEvidence, Floats]:
     """The releases as evidence, one by one, and the weights of the steps of a run."""
     if prior is not None and not isinstance(prior, MarkovChain):
         raise InvalidValue(
@@ -100,7 +102,7 @@ def _evidence(mechanism: Private, words: dict[int, Codes], prior: MarkovChain | 
         lengths = []
         for each, constant in zip(evidence.lengths, uneven, strict=True):
             like = known.get(each.length)
-            usable = like is not None and len(like.factor) == len(each.factor)
+            usable = like is not None and len(like.hidden.source) == len(each.hidden.source)
             if constant is None:
                 lengths.append(each)
             elif usable and like is not None:
@@ -115,25 +117,22 @@ def _evidence(mechanism: Private, words: dict[int, Codes], prior: MarkovChain | 
     return evidence, np.maximum(prior.chances, 1e-12)  # a prior of 0 would exclude words that were possible
 
 
-def _best(each: SameLength, rows: Codes, hidden: Hidden, chances: Any) -> tuple[Codes, Any, Any]:
+def _best(each: SameLength, rows: Codes, chances: Floats) -> tuple[Codes, Floats, Floats]:
     """The codes of the best words, their expected distances, and those of the releases."""
-    length, passes = each.length, each.passes
-    found = np.zeros(rows.shape, dtype=np.int64)
-    gained, kept = np.zeros(len(rows)), np.zeros(len(rows))
-    factor = chances[hidden.parameter] * each.factor
-    by_symbol = hidden.symbol[None, :, None]
-    for part in passes.parts:
-        states = passes.expected(part, factor, each.ending, every_place=True).states
-        own = rows[part].T[:, None, :] == by_symbol
-        kept[part] = np.where(own, states, 0.0).sum(axis=(0, 1))
-        gains = _by_symbol(states, hidden)
-        kernel("decoding").best_runs(hidden.steps, passes.layers, each.ending, gains, found[part], gained[part])
-    return hidden.symbol[found], length - gained, length - kept
-
-
-def _by_symbol(states: Any, hidden: Hidden) -> Any:
-    """For each state, the probability of its symbol, which other states may have, too."""
-    _, order = hidden.of_symbol
-    if len(order) == len(np.unique(hidden.symbol[order])):
-        return states
-    return np.ascontiguousarray(symbol_shares(states, hidden)[:, np.maximum(hidden.symbol, 0)])
+    hidden, found = each.hidden, np.zeros(rows.shape, dtype=np.int64)
+    gained, kept, plain = np.zeros(len(rows)), np.zeros(len(rows)), np.zeros(len(hidden.source))
+    with np.errstate(divide="ignore"):
+        ending = np.log(hidden.accepting.astype(np.float64))
+    for part in each.parts:
+        shares = symbol_shares(each.expected(part, chances, every_place=True).states, hidden)
+        kept[part] = np.take_along_axis(shares, rows[part].T[:, None, :], axis=1).sum(axis=(0, 1))
+        places, symbols, words = shares.shape
+        number = np.arange(words * places)
+        gains = LikelihoodRatios(  # of a row for each place of each word
+            np.arange(len(number) + 1) * symbols,
+            np.tile(np.arange(symbols), len(number)),
+            shares.transpose(2, 0, 1).ravel(),
+        )
+        best = LogPasses(Pass(hidden, Emissions(number.reshape(words, places), gains)), plain, ending).likeliest()
+        found[part], gained[part] = best
+    return found, each.length - gained, each.length - kept

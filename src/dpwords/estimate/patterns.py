@@ -57,9 +57,9 @@ def answered_pattern(model: Model, pattern: Any) -> Answered:
     lengths = tuple(
         replace(
             each,
-            passes=replace(each.passes, hidden=hidden),
-            factor=each.factor[edge_was],
-            ending=each.ending[was],
+            hidden=hidden,
+            factor=np.broadcast_to(each.factor, len(model.evidence.hidden.source))[edge_was],
+            ending=np.broadcast_to(each.ending, model.evidence.hidden.size)[was],
         )
         for each in model.evidence.lengths
     )

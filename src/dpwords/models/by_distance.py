@@ -43,7 +43,7 @@ class DistanceEvidence(Evidence):
         """For equally likely words of a system, and one release."""
         if releases > 1 or not prior.is_uniform or self.mechanism.language.alike:
             return None
-        return DistancePosteriors(self) if self.mechanism.weights(self.length).base is None else None
+        return DistancePosteriors(self, prior) if self.mechanism.weights(self.length).base is None else None
 
     def uneven(self) -> None:
         if not self.mechanism.language.alike:
@@ -65,19 +65,19 @@ class DistancePosteriors(Posteriors):
 
     evidence: DistanceEvidence
 
-    @property
-    def mechanism(self) -> Exponential:
-        return self.evidence.mechanism
+    @cached_property
+    def logs(self) -> Floats:
+        """Natural logarithms of the weights of the distances."""
+        return self.evidence.mechanism.weights(self.length).logs
 
     @cached_property
     def passes(self) -> DistancePasses:
         """Sums over all runs."""
-        weights = np.exp(self.mechanism.weights(self.evidence.length).logs)
-        return DistancePasses(graph_of(self.mechanism.language), weights, self.mechanism.limits)
+        return DistancePasses(graph_of(self.mechanism.language), np.exp(self.logs), self.mechanism.limits)
 
     def cost(self) -> int:
         """The number of edges that are visited for each simulated word, by distance."""
-        return len(self.passes.graph.target) * self.evidence.length**2 * (2 + PROPOSED)
+        return len(self.passes.graph.target) * self.length**2 * (2 + PROPOSED)
 
     @property
     def gain(self) -> float:
@@ -86,8 +86,7 @@ class DistancePosteriors(Posteriors):
         All words of the length have at least the least weight, so no output is more likely than this for any word,
         divided by their number.
         """
-        logs = self.mechanism.weights(self.evidence.length).logs
-        return float(np.exp(min(logs.max() - logs.min(), 700.0)))
+        return float(np.exp(min(self.logs.max() - self.logs.min(), 700.0)))
 
     def known(self, outputs: list[Codes]) -> Known | None:
         raise self.evidence.too_many()
@@ -95,14 +94,11 @@ class DistancePosteriors(Posteriors):
     def simulated(self, samples: int) -> Simulated:
         source = SeededSource("runs that an adversary guesses")
         space = space_of(self.mechanism.language, "hamming", self.mechanism.limits)
-        words = np.asarray(space.uniform(self.evidence.length, samples, source.open()))
+        words = np.asarray(space.uniform(self.length, samples, source.open()))
         released = np.asarray(self.mechanism.seeded("outputs that an adversary sees").release_codes(words))
         stretches = [slice(begin, begin + TOGETHER) for begin in range(0, samples, TOGETHER)]
-        parts = [self._guessed(words[stretch], released[stretch], source) for stretch in stretches]
-        by_place, hits, hits_most, whole, whole_most = (
-            np.concatenate([each[column] for each in parts]) for column in range(5)
-        )
-        return Simulated(by_place.mean(axis=0), hits, hits_most, whole, whole_most, SPREAD, SPREAD)
+        parts = (self._guessed(words[stretch], released[stretch], source) for stretch in stretches)
+        return Simulated.joined(parts, SPREAD)
 
     def _guessed(self, words: Codes, released: Codes, source: SeededSource) -> tuple[Floats, ...]:
         shares, stream = self.passes.shares(released).transpose(1, 2, 0), source.open()

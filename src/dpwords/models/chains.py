@@ -88,8 +88,7 @@ class MarkovChain(ABC):
         """The same as rows of symbol codes, with the bits of a stream."""
         steps = self._steps(places)
         uniform = uniform_numbers(stream, (places, number))
-        state, hidden = np.zeros(number, dtype=np.int64), self.population
-        first = np.searchsorted(hidden.source, np.arange(hidden.size + 1))
+        state, hidden, first = np.zeros(number, dtype=np.int64), self.population, self.population.first
         words = np.zeros((number, places), dtype=np.int64)
         for place in range(places):
             total = np.concatenate([[0.0], np.cumsum(steps[place])])

@@ -27,24 +27,20 @@ class Windows:
     """ln Z of words of one length as a sum over windows and the end of a run."""
 
     def __init__(self, words: SameLength, constants: NormalisingConstants, space: Space) -> None:
-        self.hidden, self.constants, self.length = words.passes.hidden, constants, words.length
+        self.hidden, self.constants, self.length = words.hidden, constants, words.length
         self.values = np.zeros(len(self.hidden.source) + self.hidden.size)
         rows = np.asarray(list(space.uniform(self.length, UNIFORM_RUNS, SeededSource("uniform runs").open())))
         self._improve(self.hidden.taken(rows), np.zeros(len(rows), dtype=np.int64))
 
     def weighted(self, words: SameLength) -> SameLength:
         """The same words, where runs have the weight 1/Z as it is approximated."""
-        number = len(self.hidden.source)
-        ending = np.where(self.hidden.accepting, np.exp(-self.values[number:]), 0.0)
-        return replace(words, factor=np.exp(-self.values[:number]), ending=ending)
+        number, weights = len(self.hidden.source), np.exp(-self.values)
+        return replace(words, factor=weights[:number], ending=weights[number:])
 
-    def improve(self, words: SameLength, chance: Floats, round_number: int) -> float:
+    def improve(self, words: SameLength, chances: Floats, round_number: int) -> float:
         """Fit what is left unexplained, on runs drawn given some of the releases; return its standard deviation."""
-        kept = slice(0, None, max(len(words.times) // SAMPLED_RELEASES, 1))
-        seen = words.passes.seen
-        some = replace(words.passes, seen=seen._replace(rows=np.ascontiguousarray(seen.rows[kept])))
-        stream = SeededSource(f"runs of round {round_number}").open()
-        taken = some.sampled(chance * words.factor, words.ending, RUNS, stream)
+        some = words.thinned(max(len(words.times) // SAMPLED_RELEASES, 1))
+        taken = some.sampled(chances, RUNS, SeededSource(f"runs of round {round_number}").open())
         release = np.repeat(np.arange(len(taken)), RUNS)
         return self._improve(taken.reshape(-1, self.length), release)
 
@@ -81,9 +77,8 @@ def fit_corrected(
         uses = evidence.expected(found.chances)[1]
         moved = float(np.abs(uses - before).sum() / uses.sum()) if number else 1.0
         found, before = replace(found, converged=moved < STILL), uses
-        chance = found.chances[evidence.hidden.parameter]
         drawn = [(each, words) for each, words in zip(windows, lengths, strict=True) if each is not None]
-        left = [each.improve(words, chance, number) for each, words in drawn]
+        left = [each.improve(words, found.chances, number) for each, words in drawn]
         if progress is not None:
             unexplained = f"{max(left):.3f} of the normalising constants' logarithm unexplained"
             progress(f"round {number + 1} of {ROUNDS}: {unexplained}, {moved:.1%} of all steps moved")

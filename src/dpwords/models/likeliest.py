@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -14,8 +14,7 @@ from dpwords.core.limits import Limits
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Floats, Integers
 from dpwords.models.chains import MarkovChain
-from dpwords.models.hidden import Emissions, Hidden, Pass, symbol_shares
-from dpwords.models.log_passes import LogPasses
+from dpwords.models.hidden import Emissions, Hidden, Pass, symbol_shares, uniform_numbers
 from dpwords.spaces.online_likelihoods import LikelihoodRatios
 
 _LARGEST = 300.0  # ln of a likelihood ratio; with larger ones, runs are summed in logarithms
@@ -66,17 +65,100 @@ class Likeliest(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
+class LogPasses:
+    """Passes in logarithms, where products of likelihood ratios leave the range of floats.
+
+    The ratios of `passes`, and the weights of edges and of ends, are logarithms. The results are those of `Pass`, at
+    some twenty times its cost.
+    """
+
+    passes: Pass
+    factor: Floats
+    ending: Floats
+
+    @cached_property
+    def _layers(self) -> list[Integers]:
+        """The edges that can be taken at each place."""
+        layers = self.passes.layers
+        return [layers.order[begin:end] for begin, end in zip(layers.begin, layers.begin[1:], strict=False)]
+
+    @cached_property
+    def _ahead(self) -> list[Floats]:
+        """[place][state, word]: ln of the weight of all runs up to a state, ratios of the place before it included."""
+        hidden, rows = self.passes.hidden, self.passes.seen.rows
+        here = np.full((hidden.size, len(rows)), -np.inf)
+        here[0] = 0.0
+        found = [here]
+        for place, edges in enumerate(self._layers):
+            values = here[hidden.source[edges]] + self.factor[edges, None]
+            here = _summed(values, hidden.target[edges], hidden.size)
+            self._add(place, here)
+            found.append(here)
+        return found
+
+    def _add(self, place: int, logs: Floats) -> None:
+        first, state, times = self.passes.state_ratios
+        rows = self.passes.seen.rows[:, place]
+        sizes = first[rows + 1] - first[rows]
+        word = np.repeat(np.arange(len(rows)), sizes)
+        entry = np.repeat(first[rows] - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(word))
+        np.add.at(logs, (state[entry], word), times[entry])
+
+    def log_totals(self) -> Floats:
+        """ln of the weight of all runs of each word. Cost: words · edges of all layers."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.logaddexp.reduce(self._ahead[-1] + self.ending[:, None], axis=0))
+
+    def states(self) -> Floats:
+        """[place, state, word]: the probability of each state after each symbol. Cost: words · edges of all layers."""
+        hidden, ahead, total = self.passes.hidden, self._ahead, self.log_totals()
+        total = np.where(np.isfinite(total), total, 0.0)
+        back = np.repeat(self.ending[:, None], len(total), axis=1)
+        found = np.zeros((len(self._layers), *back.shape))
+        for place in reversed(range(len(self._layers))):
+            found[place] = np.exp(ahead[place + 1] + back - total)
+            edges = self._layers[place]
+            self._add(place, back)
+            values = back[hidden.target[edges]] + self.factor[edges, None]
+            back = _summed(values, hidden.source[edges], hidden.size)
+        return found
+
+    def sampled(self, runs: int, stream: Stream) -> Integers:
+        """For each word so many hidden runs, drawn from their distribution given the word, as edges.
+
+        Cost: that of `log_totals`, and length · edges into a state for each run.
+        """
+        hidden, (words, length) = self.passes.hidden, self.passes.seen.rows.shape
+        uniform = uniform_numbers(stream, (words, runs, length + 1))
+        taken = np.zeros((words, runs, length), dtype=np.int64)
+        into = [_into(hidden.target[edges], edges, hidden.size) for edges in self._layers]
+        lanes = np.arange(words)
+        for run in range(runs):
+            state = _chosen((self._ahead[-1] + self.ending[:, None]).T, uniform[:, run, length])
+            for place in reversed(range(length)):
+                edges = into[place][state]  # −1 where there are fewer
+                logs = self._ahead[place][hidden.source[edges], lanes[:, None]] + self.factor[edges]
+                picked = _chosen(np.where(edges < 0, -np.inf, logs), uniform[:, run, place])
+                taken[:, run, place] = edges[lanes, picked]
+                state = hidden.source[taken[:, run, place]]
+        return taken
+
+    def likeliest(self) -> Likeliest:
+        """The most likely run of each word. Cost: words · edges of all layers."""
+        passes, (words, length) = self.passes, self.passes.seen.rows.shape
+        states, logs = np.zeros((words, length), dtype=np.int64), np.zeros(words)
+        runs = passes.hidden.steps, passes.layers, self.factor, self.ending, passes.state_ratios
+        kernel("likeliest").likeliest(*runs, passes.seen.rows, states, logs)
+        return Likeliest(passes.hidden.symbol[states], logs)
+
+
+@dataclass(frozen=True, eq=False)
 class HiddenWords:
     """Hidden words of a chain, seen through several releases of each, where runs have the weight of the chain."""
 
     prior: MarkovChain
     joint: JointEvidence
     limits: Limits
-
-    @property
-    def seen(self) -> Emissions:
-        """The releases, as passes take them."""
-        return self.joint.seen
 
     @property
     def hidden(self) -> Hidden:
@@ -86,35 +168,25 @@ class HiddenWords:
     @cached_property
     def passes(self) -> Pass:
         """Passes over the releases."""
-        return Pass(self.hidden, self.seen, self.limits)
+        return Pass(self.hidden, self.joint.seen, self.limits)
 
     @cached_property
     def by_logs(self) -> LogPasses:
         """Passes in logarithms."""
         with np.errstate(divide="ignore"):
-            weights = np.log(self.factor), np.log(self.ending)
-        by_logs = Pass(self.hidden, self.seen._replace(ratios=self.seen.ratios._replace(times=self.joint.logs)))
-        return LogPasses(self.passes, by_logs.state_ratios, *weights)
+            factor, ending = map(np.log, self.passes.weights(self.prior.chances))
+        ratios = self.joint.seen.ratios._replace(times=self.joint.logs)
+        return LogPasses(replace(self.passes, seen=self.joint.seen._replace(ratios=ratios)), factor, ending)
 
     def _exceeds(self, most: float) -> bool:
         return bool(np.abs(self.joint.logs).max(initial=0.0) > most)
-
-    @cached_property
-    def factor(self) -> Floats:
-        """The weight of each edge."""
-        return np.ascontiguousarray(self.prior.chances[self.hidden.parameter], dtype=np.float64)
-
-    @cached_property
-    def ending(self) -> Floats:
-        """The weight of each state at the end of a run."""
-        return self.hidden.accepting.astype(np.float64)
 
     @cached_property
     def _known(self) -> tuple[Floats, Floats, bool]:
         """ln of the weight of all runs, the probability of each state, and whether they were found by logarithms."""
         if not self._exceeds(_LARGEST):
             with np.errstate(all="ignore"):
-                found = self.passes.expected(slice(None), self.factor, self.ending, every_place=True)
+                found = self.passes.expected(slice(None), self.prior.chances, every_place=True)
             if np.isfinite(found.states).all():
                 return found.log_likelihood, found.states, False
         return self.by_logs.log_totals(), self.by_logs.states(), True
@@ -127,33 +199,43 @@ class HiddenWords:
 
     def log_totals(self) -> Floats:
         """ln of the weight of all runs of each word. Cost: words · edges of all layers."""
-        if self._exceeds(_SAFE / self.seen.rows.shape[1]):
+        if self._exceeds(_SAFE / self.passes.length):
             return self.by_logs.log_totals()
-        return self.passes.log_likelihoods(self.factor, self.ending)
+        return self.passes.log_likelihoods(self.prior.chances)
 
     def sampled(self, runs: int, stream: Stream) -> Integers:
         """For each word so many runs, drawn from their distribution given the releases, as edges."""
         if self._known[2]:
             return self.by_logs.sampled(runs, stream)
-        return self.passes.sampled(self.factor, self.ending, runs, stream)
-
-    def likeliest(self) -> Likeliest:
-        """The most likely run of each word. Cost: words · edges of all layers."""
-        words, length = self.seen.rows.shape
-        states, logs = np.zeros((words, length), dtype=np.int64), np.zeros(words)
-        by_logs = self.by_logs
-        kernel("likeliest").likeliest(
-            self.hidden.steps,
-            self.passes.layers,
-            by_logs.factor,
-            by_logs.ending,
-            by_logs.state_ratios,
-            self.seen.rows,
-            states,
-            logs,
-        )
-        return Likeliest(self.hidden.symbol[states], logs)
+        return self.passes.sampled(self.prior.chances, runs, stream)
 
     def codes(self, taken: Integers) -> Codes:
         """The symbols of runs that are given by their edges."""
         return np.asarray(self.hidden.symbol[self.hidden.target[taken]])
+
+
+def _summed(logs: Floats, owner: Integers, size: int) -> Floats:
+    """The logarithms of sums: rows with the same owner are added up; −inf for owners without any."""
+    order = np.argsort(owner, kind="stable")
+    owners, begin = np.unique(owner[order], return_index=True)
+    found = np.full((size, logs.shape[1]), -np.inf)
+    found[owners] = np.logaddexp.reduceat(logs[order], begin, axis=0)
+    return found
+
+
+def _into(target: Integers, edges: Integers, size: int) -> Integers:
+    """For each state the edges into it, filled up with −1."""
+    order = np.argsort(target, kind="stable")
+    number = np.bincount(target, minlength=size)
+    found = np.full((size, int(number.max())), -1)
+    column = np.arange(len(edges)) - np.repeat(np.cumsum(number) - number, number)
+    found[target[order], column] = edges[order]
+    return found
+
+
+def _chosen(logs: Floats, uniform: Floats) -> Integers:
+    """For each row a column, drawn in proportion to e^logs by a uniform number."""
+    weights = np.exp(logs - logs.max(axis=1, keepdims=True))
+    ends = np.cumsum(weights, axis=1)
+    found = np.argmax((ends >= (uniform * ends[:, -1])[:, None]) & (weights > 0), axis=1)
+    return np.asarray(found)

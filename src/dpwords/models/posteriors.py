@@ -10,13 +10,17 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import ClassVar, NamedTuple
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
 from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Floats
 from dpwords.errors import TooLarge
+from dpwords.mechanisms.private import Private
+from dpwords.models.chains import MarkovChain, PriorWords
 
 SPREAD = 3.0  # probabilities between 0 and 1 that were corrected by up to 1 are between −1 and 2
 
@@ -41,14 +45,40 @@ class Simulated(NamedTuple):
     hits_at_most: Floats
     whole: Floats
     whole_at_most: Floats
-    hits_spread: float  # of the range of hits
-    whole_spread: float
+    hits_spread: float = 1.0  # of the range of hits
+    whole_spread: float = 1.0
+
+    @classmethod
+    def joined(cls, parts: Iterable[tuple[Floats, ...]], spread: float) -> Simulated:
+        """From some words at a time: hits at each place (a row for each word), and what else there is of each word."""
+        by_place, hits, hits_most, whole, whole_most = map(np.concatenate, zip(*parts, strict=True))
+        return cls(by_place.mean(axis=0), hits, hits_most, whole, whole_most, spread, spread)
 
 
+@dataclass(frozen=True, eq=False)
 class Posteriors(ABC):
     """Words of one length with a prior, seen through some releases of each."""
 
+    evidence: Any  # what releases tell, of the kind that each subclass names
+    prior_words: PriorWords
+    releases: int = 1
+
     too_large: ClassVar[str] = "the system is too large to simulate what can be guessed: use a shorter length"
+
+    @property
+    def mechanism(self) -> Private:
+        """The mechanism that made the releases."""
+        return cast("Private", self.evidence.mechanism)
+
+    @property
+    def length(self) -> int:
+        """The length of the words."""
+        return int(self.evidence.length)
+
+    @property
+    def prior(self) -> MarkovChain:
+        """The chain that the words come from."""
+        return self.prior_words.known
 
     @property
     def gain(self) -> float:

@@ -8,31 +8,40 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpwords.core import threads
 from dpwords.core.encoding import Codes
 from dpwords.core.limits import Limits
 from dpwords.core.scaled import Floats, Integers
 from dpwords.mechanisms.private import Private
 from dpwords.models.evidence import evidence_of
-from dpwords.models.hidden import Emissions, Expected, Hidden, Pass
+from dpwords.models.hidden import Expected, Hidden, Pass
 from dpwords.models.normalising_constants import NormalisingConstants
 
 
-@dataclass(frozen=True, eq=False)
-class SameLength:
-    """Distinct released words of one length: passes over them, and how often each of them was released.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SameLength(Pass):
+    """Distinct released words of one length, and how often each of them was released."""
 
-    `factor` and `ending` multiply the weight of each edge, and of each state at the end of a run.
-    """
-
-    passes: Pass
     times: Floats
-    factor: Floats
-    ending: Floats
 
-    @property
-    def length(self) -> int:
-        """The length of the words."""
-        return int(self.passes.seen.rows.shape[1])
+    def thinned(self, share: int) -> SameLength:
+        """One of so many of the words, spread evenly over all of them."""
+        rows = np.ascontiguousarray(self.seen.rows[::share])
+        return replace(self, seen=self.seen._replace(rows=rows), times=self.times[::share])
+
+    def total(self, chances: Floats) -> tuple[float, Floats]:
+        """The log-likelihood of all words, and the expected uses of each edge."""
+        found: list[tuple[float, Floats]] = [(0.0, np.zeros(0))] * len(self.parts)
+
+        def work(numbers: slice) -> None:
+            for number in range(numbers.start, numbers.stop):
+                part = self.parts[number]
+                one = self.expected(part, chances)
+                found[number] = float(self.times[part] @ one.log_likelihood), one.uses @ self.times[part]
+
+        cost = len(self.layers.order) * (self.parts[0].stop if self.parts else 1)
+        threads.in_parts(work, len(self.parts), cost=cost, most=self.limits.threads)
+        return float(sum(value for value, _ in found)), np.sum([uses for _, uses in found], axis=0)
 
 
 class Part(NamedTuple):
@@ -66,47 +75,34 @@ class RunEvidence:
     @property
     def limits(self) -> Limits:
         """The limits of the computation."""
-        return self.lengths[0].passes.limits
+        return self.lengths[0].limits
 
     def expected(self, chances: Floats) -> tuple[float, Floats]:
         """The log-likelihood of all releases, and the expected number of uses of each parameter."""
-        chance, likelihood, uses = chances[self.hidden.parameter], 0.0, np.zeros(len(self.hidden.source))
+        likelihood, uses = 0.0, np.zeros(len(self.hidden.source))
         for each in self.lengths:
-            one, used = each.passes.total(chance * each.factor, each.ending, each.times)
+            one, used = each.total(chances)
             likelihood, uses = likelihood + one, uses + used
-        return likelihood, self.by_parameter(uses)
+        return likelihood, np.bincount(self.hidden.parameter, uses, len(self.groups)).astype(np.float64)
 
     def each(self, chances: Floats, every_place: bool = False) -> Iterator[Part]:
         """What is expected of each released word, a part of the words at a time."""
-        chance = chances[self.hidden.parameter]
         for each in self.lengths:
-            for part in each.passes.parts:
-                found = each.passes.expected(part, chance * each.factor, each.ending, every_place)
-                yield Part(each.length, each.times[part], found)
-
-    def by_parameter(self, uses: Floats) -> Floats:
-        """The uses of parameters, from those of edges."""
-        return np.bincount(self.hidden.parameter, uses, len(self.groups)).astype(np.float64)
+            for part in each.parts:
+                yield Part(each.length, each.times[part], each.expected(part, chances, every_place))
 
     def sample(self, number: int) -> RunEvidence:
         """About so many of the released words, spread evenly over all of them."""
         share = max(int(sum(len(each.times) for each in self.lengths) / number), 1)
-        return replace(self, lengths=tuple(_thinned(each, share) for each in self.lengths))
-
-
-def _thinned(words: SameLength, share: int) -> SameLength:
-    passes, kept = words.passes, slice(0, None, share)
-    seen = Emissions(np.ascontiguousarray(passes.seen.rows[kept]), passes.seen.ratios)
-    return replace(words, passes=replace(passes, seen=seen), times=words.times[kept])
+        return replace(self, lengths=tuple(each.thinned(share) for each in self.lengths))
 
 
 def _same_length(mechanism: Private, rows: Codes, hidden: Hidden, distinct: bool) -> SameLength:
     number = np.ones(len(rows), dtype=np.int64)
     if distinct:
         rows, number = np.unique(rows, axis=0, return_counts=True)
-    passes = Pass(hidden, evidence_of(mechanism, rows.shape[1]).seen(rows), mechanism.limits)
-    ending = hidden.accepting.astype(np.float64)
-    return SameLength(passes, number.astype(np.float64), np.ones(len(hidden.source)), ending)
+    seen = evidence_of(mechanism, rows.shape[1]).seen(rows)
+    return SameLength(hidden, seen, mechanism.limits, times=number.astype(np.float64))
 
 
 def varying_constants(mechanism: Private, lengths: Iterable[int]) -> list[NormalisingConstants | None] | None:

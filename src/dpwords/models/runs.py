@@ -22,7 +22,7 @@ from dpwords.core.scaled import Floats
 from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.online import Online
 from dpwords.mechanisms.private import Private
-from dpwords.models.chains import MarkovChain, PriorWords
+from dpwords.models.chains import PriorWords
 from dpwords.models.hidden import Emissions, emissions_of_own_symbol, uniform_numbers
 from dpwords.models.likeliest import HiddenWords, JointEvidence, Likeliest, together
 from dpwords.models.listed import Evidence, weighted_logs
@@ -68,20 +68,6 @@ class RunPosteriors(Posteriors):
     """Words that releases tell about place by place, up to the normalising constant, and how likely each of them is."""
 
     evidence: PlaceEvidence
-    prior_words: PriorWords
-    releases: int
-
-    @property
-    def mechanism(self) -> Private:
-        return self.evidence.mechanism
-
-    @property
-    def length(self) -> int:
-        return self.evidence.length
-
-    @property
-    def prior(self) -> MarkovChain:
-        return self.prior_words.known
 
     @property
     def constants(self) -> NormalisingConstants | None:
@@ -105,7 +91,6 @@ class RunPosteriors(Posteriors):
         return len(layers.order) * (6 + self.releases + 2 * self.proposed)
 
     def simulated(self, samples: int) -> Simulated:
-        """Draw words and releases with fixed seeds, and guess each of them. Cost: samples · `cost`."""
         source = SeededSource("runs that an adversary guesses")
         words = self.prior.drawn(self.length, samples, source.open())
         seeded = self.mechanism.seeded("outputs that an adversary sees")
@@ -126,15 +111,11 @@ class RunPosteriors(Posteriors):
                 found[number] = self._guessed(Emissions(rows, emissions.ratios), words[part], uniform, proposals)
 
         threads.in_parts(work, len(parts), cost=size * self.cost(), most=self.mechanism.limits.threads)
-        by_place, hits, hits_most, whole, whole_most = (
-            np.concatenate([each[column] for each in found]) for column in range(5)
-        )
-        spread = 1.0 if self.constants is None else SPREAD
-        whole_spread = spread
-        if self._release_is_best:
-            whole = whole_most = self.mechanism._distances(words, 1).shares[:, 0]  # the release is the best guess
-            whole_spread = 1.0
-        return Simulated(by_place.mean(axis=0), hits, hits_most, whole, whole_most, spread, whole_spread)
+        simulated = Simulated.joined(found, 1.0 if self.constants is None else SPREAD)
+        if not self._release_is_best:
+            return simulated
+        whole = self.mechanism._distances(words, 1).shares[:, 0]
+        return simulated._replace(whole=whole, whole_at_most=whole, whole_spread=1.0)
 
     def _together(self, emissions: Emissions, more: tuple[Codes, float] | None = None) -> JointEvidence:
         return together(emissions, self.releases, len(self.prior.population.alphabet), more)
@@ -144,7 +125,7 @@ class RunPosteriors(Posteriors):
     ) -> tuple[Floats, ...]:
         hidden = HiddenWords(self.prior, self._together(emissions), self.mechanism.limits)
         logs, shares = hidden.shares()
-        best = hidden.likeliest()
+        best = hidden.by_logs.likeliest()
         chance = np.minimum(np.exp(best.logs - logs), 1.0)
         if self.constants is None:
             by_place = shares.max(axis=1).T
@@ -181,7 +162,7 @@ class RunPosteriors(Posteriors):
             return chance
         away = HiddenWords(self.prior, self._together(emissions, (best.words, -tilt)), limits)
         near = HiddenWords(self.prior, self._together(emissions, (best.words, tilt)), limits)
-        largest = away.likeliest().logs + tilt * self.length - logs
+        largest = away.by_logs.likeliest().logs + tilt * self.length - logs
         mean = near.log_totals() - tilt * self.length - logs
         return np.minimum(np.exp(np.minimum(largest - mean, 0.0)), 1.0)
 
@@ -193,7 +174,7 @@ class RunPosteriors(Posteriors):
         logs, shares = hidden.shares()
         if not np.isfinite(logs[0]):
             return None
-        best = hidden.likeliest()
+        best = hidden.by_logs.likeliest()
         if self.constants is None:
             return Known(shares[:, :, 0], best.words[0], float(np.exp(best.logs[0] - logs[0])))
         taken = hidden.sampled(DRAWN, SeededSource("runs given releases").open())
@@ -216,8 +197,7 @@ class RunPosteriors(Posteriors):
     def _log_weights(self, hidden: HiddenWords, words: Codes, outputs: Codes) -> Floats:
         """ln of the weight of words as passes over them have it: of the chain, and of each place that agrees."""
         agree = sum((words == output).sum(axis=1) for output in outputs)
-        with np.errstate(divide="ignore"):
-            chain = np.log(hidden.factor)[hidden.hidden.taken(words)].sum(axis=1)
+        chain = hidden.by_logs.factor[hidden.hidden.taken(words)].sum(axis=1)
         return np.asarray(chain + np.log(ratio_of(self.evidence.rate)) * agree)
 
 
