@@ -14,7 +14,7 @@ from dpwords.core.randomness import SeededSource
 from dpwords.core.scaled import Floats, Integers
 from dpwords.models.hidden import uniform_numbers
 from dpwords.models.listed import Evidence
-from dpwords.models.posteriors import Simulated
+from dpwords.models.posteriors import Known, Simulated
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +27,17 @@ class LikelyWords:
     words: Codes
     log_prior: Floats
     inputs: Codes
+    symbols: int  # of the alphabet
+
+    def known(self, log_probs: Floats) -> Known | None:
+        """What is known by Bayes' rule, if each word leads to what was seen with a probability whose ln is given."""
+        logs = self.log_prior + log_probs
+        total = float(np.logaddexp.reduce(logs))
+        if not np.isfinite(total):
+            return None
+        shares, best = np.exp(logs - total), int(logs.argmax())
+        places = np.array([np.bincount(column, shares, self.symbols) for column in self.words.T], dtype=np.float64)
+        return Known(places, self.words[best], float(shares[best]))
 
     def joint(self, logs: Floats) -> tuple[Floats, Floats]:
         """For each output (column of ln of joint probabilities), the largest sum for a symbol at each place (row), and

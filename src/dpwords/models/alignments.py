@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -149,8 +149,6 @@ class EditChain(ABC):
     start, and each symbol. Uses of all steps are a matrix with a row for each state, all rows one behind the other.
     """
 
-    kernel: ClassVar[str]  # the file of the loop over words
-
     def __init__(self, alignments: Alignments) -> None:
         self.alignments = alignments
 
@@ -180,6 +178,11 @@ class EditChain(ABC):
         expected after it.
         """
 
+    @property
+    @abstractmethod
+    def _loop(self) -> Callable[..., None]:
+        """The loop over words for this kind of chain."""
+
     @abstractmethod
     def _model(self, chances: Floats) -> NamedTuple:
         """The chain in the form that the loop takes."""
@@ -189,7 +192,7 @@ class EditChain(ABC):
         return uses.reshape(*uses.shape[:-2], -1)
 
     def _summed(self, chances: Floats) -> tuple[Floats, Floats]:
-        return self.alignments.summed(kernel(self.kernel).add_uses_each, self._model(chances))
+        return self.alignments.summed(self._loop, self._model(chances))
 
     def logs(self, chances: Floats) -> Floats:
         """For each distinct word, the logarithm of its probability."""
@@ -214,7 +217,7 @@ class EditChain(ABC):
 
         Cost: that of `steps`, and the number of steps for each distinct word.
         """
-        for times, uses, logs in self.alignments.each_word(kernel(self.kernel).add_uses_each, self._model(chances)):
+        for times, uses, logs in self.alignments.each_word(self._loop, self._model(chances)):
             yield times, self._counts(chances, uses, logs)
 
     def scores(self, chances: Floats, steps: Floats) -> Floats:
@@ -238,8 +241,6 @@ class OwnEnds(EditChain):
     >>> int(chain.groups.max()), bool(uses.sum() > 3)
     (2, True)
     """
-
-    kernel = "alignments"
 
     def __init__(self, alignments: Alignments) -> None:
         super().__init__(alignments)
@@ -293,6 +294,10 @@ class OwnEnds(EditChain):
                 "all positive"
             )
         return super()._counts(chances, counts, logs)
+
+    @property
+    def _loop(self) -> Callable[..., None]:
+        return cast("Callable[..., None]", kernel("alignments").add_uses_each)
 
     def _model(self, chances: Floats) -> SeenChain:
         """The chain in the form that the loop takes.

@@ -7,10 +7,12 @@ Given its length, a word is a Markov chain without an end. Sums over all true wo
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, cast
 
 import numpy as np
 
+from dpwords.core.compiled import kernel
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.memory import check_memory
 from dpwords.core.scaled import Floats, Integers
@@ -38,8 +40,6 @@ class LengthChain(EditChain):
     The parameters are a row of chances for the first symbol, and one for each symbol that others follow. Cost of a
     pass: see `forward` of the kernel.
     """
-
-    kernel = "edit_lengths"
 
     def __init__(self, alignments: Alignments) -> None:
         super().__init__(alignments)
@@ -98,6 +98,10 @@ class LengthChain(EditChain):
         symbols = self.alignments.states - 1
         rows = chances.reshape(symbols + 1, symbols)
         return np.ascontiguousarray(rows[0]), np.ascontiguousarray(rows[1:])
+
+    @property
+    def _loop(self) -> Callable[..., None]:
+        return cast("Callable[..., None]", kernel("edit_lengths").add_uses_each)
 
     def _model(self, chances: Floats) -> SeenWords:
         longest = int(self.alignments.words.sizes.max(initial=0))
