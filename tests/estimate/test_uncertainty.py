@@ -23,7 +23,7 @@ def test_covariances_are_those_of_all_words(name: str, kind: Any) -> None:
     language, length = LANGUAGES[name]
     hidden = hidden_runs(language)
     chances, expected = random_chances(hidden, 3), 0
-    question = of_symbols(hidden, kind, length if kind == "place" else 1)
+    question = of_symbols(hidden.alphabet, kind, length if kind == "place" else 1, hidden)
     lengths = {length: 2.0, length - 1: 3.0} if len(listed(language, length - 1)[0]) else {length: 2.0}
     for each, number in lengths.items():
         _, codes = listed(language, each)

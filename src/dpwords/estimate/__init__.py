@@ -29,17 +29,16 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.errors import InvalidValue, named
-from dpwords.estimate.asking import Asked
+from dpwords.estimate.asking import Asked, fitted_model
 from dpwords.estimate.decoding import Decoded, decoded
 from dpwords.estimate.reports import answered_report
 from dpwords.estimate.results import Estimate, Estimates
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
 from dpwords.models.chains import Chain, MarkovChain
-from dpwords.models.edit_model import EditModel, fitted_edits
-from dpwords.models.evidence import evidence_of
+from dpwords.models.edit_model import EditModel
 from dpwords.models.fitting import MethodName, ProgressLine
-from dpwords.models.population import Model, fitted
+from dpwords.models.population import Model
 from dpwords.models.releases import Releases
 
 __all__ = [
@@ -190,11 +189,7 @@ def model(releases: Any, mechanism: Private, *, progress: ProgressLine | None = 
     >>> chain.transitions["a"]["b"] > 0.95
     True
     """
-    checked = Releases.of(releases, mechanism)
-    channel = evidence_of(mechanism, int(checked.words.sizes.max())).channel
-    if channel is not None:
-        return fitted_edits(checked, mechanism, channel, progress)
-    return fitted(checked, mechanism, progress)
+    return fitted_model(Releases.of(releases, mechanism), mechanism, progress)
 
 
 def chain(language: Language, transitions: Mapping[Any, Mapping[Any, float]], *, limits: Limits = DEFAULTS) -> Chain:

@@ -11,7 +11,6 @@ is nearly flat may have its largest value where errors seem to be small; errors 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -47,8 +46,7 @@ class Noise(NamedTuple):
         return cls(one, float(two) / places if places else 1.0, m, least)
 
 
-@dataclass(frozen=True, eq=False)
-class Inverted:
+class Inverted(NamedTuple):
     """Unbiased estimates, their standard errors, and what plain counting would give."""
 
     shares: Floats

@@ -10,7 +10,7 @@ from dpwords.core.encoding import Ragged
 from dpwords.core.scaled import Integers
 from dpwords.core.symbols import is_hashable
 from dpwords.errors import InvalidValue, NotInLanguage
-from dpwords.estimate.results import Estimates, estimates, interval_factor, on_simplex
+from dpwords.estimate.results import Estimates, estimates, interval_factor
 from dpwords.mechanisms.mechanism import NamedItems
 from dpwords.models.fitting import EstimateMethod, MethodName
 from dpwords.models.releases import listed
@@ -53,7 +53,6 @@ def answered_report(
     counted = named / report.size
     return estimates(
         report.items,
-        on_simplex(raw),
         raw,
         errors,
         confidence=confidence,

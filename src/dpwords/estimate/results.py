@@ -79,7 +79,6 @@ def interval_factor(confidence: object) -> float:
 
 def estimates(
     labels: Iterable[Any],
-    shares: Floats,
     raw: Floats,
     errors: Floats,
     known: Floats | None = None,
@@ -90,13 +89,14 @@ def estimates(
     question: str,
     method: EstimateMethod,
 ) -> Estimates:
-    """A table of estimates. `raw` are the estimates before they were made shares; intervals are around these.
+    """A table of estimates. Intervals are around `raw`, the estimates before those of an inversion are made shares.
 
     `known` are the errors by which estimates are refused or called rough, where some of the errors are not computed.
     Patterns are questions of their own each, so that the least certain one counts. Intervals of shares of words, and
     all intervals from very few releases, are at least as wide as those of a sample of as many words without noise.
     Raises `InvalidValue` if the errors are as large as they can be.
     """
+    shares = on_simplex(raw) if method is EstimateMethod.INVERSE else raw
     possible = (shares > 0) | (method is EstimateMethod.INVERSE)  # a share of a fit is 0 only where it must be
     sampled = releases < VERY_FEW or question in _OF_WORDS
     least = np.where(possible, sampling_errors(shares, releases), 0.0) if sampled else 0.0

@@ -10,7 +10,7 @@ scores under the fitted population (docs/theory.md, section 15).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,8 +29,7 @@ _TWO_SIDED = 1.96  # standard errors at which a chance on the boundary counts as
 _WIDEST = 0.5  # the largest standard deviation that a number between 0 and 1 can have
 
 
-@dataclass(frozen=True, eq=False)
-class Answered:
+class Answered(NamedTuple):
     """Estimated shares, and their standard errors."""
 
     shares: Floats
