@@ -46,19 +46,19 @@ def test_shares_of_symbols_by_distance_are_those_of_the_releases_of_a_word() -> 
         mechanism = make(Limits())
         words = exhaustive.words(mechanism.language, length)
         codes = np.array([[mechanism.language.alphabet.codes[symbol] for symbol in word] for word in words])
-        passes = DistancePosteriors(DistanceEvidence(mechanism, length), PriorWords(mechanism.language)).passes
-        found, totals = passes.shares(codes), passes.log_totals(codes)
+        known = DistancePosteriors(DistanceEvidence(mechanism, length), PriorWords(mechanism.language))
+        found, totals = known.shares(codes), known.log_totals(codes)
         for number, word in enumerate(words):
             law = mechanism.given(word)
             expected = np.zeros(found.shape[1:])
             for output, symbols in zip(words, codes, strict=True):
                 expected[np.arange(length), symbols] += math.exp(law.log_prob(output))
             assert found[number] == pytest.approx(expected, abs=1e-12)
-            assert math.log(passes.values[0]) - totals[number] == pytest.approx(law.log_prob(word), rel=1e-11)
+            assert known.logs[0] - totals[number] == pytest.approx(law.log_prob(word), rel=1e-11)
     many = DistanceEvidence(dw.Exponential(CELLS, 8, utility=dw.Inverse(0.5)), 200)
     long = DistancePosteriors(many, PriorWords(CELLS))
     walk = np.array([[CELLS.alphabet.codes[cell] for cell in [(0, 1), (0, 0)] * 100]])
-    assert long.passes.shares(walk).sum(axis=2) == pytest.approx(1)
+    assert long.shares(walk).sum(axis=2) == pytest.approx(1)
 
 
 def test_no_word_gains_more_than_the_largest_weight_over_the_least() -> None:

@@ -16,10 +16,11 @@ from dpwords.estimate import inversion
 from dpwords.estimate.edits import answered_edits, counted_edits, least_error
 from dpwords.estimate.questions import RunQuestion, counted_shares, followed, of_states, of_symbols
 from dpwords.estimate.results import Estimates, estimates, hopeless, interval_factor, sampling_errors
-from dpwords.estimate.uncertainty import Answered, answered, fitted_lengths
+from dpwords.estimate.uncertainty import Answered, answered, length_errors
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
 from dpwords.models.chains import hidden_runs
+from dpwords.models.edit_lengths import explained_lengths
 from dpwords.models.edit_model import EditModel, fitted_edits, refuse_projected
 from dpwords.models.evidence import evidence_of
 from dpwords.models.fitting import EstimateMethod, MethodName, ProgressLine
@@ -138,7 +139,8 @@ class Asked:
         plain = counts / counts.sum()
         if self._channel is not None:
             refuse_projected(self.mechanism)
-            shares, errors = fitted_lengths(counts, self._channel, self.mechanism.limits)
+            shares, matrix = explained_lengths(counts, self._channel, self.mechanism.limits)
+            errors = length_errors(shares, matrix, float(counts.sum()))
             plain = np.append(plain, np.zeros(len(shares) - len(plain)))
             return self._estimates(range(len(shares)), shares, errors, EM, plain)
         errors = sampling_errors(plain, counts.sum())

@@ -45,35 +45,48 @@ class Decoded(list[Any]):
         )
 
 
-def decoded(releases: Releases, mechanism: Private, prior: MarkovChain | None) -> Decoded:
-    """For each release the word of the language with the least expected distance from the true one.
+def decode(releases: Any, mechanism: Private, prior: MarkovChain | None = None) -> Decoded:
+    """For each release, the word of the language with the least expected distance from the true one.
 
-    Cost: a pass over the releases, and one search for the best run for each; with a model that was fitted to them, also
-    the errors of its shares of symbols.
+    This is a guess of the true word by whoever has the release: it costs no privacy, and it is not a release of its
+    own. `prior` is a chain on the language, fitted (`model`) or assumed (`chain`); without one, all words of the
+    language are equally likely, and little is gained. The result is a list of words with `expected_distance`, how far
+    they are from the true ones on average if the prior is right, and `released_distance`, the same for the releases. If
+    the prior is wrong, these distances are, too. A prior that was fitted to releases that tell little is wrong, and
+    with these same releases there is a warning. Cost: a pass over the releases, and one search for the best run for
+    each; with a model that was fitted to them, also the errors of its shares of symbols.
+
+    >>> import dpwords as dw
+    >>> mechanism = dw.Exponential(dw.Words("ab"), epsilon=1)
+    >>> releases = mechanism.seeded(1).release_all(["aaaa"] * 300)
+    >>> likely = dw.estimate.decode(releases, mechanism, dw.estimate.model(releases, mechanism))
+    >>> likely[0], likely.expected_distance < likely.released_distance
+    (('a', 'a', 'a', 'a'), True)
     """
-    if evidence_of(mechanism, int(releases.words.sizes.max())).channel is not None:
+    checked = Releases.of(releases, mechanism)
+    if evidence_of(mechanism, int(checked.words.sizes.max())).channel is not None:
         raise InvalidValue("only words that keep their length are decoded, and the edit channel changes it")
     if (
         isinstance(prior, Model)
-        and prior.fitted_to == releases.fingerprint(mechanism)
-        and _tells_little(releases, mechanism, prior)
+        and prior.fitted_to == checked.fingerprint(mechanism)
+        and _tells_little(checked, mechanism, prior)
     ):
         warnings.warn(
-            f"{len(releases)} releases at this ε are too few to fit a prior to: the decoded words are hardly more than "
+            f"{len(checked)} releases at this ε are too few to fit a prior to: the decoded words are hardly more than "
             "guesses, and the expected distance is too small; pass a chain that is known (estimate.chain), or release "
             "with a larger ε",
-            stacklevel=3,
+            stacklevel=2,
         )
-    words, numbers = releases.by_length(), releases.words.by_length()
+    words, numbers = checked.by_length(), checked.words.by_length()
     evidence, chances = _evidence(mechanism, words, prior)
-    found: list[Any] = [None] * len(releases)
+    found: list[Any] = [None] * len(checked)
     wrong, released_wrong = 0.0, 0.0
     for each, rows, places in zip(evidence.lengths, words.values(), numbers, strict=True):
         codes, apart, released_apart = _best(each, rows, chances)
         wrong, released_wrong = wrong + float(apart.sum()), released_wrong + float(released_apart.sum())
-        for number, word in zip(places.tolist(), releases.encoder.words(codes, tuple), strict=True):
+        for number, word in zip(places.tolist(), checked.encoder.words(codes, tuple), strict=True):
             found[number] = word
-    return Decoded(found, wrong / len(releases), released_wrong / len(releases))
+    return Decoded(found, wrong / len(checked), released_wrong / len(checked))
 
 
 def _tells_little(releases: Releases, mechanism: Private, model: Model) -> bool:

@@ -14,15 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpwords.core.limits import Limits
 from dpwords.core.scaled import Floats, Integers
 from dpwords.estimate.questions import NONE, RunQuestion
 from dpwords.estimate.results import sampling_errors
 from dpwords.estimate.tuning import FEWEST_USES, FEWEST_WORDS, SMALL, SPREAD_SHARE, UNSEEN
-from dpwords.models.edit_lengths import explained_lengths
 from dpwords.models.hidden import Hidden
 from dpwords.models.run_evidence import Part, RunEvidence
-from dpwords.spaces.edit_channel import Channel
 from dpwords.spaces.graph import Flags
 
 _TWO_SIDED = 1.96  # standard errors at which a chance on the boundary counts as rejected
@@ -90,9 +87,17 @@ class Moments:
         self.slopes += scores @ times
 
     def errors(self, along: Floats, uses: Floats, groups: Integers, releases: float) -> Floats:
-        """The standard errors of the numbers of answers; `along` are the covariances K of docs/theory.md, 15 e."""
+        """The standard errors of the numbers of answers; `along` are the covariances K of docs/theory.md, 15 e.
+
+        The variances are (v − G·S⁻¹·G′) + K·S⁻¹·K′. Where there are as few releases as parameters, scores seem to
+        explain everything; what they explain counts with the weight of `trust`, which is how far sums over releases of
+        products of different scores mean something: 1 − (parameters/releases)² or 0.
+        """
         free = inside(self.information, uses, groups)
-        return np.asarray(np.sqrt(variance_of(self.own, self.cross, along, self.information, free, releases)))
+        trust = max(1 - (np.count_nonzero(free) / releases) ** 2, 0.0)
+        root = root_of_inverse(self.information, free, trust)
+        left = np.maximum(self.own - trust * ((self.cross @ root) ** 2).sum(axis=1), 0.0)
+        return np.asarray(np.sqrt(left + ((along @ root) ** 2).sum(axis=1)))
 
     def least_seen(self, uses: Floats, groups: Integers, chances: Floats) -> Floats:
         """For each parameter on the boundary a standard error of its number of uses; 0 for all others.
@@ -220,42 +225,19 @@ def inside(information: Floats, uses: Floats, groups: Integers) -> Flags:
     return np.asarray((np.minimum(uses, others) >= FEWEST_USES) & shown)
 
 
-def variance_of(own: Floats, cross: Floats, along: Floats, information: Floats, free: Flags, releases: float) -> Floats:
-    """The variances of answers: (v − G·S⁻¹·G′) + K·S⁻¹·K′, with the names of docs/theory.md, section 15 e.
-
-    Where there are as few releases as parameters, scores seem to explain everything; what they explain counts with the
-    weight of `trust`.
-    """
-    root = root_of_inverse(information, free, releases)
-    explained = ((cross @ root) ** 2).sum(axis=1)
-    left = np.maximum(own - trust(free, releases) * explained, 0.0)
-    return np.asarray(left + ((along @ root) ** 2).sum(axis=1))
-
-
-def trust(free: Flags, releases: float) -> float:
-    """How far sums over releases of products of different scores mean something: 1 − (parameters/releases)² or 0."""
-    return float(max(1 - (np.count_nonzero(free) / releases) ** 2, 0.0))
-
-
-def root_of_inverse(information: Floats, free: Flags, releases: float) -> Floats:
+def root_of_inverse(information: Floats, free: Flags, trust: float) -> Floats:
     """A matrix R with R·R′ = the inverse of the information about the parameters that do not lie on the boundary.
 
     All others count as known. Directions about which there is no information are left out. The products of different
-    scores count with the weight of `trust`.
+    scores count with the weight `trust`.
     """
     scale = np.sqrt(np.where(free, np.diagonal(information), 0.0))
     scale[scale == 0.0] = np.inf
-    correlation = trust(free, releases) * information / np.outer(scale, scale)
+    correlation = trust * information / np.outer(scale, scale)
     np.fill_diagonal(correlation, np.where(free, 1.0, 0.0))
     values, vectors = np.linalg.eigh(correlation)
     keep = values > SMALL * values.max(initial=0.0)
     return np.asarray(vectors[:, keep] / np.sqrt(values[keep]) / scale[:, None])
-
-
-def fitted_lengths(counts: Floats, channel: Channel, limits: Limits) -> tuple[Floats, Floats]:
-    """The shares of the true lengths up to the longest likely one, and their standard errors."""
-    shares, matrix = explained_lengths(counts, channel, limits)
-    return shares, length_errors(shares, matrix, float(counts.sum()))
 
 
 def length_errors(shares: Floats, matrix: Floats, releases: float) -> Floats:

@@ -17,7 +17,6 @@ import numpy as np
 from dpwords.core import threads
 from dpwords.core.compiled import kernel
 from dpwords.core.encoding import Codes
-from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import SeededSource
 from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue, named
@@ -66,18 +65,18 @@ class DistancePosteriors(Posteriors):
     evidence: DistanceEvidence
 
     @cached_property
+    def graph(self) -> Graph:
+        """The runs."""
+        return graph_of(self.mechanism.language)
+
+    @cached_property
     def logs(self) -> Floats:
         """Natural logarithms of the weights of the distances."""
         return self.evidence.mechanism.weights(self.length).logs
 
-    @cached_property
-    def passes(self) -> DistancePasses:
-        """Sums over all runs."""
-        return DistancePasses(graph_of(self.mechanism.language), np.exp(self.logs), self.mechanism.limits)
-
     def cost(self) -> int:
         """The number of edges that are visited for each simulated word, by distance."""
-        return len(self.passes.graph.target) * self.length**2 * (2 + PROPOSED)
+        return len(self.graph.target) * self.length**2 * (2 + PROPOSED)
 
     @property
     def gain(self) -> float:
@@ -101,32 +100,26 @@ class DistancePosteriors(Posteriors):
         return Simulated.joined(parts, SPREAD)
 
     def _guessed(self, words: Codes, released: Codes, source: SeededSource) -> tuple[Floats, ...]:
-        shares, stream = self.passes.shares(released).transpose(1, 2, 0), source.open()
+        shares, stream = self.shares(released).transpose(1, 2, 0), source.open()
         runs = np.stack([np.asarray(self.mechanism._law(codes).draw(PROPOSED, stream)) for codes in released])
-        logs = self.passes.log_totals(np.concatenate([words, released, *runs]))
+        logs = self.log_totals(np.concatenate([words, released, *runs]))
         own, of_released, proposed = np.split(logs, [len(words), 2 * len(words)])
-        proposed, chance = proposed.reshape(-1, PROPOSED), self.passes.values[0] * np.exp(-of_released)
+        proposed, chance = proposed.reshape(-1, PROPOSED), np.exp(self.logs)[0] * np.exp(-of_released)
         uniform = uniform_numbers(stream, proposed.shape)
         wrong = corrections(words, runs, own, proposed, uniform, released, shares.shape[1])
         return *wrong.hits(shares), chance + wrong.guess, chance + wrong.largest
 
-
-@dataclass(frozen=True, eq=False)
-class DistancePasses:
-    """Sums over all runs of a graph of the weight values[d] of their distance d from each of some words."""
-
-    graph: Graph
-    values: Floats
-    limits: Limits = DEFAULTS
-
     def log_totals(self, words: Codes) -> Floats:
-        """The logarithm of the sum for each word. Cost: words · edges · length² / 2."""
+        """For each word, ln of the sum over all runs of the weight of their distance from it.
+
+        Cost: words · edges · length² / 2.
+        """
         logs = np.empty(len(words))
         self._passed("log_totals", words, logs)
         return logs
 
     def shares(self, words: Codes) -> Floats:
-        """[word, place, symbol]: the share that runs with a symbol at a place have in the sum.
+        """[word, place, symbol]: the share that runs with a symbol at a place have in that sum.
 
         Cost: words · edges · length².
         """
@@ -137,10 +130,10 @@ class DistancePasses:
     def _passed(self, name: str, words: Codes, found: Floats) -> None:
         """Fill an array that has an entry for each word."""
         loop, codes = getattr(kernel("by_distance"), name), np.ascontiguousarray(words, dtype=np.int64)
-        graph = (self.graph.edges, self.graph.start, self.graph.accepting, self.values)
+        graph = (self.graph.edges, self.graph.start, self.graph.accepting, np.exp(self.logs))
 
         def fill(part: slice) -> None:
             loop(codes[part], *graph, found[part])
 
         steps = len(self.graph.target) * words.shape[1] ** 2
-        threads.in_parts(fill, len(words), cost=steps, most=self.limits.threads)
+        threads.in_parts(fill, len(words), cost=steps, most=self.mechanism.limits.threads)

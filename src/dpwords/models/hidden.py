@@ -29,17 +29,12 @@ _PARTS = 64  # in which sums over many words are made, so that they do not depen
 _LEAST_PART = 256  # words
 
 
-class HiddenEdges(NamedTuple):
-    """The edges of hidden runs, in the form that kernels take."""
+class Layers(NamedTuple):
+    """The edges of hidden runs, those that can be taken at place t, order[begin[t]:begin[t + 1]], and the states that
+    they lead to, reached[since[t]:since[t + 1]]."""
 
     source: Integers
     target: Integers
-
-
-class Layers(NamedTuple):
-    """The edges that can be taken at each place, those of place t are order[begin[t]:begin[t + 1]], and the states that
-    they lead to, reached[since[t]:since[t + 1]]."""
-
     begin: Integers
     order: Integers
     since: Integers
@@ -146,11 +141,6 @@ class Hidden:
         return len(self.symbol)
 
     @cached_property
-    def steps(self) -> HiddenEdges:
-        """The edges, in the form that kernels take."""
-        return HiddenEdges(self.source.astype(np.int64), self.target.astype(np.int64))
-
-    @cached_property
     def first(self) -> Integers:
         """The first edge of each state: edges are ordered by their sources."""
         return np.searchsorted(self.source, np.arange(self.size + 1))
@@ -181,7 +171,7 @@ class Hidden:
             reached[self.target[taken]] = True
             there.append(np.flatnonzero(reached))
         begin, since = (np.cumsum([0, *map(len, parts)]) for parts in (order, there))
-        return Layers(begin, np.concatenate(order), since, np.concatenate(there))
+        return Layers(self.source, self.target, begin, np.concatenate(order), since, np.concatenate(there))
 
     def completing(self, chances: Floats, length: int) -> Floats:
         """For each place, the probability of each edge in its state, given that a word of this length is completed.
@@ -301,7 +291,7 @@ class Pass:
 
         def work(part: slice) -> None:
             seen = self.state_ratios, self.seen.rows[part], found[part]
-            loops.log_likelihoods(self.hidden.steps, self.layers, *weights, *seen)
+            loops.log_likelihoods(self.layers, *weights, *seen)
 
         threads.in_parts(work, len(found), cost=len(self.layers.order), most=self.limits.threads)
         return found
@@ -311,7 +301,7 @@ class Pass:
         rows = self.seen.rows[part]
         likelihood, uses = np.zeros(len(rows)), np.zeros((len(self.hidden.source), len(rows)))
         states = np.zeros((rows.shape[1] if every_place else 1, self.hidden.size, len(rows)))
-        runs = self.hidden.steps, self.layers, *self.weights(chances), self.state_ratios
+        runs = self.layers, *self.weights(chances), self.state_ratios
         kernel("hidden").expected(*runs, rows, likelihood, uses, states)
         return Expected(likelihood, uses, states)
 
@@ -323,7 +313,7 @@ class Pass:
         weighted = self.layers, self.incoming, *self.weights(chances), self.state_ratios
 
         def work(part: slice) -> None:
-            kernel("hidden").sampled(self.hidden.steps, *weighted, self.seen.rows[part], uniform[part], taken[part])
+            kernel("hidden").sampled(*weighted, self.seen.rows[part], uniform[part], taken[part])
 
         threads.in_parts(work, words, cost=len(self.layers.order), most=self.limits.threads)
         return taken

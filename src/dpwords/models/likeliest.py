@@ -147,7 +147,7 @@ class LogPasses:
         """The most likely run of each word. Cost: words · edges of all layers."""
         passes, (words, length) = self.passes, self.passes.seen.rows.shape
         states, logs = np.zeros((words, length), dtype=np.int64), np.zeros(words)
-        runs = passes.hidden.steps, passes.layers, self.factor, self.ending, passes.state_ratios
+        runs = passes.layers, self.factor, self.ending, passes.state_ratios
         kernel("likeliest").likeliest(*runs, passes.seen.rows, states, logs)
         return Likeliest(passes.hidden.symbol[states], logs)
 
