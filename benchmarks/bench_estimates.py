@@ -32,8 +32,7 @@ from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.private import Private
 from dpwords.mechanisms.uniform import Uniform
 from dpwords.models.edit_model import EditModel
-from dpwords.models.population import Model
-from dpwords.models.run_evidence import RunEvidence
+from dpwords.models.population import Model, RunEvidence
 from dpwords.spaces.questions import Question
 
 Row = dict[str, Any]

@@ -15,7 +15,7 @@ from dpwords.core.randomness import SeededSource
 from dpwords.models.chains import hidden_runs
 from dpwords.models.fitting import fit, normalised
 from dpwords.models.normalising_constants import NormalisingConstants
-from dpwords.models.run_evidence import RunEvidence, varying_constants
+from dpwords.models.population import RunEvidence, varying_constants
 from populations import CELLS, LANGUAGES, channel, listed, prior, random_chances
 
 MAKERS = {

@@ -31,7 +31,7 @@ from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.errors import InvalidValue, named
 from dpwords.estimate.asking import Asked, fitted_model
 from dpwords.estimate.decoding import Decoded, decode
-from dpwords.estimate.reports import answered_report
+from dpwords.estimate.inversion import answered_report
 from dpwords.estimate.results import Estimate, Estimates
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private

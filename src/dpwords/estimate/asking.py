@@ -239,14 +239,13 @@ class Asked:
         counted: Floats,
         least: Floats | None = None,
     ) -> Estimates:
-        """The table. `least` are errors that are known to be too small, which count where errors are not computed."""
         if len(self.releases) < 2:
             raise InvalidValue("one release tells nothing about how much releases vary: pass at least two")
         return estimates(
             labels,
             raw,
             errors,
-            errors if least is None else np.where(np.isnan(errors), least, errors),
+            least,
             confidence=self.confidence,
             counted=counted,
             releases=len(self.releases),

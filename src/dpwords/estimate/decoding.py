@@ -15,13 +15,11 @@ from dpwords.errors import InvalidValue
 from dpwords.estimate.asking import Asked
 from dpwords.mechanisms.private import Private
 from dpwords.models.chains import MarkovChain, hidden_runs
-from dpwords.models.corrected import Windows
 from dpwords.models.evidence import evidence_of
 from dpwords.models.hidden import Emissions, Pass, symbol_shares
 from dpwords.models.likeliest import LogPasses
-from dpwords.models.population import Model
+from dpwords.models.population import Model, RunEvidence, SameLength, Windows, varying_constants
 from dpwords.models.releases import Releases
-from dpwords.models.run_evidence import RunEvidence, SameLength, varying_constants
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.online_likelihoods import LikelihoodRatios
 

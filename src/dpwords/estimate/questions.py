@@ -20,8 +20,7 @@ from dpwords.languages import rules
 from dpwords.languages.language import Language
 from dpwords.languages.systems import ANY_START
 from dpwords.models.hidden import Detector, Hidden
-from dpwords.models.population import Model
-from dpwords.models.run_evidence import RunEvidence
+from dpwords.models.population import Model, RunEvidence
 from dpwords.spaces.graph import Graph
 
 Kind = Literal["each", "pair", "first", "last", "place"]

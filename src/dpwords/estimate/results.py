@@ -81,7 +81,7 @@ def estimates(
     labels: Iterable[Any],
     raw: Floats,
     errors: Floats,
-    known: Floats | None = None,
+    least: Floats | None = None,
     *,
     confidence: float,
     counted: Floats,
@@ -91,7 +91,8 @@ def estimates(
 ) -> Estimates:
     """A table of estimates. Intervals are around `raw`, the estimates before those of an inversion are made shares.
 
-    `known` are the errors by which estimates are refused or called rough, where some of the errors are not computed.
+    `least` are errors that are known to be too small; where errors are not computed, estimates are refused or called
+    rough by these.
     Patterns are questions of their own each, so that the least certain one counts. Intervals of shares of words, and
     all intervals from very few releases, are at least as wide as those of a sample of as many words without noise.
     Raises `InvalidValue` if the errors are as large as they can be.
@@ -99,12 +100,13 @@ def estimates(
     shares = on_simplex(raw) if method is EstimateMethod.INVERSE else raw
     possible = (shares > 0) | (method is EstimateMethod.INVERSE)  # a share of a fit is 0 only where it must be
     sampled = releases < VERY_FEW or question in _OF_WORDS
-    least = np.where(possible, sampling_errors(shares, releases), 0.0) if sampled else 0.0
-    half = interval_factor(confidence) * np.maximum(errors, least)
+    of_sample = np.where(possible, sampling_errors(shares, releases), 0.0) if sampled else 0.0
+    half = interval_factor(confidence) * np.maximum(errors, of_sample)
     low = np.clip(np.minimum(raw - half, shares), 0.0, 1.0)
     high = np.clip(np.maximum(raw + half, shares), 0.0, 1.0)
     names = list(labels)
-    counting = (errors if known is None else known)[(shares >= AT_ZERO) | (raw != shares)]
+    known = errors if least is None else np.where(np.isnan(errors), least, errors)
+    counting = known[(shares >= AT_ZERO) | (raw != shares)]
     apart = question == "patterns"
     expected = _MEAN_ERROR * float(np.nanmax(counting, initial=0.0) if apart else np.nansum(counting))
     notes = []

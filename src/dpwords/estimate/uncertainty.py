@@ -9,7 +9,8 @@ scores under the fitted population (docs/theory.md, section 15).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from dpwords.estimate.questions import NONE, RunQuestion
 from dpwords.estimate.results import sampling_errors
 from dpwords.estimate.tuning import FEWEST_USES, FEWEST_WORDS, SMALL, SPREAD_SHARE, UNSEEN
 from dpwords.models.hidden import Hidden
-from dpwords.models.run_evidence import Part, RunEvidence
+from dpwords.models.population import Part, RunEvidence
 from dpwords.spaces.graph import Flags
 
 _TWO_SIDED = 1.96  # standard errors at which a chance on the boundary counts as rejected
@@ -33,28 +34,20 @@ class Answered(NamedTuple):
     errors: Floats
 
 
-def shares_of(evidence: RunEvidence, question: RunQuestion, chances: Floats) -> tuple[Floats, Floats, dict[int, float]]:
-    """The shares, the number of answers that each is a share of, and the number of words of each length.
+def answered(evidence: RunEvidence, population: Hidden, question: RunQuestion, chances: Floats) -> Answered:
+    """The answers to a question, with standard errors, which are NaN for a chain with too many parameters.
 
-    Cost: a pass over the releases.
+    Cost: three passes over the releases, (parameters + answers) · parameters for each release, and
+    `model_covariance`.
     """
-    total, whole = np.zeros(question.number), np.zeros(question.number)
-    lengths: dict[int, float] = {}
+    total, whole = np.zeros(question.number), np.zeros(question.number)  # of each answer, and of all that it may be
+    lengths: dict[int, float] = defaultdict(float)
     for part in evidence.each(chances, question.kind == "place"):
         words = float(part.times.sum())
         total += _found(part, evidence.hidden, question) @ part.times
         whole += question.sizes(part.length) * words
-        lengths[part.length] = lengths.get(part.length, 0.0) + words
-    return np.divide(total, whole, out=np.zeros_like(total), where=whole > 0), whole, lengths
-
-
-def answered(evidence: RunEvidence, population: Hidden, question: RunQuestion, chances: Floats) -> Answered:
-    """The answers to a question, with standard errors, which are NaN for a chain with too many parameters.
-
-    Cost: two passes over the releases, (parameters + answers) · parameters for each release, and
-    `model_covariance`.
-    """
-    shares, whole, lengths = shares_of(evidence, question, chances)
+        lengths[part.length] += words
+    shares = np.divide(total, whole, out=np.zeros_like(total), where=whole > 0)
     number, parameters = question.number, len(evidence.groups)
     if parameters > evidence.limits.interval_parameters:
         return Answered(shares, np.full(number, np.nan))
@@ -122,10 +115,8 @@ def _found(part: Part, hidden: Hidden, question: RunQuestion) -> Floats:
     """What is expected of each release: for each answer, how often its run gives it."""
     if not question.by_place:
         return _summed(part.found.uses, question.edges(hidden), question.number)
-    if question.kind == "last":
-        return _summed(part.found.states[0], question.states(hidden, part.length - 1, part.length), question.number)
-    found = np.zeros((question.number, part.found.states.shape[2]))
-    for place, states in enumerate(part.found.states):
+    found, places = np.zeros((question.number, part.found.states.shape[2])), len(part.found.states)
+    for place, states in enumerate(part.found.states, start=part.length - places):  # all places, or the last one
         found += _summed(states, question.states(hidden, place, part.length), question.number)
     return found
 
@@ -153,60 +144,38 @@ def model_covariance(
     prefixes = bool(population.accepting.all()) and question.kind != "last"
     prefixes = prefixes and len(np.unique(population.source)) == population.size
     for longest in [max(lengths)] if prefixes else lengths:
-        walk = _Walk(population, question, chances, longest)
-        for length in range(1, longest + 1):
-            walk.step()
+        for length, covariance in enumerate(_covariances(population, question, chances, longest), start=1):
             if length == longest or (prefixes and length in lengths):
-                found += lengths[length] * walk.covariance()
+                found += lengths[length] * covariance
     return found
 
 
-class _Walk:
-    """A walk through the places of words of one length that keeps the joint moments of answers and uses."""
-
-    def __init__(self, population: Hidden, question: RunQuestion, chances: Floats, length: int) -> None:
-        self.hidden, self.question, self.chances, self.length, self.place = population, question, chances, length, 0
-        size, parameters = population.size, len(population.groups)
-        self.begin = np.eye(1, size)[0]
-        self.uses, self.answers = np.zeros((parameters, size)), np.zeros((question.number, size))  # by state reached
-        self.mean_uses, self.mean_answers = np.zeros(parameters), np.zeros(question.number)
-        self.joint = np.zeros((question.number, parameters))
-        layers = population.layers(length)
-        self.taken = np.split(layers.order, layers.begin[1:-1])
-        self.shares = population.completing(chances, length)
-
-    def step(self) -> None:
-        """Go on to the next place."""
-        hidden, taken, size = self.hidden, self.taken[self.place], self.hidden.size
+def _covariances(hidden: Hidden, question: RunQuestion, chances: Floats, length: int) -> Iterator[Floats]:
+    """The covariances of answers and scores of runs up to each place of words of one length."""
+    size, parameters, groups = hidden.size, len(chances), hidden.groups
+    begin, joint = np.eye(1, size)[0], np.zeros((question.number, parameters))
+    uses, answers = np.zeros((parameters, size)), np.zeros((question.number, size))  # by state reached
+    mean_uses, mean_answers = np.zeros(parameters), np.zeros(question.number)
+    layers, shares = hidden.layers(length), hidden.completing(chances, length)
+    edges = None if question.by_place else question.edges(hidden)
+    for place, taken in enumerate(np.split(layers.order, layers.begin[1:-1])):
         source, target, parameter = hidden.source[taken], hidden.target[taken], hidden.parameter[taken]
-        share = self.shares[self.place, taken]
-        mass = self.begin[source] * share
-        numbers = self._numbers(taken, target)
+        share = shares[place, taken]
+        mass = begin[source] * share
+        numbers = question.states(hidden, place, length)[target] if edges is None else edges[taken]
         counted = numbers != NONE
         to_state = _matrix(source, target, share, size, size)
-        to_answer = _matrix(source[counted], numbers[counted], share[counted], size, self.question.number)
-        to_use = _matrix(source, parameter, share, size, len(self.chances))
-        self.joint += (self.uses @ to_answer).T + self.answers @ to_use
-        np.add.at(self.joint, (numbers[counted], parameter[counted]), mass[counted])
-        self.mean_uses += np.bincount(parameter, mass, len(self.chances))
-        self.mean_answers += np.bincount(numbers[counted], mass[counted], self.question.number)
-        self.uses, self.answers = self.uses @ to_state, self.answers @ to_state
-        np.add.at(self.uses, (parameter, target), mass)
-        np.add.at(self.answers, (numbers[counted], target[counted]), mass[counted])
-        self.begin = self.begin @ to_state
-        self.place += 1
-
-    def _numbers(self, taken: Integers, target: Integers) -> Integers:
-        if self.question.by_place:
-            return self.question.states(self.hidden, self.place, self.length)[target]
-        return self.question.edges(self.hidden)[taken]
-
-    def covariance(self) -> Floats:
-        """The covariance of answers and scores of runs up to this place."""
-        groups = self.hidden.groups
-        centred = self.joint - np.outer(self.mean_answers, self.mean_uses)
+        to_answer = _matrix(source[counted], numbers[counted], share[counted], size, question.number)
+        joint += (uses @ to_answer).T + answers @ _matrix(source, parameter, share, size, parameters)
+        np.add.at(joint, (numbers[counted], parameter[counted]), mass[counted])
+        mean_uses += np.bincount(parameter, mass, parameters)
+        mean_answers += np.bincount(numbers[counted], mass[counted], question.number)
+        begin, uses, answers = begin @ to_state, uses @ to_state, answers @ to_state
+        np.add.at(uses, (parameter, target), mass)
+        np.add.at(answers, (numbers[counted], target[counted]), mass[counted])
+        centred = joint - np.outer(mean_answers, mean_uses)
         by_group = _summed(np.ascontiguousarray(centred.T), groups, int(groups.max()) + 1)
-        return np.asarray(centred - (self.chances[:, None] * by_group[groups]).T)
+        yield np.asarray(centred - (chances[:, None] * by_group[groups]).T)
 
 
 def _matrix(rows: Integers, columns: Integers, values: Floats, height: int, width: int) -> Floats:

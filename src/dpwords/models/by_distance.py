@@ -94,7 +94,7 @@ class DistancePosteriors(Posteriors):
         source = SeededSource("runs that an adversary guesses")
         space = space_of(self.mechanism.language, "hamming", self.mechanism.limits)
         words = np.asarray(space.uniform(self.length, samples, source.open()))
-        released = np.asarray(self.mechanism.seeded("outputs that an adversary sees").release_codes(words))
+        released = np.asarray(self.evidence.drawn(words, 1)[0])
         stretches = [slice(begin, begin + TOGETHER) for begin in range(0, samples, TOGETHER)]
         parts = (self._guessed(words[stretch], released[stretch], source) for stretch in stretches)
         return Simulated.joined(parts, SPREAD)

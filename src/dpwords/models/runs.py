@@ -56,8 +56,7 @@ class PlaceEvidence(Evidence):
         """The standard deviation of ln Z over typical words of the language."""
         if self.constants is None:
             return 0.0
-        space = space_of(self.mechanism.language, "hamming", self.mechanism.limits)
-        return self.constants.spread(space, self.length)
+        return self.constants.spread(space_of(self.mechanism.language, "hamming", self.mechanism.limits), self.length)
 
     def uneven(self) -> NormalisingConstants | None:
         return self.constants if self.spread > EVEN else None
@@ -93,8 +92,7 @@ class RunPosteriors(Posteriors):
     def simulated(self, samples: int) -> Simulated:
         source = SeededSource("runs that an adversary guesses")
         words = self.prior.drawn(self.length, samples, source.open())
-        seeded = self.mechanism.seeded("outputs that an adversary sees")
-        released = np.stack([seeded.release_codes(words) for _ in range(self.releases)], axis=1)
+        released = np.stack(self.evidence.drawn(words, self.releases), axis=1)
         emissions = self.evidence.seen(released.reshape(-1, self.length))
         width = max(self.prior.population.size, len(self.prior.language.alphabet)) * self.length
         size = max(self.mechanism.limits.batch // (4 * width), 1)
