@@ -10,7 +10,7 @@ import numpy as np
 from dpwords.attack.results import Success
 from dpwords.core.scaled import Floats
 from dpwords.mechanisms.mechanism import Mechanism
-from dpwords.models.listed import Evidence
+from dpwords.models.posteriors import Evidence
 from dpwords.privacy.guarantees import PureDP
 
 MOST_RELEASES = 200  # of which all counts are summed

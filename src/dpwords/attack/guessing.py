@@ -12,10 +12,9 @@ from typing import Any, Literal
 import numpy as np
 
 from dpwords.attack.formulas import by_formula, margin, promised
-from dpwords.attack.listed import LikelyWords, at_drawn_outputs, number_of_multisets, over_every_output
+from dpwords.attack.listed import LikelyWords, at_drawn_outputs, over_every_output
 from dpwords.attack.results import Guess, Posterior, Success
 from dpwords.core.checks import collection, positive_number, whole_number
-from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Floats
 from dpwords.core.symbols import symbols_of
 from dpwords.errors import InvalidValue, NotInLanguage, TooLarge, within_memory
@@ -23,8 +22,7 @@ from dpwords.languages.language import Language
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.models.chains import Chain, MarkovChain, PriorWords, hidden_runs
 from dpwords.models.evidence import evidence_of
-from dpwords.models.listed import Evidence
-from dpwords.models.posteriors import Posteriors, Simulated
+from dpwords.models.posteriors import Evidence, Posteriors, Simulated
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.space import none_of_length
 
@@ -158,7 +156,7 @@ class Attack:
                         "there are too many words of this length for an edit channel: use a shorter one"
                     )
         if matrix is not None:
-            sets = number_of_multisets(matrix.shape[1], self.releases)
+            sets = math.comb(matrix.shape[1] + self.releases - 1, self.releases)  # multisets of outputs
             if sets * len(matrix) <= limits.attacked_outputs:
                 places, whole = over_every_output(listing, matrix, self.releases, limits.batch)
                 return self.exactly(places, whole, "every output")
@@ -278,7 +276,12 @@ def posterior(
     elif length is None:
         raise InvalidValue("the releases do not tell how long the private word is: pass length=")
     attack = Attack.of(mechanism, length, prior, len(listed))
-    outputs = [_output(release, number, attack) for number, release in enumerate(listed, start=1)]
+    outputs = []
+    for number, release in enumerate(listed, start=1):
+        codes = attack.mechanism._outputs.codes(release, attack.length)
+        if codes is None:
+            raise NotInLanguage(f"release {number} cannot have come out of this mechanism: pass releases of one word")
+        outputs.append(codes)
     if attack.listing is not None:
         known = attack.listing.known(attack.evidence.log_probs(attack.listing.inputs, outputs).sum(axis=1))
     else:
@@ -293,10 +296,3 @@ def posterior(
     symbols = attack.language.alphabet.symbols
     tables = tuple(dict(zip(symbols, row.tolist(), strict=True)) for row in known.places)
     return Posterior(tables, tuple(symbols[code] for code in known.word), min(known.probability, 1.0), known.error)
-
-
-def _output(release: Any, number: int, attack: Attack) -> Codes:
-    codes = attack.mechanism._outputs.codes(release, attack.length)
-    if codes is None:
-        raise NotInLanguage(f"release {number} cannot have come out of this mechanism: pass releases of one word")
-    return codes

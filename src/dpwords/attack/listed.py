@@ -13,8 +13,7 @@ from dpwords.core.encoding import Codes
 from dpwords.core.randomness import SeededSource
 from dpwords.core.scaled import Floats, Integers
 from dpwords.models.hidden import uniform_numbers
-from dpwords.models.listed import Evidence
-from dpwords.models.posteriors import Known, Simulated
+from dpwords.models.posteriors import Evidence, Known, Simulated
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,11 +95,6 @@ def at_drawn_outputs(
 def _chosen(shares: Floats, uniform: Floats) -> Integers:
     total = np.cumsum(shares)
     return np.asarray(np.minimum(np.searchsorted(total, uniform * total[-1], side="right"), len(shares) - 1))
-
-
-def number_of_multisets(outputs: int, releases: int) -> int:
-    """The number of ways to choose so many of the outputs, in any order and with repetitions."""
-    return math.comb(outputs + releases - 1, releases)
 
 
 def _multisets(outputs: int, releases: int, most: int) -> Iterator[tuple[Integers, Floats]]:

@@ -13,10 +13,16 @@ import numpy as np
 from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue, named, within_memory
 from dpwords.estimate import inversion
-from dpwords.estimate.edits import answered_edits, counted_edits, least_error
 from dpwords.estimate.questions import RunQuestion, counted_shares, followed, of_states, of_symbols
 from dpwords.estimate.results import Estimates, estimates, hopeless, interval_factor, sampling_errors
-from dpwords.estimate.uncertainty import Answered, answered, length_errors
+from dpwords.estimate.uncertainty import (
+    Answered,
+    answered,
+    answered_edits,
+    counted_edits,
+    least_error,
+    length_errors,
+)
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
 from dpwords.models.chains import hidden_runs

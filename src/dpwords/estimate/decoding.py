@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dpwords.core.encoding import Codes
+from dpwords.core.encoding import Codes, Encoder
 from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue
 from dpwords.estimate.asking import Asked
@@ -18,7 +18,7 @@ from dpwords.models.chains import MarkovChain, hidden_runs
 from dpwords.models.evidence import evidence_of
 from dpwords.models.hidden import Emissions, Pass, symbol_shares
 from dpwords.models.likeliest import LogPasses
-from dpwords.models.population import Model, RunEvidence, SameLength, Windows, varying_constants
+from dpwords.models.population import Model, RunEvidence, SameLength, Windows
 from dpwords.models.releases import Releases
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.online_likelihoods import LikelihoodRatios
@@ -76,13 +76,13 @@ def decode(releases: Any, mechanism: Private, prior: MarkovChain | None = None) 
             stacklevel=2,
         )
     words, numbers = checked.by_length(), checked.words.by_length()
-    evidence, chances = _evidence(mechanism, words, prior)
+    encoder, (evidence, chances) = Encoder(mechanism.language.alphabet), _evidence(mechanism, words, prior)
     found: list[Any] = [None] * len(checked)
     wrong, released_wrong = 0.0, 0.0
     for each, rows, places in zip(evidence.lengths, words.values(), numbers, strict=True):
         codes, apart, released_apart = _best(each, rows, chances)
         wrong, released_wrong = wrong + float(apart.sum()), released_wrong + float(released_apart.sum())
-        for number, word in zip(places.tolist(), checked.encoder.words(codes, tuple), strict=True):
+        for number, word in zip(places.tolist(), encoder.words(codes, tuple), strict=True):
             found[number] = word
     return Decoded(found, wrong / len(checked), released_wrong / len(checked))
 
@@ -103,26 +103,23 @@ def _evidence(mechanism: Private, words: dict[int, Codes], prior: MarkovChain | 
         raise InvalidValue(
             "the prior is a chain on the language: pass what estimate.model or estimate.chain returns, or leave it out"
         )
-    uneven = varying_constants(mechanism, words)
     population = hidden_runs(mechanism.language, mechanism.limits)
-    hidden = population if uneven is None else population.paired(mechanism.limits)
-    evidence = RunEvidence.of(mechanism, words, hidden, distinct=False)
-    if uneven is not None:
+    evidence = RunEvidence.of(mechanism, words, population, distinct=False)
+    if evidence.uneven:
         space = space_of(mechanism.language, "hamming", mechanism.limits)
         known = {each.length: each for each in prior.evidence.lengths} if isinstance(prior, Model) else {}
         lengths = []
-        for each, constant in zip(evidence.lengths, uneven, strict=True):
+        for each in evidence.lengths:
             like = known.get(each.length)
-            usable = like is not None and len(like.hidden.source) == len(each.hidden.source)
-            if constant is None:
+            if each.constants is None:
                 lengths.append(each)
-            elif usable and like is not None:
+            elif like is not None and len(like.hidden.source) == len(each.hidden.source):
                 lengths.append(replace(each, factor=like.factor, ending=like.ending))
             else:
-                lengths.append(Windows(each, constant, space).weighted(each))
-        evidence = RunEvidence(hidden, tuple(lengths))
+                lengths.append(Windows(each, space).weighted(each))
+        evidence = replace(evidence, lengths=tuple(lengths))
     if prior is None:
-        return evidence, np.ones(len(hidden.groups))
+        return evidence, np.ones(len(population.groups))
     if not prior.population.same_runs(population):
         raise InvalidValue("the prior was fitted on another language: pass a model of the mechanism's language")
     return evidence, np.maximum(prior.chances, 1e-12)  # a prior of 0 would exclude words that were possible

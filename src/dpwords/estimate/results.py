@@ -66,7 +66,7 @@ class Estimates(dict[Any, Estimate]):
     @property
     def total_error(self) -> float:
         """The sum of the absolute errors to expect of the shares that are not estimated as 0, by their intervals."""
-        wide = 2 * NormalDist().inv_cdf((1 + self.confidence) / 2)
+        wide = 2 * interval_factor(self.confidence)
         return _MEAN_ERROR * sum(each.high - each.low for each in self.values() if each.value >= AT_ZERO) / wide
 
 

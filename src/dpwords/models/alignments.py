@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -178,21 +178,16 @@ class EditChain(ABC):
         expected after it.
         """
 
-    @property
     @abstractmethod
-    def _loop(self) -> Callable[..., None]:
-        """The loop over words for this kind of chain."""
-
-    @abstractmethod
-    def _model(self, chances: Floats) -> NamedTuple:
-        """The chain in the form that the loop takes."""
+    def _task(self, chances: Floats) -> tuple[Callable[..., None], Any]:
+        """The loop over words for this kind of chain, and the chain in the form that it takes."""
 
     def _counts(self, chances: Floats, uses: Floats, logs: Floats) -> Floats:
         """Expected uses of all steps from what the loop has summed, one row for each matrix."""
         return uses.reshape(*uses.shape[:-2], -1)
 
     def _summed(self, chances: Floats) -> tuple[Floats, Floats]:
-        return self.alignments.summed(self._loop, self._model(chances))
+        return self.alignments.summed(*self._task(chances))
 
     def logs(self, chances: Floats) -> Floats:
         """For each distinct word, the logarithm of its probability."""
@@ -217,7 +212,7 @@ class EditChain(ABC):
 
         Cost: that of `steps`, and the number of steps for each distinct word.
         """
-        for times, uses, logs in self.alignments.each_word(self._loop, self._model(chances)):
+        for times, uses, logs in self.alignments.each_word(*self._task(chances)):
             yield times, self._counts(chances, uses, logs)
 
     def scores(self, chances: Floats, steps: Floats) -> Floats:
@@ -261,7 +256,7 @@ class OwnEnds(EditChain):
     def logs_given_length(self, chances: Floats) -> Floats:
         """The probability of a length is that of any one word of it, if all symbols were written by a channel that does
         not look at them; the beginnings of one word have all lengths. Cost: that of a pass."""
-        model, sizes = self._model(chances), self.alignments.words.sizes
+        (_, model), sizes = self._task(chances), self.alignments.words.sizes
         longest = int(sizes.max(initial=0))
         longer, written = self._longer * self.alignments.channel.symbols, 1 - model.deleted
         read_only(longer)  # as the other one is: the kernel is compiled once
@@ -295,12 +290,8 @@ class OwnEnds(EditChain):
             )
         return super()._counts(chances, counts, logs)
 
-    @property
-    def _loop(self) -> Callable[..., None]:
-        return cast("Callable[..., None]", kernel("alignments").add_uses_each)
-
-    def _model(self, chances: Floats) -> SeenChain:
-        """The chain in the form that the loop takes.
+    def _task(self, chances: Floats) -> tuple[Callable[..., None], SeenChain]:
+        """The loop over words, and the chain in the form that it takes.
 
         Sums over symbols that leave nothing are a geometric series of matrices. Its terms are added up to a length that
         reaches every symbol, by repeated squaring, without a subtraction: small entries are as accurate as large ones.
@@ -312,7 +303,8 @@ class OwnEnds(EditChain):
             series, power = series + series @ power, power @ power
         through = matrix[:, :-1] @ series
         backward, ending = np.ascontiguousarray(through.T), np.ascontiguousarray(matrix[:, -1])
-        return SeenChain(through, backward, ending, self._longer, empty, deleted, kept, replaced)
+        model = SeenChain(through, backward, ending, self._longer, empty, deleted, kept, replaced)
+        return kernel("alignments").add_uses_each, model
 
 
 class EndsAlike(OwnEnds):

@@ -23,8 +23,7 @@ from dpwords.errors import InvalidValue, named
 from dpwords.mechanisms.exponential import Exponential
 from dpwords.models.chains import PriorWords
 from dpwords.models.hidden import Emissions, uniform_numbers
-from dpwords.models.listed import Evidence, weighted_logs
-from dpwords.models.posteriors import SPREAD, Known, Posteriors, Simulated, corrections
+from dpwords.models.posteriors import SPREAD, Evidence, Posteriors, Simulated, corrections, weighted_logs
 from dpwords.models.tuning import PROPOSED, TOGETHER
 from dpwords.spaces.choice import graph_of, space_of
 from dpwords.spaces.graph import Graph
@@ -86,9 +85,6 @@ class DistancePosteriors(Posteriors):
         divided by their number.
         """
         return float(np.exp(min(self.logs.max() - self.logs.min(), 700.0)))
-
-    def known(self, outputs: list[Codes]) -> Known | None:
-        raise self.evidence.too_many()
 
     def simulated(self, samples: int) -> Simulated:
         source = SeededSource("runs that an adversary guesses")

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpwords.core.checks import whole_number
-from dpwords.core.encoding import Codes
+from dpwords.core.encoding import Codes, Encoder
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import SeededSource, Stream
 from dpwords.core.scaled import Floats
@@ -81,9 +81,8 @@ class MarkovChain(ABC):
         Cost: length · edges, and the length for each word.
         """
         places, number = whole_number(length, "length", 1), whole_number(draws, "draws", 0)
-        symbols = self.language.alphabet.symbols
         words = self.drawn(places, number, SeededSource(seed).open())
-        return [tuple(symbols[code] for code in row) for row in words.tolist()]
+        return Encoder(self.language.alphabet).words(words, tuple)
 
     def drawn(self, places: int, number: int, stream: Stream) -> Codes:
         """The same as rows of symbol codes, with the bits of a stream."""

@@ -8,7 +8,7 @@ Given its length, a word is a Markov chain without an end. Sums over all true wo
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 
@@ -99,14 +99,11 @@ class LengthChain(EditChain):
         rows = chances.reshape(symbols + 1, symbols)
         return np.ascontiguousarray(rows[0]), np.ascontiguousarray(rows[1:])
 
-    @property
-    def _loop(self) -> Callable[..., None]:
-        return cast("Callable[..., None]", kernel("edit_lengths").add_uses_each)
-
-    def _model(self, chances: Floats) -> SeenWords:
+    def _task(self, chances: Floats) -> tuple[Callable[..., None], SeenWords]:
         longest = int(self.alignments.words.sizes.max(initial=0))
         edits = EditChances.of(self.alignments.channel, longest)
-        return SeenWords(*self._rows(chances), self.lengths, edits.gap, edits.deleted, edits.kept, edits.replaced)
+        model = SeenWords(*self._rows(chances), self.lengths, edits.gap, edits.deleted, edits.kept, edits.replaced)
+        return kernel("edit_lengths").add_uses_each, model
 
 
 def length_channel(channel: Channel, longest_true: int, longest_released: int, limits: Limits = DEFAULTS) -> Floats:

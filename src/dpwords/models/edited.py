@@ -24,8 +24,7 @@ from dpwords.errors import TooLarge
 from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.models.alignments import EditChances
 from dpwords.models.chains import PriorWords
-from dpwords.models.listed import Evidence
-from dpwords.models.posteriors import Known, Posteriors, Simulated
+from dpwords.models.posteriors import Evidence, Known, Posteriors, Simulated
 from dpwords.spaces.edit_channel import Channel
 from dpwords.spaces.lists import codes_of, text_of
 

@@ -21,42 +21,6 @@ _LARGEST = 300.0  # ln of a likelihood ratio; with larger ones, runs are summed 
 _SAFE = 600.0  # ln of the ratios of all places of a word; up to here no product leaves the range of floats
 
 
-class JointEvidence(NamedTuple):
-    """What several releases of each word say together: the ratios of `seen` are e^logs, where floats hold them."""
-
-    seen: Emissions
-    logs: Floats
-
-
-def together(releases: Emissions, number: int, symbols: int, more: tuple[Codes, float] | None = None) -> JointEvidence:
-    """What several releases of each word tell together: so many rows of `releases` for each word, one after the other.
-
-    There are so many `symbols` in the alphabet. With `more`, words and a logarithm, the ratio of the symbol of
-    that word is multiplied by its exponential at each place. Cost: their symbols.
-    """
-    rows, ratios = releases.rows, releases.ratios
-    first, symbol, log = ratios.first, ratios.symbol, np.log(ratios.times)
-    if number == 1 and more is None:
-        return JointEvidence(releases, log)
-    length = rows.shape[1]
-    cells = rows.reshape(-1, number, length).swapaxes(1, 2).reshape(-1, number)
-    if more is not None:
-        own = np.arange(symbols)
-        first = np.concatenate([first, first[-1] + 1 + own])
-        symbol, log = np.concatenate([symbol, own]), np.concatenate([log, np.full(symbols, more[1])])
-        cells = np.concatenate([cells, more[0].reshape(-1, 1) + len(ratios.first) - 1], axis=1)
-    distinct, place = np.unique(np.sort(cells, axis=1), axis=0, return_inverse=True)
-    sizes = np.diff(first)[distinct]
-    ends = np.cumsum(sizes)
-    entry = np.repeat(first[distinct].ravel() - (ends - sizes.ravel()), sizes.ravel()) + np.arange(ends[-1])
-    owner = np.repeat(np.repeat(np.arange(len(distinct)), distinct.shape[1]), sizes.ravel())
-    keys, merged = np.unique(owner * symbols + symbol[entry], return_inverse=True)
-    sums: Floats = np.bincount(merged.ravel(), log[entry], len(keys)).astype(np.float64)
-    begin = np.searchsorted(keys, np.arange(len(distinct) + 1) * symbols)
-    times = np.exp(np.clip(sums, -_SAFE, _SAFE))
-    return JointEvidence(Emissions(place.reshape(-1, length), LikelihoodRatios(begin, keys % symbols, times)), sums)
-
-
 class Likeliest(NamedTuple):
     """The most likely run of each word, as codes of symbols, and ln of its weight."""
 
@@ -157,8 +121,46 @@ class HiddenWords:
     """Hidden words of a chain, seen through several releases of each, where runs have the weight of the chain."""
 
     prior: MarkovChain
-    joint: JointEvidence
+    seen: Emissions  # what all releases of a word tell together; the ratios are e^logs, where floats hold them
+    logs: Floats
     limits: Limits
+
+    @classmethod
+    def of(
+        cls,
+        prior: MarkovChain,
+        releases: Emissions,
+        number: int,
+        limits: Limits,
+        more: tuple[Codes, float] | None = None,
+    ) -> HiddenWords:
+        """Words of which so many rows of `releases` tell each, one after the other.
+
+        With `more`, words and a logarithm, the ratio of the symbol of that word is multiplied by its exponential at
+        each place. Cost: their symbols.
+        """
+        (rows, ratios), symbols = releases, len(prior.population.alphabet)
+        first, symbol, log = ratios.first, ratios.symbol, np.log(ratios.times)
+        if number == 1 and more is None:
+            return cls(prior, releases, log, limits)
+        length = rows.shape[1]
+        cells = rows.reshape(-1, number, length).swapaxes(1, 2).reshape(-1, number)
+        if more is not None:
+            own = np.arange(symbols)
+            first = np.concatenate([first, first[-1] + 1 + own])
+            symbol, log = np.concatenate([symbol, own]), np.concatenate([log, np.full(symbols, more[1])])
+            cells = np.concatenate([cells, more[0].reshape(-1, 1) + len(ratios.first) - 1], axis=1)
+        distinct, place = np.unique(np.sort(cells, axis=1), axis=0, return_inverse=True)
+        sizes = np.diff(first)[distinct]
+        ends = np.cumsum(sizes)
+        entry = np.repeat(first[distinct].ravel() - (ends - sizes.ravel()), sizes.ravel()) + np.arange(ends[-1])
+        owner = np.repeat(np.repeat(np.arange(len(distinct)), distinct.shape[1]), sizes.ravel())
+        keys, merged = np.unique(owner * symbols + symbol[entry], return_inverse=True)
+        sums: Floats = np.bincount(merged.ravel(), log[entry], len(keys)).astype(np.float64)
+        begin = np.searchsorted(keys, np.arange(len(distinct) + 1) * symbols)
+        times = np.exp(np.clip(sums, -_SAFE, _SAFE))
+        seen = Emissions(place.reshape(-1, length), LikelihoodRatios(begin, keys % symbols, times))
+        return cls(prior, seen, sums, limits)
 
     @property
     def hidden(self) -> Hidden:
@@ -168,18 +170,18 @@ class HiddenWords:
     @cached_property
     def passes(self) -> Pass:
         """Passes over the releases."""
-        return Pass(self.hidden, self.joint.seen, self.limits)
+        return Pass(self.hidden, self.seen, self.limits)
 
     @cached_property
     def by_logs(self) -> LogPasses:
         """Passes in logarithms."""
         with np.errstate(divide="ignore"):
             factor, ending = map(np.log, self.passes.weights(self.prior.chances))
-        ratios = self.joint.seen.ratios._replace(times=self.joint.logs)
-        return LogPasses(replace(self.passes, seen=self.joint.seen._replace(ratios=ratios)), factor, ending)
+        ratios = self.seen.ratios._replace(times=self.logs)
+        return LogPasses(replace(self.passes, seen=self.seen._replace(ratios=ratios)), factor, ending)
 
     def _exceeds(self, most: float) -> bool:
-        return bool(np.abs(self.joint.logs).max(initial=0.0) > most)
+        return bool(np.abs(self.logs).max(initial=0.0) > most)
 
     @cached_property
     def _known(self) -> tuple[Floats, Floats, bool]:
@@ -203,14 +205,12 @@ class HiddenWords:
             return self.by_logs.log_totals()
         return self.passes.log_likelihoods(self.prior.chances)
 
-    def sampled(self, runs: int, stream: Stream) -> Integers:
-        """For each word so many runs, drawn from their distribution given the releases, as edges."""
+    def sampled(self, runs: int, stream: Stream) -> Codes:
+        """For each word so many runs, drawn from their distribution given the releases."""
         if self._known[2]:
-            return self.by_logs.sampled(runs, stream)
-        return self.passes.sampled(self.prior.chances, runs, stream)
-
-    def codes(self, taken: Integers) -> Codes:
-        """The symbols of runs that are given by their edges."""
+            taken = self.by_logs.sampled(runs, stream)
+        else:
+            taken = self.passes.sampled(self.prior.chances, runs, stream)
         return np.asarray(self.hidden.symbol[self.hidden.target[taken]])
 
 

@@ -9,7 +9,7 @@ so with every count that the estimates are made of.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -49,6 +49,7 @@ class SameLength(Pass):
     """Distinct released words of one length, and how often each of them was released."""
 
     times: Floats
+    constants: NormalisingConstants | None = None  # if they differ so much that a fit has to correct for them
 
     def thinned(self, share: int) -> SameLength:
         """One of so many of the words, spread evenly over all of them."""
@@ -86,12 +87,27 @@ class RunEvidence:
     lengths: tuple[SameLength, ...]
 
     @classmethod
-    def of(cls, mechanism: Private, words: dict[int, Codes], hidden: Hidden, distinct: bool = True) -> RunEvidence:
+    def of(cls, mechanism: Private, words: dict[int, Codes], population: Hidden, distinct: bool = True) -> RunEvidence:
         """Releases of each length, with normalising constants taken as equal, each distinct one once, or one by one.
 
-        Cost: the symbols of the releases.
+        If they are `uneven`, these are runs of pairs of steps. Cost: the symbols of the releases.
         """
-        return cls(hidden, tuple(_same_length(mechanism, rows, hidden, distinct) for rows in words.values()))
+        told = {length: evidence_of(mechanism, length) for length in words}
+        uneven = {length: each.uneven() for length, each in told.items()}
+        hidden = (
+            population.paired(mechanism.limits) if any(each is not None for each in uneven.values()) else population
+        )
+        lengths = []
+        for length, rows in words.items():
+            some, number = np.unique(rows, axis=0, return_counts=True) if distinct else (rows, np.ones(len(rows)))
+            seen, times = told[length].seen(some), number.astype(np.float64)
+            lengths.append(SameLength(hidden, seen, mechanism.limits, times=times, constants=uneven[length]))
+        return cls(hidden, tuple(lengths))
+
+    @property
+    def uneven(self) -> bool:
+        """Whether normalising constants differ so much, at any length, that a fit has to correct for them."""
+        return any(each.constants is not None for each in self.lengths)
 
     @property
     def groups(self) -> Integers:
@@ -121,21 +137,6 @@ class RunEvidence:
         """About so many of the released words, spread evenly over all of them."""
         share = max(int(sum(len(each.times) for each in self.lengths) / number), 1)
         return replace(self, lengths=tuple(each.thinned(share) for each in self.lengths))
-
-
-def _same_length(mechanism: Private, rows: Codes, hidden: Hidden, distinct: bool) -> SameLength:
-    number = np.ones(len(rows), dtype=np.int64)
-    if distinct:
-        rows, number = np.unique(rows, axis=0, return_counts=True)
-    seen = evidence_of(mechanism, rows.shape[1]).seen(rows)
-    return SameLength(hidden, seen, mechanism.limits, times=number.astype(np.float64))
-
-
-def varying_constants(mechanism: Private, lengths: Iterable[int]) -> list[NormalisingConstants | None] | None:
-    """The normalising constants of each length, or None where they are the same for all words; None if that is so
-    everywhere."""
-    found = [evidence_of(mechanism, length).uneven() for length in lengths]
-    return None if all(each is None for each in found) else found
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,23 +184,17 @@ class Model(MarkovChain):
 def fitted(releases: Releases, mechanism: Private, progress: ProgressLine | None = None) -> Model:
     """The population that makes the releases most likely. Cost: some tens of passes; see `Pass`."""
     words, population = releases.by_length(), hidden_runs(mechanism.language, mechanism.limits)
-    start = _counted(words, population)
-    uneven = varying_constants(mechanism, words)
-    if uneven is not None:
-        paired = population.paired(mechanism.limits)
+    start, evidence = _counted(words, population), RunEvidence.of(mechanism, words, population)
+    method = EstimateMethod.CORRECTED if evidence.uneven else EstimateMethod.EM
+    if evidence.uneven:
         space = space_of(mechanism.language, "hamming", mechanism.limits)
-        first = RunEvidence.of(mechanism, words, paired)
-        evidence, found = fit_corrected(first, uneven, space, start, progress)
+        evidence, found = fit_corrected(evidence, space, start, progress)
     else:
-        evidence = RunEvidence.of(mechanism, words, population)
         if len(releases) > 4 * FIRST_RELEASES:
             start = fit(evidence.sample(FIRST_RELEASES), start, progress).chances
         found = fit(evidence, start, progress)
-    method, fingerprint = (
-        EstimateMethod.EM if uneven is None else EstimateMethod.CORRECTED,
-        releases.fingerprint(mechanism),
-    )
-    return Model(mechanism.language, population, evidence, found, method, len(releases), fingerprint)
+    about = method, len(releases), releases.fingerprint(mechanism)
+    return Model(mechanism.language, population, evidence, found, *about)
 
 
 def _counted(words: dict[int, Any], population: Hidden) -> Floats:
@@ -216,8 +211,9 @@ def _counted(words: dict[int, Any], population: Hidden) -> Floats:
 class Windows:
     """ln Z of words of one length as a sum over windows and the end of a run."""
 
-    def __init__(self, words: SameLength, constants: NormalisingConstants, space: Space) -> None:
-        self.hidden, self.constants, self.length = words.hidden, constants, words.length
+    def __init__(self, words: SameLength, space: Space) -> None:
+        assert words.constants is not None
+        self.hidden, self.constants, self.length = words.hidden, words.constants, words.length
         self.values = np.zeros(len(self.hidden.source) + self.hidden.size)
         rows = np.asarray(list(space.uniform(self.length, UNIFORM_RUNS, SeededSource("uniform runs").open())))
         self._improve(self.hidden.taken(rows), np.zeros(len(rows), dtype=np.int64))
@@ -245,19 +241,10 @@ class Windows:
 
 
 def fit_corrected(
-    evidence: RunEvidence,
-    constants: list[NormalisingConstants | None],
-    space: Space,
-    start: Floats,
-    progress: ProgressLine | None,
+    evidence: RunEvidence, space: Space, start: Floats, progress: ProgressLine | None
 ) -> tuple[RunEvidence, Fit]:
-    """The fit, and the evidence with the approximated normalising constants. The evidence must be of pairs of steps.
-
-    There is None instead of normalising constants for lengths at which they are the same for all words.
-    Cost: some hundred passes.
-    """
-    pairs = zip(evidence.lengths, constants, strict=True)
-    windows = [None if each is None else Windows(words, each, space) for words, each in pairs]
+    """The fit, and the evidence with the approximated normalising constants. Cost: some hundred passes."""
+    windows = [None if words.constants is None else Windows(words, space) for words in evidence.lengths]
     found, before = Fit(start, -np.inf, 0, False), np.zeros(0)
     for number in range(ROUNDS):
         weighted = zip(windows, evidence.lengths, strict=True)

@@ -24,10 +24,18 @@ from dpwords.mechanisms.online import Online
 from dpwords.mechanisms.private import Private
 from dpwords.models.chains import PriorWords
 from dpwords.models.hidden import Emissions, emissions_of_own_symbol, uniform_numbers
-from dpwords.models.likeliest import HiddenWords, JointEvidence, Likeliest, together
-from dpwords.models.listed import Evidence, weighted_logs
+from dpwords.models.likeliest import HiddenWords, Likeliest
 from dpwords.models.normalising_constants import NormalisingConstants, ratio_of
-from dpwords.models.posteriors import SPREAD, Corrections, Known, Posteriors, Simulated, corrections
+from dpwords.models.posteriors import (
+    SPREAD,
+    Corrections,
+    Evidence,
+    Known,
+    Posteriors,
+    Simulated,
+    corrections,
+    weighted_logs,
+)
 from dpwords.models.tuning import CLOSE, DRAWN, EVEN, PROPOSED, PROPOSED_UNEVEN
 from dpwords.spaces.choice import graph_of, space_of
 from dpwords.spaces.online import OnlineRuns
@@ -115,13 +123,13 @@ class RunPosteriors(Posteriors):
         whole = self.mechanism._distances(words, 1).shares[:, 0]
         return simulated._replace(whole=whole, whole_at_most=whole, whole_spread=1.0)
 
-    def _together(self, emissions: Emissions, more: tuple[Codes, float] | None = None) -> JointEvidence:
-        return together(emissions, self.releases, len(self.prior.population.alphabet), more)
+    def _hidden(self, emissions: Emissions, more: tuple[Codes, float] | None = None) -> HiddenWords:
+        return HiddenWords.of(self.prior, emissions, self.releases, self.mechanism.limits, more)
 
     def _guessed(
         self, emissions: Emissions, words: Codes, uniform: Floats, proposals: SeededSource
     ) -> tuple[Floats, ...]:
-        hidden = HiddenWords(self.prior, self._together(emissions), self.mechanism.limits)
+        hidden = self._hidden(emissions)
         logs, shares = hidden.shares()
         best = hidden.by_logs.likeliest()
         chance = np.minimum(np.exp(best.logs - logs), 1.0)
@@ -142,9 +150,7 @@ class RunPosteriors(Posteriors):
     ) -> Corrections:
         """What the normalising constants change, for guesses of the most likely words."""
         assert self.constants is not None
-        taken = hidden.sampled(self.proposed, proposals.open())
-        runs = hidden.codes(taken)
-        number, length = words.shape
+        runs, (number, length) = hidden.sampled(self.proposed, proposals.open()), words.shape
         logs = self.releases * self.constants.logs(np.concatenate([words, runs.reshape(-1, length)]))
         own, others = logs[:number], logs[number:].reshape(number, self.proposed)
         return corrections(words, runs, own, others, uniform, best.words, len(hidden.hidden.alphabet))
@@ -155,11 +161,10 @@ class RunPosteriors(Posteriors):
         With g the most likely word, q(x)/Z(x)^r ≤ q(x)·e^(L·d(x,g))/Z(g)^r and the sum of q(y)/Z(y)^r is at least
         E[e^(−L·d(y,g))]/Z(g)^r, where L is r times the steepness and y has the distribution q.
         """
-        tilt, limits = self.releases * self.evidence.steepness, self.mechanism.limits
+        tilt = self.releases * self.evidence.steepness
         if tilt == 0.0:
             return chance
-        away = HiddenWords(self.prior, self._together(emissions, (best.words, -tilt)), limits)
-        near = HiddenWords(self.prior, self._together(emissions, (best.words, tilt)), limits)
+        away, near = (self._hidden(emissions, (best.words, sign * tilt)) for sign in (-1, 1))
         largest = away.by_logs.likeliest().logs + tilt * self.length - logs
         mean = near.log_totals() - tilt * self.length - logs
         return np.minimum(np.exp(np.minimum(largest - mean, 0.0)), 1.0)
@@ -168,15 +173,15 @@ class RunPosteriors(Posteriors):
         """Forward and backward passes; where normalising constants differ, corrected by an average over runs that are
         drawn."""
         rows = np.stack(outputs)
-        hidden = HiddenWords(self.prior, self._together(self.evidence.seen(rows)), self.mechanism.limits)
+        hidden = self._hidden(self.evidence.seen(rows))
         logs, shares = hidden.shares()
         if not np.isfinite(logs[0]):
             return None
         best = hidden.by_logs.likeliest()
         if self.constants is None:
             return Known(shares[:, :, 0], best.words[0], float(np.exp(best.logs[0] - logs[0])))
-        taken = hidden.sampled(DRAWN, SeededSource("runs given releases").open())
-        words = np.concatenate([hidden.codes(taken[0]), best.words])
+        drawn = hidden.sampled(DRAWN, SeededSource("runs given releases").open())[0]
+        words = np.concatenate([drawn, best.words])
         powers = -self.releases * self.constants.logs(words)
         weights = np.exp(powers - float(powers.max()))
         mean = float(weights[:-1].mean())
@@ -186,17 +191,14 @@ class RunPosteriors(Posteriors):
         plain = [np.bincount(column[:-1], minlength=symbols) / DRAWN for column in words.T]
         places = np.clip(shares[:, :, 0] + np.array(is_there) - np.array(plain), 0.0, 1.0)
         places /= places.sum(axis=1, keepdims=True)
-        chances = np.exp(self._log_weights(hidden, words, rows) - logs[0]) * weights / mean
+        agree = sum((words == output).sum(axis=1) for output in rows)
+        chain = hidden.by_logs.factor[hidden.hidden.taken(words)].sum(axis=1)
+        log_weights = chain + np.log(ratio_of(self.evidence.rate)) * agree  # as passes have it
+        chances = np.exp(log_weights - logs[0]) * weights / mean
         first = int(chances.argmax())
         relative = (weights[:-1] - mean) / mean  # the error of a share p is at most that of their mean, times p(1 − p)
         error = float(np.sqrt(np.mean(relative**2) / DRAWN))
         return Known(places, words[first], min(float(chances[first]), 1.0), error)
-
-    def _log_weights(self, hidden: HiddenWords, words: Codes, outputs: Codes) -> Floats:
-        """ln of the weight of words as passes over them have it: of the chain, and of each place that agrees."""
-        agree = sum((words == output).sum(axis=1) for output in outputs)
-        chain = hidden.by_logs.factor[hidden.hidden.taken(words)].sum(axis=1)
-        return np.asarray(chain + np.log(ratio_of(self.evidence.rate)) * agree)
 
 
 class OnlineEvidence(PlaceEvidence):
