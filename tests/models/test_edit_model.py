@@ -13,8 +13,7 @@ import pytest
 import dpwords as dw
 from dpwords.core.scaled import Floats, Integers
 from dpwords.models.alignments import EditChain, EndsAlike, OwnEnds
-from dpwords.models.edit_lengths import LengthChain, length_channel
-from dpwords.models.edit_model import better_chain, fitted_chains
+from dpwords.models.edit_model import LengthChain, better_chain, fitted_chains, length_channel
 from dpwords.models.fitting import fit
 from dpwords.spaces.edit_channel import CorruptedLaw
 from models.test_alignments import LITTLE, alignments_of, all_words, channel_of, own_ends, random_chain

@@ -16,7 +16,7 @@ from dpwords.attack.guessing import Attack
 from dpwords.core.compiled import kernel
 from dpwords.core.limits import Limits
 from dpwords.models.alignments import EditChances
-from dpwords.models.edit_lengths import length_channel
+from dpwords.models.edit_model import length_channel
 from dpwords.models.edited import EditedPosteriors
 from dpwords.models.evidence import evidence_of
 from dpwords.spaces import exhaustive

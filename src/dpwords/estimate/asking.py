@@ -26,8 +26,7 @@ from dpwords.estimate.uncertainty import (
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
 from dpwords.models.chains import hidden_runs
-from dpwords.models.edit_lengths import explained_lengths
-from dpwords.models.edit_model import EditModel, fitted_edits, refuse_projected
+from dpwords.models.edit_model import EditModel, explained_lengths, fitted_edits, refuse_projected
 from dpwords.models.evidence import evidence_of
 from dpwords.models.fitting import EstimateMethod, MethodName, ProgressLine
 from dpwords.models.hidden import Hidden

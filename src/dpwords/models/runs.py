@@ -28,7 +28,6 @@ from dpwords.models.likeliest import HiddenWords, Likeliest
 from dpwords.models.normalising_constants import NormalisingConstants, ratio_of
 from dpwords.models.posteriors import (
     SPREAD,
-    Corrections,
     Evidence,
     Known,
     Posteriors,
@@ -137,23 +136,16 @@ class RunPosteriors(Posteriors):
             by_place = shares.max(axis=1).T
             hits = by_place.mean(axis=1)
             return by_place, hits, hits, chance, chance
-        wrong = self._corrected(hidden, words, best, uniform, proposals)
+        runs, (number, length) = hidden.sampled(self.proposed, proposals.open()), words.shape
+        powers = self.releases * self.constants.logs(np.concatenate([words, runs.reshape(-1, length)]))
+        own, others = powers[:number], powers[number:].reshape(number, self.proposed)
+        wrong = corrections(words, runs, own, others, uniform, best.words, len(hidden.hidden.alphabet))
         whole_most = chance
         if not self._release_is_best:  # a case of its own
             steep = self._most(emissions, best, chance, logs)
             close = steep <= CLOSE * chance  # chosen by the releases alone
             whole_most = np.where(close, steep, chance + wrong.largest)
         return *wrong.hits(shares), chance + wrong.guess, whole_most
-
-    def _corrected(
-        self, hidden: HiddenWords, words: Codes, best: Likeliest, uniform: Floats, proposals: SeededSource
-    ) -> Corrections:
-        """What the normalising constants change, for guesses of the most likely words."""
-        assert self.constants is not None
-        runs, (number, length) = hidden.sampled(self.proposed, proposals.open()), words.shape
-        logs = self.releases * self.constants.logs(np.concatenate([words, runs.reshape(-1, length)]))
-        own, others = logs[:number], logs[number:].reshape(number, self.proposed)
-        return corrections(words, runs, own, others, uniform, best.words, len(hidden.hidden.alphabet))
 
     def _most(self, emissions: Emissions, best: Likeliest, chance: Floats, logs: Floats) -> Floats:
         """An upper bound on the probability of every word: ln Z changes by at most `steepness` for each place.
