@@ -23,7 +23,7 @@ from dpwords.models.hidden import Detector, Hidden
 from dpwords.models.population import Model, RunEvidence
 from dpwords.spaces.graph import Graph
 
-Kind = Literal["each", "pair", "first", "last", "place"]
+QuestionKind = Literal["each", "pair", "first", "last", "place"]
 NONE = -1  # the number of a step or a state that is no answer
 
 
@@ -35,7 +35,7 @@ class RunQuestion:
     ("first", "last"), or the key at each of so many places ("place").
     """
 
-    kind: Kind
+    kind: QuestionKind
     labels: tuple[Any, ...]
     keys: Callable[[Hidden], Integers]  # for each hidden state
     known: Integers  # the keys, or pairs of keys a·size + b, that are answers, in the order of the labels
@@ -86,7 +86,9 @@ class RunQuestion:
         return np.where(self.known[order[place]] == keys, order[place], NONE)
 
 
-def of_symbols(alphabet: Alphabet, kind: Kind, places: int = 1, population: Hidden | None = None) -> RunQuestion:
+def of_symbols(
+    alphabet: Alphabet, kind: QuestionKind, places: int = 1, population: Hidden | None = None
+) -> RunQuestion:
     """A question about the symbols of words; with a population, only pairs of symbols that it has are answers.
 
     Without one, no chain is needed, whose size grows with the square of the alphabet.
@@ -108,7 +110,7 @@ def of_states(population: Hidden, language: Language, kind: Literal["each", "pai
 
 
 def _question(
-    kind: Kind,
+    kind: QuestionKind,
     labels: tuple[Any, ...],
     keys: Callable[[Hidden], Integers],
     population: Hidden | None,
