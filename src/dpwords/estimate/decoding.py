@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dpwords.core.compiled import kernel
 from dpwords.core.encoding import Codes, Encoder
 from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue
@@ -16,12 +17,10 @@ from dpwords.estimate.asking import Asked
 from dpwords.mechanisms.private import Private
 from dpwords.models.chains import MarkovChain, hidden_runs
 from dpwords.models.evidence import evidence_of
-from dpwords.models.hidden import Emissions, Pass, symbol_shares
-from dpwords.models.likeliest import LogPasses
+from dpwords.models.hidden import symbol_shares
 from dpwords.models.population import Model, RunEvidence, SameLength, Windows
 from dpwords.models.releases import Releases
 from dpwords.spaces.choice import space_of
-from dpwords.spaces.online_likelihoods import LikelihoodRatios
 
 
 class Decoded(list[Any]):
@@ -128,19 +127,10 @@ def _evidence(mechanism: Private, words: dict[int, Codes], prior: MarkovChain | 
 def _best(each: SameLength, rows: Codes, chances: Floats) -> tuple[Codes, Floats, Floats]:
     """The codes of the best words, their expected distances, and those of the releases."""
     hidden, found = each.hidden, np.zeros(rows.shape, dtype=np.int64)
-    gained, kept, plain = np.zeros(len(rows)), np.zeros(len(rows)), np.zeros(len(hidden.source))
-    with np.errstate(divide="ignore"):
-        ending = np.log(hidden.accepting.astype(np.float64))
+    gained, kept, ending = np.zeros(len(rows)), np.zeros(len(rows)), each.weights(chances)[1]
     for part in each.parts:
         shares = symbol_shares(each.expected(part, chances, every_place=True).states, hidden)
         kept[part] = np.take_along_axis(shares, rows[part].T[:, None, :], axis=1).sum(axis=(0, 1))
-        places, symbols, words = shares.shape
-        number = np.arange(words * places)
-        gains = LikelihoodRatios(  # of a row for each place of each word
-            np.arange(len(number) + 1) * symbols,
-            np.tile(np.arange(symbols), len(number)),
-            shares.transpose(2, 0, 1).ravel(),
-        )
-        best = LogPasses(Pass(hidden, Emissions(number.reshape(words, places), gains)), plain, ending).likeliest()
-        found[part], gained[part] = best
-    return found, each.length - gained, each.length - kept
+        gains = np.ascontiguousarray(shares[:, np.maximum(hidden.symbol, 0)])  # of entering each state
+        kernel("decoding").best_runs(each.layers, ending, gains, found[part], gained[part])
+    return hidden.symbol[found], each.length - gained, each.length - kept
