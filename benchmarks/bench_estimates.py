@@ -32,8 +32,7 @@ from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.private import Private
 from dpwords.mechanisms.uniform import Uniform
 from dpwords.models.edit_model import EditModel
-from dpwords.models.population import Model
-from dpwords.models.run_evidence import RunEvidence
+from dpwords.models.population import Model, RunEvidence
 from dpwords.spaces.questions import Question
 
 Row = dict[str, Any]
@@ -307,7 +306,7 @@ class PlainPass:
 
     def __init__(self, evidence: RunEvidence, mechanism: Exponential, steps: int) -> None:
         self.hidden, self.times = evidence.hidden, evidence.lengths[0].times
-        rows, (_, states) = evidence.lengths[0].passes.seen.rows, self.hidden.of_symbol
+        rows, (_, states) = evidence.lengths[0].seen.rows, self.hidden.of_symbol
         rate = mechanism.weights(steps).rate
         assert rate is not None
         self.shown = np.ones((steps, len(rows), self.hidden.size))  # for each position, run and state, its weight

@@ -141,7 +141,7 @@ TELLING = {  # no draw depends on them: they tell probabilities, estimate, repor
     "_kernels/alignments.py": {"add_uses", "forward"},
     "_kernels/by_distance.py": {"forward", "log_totals"},
     "_kernels/edit_channel.py": {"log_prob", "log_probs", "log_sum"},
-    "_kernels/edit_lengths.py": {"add_uses", "add_uses_each", "forward"},
+    "_kernels/edit_model.py": {"add_uses", "add_uses_each", "forward"},
     "_kernels/edited.py": {"backward", "guess_of", "guessed_each", "scaled"},
     "_kernels/hidden.py": {"expected", "log_likelihoods"},
     "core/scaled.py": {"logs"},

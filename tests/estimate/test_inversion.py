@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import dpwords as dw
-from dpwords.estimate.asking import symbols_of
 from dpwords.estimate.inversion import Inverted, inverted
+from dpwords.estimate.questions import of_symbols
 from dpwords.estimate.results import on_simplex
 from populations import channel, listed
 
@@ -42,7 +42,7 @@ def test_the_mean_over_all_outputs_is_the_truth_for_every_word(name: str, kind: 
     mechanism, length = MECHANISMS[name], 4
     symbols = "".join(mechanism.language.alphabet.symbols)
     words, codes = listed(mechanism.language, length)
-    question = symbols_of(mechanism, kind, length if kind == "position" else 1)
+    question = of_symbols(mechanism.language.alphabet, kind, length if kind == "position" else 1)
     each = np.array([inverted({length: codes[i : i + 1]}, mechanism, question).proportions for i in range(len(words))])
     sizes = question.sizes(length)
     truth = np.array([answers(word, kind, symbols) for word in words]) / sizes
@@ -53,7 +53,7 @@ def test_the_mean_over_all_outputs_is_the_truth_for_every_word(name: str, kind: 
 def test_standard_errors_are_those_of_the_sampling_distribution(kind: Any) -> None:
     """Words of two lengths, half each: the mean reported variance over many samples is the exact variance."""
     mechanism = MECHANISMS["k = 1"]
-    question, law = symbols_of(mechanism, kind), {}
+    question, law = of_symbols(mechanism.language.alphabet, kind), {}
     for length in (2, 3):
         words, codes = listed(mechanism.language, length)
         single = np.array(

@@ -13,7 +13,7 @@ import pytest
 import dpwords as dw
 from dpwords.core.encoding import Ragged
 from dpwords.core.limits import Limits
-from dpwords.estimate.patterns import detector_of
+from dpwords.estimate.questions import detector_of
 from dpwords.models.chains import hidden_runs
 from populations import CELLS, FREE, LANGUAGES, ROUTES, RUNS, WORDS, channel, listed, prior, random_chances, refuse
 

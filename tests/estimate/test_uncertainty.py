@@ -13,7 +13,7 @@ import dpwords as dw
 from dpwords.estimate.questions import of_states, of_symbols
 from dpwords.estimate.uncertainty import inside, model_covariance
 from dpwords.models.chains import hidden_runs
-from dpwords.models.edit_chains import model_covariance as edit_covariance
+from models.test_alignments import channel_of, own_ends
 from populations import LANGUAGES, listed, prior, random_chances
 
 
@@ -23,7 +23,7 @@ def test_covariances_are_those_of_all_words(name: str, kind: Any) -> None:
     language, length = LANGUAGES[name]
     hidden = hidden_runs(language)
     chances, expected = random_chances(hidden, 3), 0
-    question = of_symbols(hidden, kind, length if kind == "position" else 1)
+    question = of_symbols(hidden.alphabet, kind, length if kind == "position" else 1, hidden)
     lengths = {length: 2.0, length - 1: 3.0} if len(listed(language, length - 1)[0]) else {length: 2.0}
     for each, number in lengths.items():
         _, codes = listed(language, each)
@@ -70,7 +70,7 @@ def test_covariances_of_a_chain_whose_words_end() -> None:
         scores = (uses - matrix * uses.sum(axis=1, keepdims=True)).ravel()
         for q, value in enumerate((word.count("a"), word.count("ab"))):
             expected[q] += chance * (value - mean[q]) * scores
-    assert edit_covariance(matrix, stats) == pytest.approx(expected, abs=1e-12)
+    assert own_ends([(0,)], channel_of(2, 3.0)).covariance(matrix.ravel(), stats) == pytest.approx(expected, abs=1e-12)
 
 
 CHAIN = {(0, 0): 0.8, (0, 1): 0.7, (1, 0): 0.3, (1, 1): 0.6}  # the probability of the first of the moves

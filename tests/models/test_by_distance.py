@@ -13,6 +13,7 @@ from attack.test_guessing import CELL_CHAIN, CELLS, FEW, MECHANISMS, by_definiti
 from dpwords import attack
 from dpwords.core.limits import Limits
 from dpwords.models.by_distance import DistanceEvidence, DistancePosteriors
+from dpwords.models.chains import PriorWords
 from dpwords.spaces import exhaustive
 
 NAMES = ("cells, inverse", "moves, inverse", "cells, staircase", "rule, inverse")
@@ -46,18 +47,19 @@ def test_proportions_of_symbols_by_distance_are_those_of_the_releases_of_a_word(
         mechanism = make(Limits())
         words = exhaustive.words(mechanism.language, length)
         codes = np.array([[mechanism.language.alphabet.codes[symbol] for symbol in word] for word in words])
-        passes = DistancePosteriors(DistanceEvidence(mechanism, length)).passes
-        found, totals = passes.proportions(codes), passes.log_totals(codes)
+        known = DistancePosteriors(DistanceEvidence(mechanism, length), PriorWords(mechanism.language))
+        found, totals = known.proportions(codes), known.log_totals(codes)
         for number, word in enumerate(words):
             law = mechanism.given(word)
             expected = np.zeros(found.shape[1:])
             for output, symbols in zip(words, codes, strict=True):
                 expected[np.arange(length), symbols] += math.exp(law.log_prob(output))
             assert found[number] == pytest.approx(expected, abs=1e-12)
-            assert math.log(passes.values[0]) - totals[number] == pytest.approx(law.log_prob(word), rel=1e-11)
-    long = DistancePosteriors(DistanceEvidence(dw.Exponential(CELLS, 8, utility=dw.Inverse(0.5)), 200))
+            assert known.logs[0] - totals[number] == pytest.approx(law.log_prob(word), rel=1e-11)
+    many = DistanceEvidence(dw.Exponential(CELLS, 8, utility=dw.Inverse(0.5)), 200)
+    long = DistancePosteriors(many, PriorWords(CELLS))
     walk = np.array([[CELLS.alphabet.codes[cell] for cell in [(0, 1), (0, 0)] * 100]])
-    assert long.passes.proportions(walk).sum(axis=2) == pytest.approx(1)
+    assert long.proportions(walk).sum(axis=2) == pytest.approx(1)
 
 
 def test_no_word_gains_more_than_the_largest_weight_over_the_least() -> None:

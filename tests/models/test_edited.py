@@ -16,9 +16,9 @@ from dpwords.attack.guessing import Attack
 from dpwords.core.compiled import kernel
 from dpwords.core.limits import Limits
 from dpwords.models.alignments import EditChances
+from dpwords.models.edit_model import length_channel
 from dpwords.models.edited import EditedPosteriors
 from dpwords.models.evidence import evidence_of
-from dpwords.models.true_lengths import length_channel
 from dpwords.spaces import exhaustive
 
 FEW = Limits(attacked_words=3)  # so that words are aligned instead of listed

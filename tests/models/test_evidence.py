@@ -10,7 +10,7 @@ import contract
 import dpwords as dw
 from dpwords.mechanisms import choice
 from dpwords.models.evidence import evidence_of, kind_of_evidence
-from dpwords.models.listed import Evidence
+from dpwords.models.posteriors import Evidence
 from dpwords.models.runs import PositionEvidence
 from toy import Respondent
 

@@ -13,9 +13,10 @@ from contract import check_counts
 from dpwords.core.limits import Limits
 from dpwords.core.randomness import SeededSource
 from dpwords.models.chains import hidden_runs
+from dpwords.models.evidence import evidence_of
 from dpwords.models.fitting import fit, normalised
 from dpwords.models.normalising_constants import NormalisingConstants
-from dpwords.models.run_evidence import RunEvidence, varying_constants
+from dpwords.models.population import RunEvidence
 from populations import CELLS, LANGUAGES, channel, listed, prior, random_chances
 
 MAKERS = {
@@ -90,7 +91,7 @@ def test_runs_are_drawn_from_their_distribution(name: str) -> None:
     chances = random_chances(hidden)
     evidence = RunEvidence.of(mechanism, {length: codes[:1]}, hidden)
     (same,) = evidence.lengths
-    drawn = same.passes.sampled(chances[hidden.parameter], same.ending, 4000, SeededSource("draws").open())[0]
+    drawn = same.sampled(chances, 4000, SeededSource("draws").open())[0]
     joint = prior(hidden, chances, codes) * channel(mechanism, words)[:, 0]
     symbols = hidden.symbol[hidden.target[drawn]]
     expected = {
@@ -113,8 +114,9 @@ def test_normalising_constants_are_those_of_the_mechanism(name: str, calibration
     found = constants.logs(codes)
     assert found - found[0] == pytest.approx(along - along[0], abs=1e-9)
     assert constants.spread(mechanism._space, length) == pytest.approx(found.std(), abs=1e-9)
-    uneven = varying_constants(mechanism, [length])
+    uneven = evidence_of(mechanism, length).uneven()
     assert (uneven is not None) == (found.std() > 0.03)
+    assert RunEvidence.of(mechanism, {length: codes}, hidden_runs(language)).uneven == (uneven is not None)
 
 
 def test_steps_of_the_fit_never_lower_the_likelihood_and_reach_the_top() -> None:

@@ -20,7 +20,7 @@ from dpwords import plots
 from dpwords.core.encoding import Ragged
 from dpwords.errors import InvalidValue, NotInLanguage
 from dpwords.estimate.asking import KINDS
-from dpwords.estimate.reports import reported_proportions
+from dpwords.estimate.inversion import reported_proportions
 from dpwords.frames.passes import words_in
 from dpwords.frames.requests import Request
 from dpwords.studies.data import HEADER, NOT_PRIVATE, data, reading

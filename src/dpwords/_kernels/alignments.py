@@ -2,7 +2,7 @@
 
 The true words come from a Markov chain. Its state is 0 before the first symbol of a word and 1 + a after symbol a. The
 channel writes a *gap*, an inserted word, in every state, and the chain then ends or takes one more symbol. `model` is
-the named tuple `Model` of dpwords.models.alignments:
+the named tuple `SeenChain` of dpwords.models.alignments:
 
     through[s, b]    the chances of getting from state s to symbol b over any number of symbols that leave nothing
     backward[b, s]   the same, transposed

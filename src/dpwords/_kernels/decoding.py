@@ -12,10 +12,10 @@ Array = Any
 
 
 @compiled(nogil=True)
-def best_runs(edges: Any, layers: Any, ending: Array, gains: Array, words: Array, reached: Array) -> None:
+def best_runs(layers: Any, ending: Array, gains: Array, words: Array, reached: Array) -> None:
     """words[i]: the states of the run with the largest sum of gains[t, s, i] over its states s after t + 1 symbols.
 
-    reached[i] is that sum. Edges and layers are as in `_kernels/hidden.py`. Cost: words · edges of all layers.
+    reached[i] is that sum. Layers are as in `_kernels/hidden.py`. Cost: words · edges of all layers.
     """
     positions, size = gains.shape[0], gains.shape[1]
     best, came = np.full((positions + 1, size), -np.inf), np.zeros((positions + 1, size), dtype=np.int64)
@@ -25,7 +25,7 @@ def best_runs(edges: Any, layers: Any, ending: Array, gains: Array, words: Array
         for position in range(positions):
             for j in range(layers.begin[position], layers.begin[position + 1]):
                 k = layers.order[j]
-                source, target = edges.source[k], edges.target[k]
+                source, target = layers.source[k], layers.target[k]
                 value = best[position, source] + gains[position, target, i]
                 if value > best[position + 1, target]:
                     best[position + 1, target] = value

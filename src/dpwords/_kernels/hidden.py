@@ -32,9 +32,7 @@ def _multiply(ratios: Any, rows: Array, begin: int, number: int, position: int, 
 
 
 @compiled(inner=True, nogil=True)
-def _forward(
-    edges: Any, layers: Any, factor: Array, ratios: Any, rows: Array, begin: int, number: int, ahead: Array
-) -> Array:
+def _forward(layers: Any, factor: Array, ratios: Any, rows: Array, begin: int, number: int, ahead: Array) -> Array:
     """Fill ahead[t, s]: the probability of state s after t symbols given the released ones up to there.
 
     Returns the logarithms of the factors by which the layers were divided, summed over the layers, and these factors.
@@ -49,7 +47,7 @@ def _forward(
             there[s] = 0.0
         for i in range(layers.begin[position], layers.begin[position + 1]):
             k = layers.order[i]
-            before, after, f = here[edges.source[k]], there[edges.target[k]], factor[k]
+            before, after, f = here[layers.source[k]], there[layers.target[k]], factor[k]
             for lane in range(LANES):
                 after[lane] += before[lane] * f
         _multiply(ratios, rows, begin, number, position, there)
@@ -79,15 +77,13 @@ def _ended(layers: Any, ending: Array, ahead: Array) -> Array:
 
 
 @compiled(nogil=True)
-def log_likelihoods(
-    edges: Any, layers: Any, factor: Array, ending: Array, ratios: Any, rows: Array, found: Array
-) -> None:
+def log_likelihoods(layers: Any, factor: Array, ending: Array, ratios: Any, rows: Array, found: Array) -> None:
     """found[i]: ln of the sum of the weights of all runs, for the released word in row i. Cost: words · edges of all
     layers."""
     ahead = np.zeros((rows.shape[1] + 1, len(ending), LANES))
     for begin in range(0, len(rows), LANES):
         number = min(LANES, len(rows) - begin)
-        scale = _forward(edges, layers, factor, ratios, rows, begin, number, ahead)
+        scale = _forward(layers, factor, ratios, rows, begin, number, ahead)
         last = _ended(layers, ending, ahead)
         for lane in range(number):
             whole = np.log(last[lane]) if last[lane] > 0.0 else -np.inf
@@ -96,7 +92,6 @@ def log_likelihoods(
 
 @compiled(nogil=True)
 def expected(
-    edges: Any,
     layers: Any,
     factor: Array,
     ending: Array,
@@ -115,10 +110,10 @@ def expected(
     positions, size = rows.shape[1], len(ending)
     ahead = np.zeros((positions + 1, size, LANES))
     back, onward = np.zeros((size, LANES)), np.zeros((size, LANES))
-    used = np.zeros((len(edges.source), LANES))
+    used = np.zeros((len(layers.source), LANES))
     for begin in range(0, len(rows), LANES):
         number = min(LANES, len(rows) - begin)
-        scale = _forward(edges, layers, factor, ratios, rows, begin, number, ahead)
+        scale = _forward(layers, factor, ratios, rows, begin, number, ahead)
         used[:] = 0.0
         live, last = layers.reached[layers.since[positions - 1] :], _ended(layers, ending, ahead)
         for lane in range(LANES):
@@ -146,8 +141,8 @@ def expected(
             here = ahead[position]
             for i in range(layers.begin[position], layers.begin[position + 1]):
                 k = layers.order[i]
-                before, after = here[edges.source[k]], onward[edges.target[k]]
-                behind, taken, f = back[edges.source[k]], used[k], factor[k]
+                before, after = here[layers.source[k]], onward[layers.target[k]]
+                behind, taken, f = back[layers.source[k]], used[k], factor[k]
                 for lane in range(LANES):
                     value = f * after[lane]
                     behind[lane] += value
@@ -159,7 +154,6 @@ def expected(
 
 @compiled(nogil=True)
 def sampled(
-    edges: Any,
     layers: Any,
     incoming: Any,
     factor: Array,
@@ -180,7 +174,7 @@ def sampled(
     final = layers.reached[layers.since[positions - 1] :]
     for begin in range(0, len(rows), LANES):
         number = min(LANES, len(rows) - begin)
-        _forward(edges, layers, factor, ratios, rows, begin, number, ahead)
+        _forward(layers, factor, ratios, rows, begin, number, ahead)
         last = _ended(layers, ending, ahead)
         for lane in range(number):
             for run in range(taken.shape[1]):
@@ -196,17 +190,17 @@ def sampled(
                     mass = 0.0
                     for j in range(incoming.first[state], incoming.first[state + 1]):
                         k = incoming.edge[j]
-                        if incoming.live[position, edges.source[k]]:
-                            mass += ahead[position, edges.source[k], lane] * factor[k]
+                        if incoming.live[position, layers.source[k]]:
+                            mass += ahead[position, layers.source[k], lane] * factor[k]
                     left, chosen = uniform[begin + lane, run, position] * mass, -1
                     for j in range(incoming.first[state], incoming.first[state + 1]):
                         k = incoming.edge[j]
-                        if incoming.live[position, edges.source[k]]:
-                            weight = ahead[position, edges.source[k], lane] * factor[k]
+                        if incoming.live[position, layers.source[k]]:
+                            weight = ahead[position, layers.source[k], lane] * factor[k]
                             if weight > 0.0:
                                 chosen = k
                                 left -= weight
                                 if left <= 0.0:
                                     break
                     taken[begin + lane, run, position] = chosen
-                    state = edges.source[chosen]
+                    state = layers.source[chosen]

@@ -1,4 +1,4 @@
-"""The most likely hidden run of each released word. Edges, layers and ratios are as in `_kernels/hidden.py`."""
+"""The most likely hidden run of each released word. Layers and ratios are as in `_kernels/hidden.py`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ Array = Any
 
 
 @compiled(nogil=True)
-def likeliest(
-    edges: Any, layers: Any, factor: Array, ending: Array, ratios: Any, rows: Array, states: Array, logs: Array
-) -> None:
+def likeliest(layers: Any, factor: Array, ending: Array, ratios: Any, rows: Array, states: Array, logs: Array) -> None:
     """states[i]: the states of the run with the largest weight for the released word in row i; logs[i]: ln of it.
 
     `factor` and `ending` are logarithms, and so are ratios.times. Cost: words · edges of all layers.
@@ -28,10 +26,10 @@ def likeliest(
             here, there = best[position], best[position + 1]
             for j in range(layers.begin[position], layers.begin[position + 1]):
                 k = layers.order[j]
-                value = here[edges.source[k]] + factor[k]
-                if value > there[edges.target[k]]:
-                    there[edges.target[k]] = value
-                    came[position + 1, edges.target[k]] = edges.source[k]
+                value = here[layers.source[k]] + factor[k]
+                if value > there[layers.target[k]]:
+                    there[layers.target[k]] = value
+                    came[position + 1, layers.target[k]] = layers.source[k]
             row = rows[i, position]
             for j in range(ratios.first[row], ratios.first[row + 1]):
                 there[ratios.state[j]] += ratios.times[j]

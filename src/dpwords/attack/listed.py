@@ -13,8 +13,7 @@ from dpwords.core.encoding import Codes
 from dpwords.core.randomness import SeededSource
 from dpwords.core.scaled import Floats, Integers
 from dpwords.models.hidden import uniform_numbers
-from dpwords.models.listed import Evidence
-from dpwords.models.posteriors import Simulated
+from dpwords.models.posteriors import Evidence, Known, Simulated
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +26,19 @@ class LikelyWords:
     words: Codes
     log_prior: Floats
     inputs: Codes
+    symbols: int  # of the alphabet
+
+    def known(self, log_probs: Floats) -> Known | None:
+        """What is known by Bayes' rule, if each word leads to what was seen with a probability whose ln is given."""
+        logs = self.log_prior + log_probs
+        total = float(np.logaddexp.reduce(logs))
+        if not np.isfinite(total):
+            return None
+        proportions, best = np.exp(logs - total), int(logs.argmax())
+        positions = np.array(
+            [np.bincount(column, proportions, self.symbols) for column in self.words.T], dtype=np.float64
+        )
+        return Known(positions, self.words[best], float(proportions[best]))
 
     def joint(self, logs: Floats) -> tuple[Floats, Floats]:
         """For each output (column of ln of joint probabilities), the largest sum for a symbol at each position (row),
@@ -79,17 +91,12 @@ def at_drawn_outputs(
             logs += matrix[:, drawn]
     positions, best = listing.joint(logs - np.logaddexp.reduce(logs, axis=0))
     hits = positions.mean(axis=0)
-    return Simulated(positions.mean(axis=1), hits, hits, best, best, 1.0, 1.0)
+    return Simulated(positions.mean(axis=1), hits, hits, best, best)
 
 
 def _chosen(proportions: Floats, uniform: Floats) -> Integers:
     total = np.cumsum(proportions)
     return np.asarray(np.minimum(np.searchsorted(total, uniform * total[-1], side="right"), len(proportions) - 1))
-
-
-def number_of_multisets(outputs: int, releases: int) -> int:
-    """The number of ways to choose so many of the outputs, in any order and with repetitions."""
-    return math.comb(outputs + releases - 1, releases)
 
 
 def _multisets(outputs: int, releases: int, most: int) -> Iterator[tuple[Integers, Floats]]:

@@ -29,17 +29,16 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.errors import InvalidValue, named
-from dpwords.estimate.asking import Asked
-from dpwords.estimate.decoding import Decoded, decoded
-from dpwords.estimate.reports import answered_report
+from dpwords.estimate.asking import Asked, fitted_model
+from dpwords.estimate.decoding import Decoded, decode
+from dpwords.estimate.inversion import answered_report
 from dpwords.estimate.results import Estimate, Estimates
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
-from dpwords.models.chains import Chain, MarkovChain
-from dpwords.models.edit_model import EditModel, fitted_edits
-from dpwords.models.evidence import evidence_of
+from dpwords.models.chains import Chain
+from dpwords.models.edit_model import EditModel
 from dpwords.models.fitting import MethodName, ProgressLine
-from dpwords.models.population import Model, fitted
+from dpwords.models.population import Model
 from dpwords.models.releases import Releases
 
 __all__ = [
@@ -193,11 +192,7 @@ def model(releases: Any, mechanism: Private, *, progress: ProgressLine | None = 
     >>> chain.transitions["a"]["b"] > 0.95
     True
     """
-    checked = Releases.of(releases, mechanism)
-    channel = evidence_of(mechanism, int(checked.words.sizes.max())).channel
-    if channel is not None:
-        return fitted_edits(checked, mechanism, channel, progress)
-    return fitted(checked, mechanism, progress)
+    return fitted_model(Releases.of(releases, mechanism), mechanism, progress)
 
 
 def chain(language: Language, transitions: Mapping[Any, Mapping[Any, float]], *, limits: Limits = DEFAULTS) -> Chain:
@@ -216,26 +211,6 @@ def chain(language: Language, transitions: Mapping[Any, Mapping[Any, float]], *,
     0.5
     """
     return Chain.of(language, transitions, limits)
-
-
-def decode(releases: Any, mechanism: Private, prior: MarkovChain | None = None) -> Decoded:
-    """For each release, the word of the language with the least expected distance from the true one.
-
-    This is a guess of the true word by whoever has the release: it costs no privacy, and it is not a release of its
-    own. `prior` is a chain on the language, fitted (`model`) or assumed (`chain`); without one, all words of the
-    language are equally likely, and little is gained. The result is a list of words with `expected_distance`, how far
-    they are from the true ones on average if the prior is right, and `released_distance`, the same for the releases. If
-    the prior is wrong, these distances are, too. A prior that was fitted to releases that tell little is wrong, and
-    with these same releases there is a warning. Cost: a few passes over the releases.
-
-    >>> import dpwords as dw
-    >>> mechanism = dw.Exponential(dw.Words("ab"), epsilon=1)
-    >>> releases = mechanism.seeded(1).release_all(["aaaa"] * 300)
-    >>> likely = dw.estimate.decode(releases, mechanism, dw.estimate.model(releases, mechanism))
-    >>> likely[0], likely.expected_distance < likely.released_distance
-    (('a', 'a', 'a', 'a'), True)
-    """
-    return decoded(Releases.of(releases, mechanism), mechanism, prior)
 
 
 def _answer(question: str, releases: Any, mechanism: Private, options: Options) -> Estimates:

@@ -10,17 +10,16 @@ from typing import Any
 import numpy as np
 
 from dpwords.core.compiled import kernel
-from dpwords.core.encoding import Codes
+from dpwords.core.encoding import Codes, Encoder
+from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue
 from dpwords.estimate.asking import Asked
 from dpwords.mechanisms.private import Private
 from dpwords.models.chains import MarkovChain, hidden_runs
-from dpwords.models.corrected import Windows
 from dpwords.models.evidence import evidence_of
-from dpwords.models.hidden import Hidden, symbol_proportions
-from dpwords.models.population import Model
+from dpwords.models.hidden import symbol_proportions
+from dpwords.models.population import Model, RunEvidence, SameLength, Windows
 from dpwords.models.releases import Releases
-from dpwords.models.run_evidence import RunEvidence, SameLength, varying_constants
 from dpwords.spaces.choice import space_of
 
 
@@ -43,35 +42,48 @@ class Decoded(list[Any]):
         )
 
 
-def decoded(releases: Releases, mechanism: Private, prior: MarkovChain | None) -> Decoded:
-    """For each release the word of the language with the least expected distance from the true one.
+def decode(releases: Any, mechanism: Private, prior: MarkovChain | None = None) -> Decoded:
+    """For each release, the word of the language with the least expected distance from the true one.
 
-    Cost: a pass over the releases, and one search for the best run for each; with a model that was fitted to them, also
-    the errors of its proportions of symbols.
+    This is a guess of the true word by whoever has the release: it costs no privacy, and it is not a release of its
+    own. `prior` is a chain on the language, fitted (`model`) or assumed (`chain`); without one, all words of the
+    language are equally likely, and little is gained. The result is a list of words with `expected_distance`, how far
+    they are from the true ones on average if the prior is right, and `released_distance`, the same for the releases. If
+    the prior is wrong, these distances are, too. A prior that was fitted to releases that tell little is wrong, and
+    with these same releases there is a warning. Cost: a pass over the releases, and one search for the best run for
+    each; with a model that was fitted to them, also the errors of its proportions of symbols.
+
+    >>> import dpwords as dw
+    >>> mechanism = dw.Exponential(dw.Words("ab"), epsilon=1)
+    >>> releases = mechanism.seeded(1).release_all(["aaaa"] * 300)
+    >>> likely = dw.estimate.decode(releases, mechanism, dw.estimate.model(releases, mechanism))
+    >>> likely[0], likely.expected_distance < likely.released_distance
+    (('a', 'a', 'a', 'a'), True)
     """
-    if evidence_of(mechanism, int(releases.words.sizes.max())).channel is not None:
+    checked = Releases.of(releases, mechanism)
+    if evidence_of(mechanism, int(checked.words.sizes.max())).channel is not None:
         raise InvalidValue("only words that keep their length are decoded, and the edit channel changes it")
     if (
         isinstance(prior, Model)
-        and prior.fitted_to == releases.fingerprint(mechanism)
-        and _tells_little(releases, mechanism, prior)
+        and prior.fitted_to == checked.fingerprint(mechanism)
+        and _tells_little(checked, mechanism, prior)
     ):
         warnings.warn(
-            f"{len(releases)} releases at this ε are too few to fit a prior to: the decoded words are hardly more than "
+            f"{len(checked)} releases at this ε are too few to fit a prior to: the decoded words are hardly more than "
             "guesses, and the expected distance is too small; pass a chain that is known (estimate.chain), or release "
             "with a larger ε",
-            stacklevel=3,
+            stacklevel=2,
         )
-    words, numbers = releases.by_length(), releases.words.by_length()
-    evidence, chances = _evidence(mechanism, words, prior)
-    found: list[Any] = [None] * len(releases)
+    words, numbers = checked.by_length(), checked.words.by_length()
+    encoder, (evidence, chances) = Encoder(mechanism.language.alphabet), _evidence(mechanism, words, prior)
+    found: list[Any] = [None] * len(checked)
     wrong, released_wrong = 0.0, 0.0
     for each, rows, positions in zip(evidence.lengths, words.values(), numbers, strict=True):
-        codes, apart, released_apart = _best(each, rows, evidence.hidden, chances)
+        codes, apart, released_apart = _best(each, rows, chances)
         wrong, released_wrong = wrong + float(apart.sum()), released_wrong + float(released_apart.sum())
-        for number, word in zip(positions.tolist(), releases.encoder.words(codes, tuple), strict=True):
+        for number, word in zip(positions.tolist(), encoder.words(codes, tuple), strict=True):
             found[number] = word
-    return Decoded(found, wrong / len(releases), released_wrong / len(releases))
+    return Decoded(found, wrong / len(checked), released_wrong / len(checked))
 
 
 def _tells_little(releases: Releases, mechanism: Private, model: Model) -> bool:
@@ -85,56 +97,41 @@ def _tells_little(releases: Releases, mechanism: Private, model: Model) -> bool:
             return True
 
 
-def _evidence(mechanism: Private, words: dict[int, Codes], prior: MarkovChain | None) -> tuple[RunEvidence, Any]:
+def _evidence(mechanism: Private, words: dict[int, Codes], prior: MarkovChain | None) -> tuple[RunEvidence, Floats]:
     """The releases as evidence, one by one, and the weights of the steps of a run."""
     if prior is not None and not isinstance(prior, MarkovChain):
         raise InvalidValue(
             "the prior is a chain on the language: pass what estimate.model or estimate.chain returns, or leave it out"
         )
-    uneven = varying_constants(mechanism, words)
     population = hidden_runs(mechanism.language, mechanism.limits)
-    hidden = population if uneven is None else population.paired(mechanism.limits)
-    evidence = RunEvidence.of(mechanism, words, hidden, distinct=False)
-    if uneven is not None:
+    evidence = RunEvidence.of(mechanism, words, population, distinct=False)
+    if evidence.uneven:
         space = space_of(mechanism.language, "hamming", mechanism.limits)
         known = {each.length: each for each in prior.evidence.lengths} if isinstance(prior, Model) else {}
         lengths = []
-        for each, constant in zip(evidence.lengths, uneven, strict=True):
+        for each in evidence.lengths:
             like = known.get(each.length)
-            usable = like is not None and len(like.factor) == len(each.factor)
-            if constant is None:
+            if each.constants is None:
                 lengths.append(each)
-            elif usable and like is not None:
+            elif like is not None and len(like.hidden.source) == len(each.hidden.source):
                 lengths.append(replace(each, factor=like.factor, ending=like.ending))
             else:
-                lengths.append(Windows(each, constant, space).weighted(each))
-        evidence = RunEvidence(hidden, tuple(lengths))
+                lengths.append(Windows(each, space).weighted(each))
+        evidence = replace(evidence, lengths=tuple(lengths))
     if prior is None:
-        return evidence, np.ones(len(hidden.groups))
+        return evidence, np.ones(len(population.groups))
     if not prior.population.same_runs(population):
         raise InvalidValue("the prior was fitted on another language: pass a model of the mechanism's language")
     return evidence, np.maximum(prior.chances, 1e-12)  # a prior of 0 would exclude words that were possible
 
 
-def _best(each: SameLength, rows: Codes, hidden: Hidden, chances: Any) -> tuple[Codes, Any, Any]:
+def _best(each: SameLength, rows: Codes, chances: Floats) -> tuple[Codes, Floats, Floats]:
     """The codes of the best words, their expected distances, and those of the releases."""
-    length, passes = each.length, each.passes
-    found = np.zeros(rows.shape, dtype=np.int64)
-    gained, kept = np.zeros(len(rows)), np.zeros(len(rows))
-    factor = chances[hidden.parameter] * each.factor
-    by_symbol = hidden.symbol[None, :, None]
-    for part in passes.parts:
-        states = passes.expected(part, factor, each.ending, every_position=True).states
-        own = rows[part].T[:, None, :] == by_symbol
-        kept[part] = np.where(own, states, 0.0).sum(axis=(0, 1))
-        gains = _by_symbol(states, hidden)
-        kernel("decoding").best_runs(hidden.steps, passes.layers, each.ending, gains, found[part], gained[part])
-    return hidden.symbol[found], length - gained, length - kept
-
-
-def _by_symbol(states: Any, hidden: Hidden) -> Any:
-    """For each state, the probability of its symbol, which other states may have, too."""
-    _, order = hidden.of_symbol
-    if len(order) == len(np.unique(hidden.symbol[order])):
-        return states
-    return np.ascontiguousarray(symbol_proportions(states, hidden)[:, np.maximum(hidden.symbol, 0)])
+    hidden, found = each.hidden, np.zeros(rows.shape, dtype=np.int64)
+    gained, kept, ending = np.zeros(len(rows)), np.zeros(len(rows)), each.weights(chances)[1]
+    for part in each.parts:
+        proportions = symbol_proportions(each.expected(part, chances, every_position=True).states, hidden)
+        kept[part] = np.take_along_axis(proportions, rows[part].T[:, None, :], axis=1).sum(axis=(0, 1))
+        gains = np.ascontiguousarray(proportions[:, np.maximum(hidden.symbol, 0)])  # of entering each state
+        kernel("decoding").best_runs(each.layers, ending, gains, found[part], gained[part])
+    return hidden.symbol[found], each.length - gained, each.length - kept

@@ -1,22 +1,29 @@
 """Questions about a population of words, as they are read off hidden runs: which steps or states count as which answer.
 
 The answers to a question are proportions. They are numbered, and each has a label: a symbol, a state, or a pair of
-them.
+them. Whether a word has a pattern is asked of a *detector*, which reads the word beside its run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
+from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Floats, Integers
+from dpwords.core.symbols import Alphabet, symbols_of
+from dpwords.errors import InvalidValue
+from dpwords.languages import rules
 from dpwords.languages.language import Language
 from dpwords.languages.systems import ANY_START
-from dpwords.models.hidden import Hidden
+from dpwords.models.hidden import Detector, Hidden
+from dpwords.models.population import Model, RunEvidence
+from dpwords.spaces.graph import Graph
 
+QuestionKind = Literal["each", "pair", "first", "last", "position"]
 NONE = -1  # the number of a step or a state that is no answer
 
 
@@ -28,7 +35,7 @@ class RunQuestion:
     ("first", "last"), or the key at each of so many positions ("position").
     """
 
-    kind: Literal["each", "pair", "first", "last", "position"]
+    kind: QuestionKind
     labels: tuple[Any, ...]
     keys: Callable[[Hidden], Integers]  # for each hidden state
     known: Integers  # the keys, or pairs of keys a·size + b, that are answers, in the order of the labels
@@ -81,15 +88,13 @@ class RunQuestion:
 
 
 def of_symbols(
-    population: Hidden, kind: Literal["each", "pair", "first", "last", "position"], positions: int = 1
+    alphabet: Alphabet, kind: QuestionKind, positions: int = 1, population: Hidden | None = None
 ) -> RunQuestion:
-    """A question about the symbols of words."""
-    symbols = population.alphabet.symbols
+    """A question about the symbols of words; with a population, only pairs of symbols that it has are answers.
 
-    def keys(hidden: Hidden) -> Integers:
-        return hidden.symbol
-
-    return _question(kind, symbols, keys, population, False, positions)
+    Without one, no chain is needed, whose size grows with the square of the alphabet.
+    """
+    return _question(kind, alphabet.symbols, lambda hidden: hidden.symbol, population, False, positions)
 
 
 def of_states(population: Hidden, language: Language, kind: Literal["each", "pair"]) -> RunQuestion:
@@ -102,22 +107,92 @@ def of_states(population: Hidden, language: Language, kind: Literal["each", "pai
     def keys(hidden: Hidden) -> Integers:
         return of_origin[hidden.origin]
 
-    return _question(kind, labels, keys, population, bool(of_origin[0] != NONE), 1)
+    return _question(kind, labels, keys, population, bool(of_origin[0] != NONE))
 
 
 def _question(
-    kind: Any,
+    kind: QuestionKind,
     labels: tuple[Any, ...],
     keys: Callable[[Hidden], Integers],
-    population: Hidden,
+    population: Hidden | None,
     first: bool,
-    positions: int,
+    positions: int = 1,
 ) -> RunQuestion:
     size = len(labels)
     if kind != "pair":
         return RunQuestion(kind, labels, keys, np.arange(size), size, first, positions)
-    counted = (population.source != 0) | first
-    one, other = keys(population)[population.source[counted]], keys(population)[population.target[counted]]
-    known = np.unique(one * size + other)
+    known = np.arange(size**2)
+    if population is not None:
+        counted = (population.source != 0) | first
+        one, other = keys(population)[population.source[counted]], keys(population)[population.target[counted]]
+        known = np.unique(one * size + other)
     pairs = tuple((labels[pair // size], labels[pair % size]) for pair in known.tolist())
     return RunQuestion(kind, pairs, keys, known, size, first)
+
+
+def counted_proportions(words: dict[int, Codes], population: Hidden, question: RunQuestion) -> Floats:
+    """The answers of words as they are. Cost: their symbols."""
+    total, whole = np.zeros(question.number), np.zeros(question.number)
+    edges = None if question.by_position else question.edges(population)
+    for length, rows in words.items():
+        taken = population.taken(rows)
+        if edges is None:
+            reached = enumerate(population.target[taken].T)
+            numbers = np.stack([question.states(population, position, length)[states] for position, states in reached])
+        else:
+            numbers = edges[taken]
+        total += np.bincount(numbers[numbers != NONE], minlength=question.number)
+        whole += question.sizes(length) * len(rows)
+    return np.divide(total, whole, out=np.zeros_like(total), where=whole > 0)
+
+
+def detector_of(pattern: Any, language: Language) -> Detector:
+    """A detector of a pattern: of symbols that follow each other without a gap, or of the words of a rule or Pattern.
+
+    Cost: the states of the pattern, times the symbols of the alphabet.
+    """
+    if isinstance(pattern, Language):
+        return _of_language(pattern.bound_to(language), language.alphabet)
+    if not isinstance(pattern, (str, list, tuple)) or not len(pattern):
+        raise InvalidValue(
+            "a pattern is some symbols in a row, as in 'ab' or ['pay', 'ship'], or a rule or Pattern for whole words"
+        )
+    symbols = symbols_of(pattern)
+    for position, symbol in enumerate(symbols, start=1):
+        if symbol not in language.alphabet:
+            raise InvalidValue(f"symbol {position} of the pattern is not in the alphabet: use symbols of the alphabet")
+    return _of_language(rules.contains(*symbols, alphabet=language.alphabet.symbols), language.alphabet)
+
+
+def _of_language(pattern: Language, alphabet: Alphabet) -> Detector:
+    """The automaton of a language, with a state for what does not belong to it."""
+    graph = Graph.of(pattern)
+    lost = graph.size
+    step = np.full((graph.size + 1, len(alphabet)), lost)
+    code = np.array([alphabet.codes.get(symbol, -1) for symbol in graph.alphabet.symbols])[graph.symbol]
+    known = code >= 0
+    step[graph.sources[known], code[known]] = graph.target[known]
+    return Detector(step, np.append(graph.accepting, False))
+
+
+def followed(model: Model, pattern: Any) -> tuple[RunEvidence, Hidden, RunQuestion]:
+    """Runs beside which a pattern is followed: the releases as evidence about them, the population, and the question
+    whether a word has the pattern."""
+    detector, evidence = detector_of(pattern, model.language), model.evidence
+    hidden, edge_was, was = evidence.hidden.detected(detector)
+    lengths = tuple(
+        replace(
+            each,
+            hidden=hidden,
+            factor=np.broadcast_to(each.factor, len(evidence.hidden.source))[edge_was],
+            ending=np.broadcast_to(each.ending, evidence.hidden.size)[was],
+        )
+        for each in evidence.lengths
+    )
+    question = RunQuestion("last", (pattern,), _marks, np.array([1]), 2)
+    return RunEvidence(hidden, lengths), model.population.detected(detector)[0], question
+
+
+def _marks(hidden: Hidden) -> Integers:
+    assert hidden.marks is not None
+    return hidden.marks.astype(np.int64)

@@ -67,7 +67,7 @@ class Estimates(dict[Any, Estimate]):
     def total_error(self) -> float:
         """The sum of the absolute errors to expect of the proportions that are not estimated as 0, by their
         intervals."""
-        wide = 2 * NormalDist().inv_cdf((1 + self.confidence) / 2)
+        wide = 2 * interval_factor(self.confidence)
         return _MEAN_ERROR * sum(each.high - each.low for each in self.values() if each.value >= AT_ZERO) / wide
 
 
@@ -80,10 +80,9 @@ def interval_factor(confidence: object) -> float:
 
 def estimates(
     labels: Iterable[Any],
-    proportions: Floats,
     raw: Floats,
     errors: Floats,
-    known: Floats | None = None,
+    least: Floats | None = None,
     *,
     confidence: float,
     counted: Floats,
@@ -91,21 +90,24 @@ def estimates(
     question: str,
     method: EstimateMethod,
 ) -> Estimates:
-    """A table of estimates. `raw` are the estimates before they were made proportions; intervals are around these.
+    """A table of estimates. Intervals are around `raw`, the estimates before those of an inversion are made
+    proportions.
 
-    `known` are the errors by which estimates are refused or called rough, where some of the errors are not computed.
-    Patterns are questions of their own each, so that the least certain one counts. Intervals of proportions of words,
-    and all intervals from very few releases, are at least as wide as those of a sample of as many words without noise.
-    Raises `InvalidValue` if the errors are as large as they can be.
+    `least` are errors that are known to be too small; where errors are not computed, estimates are refused or called
+    rough by these. Patterns are questions of their own each, so that the least certain one counts. Intervals of
+    proportions of words, and all intervals from very few releases, are at least as wide as those of a sample of as many
+    words without noise. Raises `InvalidValue` if the errors are as large as they can be.
     """
+    proportions = on_simplex(raw) if method is EstimateMethod.INVERSE else raw
     possible = (proportions > 0) | (method is EstimateMethod.INVERSE)  # fitted ones are 0 only where they must be
     sampled = releases < VERY_FEW or question in _OF_WORDS
-    least = np.where(possible, sampling_errors(proportions, releases), 0.0) if sampled else 0.0
-    half = interval_factor(confidence) * np.maximum(errors, least)
+    of_sample = np.where(possible, sampling_errors(proportions, releases), 0.0) if sampled else 0.0
+    half = interval_factor(confidence) * np.maximum(errors, of_sample)
     low = np.clip(np.minimum(raw - half, proportions), 0.0, 1.0)
     high = np.clip(np.maximum(raw + half, proportions), 0.0, 1.0)
     names = list(labels)
-    counting = (errors if known is None else known)[(proportions >= AT_ZERO) | (raw != proportions)]
+    known = errors if least is None else np.where(np.isnan(errors), least, errors)
+    counting = known[(proportions >= AT_ZERO) | (raw != proportions)]
     apart = question == "patterns"
     expected = _MEAN_ERROR * float(np.nanmax(counting, initial=0.0) if apart else np.nansum(counting))
     notes = []

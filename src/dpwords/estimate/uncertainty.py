@@ -9,58 +9,52 @@ scores under the fitted population (docs/theory.md, section 15).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from dpwords.core.limits import Limits
+from dpwords.core.encoding import Ragged
 from dpwords.core.scaled import Floats, Integers
+from dpwords.errors import InvalidValue
 from dpwords.estimate.questions import NONE, RunQuestion
 from dpwords.estimate.results import sampling_errors
 from dpwords.estimate.tuning import FEWEST_USES, FEWEST_WORDS, SMALL, SPREAD_PROPORTION, UNSEEN
+from dpwords.models.edit_model import EditModel, counted_steps
 from dpwords.models.hidden import Hidden
-from dpwords.models.run_evidence import Part, RunEvidence
-from dpwords.models.true_lengths import explained_lengths
+from dpwords.models.population import Part, RunEvidence
 from dpwords.spaces.edit_channel import Channel
 from dpwords.spaces.graph import Flags
+
+EditQuestion = Literal["each", "pair", "first", "last"]
 
 _TWO_SIDED = 1.96  # standard errors at which a chance on the boundary counts as rejected
 _WIDEST = 0.5  # the largest standard deviation that a number between 0 and 1 can have
 
 
-@dataclass(frozen=True, eq=False)
-class Answered:
+class Answered(NamedTuple):
     """Estimated proportions, and their standard errors."""
 
     proportions: Floats
     errors: Floats
 
 
-def proportions_of(
-    evidence: RunEvidence, question: RunQuestion, chances: Floats
-) -> tuple[Floats, Floats, dict[int, float]]:
-    """The proportions, the number of answers that each is a proportion of, and the number of words of each length.
+def answered(evidence: RunEvidence, population: Hidden, question: RunQuestion, chances: Floats) -> Answered:
+    """The answers to a question, with standard errors, which are NaN for a chain with too many parameters.
 
-    Cost: a pass over the releases.
+    Cost: three passes over the releases, (parameters + answers) · parameters for each release, and
+    `model_covariance`.
     """
-    total, whole = np.zeros(question.number), np.zeros(question.number)
-    lengths: dict[int, float] = {}
+    total, whole = np.zeros(question.number), np.zeros(question.number)  # of each answer, and of all that it may be
+    lengths: dict[int, float] = defaultdict(float)
     for part in evidence.each(chances, question.kind == "position"):
         words = float(part.times.sum())
         total += _found(part, evidence.hidden, question) @ part.times
         whole += question.sizes(part.length) * words
-        lengths[part.length] = lengths.get(part.length, 0.0) + words
-    return np.divide(total, whole, out=np.zeros_like(total), where=whole > 0), whole, lengths
-
-
-def answered(evidence: RunEvidence, population: Hidden, question: RunQuestion, chances: Floats) -> Answered:
-    """The answers to a question, with standard errors, which are NaN for a chain with too many parameters.
-
-    Cost: two passes over the releases, (parameters + answers) · parameters for each release, and
-    `model_covariance`.
-    """
-    proportions, whole, lengths = proportions_of(evidence, question, chances)
+        lengths[part.length] += words
+    proportions = np.divide(total, whole, out=np.zeros_like(total), where=whole > 0)
     number, parameters = question.number, len(evidence.groups)
     if parameters > evidence.limits.interval_parameters:
         return Answered(proportions, np.full(number, np.nan))
@@ -93,9 +87,17 @@ class Moments:
         self.slopes += scores @ times
 
     def errors(self, along: Floats, uses: Floats, groups: Integers, releases: float) -> Floats:
-        """The standard errors of the numbers of answers; `along` are the covariances K of docs/theory.md, 15 e."""
+        """The standard errors of the numbers of answers; `along` are the covariances K of docs/theory.md, 15 e.
+
+        The variances are (v − G·S⁻¹·G′) + K·S⁻¹·K′. Where there are as few releases as parameters, scores seem to
+        explain everything; what they explain counts with the weight of `trust`, which is how far sums over releases of
+        products of different scores mean something: 1 − (parameters/releases)² or 0.
+        """
         free = inside(self.information, uses, groups)
-        return np.asarray(np.sqrt(variance_of(self.own, self.cross, along, self.information, free, releases)))
+        trust = max(1 - (np.count_nonzero(free) / releases) ** 2, 0.0)
+        root = root_of_inverse(self.information, free, trust)
+        left = np.maximum(self.own - trust * ((self.cross @ root) ** 2).sum(axis=1), 0.0)
+        return np.asarray(np.sqrt(left + ((along @ root) ** 2).sum(axis=1)))
 
     def least_seen(self, uses: Floats, groups: Integers, chances: Floats) -> Floats:
         """For each parameter on the boundary a standard error of its number of uses; 0 for all others.
@@ -120,10 +122,10 @@ def _found(part: Part, hidden: Hidden, question: RunQuestion) -> Floats:
     """What is expected of each release: for each answer, how often its run gives it."""
     if not question.by_position:
         return _summed(part.found.uses, question.edges(hidden), question.number)
-    if question.kind == "last":
-        return _summed(part.found.states[0], question.states(hidden, part.length - 1, part.length), question.number)
-    found = np.zeros((question.number, part.found.states.shape[2]))
-    for position, states in enumerate(part.found.states):
+    found, positions = np.zeros((question.number, part.found.states.shape[2])), len(part.found.states)
+    for position, states in enumerate(
+        part.found.states, start=part.length - positions
+    ):  # all positions, or the last one
         found += _summed(states, question.states(hidden, position, part.length), question.number)
     return found
 
@@ -151,60 +153,38 @@ def model_covariance(
     prefixes = bool(population.accepting.all()) and question.kind != "last"
     prefixes = prefixes and len(np.unique(population.source)) == population.size
     for longest in [max(lengths)] if prefixes else lengths:
-        walk = _Walk(population, question, chances, longest)
-        for length in range(1, longest + 1):
-            walk.step()
+        for length, covariance in enumerate(_covariances(population, question, chances, longest), start=1):
             if length == longest or (prefixes and length in lengths):
-                found += lengths[length] * walk.covariance()
+                found += lengths[length] * covariance
     return found
 
 
-class _Walk:
-    """A walk through the positions of words of one length that keeps the joint moments of answers and uses."""
-
-    def __init__(self, population: Hidden, question: RunQuestion, chances: Floats, length: int) -> None:
-        self.hidden, self.question, self.chances, self.length, self.position = population, question, chances, length, 0
-        size, parameters = population.size, len(population.groups)
-        self.begin = np.eye(1, size)[0]
-        self.uses, self.answers = np.zeros((parameters, size)), np.zeros((question.number, size))  # by state reached
-        self.mean_uses, self.mean_answers = np.zeros(parameters), np.zeros(question.number)
-        self.joint = np.zeros((question.number, parameters))
-        layers = population.layers(length)
-        self.taken = np.split(layers.order, layers.begin[1:-1])
-        self.proportions = population.completing(chances, length)
-
-    def step(self) -> None:
-        """Go on to the next position."""
-        hidden, taken, size = self.hidden, self.taken[self.position], self.hidden.size
+def _covariances(hidden: Hidden, question: RunQuestion, chances: Floats, length: int) -> Iterator[Floats]:
+    """The covariances of answers and scores of runs up to each position of words of one length."""
+    size, parameters, groups = hidden.size, len(chances), hidden.groups
+    begin, joint = np.eye(1, size)[0], np.zeros((question.number, parameters))
+    uses, answers = np.zeros((parameters, size)), np.zeros((question.number, size))  # by state reached
+    mean_uses, mean_answers = np.zeros(parameters), np.zeros(question.number)
+    layers, proportions = hidden.layers(length), hidden.completing(chances, length)
+    edges = None if question.by_position else question.edges(hidden)
+    for position, taken in enumerate(np.split(layers.order, layers.begin[1:-1])):
         source, target, parameter = hidden.source[taken], hidden.target[taken], hidden.parameter[taken]
-        proportion = self.proportions[self.position, taken]
-        mass = self.begin[source] * proportion
-        numbers = self._numbers(taken, target)
+        proportion = proportions[position, taken]
+        mass = begin[source] * proportion
+        numbers = question.states(hidden, position, length)[target] if edges is None else edges[taken]
         counted = numbers != NONE
         to_state = _matrix(source, target, proportion, size, size)
-        to_answer = _matrix(source[counted], numbers[counted], proportion[counted], size, self.question.number)
-        to_use = _matrix(source, parameter, proportion, size, len(self.chances))
-        self.joint += (self.uses @ to_answer).T + self.answers @ to_use
-        np.add.at(self.joint, (numbers[counted], parameter[counted]), mass[counted])
-        self.mean_uses += np.bincount(parameter, mass, len(self.chances))
-        self.mean_answers += np.bincount(numbers[counted], mass[counted], self.question.number)
-        self.uses, self.answers = self.uses @ to_state, self.answers @ to_state
-        np.add.at(self.uses, (parameter, target), mass)
-        np.add.at(self.answers, (numbers[counted], target[counted]), mass[counted])
-        self.begin = self.begin @ to_state
-        self.position += 1
-
-    def _numbers(self, taken: Integers, target: Integers) -> Integers:
-        if self.question.by_position:
-            return self.question.states(self.hidden, self.position, self.length)[target]
-        return self.question.edges(self.hidden)[taken]
-
-    def covariance(self) -> Floats:
-        """The covariance of answers and scores of runs up to this position."""
-        groups = self.hidden.groups
-        centred = self.joint - np.outer(self.mean_answers, self.mean_uses)
+        to_answer = _matrix(source[counted], numbers[counted], proportion[counted], size, question.number)
+        joint += (uses @ to_answer).T + answers @ _matrix(source, parameter, proportion, size, parameters)
+        np.add.at(joint, (numbers[counted], parameter[counted]), mass[counted])
+        mean_uses += np.bincount(parameter, mass, parameters)
+        mean_answers += np.bincount(numbers[counted], mass[counted], question.number)
+        begin, uses, answers = begin @ to_state, uses @ to_state, answers @ to_state
+        np.add.at(uses, (parameter, target), mass)
+        np.add.at(answers, (numbers[counted], target[counted]), mass[counted])
+        centred = joint - np.outer(mean_answers, mean_uses)
         by_group = _summed(np.ascontiguousarray(centred.T), groups, int(groups.max()) + 1)
-        return np.asarray(centred - (self.chances[:, None] * by_group[groups]).T)
+        yield np.asarray(centred - (chances[:, None] * by_group[groups]).T)
 
 
 def _matrix(rows: Integers, columns: Integers, values: Floats, height: int, width: int) -> Floats:
@@ -223,42 +203,19 @@ def inside(information: Floats, uses: Floats, groups: Integers) -> Flags:
     return np.asarray((np.minimum(uses, others) >= FEWEST_USES) & shown)
 
 
-def variance_of(own: Floats, cross: Floats, along: Floats, information: Floats, free: Flags, releases: float) -> Floats:
-    """The variances of answers: (v − G·S⁻¹·G′) + K·S⁻¹·K′, with the names of docs/theory.md, section 15 e.
-
-    Where there are as few releases as parameters, scores seem to explain everything; what they explain counts with the
-    weight of `trust`.
-    """
-    root = root_of_inverse(information, free, releases)
-    explained = ((cross @ root) ** 2).sum(axis=1)
-    left = np.maximum(own - trust(free, releases) * explained, 0.0)
-    return np.asarray(left + ((along @ root) ** 2).sum(axis=1))
-
-
-def trust(free: Flags, releases: float) -> float:
-    """How far sums over releases of products of different scores mean something: 1 − (parameters/releases)² or 0."""
-    return float(max(1 - (np.count_nonzero(free) / releases) ** 2, 0.0))
-
-
-def root_of_inverse(information: Floats, free: Flags, releases: float) -> Floats:
+def root_of_inverse(information: Floats, free: Flags, trust: float) -> Floats:
     """A matrix R with R·R′ = the inverse of the information about the parameters that do not lie on the boundary.
 
     All others count as known. Directions about which there is no information are left out. The products of different
-    scores count with the weight of `trust`.
+    scores count with the weight `trust`.
     """
     scale = np.sqrt(np.where(free, np.diagonal(information), 0.0))
     scale[scale == 0.0] = np.inf
-    correlation = trust(free, releases) * information / np.outer(scale, scale)
+    correlation = trust * information / np.outer(scale, scale)
     np.fill_diagonal(correlation, np.where(free, 1.0, 0.0))
     values, vectors = np.linalg.eigh(correlation)
     keep = values > SMALL * values.max(initial=0.0)
     return np.asarray(vectors[:, keep] / np.sqrt(values[keep]) / scale[:, None])
-
-
-def fitted_lengths(counts: Floats, channel: Channel, limits: Limits) -> tuple[Floats, Floats]:
-    """The proportions of the true lengths up to the longest likely one, and their standard errors."""
-    proportions, matrix = explained_lengths(counts, channel, limits)
-    return proportions, length_errors(proportions, matrix, float(counts.sum()))
 
 
 def length_errors(proportions: Floats, matrix: Floats, releases: float) -> Floats:
@@ -282,3 +239,82 @@ def length_errors(proportions: Floats, matrix: Floats, releases: float) -> Float
     variance = np.diagonal(covariance) - whole**2 / whole.sum()  # given that proportions sum to 1
     errors[first:after] = np.maximum(errors[first:after], np.sqrt(np.maximum(variance, 0.0)))
     return errors
+
+
+def answered_edits(model: EditModel, kind: EditQuestion) -> Answered:
+    """The answers to a question about symbols, with standard errors.
+
+    A proportion is what is expected of an answer, divided by what is expected of all of them. As far as it is in doubt
+    which chain is the better one, their difference is an error, too. Cost: that of `Alignments` and the square of the
+    number of parameters for each release.
+    """
+    numbers = edit_answers(len(model.language.alphabet), kind).ravel()
+    counted, number = np.flatnonzero(numbers >= 0), int(numbers.max()) + 1
+    steps, others = (each.chain.steps(each.found.chances)[1] for each in (model.best, model.other))
+    total, other = (np.bincount(numbers[counted], each[counted], number) for each in (steps, others))
+    if not total.any():
+        raise InvalidValue("as far as these releases tell, true words are too short for that: ask for lengths instead")
+    proportions = total / total.sum()
+    if numbers.size > model.limits.interval_parameters:
+        return Answered(proportions, np.full(number, np.nan))
+    gather = np.zeros((number, numbers.size))
+    gather[numbers[counted], counted] = 1.0
+    errors = _errors(model, gather, proportions, steps, boundary=kind == "pair") / total.sum()
+    least = least_error(model.channel, float(total.sum()), 2 if kind == "pair" else 1)
+    apart = proportions - other / max(float(other.sum()), 1e-300)
+    return Answered(proportions, np.sqrt(np.maximum(errors, least) ** 2 + model.doubt * apart**2))
+
+
+def _errors(model: EditModel, gather: Floats, proportions: Floats, sums: Floats, boundary: bool) -> Floats:
+    """The standard errors of the numbers of answers; gather[q, p] is 1 if step p gives answer q.
+
+    `sums` are the expected uses of all steps. With `boundary`, errors reach to the chances that are not rejected for
+    steps that seem never to be taken.
+    """
+    chain, chances, states = model.best.chain, model.best.found.chances, len(model.language.alphabet) + 1
+    moments = Moments(len(gather), len(chances))
+    centring = gather - np.outer(proportions, gather.sum(axis=0))
+    for times, steps in chain.each(chances):
+        moments.add((steps @ centring.T).T, chain.scores(chances, steps).T, times)
+    along = model.releases * chain.covariance(chances, centring.reshape(len(gather), states, states))
+    uses = chain.uses(sums)
+    errors = moments.errors(along, uses, chain.groups, model.releases)
+    if boundary:
+        errors = np.maximum(errors, chain.uses(gather) @ moments.least_seen(uses, chain.groups, chances))
+    return np.asarray(errors)
+
+
+def least_error(channel: Channel, answers: float, symbols: int) -> float:
+    """The standard error of a proportion that the noise alone has, even for somebody who knows all alignments.
+
+    `answers` is the number of all answers in the true words, and `symbols` that of the symbols that an answer consists
+    of. What is not deleted is itself with probability p and each other symbol with q, as in `inversion.py`.
+    """
+    if channel.only_length_shows:
+        return math.inf
+    deleted, kept, replaced = channel.probabilities
+    right, wrong = kept / (kept + replaced), replaced / (kept + replaced) / max(channel.symbols - 1, 1)
+    least = min(right * (1 - right), wrong * (1 - wrong)) / ((1 - deleted) * (right - wrong) ** 2)
+    return math.sqrt(least**symbols / answers)
+
+
+def edit_answers(symbols: int, kind: EditQuestion) -> Integers:
+    """For each step of `EditModel.matrix`, the number of its answer, −1 for none."""
+    numbers = np.full((symbols + 1, symbols + 1), -1)
+    if kind == "each":
+        numbers[:, :-1] = np.arange(symbols)
+    elif kind == "pair":
+        numbers[1:, :-1] = np.arange(symbols**2).reshape(symbols, symbols)
+    elif kind == "first":
+        numbers[0, :-1] = np.arange(symbols)
+    else:
+        numbers[1:, -1] = np.arange(symbols)
+    return numbers
+
+
+def counted_edits(words: Ragged, symbols: int, kind: EditQuestion) -> Floats:
+    """The answers of words as they are. Cost: their symbols."""
+    numbers = edit_answers(symbols, kind).ravel()
+    counted = numbers >= 0
+    found = np.bincount(numbers[counted], counted_steps(words, symbols).ravel()[counted])
+    return np.asarray(found / max(found.sum(), 1.0))

@@ -17,15 +17,13 @@ import numpy as np
 from dpwords.core import threads
 from dpwords.core.compiled import kernel
 from dpwords.core.encoding import Codes
-from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import SeededSource
 from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue, named
 from dpwords.mechanisms.exponential import Exponential
 from dpwords.models.chains import PriorWords
 from dpwords.models.hidden import Emissions, uniform_numbers
-from dpwords.models.listed import Evidence, weighted_logs
-from dpwords.models.posteriors import SPREAD, Known, Posteriors, Simulated, corrections
+from dpwords.models.posteriors import SPREAD, Evidence, Posteriors, Simulated, corrections, weighted_logs
 from dpwords.models.tuning import PROPOSED, TOGETHER
 from dpwords.spaces.choice import graph_of, space_of
 from dpwords.spaces.graph import Graph
@@ -43,7 +41,7 @@ class DistanceEvidence(Evidence):
         """For equally likely words of a system, and one release."""
         if releases > 1 or not prior.is_uniform or self.mechanism.language.alike:
             return None
-        return DistancePosteriors(self) if self.mechanism.weights(self.length).base is None else None
+        return DistancePosteriors(self, prior) if self.mechanism.weights(self.length).base is None else None
 
     def uneven(self) -> None:
         if not self.mechanism.language.alike:
@@ -65,19 +63,19 @@ class DistancePosteriors(Posteriors):
 
     evidence: DistanceEvidence
 
-    @property
-    def mechanism(self) -> Exponential:
-        return self.evidence.mechanism
+    @cached_property
+    def graph(self) -> Graph:
+        """The runs."""
+        return graph_of(self.mechanism.language)
 
     @cached_property
-    def passes(self) -> DistancePasses:
-        """Sums over all runs."""
-        weights = np.exp(self.mechanism.weights(self.evidence.length).logs)
-        return DistancePasses(graph_of(self.mechanism.language), weights, self.mechanism.limits)
+    def logs(self) -> Floats:
+        """Natural logarithms of the weights of the distances."""
+        return self.evidence.mechanism.weights(self.length).logs
 
     def cost(self) -> int:
         """The number of edges that are visited for each simulated word, by distance."""
-        return len(self.passes.graph.target) * self.evidence.length**2 * (2 + PROPOSED)
+        return len(self.graph.target) * self.length**2 * (2 + PROPOSED)
 
     @property
     def gain(self) -> float:
@@ -86,51 +84,38 @@ class DistancePosteriors(Posteriors):
         All words of the length have at least the least weight, so no output is more likely than this for any word,
         divided by their number.
         """
-        logs = self.mechanism.weights(self.evidence.length).logs
-        return float(np.exp(min(logs.max() - logs.min(), 700.0)))
-
-    def known(self, outputs: list[Codes]) -> Known | None:
-        raise self.evidence.too_many()
+        return float(np.exp(min(self.logs.max() - self.logs.min(), 700.0)))
 
     def simulated(self, samples: int) -> Simulated:
         source = SeededSource("runs that an adversary guesses")
         space = space_of(self.mechanism.language, "hamming", self.mechanism.limits)
-        words = np.asarray(space.uniform(self.evidence.length, samples, source.open()))
-        released = np.asarray(self.mechanism.seeded("outputs that an adversary sees").release_codes(words))
+        words = np.asarray(space.uniform(self.length, samples, source.open()))
+        released = np.asarray(self.evidence.drawn(words, 1)[0])
         stretches = [slice(begin, begin + TOGETHER) for begin in range(0, samples, TOGETHER)]
-        parts = [self._guessed(words[stretch], released[stretch], source) for stretch in stretches]
-        by_position, hits, hits_most, whole, whole_most = (
-            np.concatenate([each[column] for each in parts]) for column in range(5)
-        )
-        return Simulated(by_position.mean(axis=0), hits, hits_most, whole, whole_most, SPREAD, SPREAD)
+        parts = (self._guessed(words[stretch], released[stretch], source) for stretch in stretches)
+        return Simulated.joined(parts, SPREAD)
 
     def _guessed(self, words: Codes, released: Codes, source: SeededSource) -> tuple[Floats, ...]:
-        proportions, stream = self.passes.proportions(released).transpose(1, 2, 0), source.open()
+        proportions, stream = self.proportions(released).transpose(1, 2, 0), source.open()
         runs = np.stack([np.asarray(self.mechanism._law(codes).draw(PROPOSED, stream)) for codes in released])
-        logs = self.passes.log_totals(np.concatenate([words, released, *runs]))
+        logs = self.log_totals(np.concatenate([words, released, *runs]))
         own, of_released, proposed = np.split(logs, [len(words), 2 * len(words)])
-        proposed, chance = proposed.reshape(-1, PROPOSED), self.passes.values[0] * np.exp(-of_released)
+        proposed, chance = proposed.reshape(-1, PROPOSED), np.exp(self.logs)[0] * np.exp(-of_released)
         uniform = uniform_numbers(stream, proposed.shape)
         wrong = corrections(words, runs, own, proposed, uniform, released, proportions.shape[1])
         return *wrong.hits(proportions), chance + wrong.guess, chance + wrong.largest
 
-
-@dataclass(frozen=True, eq=False)
-class DistancePasses:
-    """Sums over all runs of a graph of the weight values[d] of their distance d from each of some words."""
-
-    graph: Graph
-    values: Floats
-    limits: Limits = DEFAULTS
-
     def log_totals(self, words: Codes) -> Floats:
-        """The logarithm of the sum for each word. Cost: words · edges · length² / 2."""
+        """For each word, ln of the sum over all runs of the weight of their distance from it.
+
+        Cost: words · edges · length² / 2.
+        """
         logs = np.empty(len(words))
         self._passed("log_totals", words, logs)
         return logs
 
     def proportions(self, words: Codes) -> Floats:
-        """[word, position, symbol]: the proportion that runs with a symbol at a position have in the sum.
+        """[word, position, symbol]: the proportion that runs with a symbol at a position have in that sum.
 
         Cost: words · edges · length².
         """
@@ -141,10 +126,10 @@ class DistancePasses:
     def _passed(self, name: str, words: Codes, found: Floats) -> None:
         """Fill an array that has an entry for each word."""
         loop, codes = getattr(kernel("by_distance"), name), np.ascontiguousarray(words, dtype=np.int64)
-        graph = (self.graph.edges, self.graph.start, self.graph.accepting, self.values)
+        graph = (self.graph.edges, self.graph.start, self.graph.accepting, np.exp(self.logs))
 
         def fill(part: slice) -> None:
             loop(codes[part], *graph, found[part])
 
         steps = len(self.graph.target) * words.shape[1] ** 2
-        threads.in_parts(fill, len(words), cost=steps, most=self.limits.threads)
+        threads.in_parts(fill, len(words), cost=steps, most=self.mechanism.limits.threads)

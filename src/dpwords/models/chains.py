@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from dpwords.core.checks import whole_number
-from dpwords.core.encoding import Codes
+from dpwords.core.encoding import Codes, Encoder
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import SeededSource, Stream
 from dpwords.core.scaled import Floats
 from dpwords.core.symbols import Word, symbols_of
 from dpwords.errors import InvalidValue
+from dpwords.languages.exploring import numbered
 from dpwords.languages.language import Language, checked_language
 from dpwords.languages.systems import ANY_START, written
 from dpwords.models.hidden import Hidden, uniform_numbers
@@ -80,16 +81,14 @@ class MarkovChain(ABC):
         Cost: length · edges, and the length for each word.
         """
         places, number = whole_number(length, "length", 1), whole_number(draws, "draws", 0)
-        symbols = self.language.alphabet.symbols
         words = self.drawn(places, number, SeededSource(seed).open())
-        return [tuple(symbols[code] for code in row) for row in words.tolist()]
+        return Encoder(self.language.alphabet).words(words, tuple)
 
     def drawn(self, places: int, number: int, stream: Stream) -> Codes:
         """The same as rows of symbol codes, with the bits of a stream."""
         steps = self._steps(places)
         uniform = uniform_numbers(stream, (places, number))
-        state, hidden = np.zeros(number, dtype=np.int64), self.population
-        first = np.searchsorted(hidden.source, np.arange(hidden.size + 1))
+        state, hidden, first = np.zeros(number, dtype=np.int64), self.population, self.population.first
         words = np.zeros((number, places), dtype=np.int64)
         for place in range(places):
             total = np.concatenate([[0.0], np.cumsum(steps[place])])
@@ -236,21 +235,16 @@ def _key(language: Language, name: Any, rows: Mapping[Any, Any]) -> Any:
 
 def _check_reached(chain: Chain, names: Sequence[Any], rows: Mapping[Any, Any]) -> None:
     """Refuse a chain that reaches a state for which it has no row, although the language goes on from there."""
-    hidden, missing = chain.population, np.zeros(chain.population.size, dtype=np.bool_)
-    for state in range(hidden.size):
-        missing[state] = _key(chain.language, names[hidden.origin[state]], rows) not in rows
-    reached, goes_on = np.zeros(hidden.size, dtype=np.bool_), np.bincount(hidden.source, minlength=hidden.size) > 0
-    reached[0], used = True, chain.weights[hidden.parameter] > 0
-    for _ in range(hidden.size):
-        ahead = reached.copy()
-        ahead[hidden.target[used & reached[hidden.source]]] = True
-        if (ahead == reached).all():
-            break
-        reached = ahead
-    lost = np.flatnonzero(reached & missing & goes_on)
-    if len(lost):
-        name = _key(chain.language, names[hidden.origin[lost[0]]], rows)
-        raise InvalidValue(f"{_row_name(name)} is missing, and the chain reaches that state: add a row for it")
+    hidden = chain.population
+    used = chain.weights[hidden.parameter] > 0
+
+    def follow(state: int) -> Iterator[tuple[int, int]]:
+        return ((edge, int(hidden.target[edge])) for edge in range(*hidden.first[state : state + 2]) if used[edge])
+
+    for state in sorted(numbered([0], follow).states):
+        name = _key(chain.language, names[hidden.origin[state]], rows)
+        if name not in rows and hidden.first[state] < hidden.first[state + 1]:
+            raise InvalidValue(f"{_row_name(name)} is missing, and the chain reaches that state: add a row for it")
 
 
 def _row_name(state: Any) -> str:

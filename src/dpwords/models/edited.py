@@ -23,9 +23,8 @@ from dpwords.core.scaled import Floats, Integers
 from dpwords.errors import TooLarge
 from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.models.alignments import EditChances
-from dpwords.models.chains import MarkovChain, PriorWords
-from dpwords.models.listed import Evidence
-from dpwords.models.posteriors import Known, Posteriors, Simulated
+from dpwords.models.chains import PriorWords
+from dpwords.models.posteriors import Evidence, Known, Posteriors, Simulated
 from dpwords.spaces.edit_channel import Channel
 from dpwords.spaces.lists import codes_of, text_of
 
@@ -90,19 +89,6 @@ class EditedPosteriors(Posteriors):
 
     too_large = "words of this length take too long to align with what is released: use a shorter one"
     evidence: AlignedEvidence
-    prior_words: PriorWords
-
-    @property
-    def mechanism(self) -> EditChannel:
-        return self.evidence.mechanism
-
-    @property
-    def length(self) -> int:
-        return self.evidence.length
-
-    @property
-    def prior(self) -> MarkovChain:
-        return self.prior_words.known
 
     @cached_property
     def _codes(self) -> Integers:
@@ -113,10 +99,8 @@ class EditedPosteriors(Posteriors):
     @cached_property
     def _chain(self) -> ChainSteps:
         hidden, codes = self.prior.population, self._codes
-        first = np.searchsorted(hidden.source, np.arange(hidden.size + 1))
-        symbol = np.asarray(hidden.symbol, dtype=np.int64)
-        steps = self.prior._steps(self.length)
-        return ChainSteps(hidden.source, hidden.target, first, steps, symbol, codes[symbol], len(codes))
+        symbol, steps = np.asarray(hidden.symbol, dtype=np.int64), self.prior._steps(self.length)
+        return ChainSteps(hidden.source, hidden.target, hidden.first, steps, symbol, codes[symbol], len(codes))
 
     def cost(self, released: int | None = None) -> int:
         """About the number of additions for an output of so many symbols, or of as many as are expected."""
@@ -138,7 +122,7 @@ class EditedPosteriors(Posteriors):
 
         threads.in_parts(work, samples, cost=self.cost(), most=self.mechanism.limits.threads)
         mean = hits.mean(axis=1)
-        return Simulated(hits.mean(axis=0), mean, mean, whole, most, 1.0, 1.0)
+        return Simulated(hits.mean(axis=0), mean, mean, whole, most)
 
     def known(self, outputs: list[Codes]) -> Known | None:
         (output,) = outputs

@@ -11,8 +11,8 @@ from dpwords.mechanisms.online import Online
 from dpwords.mechanisms.report import Report
 from dpwords.models.by_distance import DistanceEvidence
 from dpwords.models.edited import AlignedEvidence
-from dpwords.models.listed import AnswerEvidence, Evidence
 from dpwords.models.normalising_constants import rate_of
+from dpwords.models.posteriors import AnswerEvidence, Evidence
 from dpwords.models.runs import LinearEvidence, OnlineEvidence, PositionEvidence
 
 

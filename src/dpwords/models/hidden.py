@@ -6,7 +6,8 @@ graph in their states; on free words, whose graph has one state, those of a symb
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from dpwords.core.randomness import Stream, uint64
 from dpwords.core.scaled import Floats, Integers
 from dpwords.core.symbols import Alphabet
 from dpwords.errors import InvalidValue, TooLarge
+from dpwords.languages.exploring import numbered
 from dpwords.spaces.graph import Flags, Graph, edges_taken
 from dpwords.spaces.online_likelihoods import LikelihoodRatios
 
@@ -27,17 +29,12 @@ _PARTS = 64  # in which sums over many words are made, so that they do not depen
 _LEAST_PART = 256  # words
 
 
-class HiddenEdges(NamedTuple):
-    """The edges of hidden runs, in the form that kernels take."""
+class Layers(NamedTuple):
+    """The edges of hidden runs, those that can be taken at position t, order[begin[t]:begin[t + 1]], and the states
+    that they lead to, reached[since[t]:since[t + 1]]."""
 
     source: Integers
     target: Integers
-
-
-class Layers(NamedTuple):
-    """The edges that can be taken at each position, those of position t are order[begin[t]:begin[t + 1]], and the
-    states that they lead to, reached[since[t]:since[t + 1]]."""
-
     begin: Integers
     order: Integers
     since: Integers
@@ -144,9 +141,9 @@ class Hidden:
         return len(self.symbol)
 
     @cached_property
-    def steps(self) -> HiddenEdges:
-        """The edges, in the form that kernels take."""
-        return HiddenEdges(self.source.astype(np.int64), self.target.astype(np.int64))
+    def first(self) -> Integers:
+        """The first edge of each state: edges are ordered by their sources."""
+        return np.searchsorted(self.source, np.arange(self.size + 1))
 
     @cached_property
     def of_symbol(self) -> tuple[Integers, Integers]:
@@ -174,7 +171,7 @@ class Hidden:
             reached[self.target[taken]] = True
             there.append(np.flatnonzero(reached))
         begin, since = (np.cumsum([0, *map(len, parts)]) for parts in (order, there))
-        return Layers(begin, np.concatenate(order), since, np.concatenate(there))
+        return Layers(self.source, self.target, begin, np.concatenate(order), since, np.concatenate(there))
 
     def completing(self, chances: Floats, length: int) -> Floats:
         """For each position, the probability of each edge in its state, given that a word of this length is completed.
@@ -205,72 +202,70 @@ class Hidden:
             raise TooLarge(
                 f"pairs of consecutive steps are more than the limit of {limits.chain_edges}: use a smaller system"
             )
-        first = np.searchsorted(self.source, np.arange(self.size + 1))
         ends = np.concatenate([[0], self.target])
         sizes = out[ends]
         source = np.repeat(np.arange(len(ends)), sizes)
-        edge = np.repeat(first[ends] - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(source))
-        return Hidden(
-            self.alphabet,
-            source,
-            1 + edge,
-            self.parameter[edge],
-            self.symbol[ends],
-            self.origin[ends],
-            self.accepting[ends],
-            self.groups,
-        )
+        edge = np.repeat(self.first[ends] - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(source))
+        return self._refined(ends, edge, source, 1 + edge)
 
     def detected(self, detector: Detector) -> tuple[Hidden, Integers, Integers]:
         """The same runs, beside which a detector reads their symbols; states where it has accepted are marked.
 
         Also, for each edge and for each state, the one that it was. Cost: edges of the result.
         """
-        width, first = len(detector.accepting), np.searchsorted(self.source, np.arange(self.size + 1))
-        number = np.full(self.size * width, -1)
-        number[0], states, edges, targets, begin = 0, [0], [], [], 0  # pairs state · width + state of the detector
-        while begin < len(states):
-            state, at = divmod(states[begin], width)
-            begin += 1
-            for edge in range(first[state], first[state + 1]):
+
+        def follow(pair: tuple[int, int]) -> Iterator[tuple[int, tuple[int, int]]]:
+            for edge in range(self.first[pair[0]], self.first[pair[0] + 1]):
                 target = int(self.target[edge])
-                pair = target * width + int(detector.step[at, self.symbol[target]])
-                if number[pair] < 0:
-                    number[pair] = len(states)
-                    states.append(pair)
-                edges.append(edge)
-                targets.append(number[pair])
-        was, found = np.divmod(np.array(states), width)
-        edge_was = np.array(edges)
-        return (
-            Hidden(
-                self.alphabet,
-                np.repeat(np.arange(len(was)), np.diff(first)[was]),
-                np.array(targets),
-                self.parameter[edge_was],
-                self.symbol[was],
-                self.origin[was],
-                self.accepting[was],
-                self.groups,
-                detector.accepting[found],
-            ),
-            edge_was,
-            was,
+                yield edge, (target, int(detector.step[pair[1], self.symbol[target]]))
+
+        found = numbered([(0, 0)], follow)
+        was, at = np.array(found.states).T
+        edge_was = np.array(found.label)
+        beside = self._refined(was, edge_was, found.sources, found.target)
+        return replace(beside, marks=detector.accepting[at]), edge_was, was
+
+    def _refined(self, was: Integers, edge_was: Integers, source: Integers, target: Integers) -> Hidden:
+        """The same runs with more states: for each state and each edge, the one that it was."""
+        return Hidden(
+            self.alphabet,
+            source,
+            target,
+            self.parameter[edge_was],
+            self.symbol[was],
+            self.origin[was],
+            self.accepting[was],
+            self.groups,
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """Passes over released words of one length. Cost of each: words · edges of all layers, on all cores."""
+    """Passes over released words of one length. Cost of each: words · edges of all layers, on all cores.
+
+    The weight of a run is the product of the chances of its parameters; `factor` and `ending` multiply the weight of
+    each edge, and of each accepting state at the end of a run.
+    """
 
     hidden: Hidden
     seen: Emissions
     limits: Limits = DEFAULTS
+    factor: Floats | float = 1.0
+    ending: Floats | float = 1.0
+
+    @property
+    def length(self) -> int:
+        """The length of the words."""
+        return int(self.seen.rows.shape[1])
+
+    def weights(self, chances: Floats) -> tuple[Floats, Floats]:
+        """The weight of each edge, and of each state at the end of a run."""
+        return chances[self.hidden.parameter] * self.factor, self.hidden.accepting * np.asarray(self.ending)
 
     @cached_property
     def layers(self) -> Layers:
         """The edges that can be taken at each position."""
-        return self.hidden.layers(self.seen.rows.shape[1])
+        return self.hidden.layers(self.length)
 
     @cached_property
     def state_ratios(self) -> StateRatios:
@@ -290,44 +285,35 @@ class Pass:
         size = min(most, max(_LEAST_PART, -(-number // _PARTS)))
         return [slice(begin, min(begin + size, number)) for begin in range(0, number, size)]
 
-    def log_likelihoods(self, factor: Floats, ending: Floats) -> Floats:
+    def log_likelihoods(self, chances: Floats) -> Floats:
         """For each word, ln of the sum of the weights of all hidden runs, times their likelihood ratios."""
-        found, loops = np.zeros(len(self.seen.rows)), kernel("hidden")
+        found, loops, weights = np.zeros(len(self.seen.rows)), kernel("hidden"), self.weights(chances)
 
         def work(part: slice) -> None:
             seen = self.state_ratios, self.seen.rows[part], found[part]
-            loops.log_likelihoods(self.hidden.steps, self.layers, factor, ending, *seen)
+            loops.log_likelihoods(self.layers, *weights, *seen)
 
         threads.in_parts(work, len(found), cost=len(self.layers.order), most=self.limits.threads)
         return found
 
-    def expected(self, part: slice, factor: Floats, ending: Floats, every_position: bool = False) -> Expected:
+    def expected(self, part: slice, chances: Floats, every_position: bool = False) -> Expected:
         """What is expected of the hidden runs of some of the words."""
         rows = self.seen.rows[part]
         likelihood, uses = np.zeros(len(rows)), np.zeros((len(self.hidden.source), len(rows)))
         states = np.zeros((rows.shape[1] if every_position else 1, self.hidden.size, len(rows)))
-        kernel("hidden").expected(
-            self.hidden.steps,
-            self.layers,
-            factor,
-            ending,
-            self.state_ratios,
-            rows,
-            likelihood,
-            uses,
-            states,
-        )
+        runs = self.layers, *self.weights(chances), self.state_ratios
+        kernel("hidden").expected(*runs, rows, likelihood, uses, states)
         return Expected(likelihood, uses, states)
 
-    def sampled(self, factor: Floats, ending: Floats, runs: int, stream: Stream) -> Integers:
+    def sampled(self, chances: Floats, runs: int, stream: Stream) -> Integers:
         """For each word so many hidden runs, drawn from their distribution given the word, as edges."""
         words, length = self.seen.rows.shape
         uniform = uniform_numbers(stream, (words, runs, length + 1))
         taken = np.zeros((words, runs, length), dtype=np.int64)
+        weighted = self.layers, self.incoming, *self.weights(chances), self.state_ratios
 
         def work(part: slice) -> None:
-            weights = self.layers, self.incoming, factor, ending, self.state_ratios
-            kernel("hidden").sampled(self.hidden.steps, *weights, self.seen.rows[part], uniform[part], taken[part])
+            kernel("hidden").sampled(*weighted, self.seen.rows[part], uniform[part], taken[part])
 
         threads.in_parts(work, words, cost=len(self.layers.order), most=self.limits.threads)
         return taken
@@ -342,20 +328,6 @@ class Pass:
         for position, reached in enumerate(np.split(self.layers.reached, self.layers.since[1:-2]), start=1):
             live[position, reached] = True
         return Incoming(first, order, live)
-
-    def total(self, factor: Floats, ending: Floats, times: Floats) -> tuple[float, Floats]:
-        """The log-likelihood of all words, and the expected uses of each edge, where each word counts `times`."""
-        found: list[tuple[float, Floats]] = [(0.0, np.zeros(0))] * len(self.parts)
-
-        def work(numbers: slice) -> None:
-            for number in range(numbers.start, numbers.stop):
-                part = self.parts[number]
-                one = self.expected(part, factor, ending)
-                found[number] = float(times[part] @ one.log_likelihood), one.uses @ times[part]
-
-        cost = len(self.layers.order) * (self.parts[0].stop if self.parts else 1)
-        threads.in_parts(work, len(self.parts), cost=cost, most=self.limits.threads)
-        return float(sum(value for value, _ in found)), np.sum([uses for _, uses in found], axis=0)
 
 
 def uniform_numbers(stream: Stream, shape: tuple[int, ...]) -> Floats:

@@ -32,12 +32,13 @@ class NormalisingConstants:
 
     @cached_property
     def _measured(self) -> tuple[Hidden, Floats, Floats]:
-        """The runs of the graph that has the public weights, the weight of each edge and of each state at an end."""
+        """The runs of the graph that has the public weights, the weight of each parameter and of each state at an
+        end."""
         base = self.weights.base if isinstance(self.weights.base, Graph) else self.graph
         hidden, zero = Hidden.of(base), np.zeros(1, dtype=np.int64)
         edge = np.ones(len(base.target)) if base.weight is None else base.weight.relative_to(zero)
         ending = base.accepting.astype(np.float64) if base.ending is None else base.ending.relative_to(zero)
-        return hidden, edge[hidden.parameter], ending[hidden.origin]
+        return hidden, edge, ending[hidden.origin]
 
     def logs(self, words: Codes) -> Floats:
         """ln Z(x) of each word, up to a constant for the length. Cost: words · edges of all layers."""
@@ -47,9 +48,9 @@ class NormalisingConstants:
             apart = np.count_nonzero(words[:, None, :] != base.rows[None], axis=2)
             weight = base.weight.relative_to(base.weight.exponent.max())
             return np.asarray(np.log(ratio ** -apart.astype(np.float64) @ weight))
-        hidden, factor, ending = self._measured
+        hidden, chances, ending = self._measured
         seen = emissions_of_own_symbol(words, len(hidden.alphabet), ratio)
-        return Pass(hidden, seen, self.limits).log_likelihoods(factor, ending)
+        return Pass(hidden, seen, self.limits, ending=ending).log_likelihoods(chances)
 
     def spread(self, space: Space, length: int) -> float:
         """The standard deviation of ln Z(x) over typical words of the language."""

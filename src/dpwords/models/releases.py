@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpwords.core.encoding import Codes, Encoder, Ragged
+from dpwords.core.encoding import Codes, Ragged
 from dpwords.core.symbols import is_hashable
 from dpwords.errors import InvalidValue, NotInLanguage, within_memory
 from dpwords.languages.language import Language
@@ -24,7 +24,6 @@ class Releases:
     """Released words as symbol codes."""
 
     words: Ragged
-    encoder: Encoder
 
     @classmethod
     @within_memory()
@@ -39,7 +38,6 @@ class Releases:
                 "this question is answered by releases of words: pass releases of Exponential, Online, EditChannel or "
                 "what best returns, and the mechanism itself"
             )
-        encoder = Encoder(mechanism.language.alphabet)
         if isinstance(releases, Ragged):
             words = releases
         elif isinstance(releases, np.ndarray) and releases.ndim == 2 and releases.dtype.kind in "iu":
@@ -51,7 +49,7 @@ class Releases:
         if len(words.values) and (words.values.min() < 0 or words.values.max() >= len(mechanism.language.alphabet)):
             raise NotInLanguage("a code is outside the alphabet: pass releases of this mechanism")
         _check(words, mechanism)
-        return cls(words, encoder)
+        return cls(words)
 
     def __len__(self) -> int:
         return len(self.words)

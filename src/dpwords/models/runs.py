@@ -22,12 +22,19 @@ from dpwords.core.scaled import Floats
 from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.online import Online
 from dpwords.mechanisms.private import Private
-from dpwords.models.chains import MarkovChain, PriorWords
+from dpwords.models.chains import PriorWords
 from dpwords.models.hidden import Emissions, emissions_of_own_symbol, uniform_numbers
-from dpwords.models.likeliest import HiddenWords, JointEvidence, Likeliest, together
-from dpwords.models.listed import Evidence, weighted_logs
+from dpwords.models.likeliest import HiddenWords, Likeliest
 from dpwords.models.normalising_constants import NormalisingConstants, ratio_of
-from dpwords.models.posteriors import SPREAD, Corrections, Known, Posteriors, Simulated, corrections
+from dpwords.models.posteriors import (
+    SPREAD,
+    Evidence,
+    Known,
+    Posteriors,
+    Simulated,
+    corrections,
+    weighted_logs,
+)
 from dpwords.models.tuning import CLOSE, DRAWN, EVEN, PROPOSED, PROPOSED_UNEVEN
 from dpwords.spaces.choice import graph_of, space_of
 from dpwords.spaces.online import OnlineRuns
@@ -56,8 +63,7 @@ class PositionEvidence(Evidence):
         """The standard deviation of ln Z over typical words of the language."""
         if self.constants is None:
             return 0.0
-        space = space_of(self.mechanism.language, "hamming", self.mechanism.limits)
-        return self.constants.spread(space, self.length)
+        return self.constants.spread(space_of(self.mechanism.language, "hamming", self.mechanism.limits), self.length)
 
     def uneven(self) -> NormalisingConstants | None:
         return self.constants if self.spread > EVEN else None
@@ -69,20 +75,6 @@ class RunPosteriors(Posteriors):
     is."""
 
     evidence: PositionEvidence
-    prior_words: PriorWords
-    releases: int
-
-    @property
-    def mechanism(self) -> Private:
-        return self.evidence.mechanism
-
-    @property
-    def length(self) -> int:
-        return self.evidence.length
-
-    @property
-    def prior(self) -> MarkovChain:
-        return self.prior_words.known
 
     @property
     def constants(self) -> NormalisingConstants | None:
@@ -106,11 +98,9 @@ class RunPosteriors(Posteriors):
         return len(layers.order) * (6 + self.releases + 2 * self.proposed)
 
     def simulated(self, samples: int) -> Simulated:
-        """Draw words and releases with fixed seeds, and guess each of them. Cost: samples · `cost`."""
         source = SeededSource("runs that an adversary guesses")
         words = self.prior.drawn(self.length, samples, source.open())
-        seeded = self.mechanism.seeded("outputs that an adversary sees")
-        released = np.stack([seeded.release_codes(words) for _ in range(self.releases)], axis=1)
+        released = np.stack(self.evidence.drawn(words, self.releases), axis=1)
         emissions = self.evidence.seen(released.reshape(-1, self.length))
         width = max(self.prior.population.size, len(self.prior.language.alphabet)) * self.length
         size = max(self.mechanism.limits.batch // (4 * width), 1)
@@ -127,31 +117,30 @@ class RunPosteriors(Posteriors):
                 found[number] = self._guessed(Emissions(rows, emissions.ratios), words[part], uniform, proposals)
 
         threads.in_parts(work, len(parts), cost=size * self.cost(), most=self.mechanism.limits.threads)
-        by_position, hits, hits_most, whole, whole_most = (
-            np.concatenate([each[column] for each in found]) for column in range(5)
-        )
-        spread = 1.0 if self.constants is None else SPREAD
-        whole_spread = spread
-        if self._release_is_best:
-            whole = whole_most = self.mechanism._distances(words, 1).proportions[:, 0]  # the release is the best guess
-            whole_spread = 1.0
-        return Simulated(by_position.mean(axis=0), hits, hits_most, whole, whole_most, spread, whole_spread)
+        simulated = Simulated.joined(found, 1.0 if self.constants is None else SPREAD)
+        if not self._release_is_best:
+            return simulated
+        whole = self.mechanism._distances(words, 1).proportions[:, 0]
+        return simulated._replace(whole=whole, whole_at_most=whole, whole_spread=1.0)
 
-    def _together(self, emissions: Emissions, more: tuple[Codes, float] | None = None) -> JointEvidence:
-        return together(emissions, self.releases, len(self.prior.population.alphabet), more)
+    def _hidden(self, emissions: Emissions, more: tuple[Codes, float] | None = None) -> HiddenWords:
+        return HiddenWords.of(self.prior, emissions, self.releases, self.mechanism.limits, more)
 
     def _guessed(
         self, emissions: Emissions, words: Codes, uniform: Floats, proposals: SeededSource
     ) -> tuple[Floats, ...]:
-        hidden = HiddenWords(self.prior, self._together(emissions), self.mechanism.limits)
+        hidden = self._hidden(emissions)
         logs, proportions = hidden.proportions()
-        best = hidden.likeliest()
+        best = hidden.by_logs.likeliest()
         chance = np.minimum(np.exp(best.logs - logs), 1.0)
         if self.constants is None:
             by_position = proportions.max(axis=1).T
             hits = by_position.mean(axis=1)
             return by_position, hits, hits, chance, chance
-        wrong = self._corrected(hidden, words, best, uniform, proposals)
+        runs, (number, length) = hidden.sampled(self.proposed, proposals.open()), words.shape
+        powers = self.releases * self.constants.logs(np.concatenate([words, runs.reshape(-1, length)]))
+        own, others = powers[:number], powers[number:].reshape(number, self.proposed)
+        wrong = corrections(words, runs, own, others, uniform, best.words, len(hidden.hidden.alphabet))
         whole_most = chance
         if not self._release_is_best:  # a case of its own
             steep = self._most(emissions, best, chance, logs)
@@ -159,30 +148,17 @@ class RunPosteriors(Posteriors):
             whole_most = np.where(close, steep, chance + wrong.largest)
         return *wrong.hits(proportions), chance + wrong.guess, whole_most
 
-    def _corrected(
-        self, hidden: HiddenWords, words: Codes, best: Likeliest, uniform: Floats, proposals: SeededSource
-    ) -> Corrections:
-        """What the normalising constants change, for guesses of the most likely words."""
-        assert self.constants is not None
-        taken = hidden.sampled(self.proposed, proposals.open())
-        runs = hidden.codes(taken)
-        number, length = words.shape
-        logs = self.releases * self.constants.logs(np.concatenate([words, runs.reshape(-1, length)]))
-        own, others = logs[:number], logs[number:].reshape(number, self.proposed)
-        return corrections(words, runs, own, others, uniform, best.words, len(hidden.hidden.alphabet))
-
     def _most(self, emissions: Emissions, best: Likeliest, chance: Floats, logs: Floats) -> Floats:
         """An upper bound on the probability of every word: ln Z changes by at most `steepness` for each position.
 
         With g the most likely word, q(x)/Z(x)^r ≤ q(x)·e^(L·d(x,g))/Z(g)^r and the sum of q(y)/Z(y)^r is at least
         E[e^(−L·d(y,g))]/Z(g)^r, where L is r times the steepness and y has the distribution q.
         """
-        tilt, limits = self.releases * self.evidence.steepness, self.mechanism.limits
+        tilt = self.releases * self.evidence.steepness
         if tilt == 0.0:
             return chance
-        away = HiddenWords(self.prior, self._together(emissions, (best.words, -tilt)), limits)
-        near = HiddenWords(self.prior, self._together(emissions, (best.words, tilt)), limits)
-        largest = away.likeliest().logs + tilt * self.length - logs
+        away, near = (self._hidden(emissions, (best.words, sign * tilt)) for sign in (-1, 1))
+        largest = away.by_logs.likeliest().logs + tilt * self.length - logs
         mean = near.log_totals() - tilt * self.length - logs
         return np.minimum(np.exp(np.minimum(largest - mean, 0.0)), 1.0)
 
@@ -190,15 +166,15 @@ class RunPosteriors(Posteriors):
         """Forward and backward passes; where normalising constants differ, corrected by an average over runs that are
         drawn."""
         rows = np.stack(outputs)
-        hidden = HiddenWords(self.prior, self._together(self.evidence.seen(rows)), self.mechanism.limits)
+        hidden = self._hidden(self.evidence.seen(rows))
         logs, proportions = hidden.proportions()
         if not np.isfinite(logs[0]):
             return None
-        best = hidden.likeliest()
+        best = hidden.by_logs.likeliest()
         if self.constants is None:
             return Known(proportions[:, :, 0], best.words[0], float(np.exp(best.logs[0] - logs[0])))
-        taken = hidden.sampled(DRAWN, SeededSource("runs given releases").open())
-        words = np.concatenate([hidden.codes(taken[0]), best.words])
+        drawn = hidden.sampled(DRAWN, SeededSource("runs given releases").open())[0]
+        words = np.concatenate([drawn, best.words])
         powers = -self.releases * self.constants.logs(words)
         weights = np.exp(powers - float(powers.max()))
         mean = float(weights[:-1].mean())
@@ -208,20 +184,16 @@ class RunPosteriors(Posteriors):
         plain = [np.bincount(column[:-1], minlength=symbols) / DRAWN for column in words.T]
         positions = np.clip(proportions[:, :, 0] + np.array(is_there) - np.array(plain), 0.0, 1.0)
         positions /= positions.sum(axis=1, keepdims=True)
-        chances = np.exp(self._log_weights(hidden, words, rows) - logs[0]) * weights / mean
+        agree = sum((words == output).sum(axis=1) for output in rows)
+        chain = hidden.by_logs.factor[hidden.hidden.taken(words)].sum(axis=1)
+        log_weights = chain + np.log(ratio_of(self.evidence.rate)) * agree  # as passes have it
+        chances = np.exp(log_weights - logs[0]) * weights / mean
         first = int(chances.argmax())
         relative = (
             weights[:-1] - mean
         ) / mean  # the error of a proportion p is at most that of their mean, times p(1 − p)
         error = float(np.sqrt(np.mean(relative**2) / DRAWN))
         return Known(positions, words[first], min(float(chances[first]), 1.0), error)
-
-    def _log_weights(self, hidden: HiddenWords, words: Codes, outputs: Codes) -> Floats:
-        """ln of the weight of words as passes over them have it: of the chain, and of each position that agrees."""
-        agree = sum((words == output).sum(axis=1) for output in outputs)
-        with np.errstate(divide="ignore"):
-            chain = np.log(hidden.factor)[hidden.hidden.taken(words)].sum(axis=1)
-        return np.asarray(chain + np.log(ratio_of(self.evidence.rate)) * agree)
 
 
 class OnlineEvidence(PositionEvidence):

@@ -18,7 +18,7 @@ from dpwords.core.encoding import Ragged
 from dpwords.core.symbols import levenshtein
 from dpwords.errors import DPWordsError, InvalidValue, TooLarge
 from dpwords.estimate.asking import Asked
-from dpwords.estimate.reports import counted_answers, reported_proportions
+from dpwords.estimate.inversion import counted_answers, reported_proportions
 from dpwords.mechanisms.mechanism import NamedItems, OutputKind
 from dpwords.mechanisms.private import Private
 from dpwords.models.releases import Releases

@@ -1,6 +1,6 @@
 """Sums over true words and alignments of the edit channel, if lengths have a distribution of their own.
 
-`model` is the named tuple `SeenWords` of dpwords.models.edit_lengths:
+`model` is the named tuple `SeenWords` of dpwords.models.edit_model:
 
     first[b]         the chance that b is the first symbol of a word
     onward[a, b]     the chance that b comes after a, in a word that goes on

@@ -12,12 +12,11 @@ import pytest
 
 import dpwords as dw
 from dpwords.core.scaled import Floats, Integers
-from dpwords.models.edit_chains import EditChain, better_chain, fitted_chains, scores_of
-from dpwords.models.edit_lengths import LengthChain
+from dpwords.models.alignments import EditChain, EndsAlike, OwnEnds
+from dpwords.models.edit_model import LengthChain, better_chain, fitted_chains, length_channel
 from dpwords.models.fitting import fit
-from dpwords.models.true_lengths import length_channel
 from dpwords.spaces.edit_channel import CorruptedLaw
-from models.test_alignments import LITTLE, alignments_of, all_words, channel_of, random_chain
+from models.test_alignments import LITTLE, alignments_of, all_words, channel_of, own_ends, random_chain
 
 LAZY = np.array([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.3, 0.3, 0.4]])
 TURNS = np.array([[0.05, 0.9, 0.05], [0.05, 0.05, 0.9], [0.9, 0.05, 0.05]])  # a is followed by b, b by c, c by a
@@ -48,7 +47,7 @@ def error(found: Any, answers: Any) -> float:
 
 
 def test_a_matrix_whose_words_end_alike() -> None:
-    chain = EditChain(alignments_of([(0,)], channel_of(2, 3.0)), ends_alike=True)
+    chain = EndsAlike(alignments_of([(0,)], channel_of(2, 3.0)))
     matrix = chain.matrix(np.array([0.5, 0.3, 0.2, 0.9, 0.1, 0.4, 0.6, 0.75, 0.25]))
     assert matrix == pytest.approx(np.array([[0.5, 0.3, 0.2], [0.675, 0.075, 0.25], [0.3, 0.45, 0.25]]))
     assert chain.groups.tolist() == [0, 0, 0, 1, 1, 2, 2, 3, 3]
@@ -56,12 +55,12 @@ def test_a_matrix_whose_words_end_alike() -> None:
     assert uses.tolist() == [0, 1, 2, 3, 4, 6, 7, 20, 13]
 
 
-@pytest.mark.parametrize("ends_alike", [False, True])
-def test_scores_are_derivatives_of_the_log_likelihood(ends_alike: bool) -> None:
+@pytest.mark.parametrize("kind", [OwnEnds, EndsAlike])
+def test_scores_are_derivatives_of_the_log_likelihood(kind: type[OwnEnds]) -> None:
     """Along each way to move chances of a group from the others to one of them."""
     words = [(0, 2, 1, 1), (), (2,), (2,), (1, 0, 0, 2, 2, 1, 0)]
-    chain = EditChain(alignments_of(words, channel_of(3, 3.0)), ends_alike)
-    chances = chances_of(3, seed=1) if ends_alike else random_chain(3, seed=1)
+    chain = kind(alignments_of(words, channel_of(3, 3.0)))
+    chances = chances_of(3, seed=1) if kind is EndsAlike else random_chain(3, seed=1)
     check_scores(chain, chances)
 
 
@@ -70,9 +69,9 @@ def test_scores_of_words_with_lengths_of_their_own_are_derivatives() -> None:
     check_scores(chain, np.random.default_rng(2).dirichlet(np.ones(3), 4).ravel())
 
 
-def check_scores(chain: EditChain | LengthChain, chances: Floats) -> None:
+def check_scores(chain: EditChain, chances: Floats) -> None:
     """Scores are what the log-likelihood gains if a chance rises and the others of its group fall."""
-    scores = sum(times @ scores_of(chain, chances, steps) for times, steps in chain.each(chances))
+    scores = sum(times @ chain.scores(chances, steps) for times, steps in chain.each(chances))
     for parameter, group in enumerate(chain.groups.tolist()):
 
         def moved(step: float, parameter: int = parameter, group: int = group) -> float:
@@ -86,7 +85,7 @@ def check_scores(chain: EditChain | LengthChain, chances: Floats) -> None:
 
 def test_covariances_with_the_scores_of_a_chain_whose_words_end_alike() -> None:
     """Scores of steps become scores of parameters by the same sums as uses do: by definition over listed words."""
-    chain = EditChain(alignments_of([(0,)], channel_of(2, 3.0)), ends_alike=True)
+    chain = EndsAlike(alignments_of([(0,)], channel_of(2, 3.0)))
     chances = np.array([0.5, 0.3, 0.2, 0.9, 0.1, 0.4, 0.6, 0.2, 0.8])
     matrix = chain.matrix(chances)
 
@@ -107,7 +106,7 @@ def test_covariances_with_the_scores_of_words_with_lengths_of_their_own() -> Non
     check_covariance(chain, chances, len(chain.lengths), chance)
 
 
-def check_covariance(chain: EditChain | LengthChain, chances: Floats, lengths: int, chance_of: Any) -> None:
+def check_covariance(chain: EditChain, chances: Floats, lengths: int, chance_of: Any) -> None:
     """How many a, how many ab, and whether the last symbol is b: covariances by definition over listed words."""
     counted = np.zeros((3, 3, 3))
     counted[0, :, 0], counted[1, 1, 1], counted[2, 2, 2] = 1, 1, 1
@@ -165,8 +164,8 @@ def test_long_words_with_lengths_of_their_own_do_not_underflow() -> None:
 @pytest.mark.parametrize(("symbols", "epsilon"), [(1, 1.0), (2, 2.0), (3, 3.5)])
 def test_probabilities_among_the_outputs_of_one_length_sum_to_one(symbols: int, epsilon: float) -> None:
     outputs = [word for length in range(5) for word in itertools.product(range(symbols), repeat=length)]
-    alignments = alignments_of(outputs, channel_of(symbols, epsilon))
-    found = np.exp(alignments.logs_given_length(random_chain(symbols, seed=3)))
+    chain = own_ends(outputs, channel_of(symbols, epsilon))
+    found = np.exp(chain.logs_given_length(random_chain(symbols, seed=3)))
     assert found.sum() == pytest.approx(5, rel=1e-11)  # the lengths 0 to 4
     assert found.max() <= 1 + 1e-11
     assert len(found) == len(outputs)
@@ -178,7 +177,7 @@ def test_a_long_output_has_the_length_that_the_channel_of_lengths_gives() -> Non
     chances = np.zeros((4, 4))
     chances[0, 0] = chances[1, 1] = chances[2, 2] = chances[3, 3] = 1.0  # abc, and nothing else
     output = np.random.default_rng(1).integers(0, 3, 60)
-    (given,) = alignments_of([output], mechanism._channel).logs_given_length(np.maximum(chances, 1e-300).ravel())
+    (given,) = own_ends([output], mechanism._channel).logs_given_length(np.maximum(chances, 1e-300).ravel())
     law = mechanism.given("abc")
     word = "".join("abc"[code] for code in output)
     lengths = length_channel(mechanism._channel, 3, 60)[3]
@@ -221,7 +220,7 @@ def test_words_that_end_after_certain_symbols() -> None:
     releases = mechanism.seeded(7).release_all(words)
     model = dw.estimate.model(releases, mechanism)
     assert isinstance(model, dw.estimate.EditModel)
-    assert isinstance(model.best.chain, EditChain)
+    assert isinstance(model.best.chain, OwnEnds)
     assert model.doubt < 1e-6
     assert error(dw.estimate.ends(releases, mechanism, model=model), [word[-1] for word in words]) < 0.1
 

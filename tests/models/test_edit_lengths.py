@@ -10,7 +10,7 @@ import pytest
 
 import dpwords as dw
 from dpwords.core.limits import Limits
-from dpwords.models.true_lengths import fit_lengths, length_channel
+from dpwords.models.edit_model import fit_lengths, length_channel
 from dpwords.spaces.edit_channel import Channel, CorruptedLaw
 
 LITTLE = pytest.mark.filterwarnings("ignore:of each word")
