@@ -19,7 +19,7 @@ from canaries import RUN, SECRET, chain, leaks, raised
 from dpwords.core.files import FileContent, read_text
 from dpwords.errors import unchained
 from dpwords.frames.jobs import FileRelease, Job
-from dpwords.frames.memory import MemoryRelease, memory_source
+from dpwords.frames.passes import MemoryRelease, memory_source
 from dpwords.frames.requests import Request
 from dpwords.frames.samples import occurring, sample_of
 

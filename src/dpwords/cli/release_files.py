@@ -23,7 +23,7 @@ from dpwords.recipes.table_formats import STANDARD
 
 if TYPE_CHECKING:
     from dpwords.frames.jobs import FileRelease, Job
-    from dpwords.frames.survey import Plan
+    from dpwords.frames.word_table import Plan
     from dpwords.languages.language import Language
     from dpwords.mechanisms.private import Private
 

@@ -9,9 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpwords.errors import InvalidValue
-from dpwords.frames.groups import GroupWriter
-from dpwords.frames.readers import TableReader
-from dpwords.frames.sizes import is_coded, longest_texts, parts, without_views
+from dpwords.frames.arrays import is_coded, longest_texts, parts, without_views
+from dpwords.frames.rows import GroupWriter, TableReader
 from dpwords.frames.streams import Input, errors_of_reading, shared
 from dpwords.frames.tuning import BYTES, CHUNK, GROUP_BYTES, GROUP_ROWS, PEEKED_ROWS, ROWS
 

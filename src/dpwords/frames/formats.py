@@ -18,8 +18,7 @@ from dpwords.recipes.table_formats import DELIMITED, TEXT, Packing, form_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from dpwords.frames.groups import Grouped, GroupWriter
-    from dpwords.frames.readers import TableReader
+    from dpwords.frames.rows import Grouped, GroupWriter, TableReader
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ class FileForm:
 
     def writer(self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str]) -> Grouped:
         """What writes a file of this form; `changed` are the columns that are not as they were read."""
-        from dpwords.frames.groups import Grouped
+        from dpwords.frames.rows import Grouped
 
         return Grouped(self.group_writer(file, schema, changed))
 

@@ -25,9 +25,9 @@ from dpwords.frames.formats import FileForm
 from dpwords.frames.passes import Passes, RowsDone, TableSource
 from dpwords.frames.requests import Request
 from dpwords.frames.streams import Input
-from dpwords.frames.survey import Plan
 from dpwords.frames.tuning import WORTH_KEEPING
 from dpwords.frames.unfinished import Unfinished
+from dpwords.frames.word_table import Plan
 from dpwords.mechanisms.private import Private
 from dpwords.recipes.fields import FIELDS
 from dpwords.recipes.recipe import Recipe

@@ -10,8 +10,7 @@ import pyarrow as pa
 
 from dpwords.core.limits import DEFAULTS
 from dpwords.errors import InvalidValue, TooLarge, named
-from dpwords.frames.groups import GroupWriter
-from dpwords.frames.readers import TableReader
+from dpwords.frames.rows import GroupWriter, TableReader
 from dpwords.frames.streams import Input, errors_of_reading, lines, packed, unpacked
 from dpwords.frames.tuning import CELLS, ROWS, TEXT_BYTES
 from dpwords.recipes.table_formats import Packing

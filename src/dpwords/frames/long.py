@@ -18,10 +18,9 @@ import pyarrow.compute as pc
 
 from dpwords.core.scaled import Integers
 from dpwords.errors import InvalidValue, named
+from dpwords.frames.arrays import copied, one_array, schema_of
 from dpwords.frames.coders import is_text, kind_name
-from dpwords.frames.columns import checked_column
-from dpwords.frames.copies import copied, one_array, schema_of
-from dpwords.frames.ids import checked_ids
+from dpwords.frames.columns import checked_column, checked_ids
 
 CASE, SYMBOL, ORDER = "case:concept:name", "concept:name", "time:timestamp"  # of the XES standard for event logs
 _EPOCH = 946_684_800  # seconds from 1970-01-01 to 2000-01-01

@@ -1,6 +1,6 @@
 """The passes over a table in a file: a survey that checks everything, and a draw that writes the released table.
 
-Where the bytes come from and go to is up to the caller: `jobs` has files, `memory` has neither.
+Where the bytes come from and go to is up to `FileRelease` (`jobs`), and to `MemoryRelease`, which has no disk.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import IO, Any, cast
 
 import pyarrow as pa
 
+from dpwords.core.keyed import Key
 from dpwords.core.symbols import Symbol
 from dpwords.errors import DPWordsError, InvalidValue, named, within_memory
 from dpwords.frames import receipts
+from dpwords.frames.arrays import schema_of
 from dpwords.frames.coders import is_text, written_kind
 from dpwords.frames.columns import NoColumn
-from dpwords.frames.copies import schema_of
 from dpwords.frames.formats import FileForm
-from dpwords.frames.groups import Grouped, GroupWriter
-from dpwords.frames.readers import TableReader, empty_batch
 from dpwords.frames.requests import Request
+from dpwords.frames.rows import Grouped, GroupWriter, TableReader, empty_batch
 from dpwords.frames.shapes import WideWords
-from dpwords.frames.streams import Input, Nowhere
-from dpwords.frames.survey import Plan
-from dpwords.frames.word_table import DrawBatch, FoundWords, WordTable
+from dpwords.frames.streams import Input, MemoryInput, Nowhere
+from dpwords.frames.word_table import DrawBatch, FoundWords, Plan, WordTable
 from dpwords.mechanisms.private import Private
+from dpwords.recipes.recipe import Recipe
 from dpwords.recipes.table_formats import DELIMITED
 
 RowsDone = Callable[[int], None]
@@ -224,3 +224,34 @@ class Passes:
 
     def _writer(self, file: IO[bytes], schema: pa.Schema) -> Grouped:
         return self._target.writer(file, schema, self._table.release.shape.released)
+
+
+@within_memory()
+def memory_source(name: str, content: bytes, named: str | None = None, header: bool = True) -> TableSource:
+    """The bytes of a table in a file of this name; `named` is its format if the suffix does not say it."""
+    form = FileForm.of(name, named, header)
+    source = MemoryInput(name, content)
+    return TableSource(source, form, form.reader(source))
+
+
+class MemoryRelease(Passes):
+    """A release of the words of a table in memory, in two steps like those of `FileRelease`. The key is fresh.
+
+    The output has the format of the input. `recipe` is what the receipt tells. Memory: the input,
+    the output, and that of `Passes`.
+    """
+
+    def __init__(self, mechanism: Private, source: TableSource, request: Request, recipe: Recipe | None = None) -> None:
+        super().__init__(mechanism, request, source, source.form, Key.fresh().secret)
+        self._mechanism, self._recipe = mechanism, recipe or Recipe()
+        self.receipt_is_inside = not source.form.is_text  # whether what `write` returns has the receipt in it
+
+    def write(self, plan: Plan, progress: RowsDone = lambda rows: None) -> bytes:
+        """Draw, and return the released file. A Parquet or Arrow file has the receipt in its metadata."""
+        file = io.BytesIO()
+        self.draw(plan, file, self.receipt(plan), progress)
+        return file.getvalue()
+
+    def receipt(self, plan: Plan) -> dict[str, Any]:
+        """The receipt of what `write` returns."""
+        return receipts.receipt(self._mechanism, self._recipe, plan.words)

@@ -9,8 +9,8 @@ import numpy as np
 from dpwords.core.encoding import Codes, Ragged
 from dpwords.errors import InvalidValue, NotInLanguage, named
 from dpwords.frames.answers import ANSWER, released_answers
+from dpwords.frames.batches import WordRule
 from dpwords.frames.columns import NoColumn
-from dpwords.frames.faults import WordRule
 from dpwords.frames.passes import TableSource
 from dpwords.frames.requests import Request
 from dpwords.frames.shapes import Fault

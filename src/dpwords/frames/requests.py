@@ -8,9 +8,8 @@ from typing import Any
 
 from dpwords.errors import InvalidValue, named
 from dpwords.frames.answers import answer_column
-from dpwords.frames.batches import BatchRelease
+from dpwords.frames.batches import BatchRelease, WordRule
 from dpwords.frames.columns import checked_column, named_columns
-from dpwords.frames.faults import WordRule
 from dpwords.frames.long import CASE, SYMBOL, LongWords
 from dpwords.frames.people import Division
 from dpwords.frames.shapes import shape_of

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from dpwords.core.encoding import Codes, Ragged, code_type
 from dpwords.core.symbols import Alphabet
 from dpwords.errors import InvalidValue, named
+from dpwords.frames.arrays import bare_kind
 from dpwords.frames.coders import (
     Coder,
     coder_of,
@@ -34,7 +35,6 @@ from dpwords.frames.coders import (
     written_kind,
 )
 from dpwords.frames.columns import NoColumn, checked_column, named_columns
-from dpwords.frames.copies import bare_kind
 from dpwords.languages.language import Language
 from dpwords.recipes.notation import Notation
 

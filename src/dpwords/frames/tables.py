@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from dpwords.core.scaled import Integers
 from dpwords.errors import InvalidValue
-from dpwords.frames.copies import bare_kind, copied, one_array, schema_of
-from dpwords.frames.readers import empty_batch
+from dpwords.frames.arrays import bare_kind, copied, one_array, schema_of
+from dpwords.frames.rows import empty_batch
 
 
 class TableAdapter(ABC):

@@ -12,8 +12,8 @@ from dpwords.core.encoding import Ragged
 from dpwords.core.scaled import Integers
 from dpwords.errors import InvalidValue, named, within_memory
 from dpwords.frames.people import PeopleFacts
-from dpwords.frames.readers import ArrowRows
 from dpwords.frames.requests import Request
+from dpwords.frames.rows import ArrowRows
 from dpwords.frames.shapes import Shape, released_names
 from dpwords.frames.tables import TableAdapter, opened
 from dpwords.frames.word_table import WordTable

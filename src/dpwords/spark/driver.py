@@ -14,10 +14,10 @@ from dpwords import __version__, errors
 from dpwords.core.keyed import Key
 from dpwords.errors import InvalidValue
 from dpwords.frames.batches import BatchRelease
-from dpwords.frames.ids import checked_ids
+from dpwords.frames.columns import checked_ids
 from dpwords.frames.long import Events, Form, LongWords
-from dpwords.frames.readers import empty_batch
 from dpwords.frames.requests import Request
+from dpwords.frames.rows import empty_batch
 from dpwords.mechanisms.mechanism import OutputKind
 from dpwords.mechanisms.private import Private
 from dpwords.spark.workers import SURVEY, OnWorkers, Shipment

@@ -20,8 +20,8 @@ from dpwords.web.wording import on_page
 from dpwords.web.workers import ShowProgress
 
 if TYPE_CHECKING:
-    from dpwords.frames.memory import MemoryRelease
-    from dpwords.frames.survey import Plan
+    from dpwords.frames.passes import MemoryRelease
+    from dpwords.frames.word_table import Plan
     from dpwords.recipes.recipe import Recipe
 
 ROWS, CELL = 5, 60  # rows of a file that are shown, and characters of each value
@@ -142,7 +142,7 @@ def _recipe(question: Message) -> Recipe:
 
 
 def _run(recipe: Recipe, content: bytes) -> MemoryRelease:
-    from dpwords.frames.memory import MemoryRelease
+    from dpwords.frames.passes import MemoryRelease
     from dpwords.frames.requests import Request
 
     mechanism = mechanism_of(recipe)

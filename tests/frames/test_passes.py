@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpwords as dw
-from dpwords.frames.memory import MemoryRelease, memory_source
+from dpwords.frames.passes import MemoryRelease, memory_source
 from dpwords.frames.requests import Request
 from dpwords.frames.samples import MOST_SYMBOLS, guessed, occurring, sample_of
 from jobs import job, run
