@@ -36,7 +36,8 @@ class ParquetReader(TableReader):
             for group in range(self._open().num_row_groups):
                 coded = self._texts if self._has_long_texts(group, columns) else ()
                 for batch in self._decoded(coded, self._rows, group, columns):
-                    for part in parts(_sound(batch), self._source.name, done):
+                    batch.validate(full=True)
+                    for part in parts(batch, self._source.name, done):
                         own = part if len(part) == len(batch) else part.take(pa.array(range(len(part))))
                         yield from _written_out(own, schema)
                     done += batch.num_rows
@@ -70,9 +71,9 @@ class ParquetWriter(GroupWriter):
 
     def __init__(self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str]) -> None:
         rest = [name for name in schema.names if name not in changed]  # nobody looks for released words by their order
-        self._out = pq.ParquetWriter(shared(file), schema, compression="snappy", write_statistics=rest)
+        super().__init__(pq.ParquetWriter(shared(file), schema, compression="snappy", write_statistics=rest))
 
-    def write(self, batch: pa.RecordBatch) -> None:
+    def write_group(self, batch: pa.RecordBatch) -> None:
         self._out.write_batch(batch, row_group_size=self.most_rows)
 
 
@@ -93,8 +94,9 @@ class ArrowReader(TableReader):
             reader = self._open([self.schema.get_field_index(name) for name in columns])
             every = map(reader.get_batch, range(reader.num_record_batches)) if self._is_file else reader
             done = 0
-            for batch in every:
-                yield from parts(_sound(batch.select(list(columns))), self._source.name, done)
+            for batch in (each.select(list(columns)) for each in every):
+                batch.validate(full=True)
+                yield from parts(batch, self._source.name, done)
                 done += batch.num_rows
 
     def _open(self, places: Sequence[int] = ()) -> Any:
@@ -112,10 +114,10 @@ class ArrowWriter(GroupWriter):
             compression="lz4" if kind == "feather" else None, emit_dictionary_deltas=kind != "arrows"
         )
         make = pa.ipc.new_stream if kind == "arrows" else pa.ipc.new_file
-        self._out = make(shared(file), schema, options=options)
+        super().__init__(make(shared(file), schema, options=options))
         self._dictionaries: dict[int, pa.Array] = {}
 
-    def write(self, batch: pa.RecordBatch) -> None:
+    def write_group(self, batch: pa.RecordBatch) -> None:
         columns = [
             self._grown(place, column) if pa.types.is_dictionary(column.type) else column
             for place, column in enumerate(batch.columns)
@@ -137,12 +139,6 @@ def _written_out(batch: pa.RecordBatch, schema: pa.Schema) -> list[pa.RecordBatc
     plain = pa.schema([field.with_type(without_views(field.type)) for field in schema])  # what has a dictionary
     batches: list[pa.RecordBatch] = pa.Table.from_batches([batch]).cast(plain).cast(schema).to_batches()  # is no view
     return batches
-
-
-def _sound(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch, if its content is what its types say."""
-    batch.validate(full=True)
-    return batch
 
 
 def _texts_of(file: pq.ParquetFile) -> list[str]:

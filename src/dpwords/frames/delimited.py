@@ -11,9 +11,9 @@ import pyarrow as pa
 from dpwords.core.limits import DEFAULTS
 from dpwords.errors import InvalidValue, TooLarge, named
 from dpwords.frames.coders import plain_kind
-from dpwords.frames.rows import GroupWriter, TableReader
+from dpwords.frames.rows import GroupWriter, TableReader, in_batches
 from dpwords.frames.streams import Input, errors_of_reading, lines, packed, unpacked
-from dpwords.frames.tuning import CELL, LONGEST_LINE, ROWS, TEXT_BYTES
+from dpwords.frames.tuning import CELL, LONGEST_LINE
 from dpwords.recipes.table_formats import Packing
 
 WORD = "word"  # the name of the only column of plain text
@@ -35,8 +35,15 @@ class DelimitedReader(TableReader):
         self.schema = pa.schema([(name, pa.string()) for name in self._header()])
 
     def batches(self, columns: Sequence[str], complete: bool = False) -> Iterator[pa.RecordBatch]:
-        width, name = len(self.schema), self._source.name
-        rows, size, blanks = [], 0, 0
+        names, width = self.schema.names, len(self.schema)
+        for rows in in_batches(self._checked_rows(), lambda row: sum(map(len, row)) + CELL * width):
+            values = dict(zip(names, zip(*rows, strict=True), strict=True))
+            arrays = [pa.array(values[name], pa.string()) for name in columns]
+            yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
+
+    def _checked_rows(self) -> Iterator[list[str]]:
+        """The rows after the header, if all of them have as many values."""
+        width, name, blanks = len(self.schema), self._source.name, 0
         blank = [""] if self.empty_words and width == 1 else []
         for number, values in enumerate(self._rows(), start=0 if self._has_header else 1):
             row = values or blank
@@ -52,18 +59,7 @@ class DelimitedReader(TableReader):
                 raise InvalidValue(
                     f"row {number} of {name} has {len(row)} values, but {first} has {width}: correct the row"
                 )
-            rows.append(row)
-            size += sum(map(len, row)) + CELL * width
-            if len(rows) == ROWS or size >= TEXT_BYTES:
-                yield self._batch(rows, columns)
-                rows, size = [], 0
-        if rows:
-            yield self._batch(rows, columns)
-
-    def _batch(self, rows: list[list[str]], columns: Sequence[str]) -> pa.RecordBatch:
-        values = dict(zip(self.schema.names, zip(*rows, strict=True), strict=True))
-        arrays = [pa.array(values[name], pa.string()) for name in columns]
-        return pa.RecordBatch.from_arrays(arrays, names=list(columns))
+            yield row
 
     def _header(self) -> list[str]:
         name = self._source.name
@@ -123,19 +119,19 @@ class DelimitedWriter(GroupWriter):
         self, file: IO[bytes], packing: Packing | None, kind: Literal["csv", "tsv"], schema: pa.Schema, header: bool
     ) -> None:
         check_flat(schema, kind.upper())
-        self._out, self._rows = packed(file, packing), _Lines()
-        self._writer = csv.writer(self._rows, delimiter=DELIMITERS[kind], lineterminator="\r\n")  # so \r is quoted
+        super().__init__(packed(file, packing))
+        self._delimiter = DELIMITERS[kind]
         if header:
             self._write([schema.names])
 
-    def write(self, batch: pa.RecordBatch) -> None:
+    def write_group(self, batch: pa.RecordBatch) -> None:
         if batch.num_columns:
             self._write(zip(*map(texts, batch.columns), strict=True))
 
     def _write(self, rows: Any) -> None:
-        self._writer.writerows(rows)
-        self._out.write("".join([line[:-2] + "\n" for line in self._rows]).encode())
-        self._rows.clear()
+        written = _Lines()
+        csv.writer(written, delimiter=self._delimiter, lineterminator="\r\n").writerows(rows)  # so \r is quoted
+        self._out.write("".join([line[:-2] + "\n" for line in written]).encode())
 
 
 class _Lines(list[str]):
@@ -156,15 +152,7 @@ class TextReader(TableReader):
         self._source, self._packing = source, packing
 
     def batches(self, columns: Sequence[str], complete: bool = False) -> Iterator[pa.RecordBatch]:
-        words: list[str] = []
-        size = 0
-        for word in self._words():
-            words.append(word)
-            size += len(word)
-            if len(words) == ROWS or size >= TEXT_BYTES:
-                yield pa.record_batch([pa.array(words, pa.string())], schema=self.schema)
-                words, size = [], 0
-        if words:
+        for words in in_batches(self._words(), len):
             yield pa.record_batch([pa.array(words, pa.string())], schema=self.schema)
 
     def _words(self) -> Iterator[str]:
@@ -190,9 +178,9 @@ class TextWriter(GroupWriter):
                 f"plain text holds one column: use {named('drop_others', True)}, or write another format"
             )
         check_flat(schema, "plain text")
-        self._out = packed(file, packing)
+        super().__init__(packed(file, packing))
 
-    def write(self, batch: pa.RecordBatch) -> None:
+    def write_group(self, batch: pa.RecordBatch) -> None:
         values = texts(batch.column(0))
         if any("\n" in value or "\r" in value for value in values):
             raise InvalidValue("a word with a line break cannot be written as plain text: write another format")

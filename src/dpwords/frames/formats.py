@@ -18,7 +18,7 @@ from dpwords.recipes.table_formats import DELIMITED, TEXT, Packing, form_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from dpwords.frames.rows import Grouped, GroupWriter, TableReader
+    from dpwords.frames.rows import GroupWriter, TableReader
 
 
 @dataclass(frozen=True)
@@ -64,14 +64,8 @@ class FileForm:
 
         return ParquetReader(source) if self.kind == "parquet" else ArrowReader(source)
 
-    def writer(self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str]) -> Grouped:
+    def writer(self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str]) -> GroupWriter:
         """What writes a file of this form; `changed` are the columns that are not as they were read."""
-        from dpwords.frames.rows import Grouped
-
-        return Grouped(self.group_writer(file, schema, changed))
-
-    def group_writer(self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str]) -> GroupWriter:
-        """What writes the groups into which the rows of a file of this form are divided."""
         from dpwords.frames.delimited import DelimitedWriter, TextWriter
         from dpwords.frames.json_lines import JsonWriter
 

@@ -187,9 +187,9 @@ class JsonWriter(GroupWriter):
 
     def __init__(self, file: IO[bytes], packing: Packing | None, schema: pa.Schema, changed: Sequence[str]) -> None:
         self._names = [name for name in schema.names if name != REST and (REST not in schema.names or name in changed)]
-        self._out = packed(file, packing)
+        super().__init__(packed(file, packing))
 
-    def write(self, batch: pa.RecordBatch) -> None:
+    def write_group(self, batch: pa.RecordBatch) -> None:
         columns = [[_written(value) for value in batch.column(name).to_pylist()] for name in self._names]
         rows: Iterable[dict[str, str]] = (
             dict(zip(self._names, row, strict=True)) for row in zip(*columns, strict=True)

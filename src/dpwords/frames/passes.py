@@ -22,7 +22,7 @@ from dpwords.frames.coders import is_text, written_kind
 from dpwords.frames.columns import NoColumn
 from dpwords.frames.formats import FileForm
 from dpwords.frames.requests import Request
-from dpwords.frames.rows import Grouped, GroupWriter, TableReader, empty_batch
+from dpwords.frames.rows import GroupWriter, TableReader, empty_batch
 from dpwords.frames.shapes import WideWords
 from dpwords.frames.streams import Input, MemoryInput, Nowhere
 from dpwords.frames.word_table import DrawBatch, FoundWords, Plan, WordTable
@@ -144,7 +144,7 @@ class Passes:
         for batch, _ in table.surveyed(survey, self._columns if all_of_them else (), self._complete):
             if trial is not None:
                 with self._errors_of_copies():
-                    trial.write(batch.select(self._copies))
+                    trial.write_group(batch.select(self._copies))
             progress(survey.rows)
         plan = survey.plan()
         if table.reader.guessed and plan.words < plan.rows:
@@ -176,7 +176,7 @@ class Passes:
         lines = self._table.reader.line in self._schema.names
         if not self._target.is_text or lines or all(map(is_text, kinds.values())):
             return None
-        return replace(self._target, packing=None).group_writer(cast(IO[bytes], Nowhere()), schema_of(kinds), ())
+        return replace(self._target, packing=None).writer(cast(IO[bytes], Nowhere()), schema_of(kinds), ())
 
     @contextmanager
     def _errors_of_copies(self) -> Iterator[None]:
@@ -222,7 +222,7 @@ class Passes:
         """The first words that are released, each with its release as `draw` writes it; see `WordTable`."""
         return self._table.examples(plan, most)
 
-    def _writer(self, file: IO[bytes], schema: pa.Schema) -> Grouped:
+    def _writer(self, file: IO[bytes], schema: pa.Schema) -> GroupWriter:
         return self._target.writer(file, schema, self._table.release.shape.released)
 
 

@@ -8,14 +8,16 @@ text would show that.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from dpwords.frames.arrays import copied, one_array, row_sizes
 from dpwords.frames.tuning import BYTES, ROWS, TEXT_BYTES
+
+Row = TypeVar("Row")
 
 
 class TableReader(ABC):
@@ -67,29 +69,33 @@ def _size(table: Any) -> int:
         return int(table.get_total_buffer_size())
 
 
+def in_batches(rows: Iterable[Row], size: Callable[[Row], int]) -> Iterator[list[Row]]:
+    """Rows of text in batches of limited size; `size` says what a row counts."""
+    some, held = list[Row](), 0
+    for row in rows:
+        some.append(row)
+        held += size(row)
+        if len(some) == ROWS or held >= TEXT_BYTES:
+            yield some
+            some, held = [], 0
+    if some:
+        yield some
+
+
 class GroupWriter(ABC):
-    """What writes one group of rows after the other."""
+    """Writes rows in groups: as many as the format takes, or fewer if they are large."""
 
     most_rows: int = ROWS  # of a group
     most_bytes: int = TEXT_BYTES  # of a group: the row that reaches them is its last one
-    _out: Any  # what takes them: a stream of bytes, or a writer of pyarrow
 
-    @abstractmethod
-    def write(self, batch: Any) -> None:
-        """Append the rows of a batch."""
-
-    def close(self) -> None:
-        """Write what is still to be written; the file itself stays open."""
-        self._out.close()
-
-
-class Grouped:
-    """Hands rows to a writer in groups: as many rows as it takes, or fewer if they are large."""
-
-    def __init__(self, writer: GroupWriter) -> None:
-        self._writer = writer
+    def __init__(self, out: Any) -> None:
+        self._out = out  # what takes the groups: a stream of bytes, or a writer of pyarrow
         self._held: list[Any] = []
         self._rows, self._bytes = 0, 0  # of what is held
+
+    @abstractmethod
+    def write_group(self, batch: Any) -> None:
+        """Append one group, the rows of a batch."""
 
     def write(self, batch: Any) -> None:
         """Append the rows of a batch."""
@@ -97,8 +103,8 @@ class Grouped:
         done = 0
         while done < len(batch):
             used = 0 if done == 0 else int(ends[done - 1])
-            full = int(np.searchsorted(ends, used + self._writer.most_bytes - self._bytes)) + 1
-            end = min(full, done + self._writer.most_rows - self._rows)
+            full = int(np.searchsorted(ends, used + self.most_bytes - self._bytes)) + 1
+            end = min(full, done + self.most_rows - self._rows)
             part = batch.slice(done, end - done)
             self._held.append(part)
             self._rows += len(part)
@@ -110,7 +116,7 @@ class Grouped:
     def close(self) -> None:
         """Write what is still to be written; the file itself stays open."""
         self._flush()
-        self._writer.close()
+        self._out.close()
 
     def _flush(self) -> None:
         if self._held:
@@ -119,5 +125,5 @@ class Grouped:
                 one_array(copied(column, name) if pa.types.is_dictionary(column.type) else column)
                 for name, column in zip(table.column_names, table.columns, strict=True)
             ]
-            self._writer.write(pa.RecordBatch.from_arrays(arrays, schema=table.schema))
+            self.write_group(pa.RecordBatch.from_arrays(arrays, schema=table.schema))
             self._held, self._rows, self._bytes = [], 0, 0

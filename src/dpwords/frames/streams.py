@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, Literal, cast
 
 from dpwords.errors import DPWordsError, InvalidValue, TooLarge, named, unchained
 from dpwords.frames.tuning import CHUNK, LONGEST_LINE
@@ -100,32 +100,23 @@ def errors_of_reading(name: str, kind: str) -> Iterator[None]:
 
 def unpacked(file: IO[bytes], packing: Packing | None) -> IO[bytes]:
     """A file's content as a stream of bytes; closing it leaves the file open."""
-    if packing is None:
-        return file
-    if packing == "gz":
-        raw: Any = gzip.GzipFile(fileobj=file, mode="rb")
-    elif packing == "zst":
-        raw = _zstandard("CompressedInputStream", file, "r")
-    else:
-        raw = (bz2.BZ2File if packing == "bz2" else lzma.LZMAFile)(file, "rb")
-    return io.BufferedReader(raw, CHUNK)
+    return file if packing is None else io.BufferedReader(_compressed(file, packing, "rb"), CHUNK)
 
 
 def packed(file: IO[bytes], packing: Packing | None) -> IO[bytes]:
     """A stream that compresses what is written to it; closing it leaves the file open. Equal content, equal bytes."""
-    if packing is None:
-        return shared(file)
+    return shared(file) if packing is None else cast(IO[bytes], _compressed(file, packing, "wb"))
+
+
+def _compressed(file: IO[bytes], packing: Packing, mode: Literal["rb", "wb"]) -> Any:
     if packing == "gz":
-        return gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0)  # type: ignore[return-value]
+        return gzip.GzipFile(filename="", fileobj=file, mode=mode, mtime=0)
     if packing == "zst":
-        return cast(IO[bytes], _zstandard("CompressedOutputStream", file, "w"))
-    return (bz2.BZ2File if packing == "bz2" else lzma.LZMAFile)(file, "wb")
+        import pyarrow as pa
 
-
-def _zstandard(kind: str, file: IO[bytes], mode: str) -> Any:
-    import pyarrow as pa
-
-    return getattr(pa, kind)(pa.PythonFile(_Shared(file), mode), "zstd")
+        stream = pa.CompressedInputStream if mode == "rb" else pa.CompressedOutputStream
+        return stream(pa.PythonFile(shared(file), mode[0]), "zstd")
+    return (bz2.BZ2File if packing == "bz2" else lzma.LZMAFile)(file, mode)
 
 
 def lines(file: IO[bytes], name: str) -> Iterator[str]:
