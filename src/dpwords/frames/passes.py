@@ -72,8 +72,8 @@ class TableSource:
         names, alphabet = self.reader.schema.names, table.release.mechanism.language.alphabet
         if not self._has_first_line or request.confirms_header(names):
             return
-        texts = (pa.string(),), (pa.string(),)
-        shape = table.release.shape if table.log is None else WideWords((table.log.symbol,), *texts, alphabet)
+        text = (pa.string(),)
+        shape = table.release.shape if table.log is None else WideWords((table.log.symbol,), text, alphabet, text)
         first = pa.RecordBatch.from_arrays([pa.array([name]) for name in names], names=names)
         if (shape.read(first).words.values < len(alphabet)).any():
             raise InvalidValue(

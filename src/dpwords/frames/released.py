@@ -8,12 +8,11 @@ import numpy as np
 
 from dpwords.core.encoding import Codes, Ragged
 from dpwords.errors import InvalidValue, NotInLanguage, named
-from dpwords.frames.answers import ANSWER, released_answers
 from dpwords.frames.batches import WordRule
 from dpwords.frames.columns import NoColumn
 from dpwords.frames.passes import TableSource
 from dpwords.frames.requests import Request
-from dpwords.frames.shapes import Fault
+from dpwords.frames.shapes import ANSWER, Fault, released_answers
 from dpwords.frames.word_table import WordTable
 from dpwords.mechanisms.mechanism import NamedItems
 from dpwords.mechanisms.private import Private

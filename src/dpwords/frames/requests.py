@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpwords.errors import InvalidValue, named
-from dpwords.frames.answers import answer_column
 from dpwords.frames.batches import BatchRelease, WordRule
 from dpwords.frames.columns import checked_column, named_columns
 from dpwords.frames.long import CASE, SYMBOL, LongWords
 from dpwords.frames.people import Division
-from dpwords.frames.shapes import shape_of
+from dpwords.frames.shapes import answer_column, shape_of
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
 from dpwords.recipes.recipe import Recipe
@@ -115,7 +114,7 @@ class Request:
         where = (self.column, self.columns, self.separator)
         shape = shape_of(schema, mechanism.language, *where, same_length=fixed, declared=declared)
         if mechanism.answers is not None:
-            shape = answer_column(shape, mechanism.answers, mechanism.language.alphabet)
+            shape = answer_column(shape, mechanism.answers)
         given = [checked_column(schema.names, name) for name in (self.id, self.by) if name is not None]
         if set(given) & set(shape.columns):
             raise InvalidValue("a column of words cannot be the id or the person as well: name another column")

@@ -86,7 +86,7 @@ def _made(source: TableAdapter, table: WordTable, drawn: list[DrawnBatch], every
 
 def _some_words(shape: Shape, number: int) -> Ragged:
     """So many words of the first symbol."""
-    size = getattr(getattr(shape, "written", None), "list_size", 1)
+    size = getattr(shape.written[0], "list_size", 1)
     return Ragged(np.zeros(number * size, np.int64), size * np.arange(1, number + 1))
 
 
