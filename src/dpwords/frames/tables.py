@@ -1,4 +1,4 @@
-"""Tables of pyarrow, pandas and Polars: their columns as Arrow arrays, and tables of the same kind from the results.
+"""Releases of tables in memory: of pyarrow, pandas or Polars, and the result is a table of the same kind.
 
 Only the columns that are needed are converted, so that others may hold whatever their package allows. The tables that
 come out are made anew, of names, types and values: metadata, attributes and unused categories are not copied.
@@ -8,22 +8,32 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from dpwords.core.encoding import Ragged
 from dpwords.core.scaled import Integers
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, named, within_memory
 from dpwords.frames.arrays import bare_kind, copied, one_array, schema_of
-from dpwords.frames.rows import empty_batch
+from dpwords.frames.people import PeopleFacts
+from dpwords.frames.requests import Request
+from dpwords.frames.rows import ArrowRows, empty_batch
+from dpwords.frames.shapes import Shape, released_names
+from dpwords.frames.word_table import WordTable
+from dpwords.mechanisms.private import Private
 
 
 class TableAdapter(ABC):
     """A table of some package."""
 
-    names: list[str]  # of the columns
     bare = False  # whether it is a single column, without a table around it
+
+    def __init__(self, table: Any, names: Sequence[str], back: Callable[[Any], Any] = lambda table: table) -> None:
+        self.table, self.names = table, list(names)
+        self.back = back  # makes of a table what was passed
 
     @abstractmethod
     def arrow(self, names: Sequence[str]) -> Any:
@@ -45,9 +55,6 @@ class TableAdapter(ABC):
 class ArrowTable(TableAdapter):
     """A pyarrow Table."""
 
-    def __init__(self, table: Any) -> None:
-        self.table, self.names = table, table.schema.names
-
     def arrow(self, names: Sequence[str]) -> Any:
         return self.table.select(list(names))
 
@@ -62,49 +69,21 @@ class ArrowTable(TableAdapter):
         return table.unify_dictionaries().combine_chunks()  # chunks would tell how the input was cut
 
 
-class ArrowBatch(ArrowTable):
-    """A pyarrow RecordBatch."""
-
-    def __init__(self, batch: Any) -> None:
-        super().__init__(pa.Table.from_batches([batch]))
-
-    def made(self, columns: Mapping[str, Any]) -> Any:
-        table = super().made(columns)
-        return (table.to_batches() or [empty_batch(table.schema)])[0]
-
-
-class ArrowColumn(ArrowTable):
-    """A pyarrow Array or ChunkedArray."""
-
-    bare = True
-
-    def __init__(self, column: Any) -> None:
-        super().__init__(pa.table({"words": column}))
-        self._chunked = isinstance(column, pa.ChunkedArray)
-
-    def replaced(self, rows: Integers | None, names: Sequence[str], columns: Mapping[str, Any]) -> Any:
-        column = super().replaced(rows, names, columns).column(0)
-        return column if self._chunked else one_array(column)
-
-
 class PolarsFrame(TableAdapter):
     """A Polars DataFrame."""
 
-    def __init__(self, frame: Any) -> None:
-        self.frame, self.names = frame, frame.columns
-
     def arrow(self, names: Sequence[str]) -> Any:
-        return self.frame.select(list(names)).to_arrow()
+        return self.table.select(list(names)).to_arrow()
 
     def replaced(self, rows: Integers | None, names: Sequence[str], columns: Mapping[str, Any]) -> Any:
-        others = self.frame.select([name for name in names if name in self.names and name not in columns])
+        others = self.table.select([name for name in names if name in self.names and name not in columns])
         others = others if rows is None or not others.width else others[rows]
         series = [*map(_relisted, others.get_columns()), *self._series(columns)]
         found = {each.name: each for each in series}
-        return type(self.frame)({name: found[name] for name in names}).rechunk()
+        return type(self.table)({name: found[name] for name in names}).rechunk()
 
     def made(self, columns: Mapping[str, Any]) -> Any:
-        return type(self.frame)({each.name: each for each in self._series(columns)})
+        return type(self.table)({each.name: each for each in self._series(columns)})
 
     def _series(self, columns: Mapping[str, Any]) -> list[Any]:
         import polars as pl
@@ -114,33 +93,20 @@ class PolarsFrame(TableAdapter):
             series = pl.Series(name, column)
             if name in self.names and _same_kind(self._kind(name), column.type):
                 plain = series.cast(_unlisted(series.dtype))  # from which every other type can be made
-                series = plain.cast(_dtype(self.frame.schema[name], one_array(column)))
+                series = plain.cast(_dtype(self.table.schema[name], one_array(column)))
             found.append(series)
         return found
 
     def _kind(self, name: str) -> Any:
-        return self.frame.select(name).head(0).to_arrow().schema.field(0).type
-
-
-class PolarsSeries(PolarsFrame):
-    """A Polars Series."""
-
-    bare = True
-
-    def __init__(self, series: Any) -> None:
-        super().__init__(series.to_frame())
-
-    def replaced(self, rows: Integers | None, names: Sequence[str], columns: Mapping[str, Any]) -> Any:
-        return super().replaced(rows, names, columns).to_series()
+        return self.table.select(name).head(0).to_arrow().schema.field(0).type
 
 
 class PandasFrame(TableAdapter):
     """A pandas DataFrame. Columns are known by their labels, written as text."""
 
-    def __init__(self, frame: Any) -> None:
-        self.frame = frame
-        self.names = [str(label) for label in frame.columns]
-        self._labels = dict(zip(self.names, frame.columns, strict=True))
+    def __init__(self, table: Any, back: Callable[[Any], Any] = lambda table: table) -> None:
+        super().__init__(table, list(map(str, table.columns)), back)
+        self._labels = dict(zip(self.names, table.columns, strict=True))
 
     def arrow(self, names: Sequence[str]) -> Any:
         return pa.table({name: self._array(name) for name in names})
@@ -155,7 +121,7 @@ class PandasFrame(TableAdapter):
         return bool(self._column(name).dtype != object)
 
     def replaced(self, rows: Integers | None, names: Sequence[str], columns: Mapping[str, Any]) -> Any:
-        index = _index(self.frame.index if rows is None else self.frame.index.take(rows))
+        index = _index(self.table.index if rows is None else self.table.index.take(rows))
         arrays = {
             name: self._values(name, columns[name], rows)
             if name in columns
@@ -178,12 +144,12 @@ class PandasFrame(TableAdapter):
         if index is not None:
             frame.index = index
         labels = [self._labels.get(name, name) for name in arrays]
-        several = self.frame.columns.nlevels > 1 and all(name in self._labels for name in arrays)
+        several = self.table.columns.nlevels > 1 and all(name in self._labels for name in arrays)
         frame.columns = pd.MultiIndex.from_tuples(labels) if several else pd.Index(labels, tupleize_cols=False)
         return frame
 
     def _column(self, name: str) -> Any:
-        return self.frame[self._labels[name]]
+        return self.table[self._labels[name]]
 
     def _values(self, name: str, column: Any, rows: Integers | None = None) -> Any:
         """A new column, as the kind of values that these rows had before; see `_container` for Python objects."""
@@ -206,36 +172,25 @@ class PandasFrame(TableAdapter):
         return values
 
 
-class PandasSeries(PandasFrame):
-    """A pandas Series."""
-
-    bare = True
-
-    def __init__(self, series: Any) -> None:
-        super().__init__(series.to_frame("words"))
-        self._name = series.name
-
-    def replaced(self, rows: Integers | None, names: Sequence[str], columns: Mapping[str, Any]) -> Any:
-        return super().replaced(rows, names, columns)["words"].rename(self._name)
-
-
 def opened(table: Any) -> TableAdapter:
     """The adapter of a table; raises `InvalidValue` for anything else."""
     package = type(table).__module__.partition(".")[0]
-    adapters: dict[tuple[str, str], Callable[[Any], TableAdapter]] = {
-        ("pyarrow", "Table"): ArrowTable,
-        ("pyarrow", "RecordBatch"): ArrowBatch,
-        ("pyarrow", "Array"): ArrowColumn,
-        ("pyarrow", "ChunkedArray"): ArrowColumn,
-        ("pandas", "DataFrame"): PandasFrame,
-        ("pandas", "Series"): PandasSeries,
-        ("polars", "DataFrame"): PolarsFrame,
-        ("polars", "Series"): PolarsSeries,
+    word = "words"  # the name of a column that has none
+    adapters: dict[tuple[str, str], Callable[[], TableAdapter]] = {
+        ("pyarrow", "Table"): lambda: ArrowTable(table, table.schema.names),
+        ("pyarrow", "RecordBatch"): lambda: ArrowTable(pa.Table.from_batches([table]), table.schema.names, _one_batch),
+        ("pyarrow", "Array"): lambda: ArrowTable(pa.table({word: table}), [word], lambda made: one_array(made[word])),
+        ("pyarrow", "ChunkedArray"): lambda: ArrowTable(pa.table({word: table}), [word], lambda made: made[word]),
+        ("pandas", "DataFrame"): lambda: PandasFrame(table),
+        ("pandas", "Series"): lambda: PandasFrame(table.to_frame(word), lambda made: made[word].rename(table.name)),
+        ("polars", "DataFrame"): lambda: PolarsFrame(table, table.columns),
+        ("polars", "Series"): lambda: PolarsFrame(table.to_frame(), [table.name], lambda made: made.to_series()),
     }
     names = {base.__name__ for base in type(table).__mro__}
     for (home, name), adapter in adapters.items():
         if package == home and name in names:
-            found = adapter(table)
+            found = adapter()
+            found.bare = name in ("Array", "ChunkedArray", "Series")
             if len(set(found.names)) < len(found.names):
                 raise InvalidValue("two columns of the table have the same name: rename one of them")
             return found
@@ -244,6 +199,10 @@ def opened(table: Any) -> TableAdapter:
     raise InvalidValue(
         "a table is a pyarrow Table, a pandas DataFrame or a Polars DataFrame: convert it to one of them"
     )
+
+
+def _one_batch(table: Any) -> Any:
+    return (table.to_batches() or [empty_batch(table.schema)])[0]
 
 
 def _same_kind(one: Any, other: Any) -> bool:
@@ -343,3 +302,82 @@ def _dtype(dtype: Any, values: Any) -> Any:
 def _tuples(value: Any) -> Any:
     """Lists, and those inside them, as tuples."""
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+DrawnBatch = tuple[Any, int, Integers, Ragged]  # a batch, its first row, those of its rows that come out, their words
+
+
+@within_memory()
+def release(mechanism: Private, table: Any, request: Request, key: bytes | None, ledger: Any) -> Any:
+    """A table of the same kind with released words; see `dpwords.frames.release`."""
+    source = opened(table)
+    if (key is not None or ledger is not None) and source.bare:
+        raise _bare()
+    words = _words(mechanism, source, replace(request, reused_key=key is not None), key)
+    first = next(words.reader.batches(words.needed)).slice(0, 1)
+    for number in range(1 + len(first)):  # a table that cannot be made is refused before it is paid for
+        _made(source, words, [(first, 0, np.arange(number), _some_words(words.release.shape, number))])
+    survey = words.survey(charged=ledger is not None)
+    batches = list(words.surveyed(survey))
+    plan, drawn, done = survey.plan(), [], 0
+    if ledger is not None:
+        plan.charge(ledger)
+    for batch, found in batches:
+        drawn.append((batch, done, *plan.release.drawn(batch, found, done, plan.epsilons(done, len(batch)))))
+        done += len(batch)
+    return _made(source, words, drawn, every=plan.words == plan.rows)
+
+
+@within_memory()
+def facts(mechanism: Private, table: Any, request: Request) -> PeopleFacts:
+    """What people spend in a release; see `dpwords.frames.facts`."""
+    source = opened(table)
+    log = request.log(source.names)
+    person = request.by or (request.id if log is None else log.case)
+    words = _words(mechanism, source, replace(request, by=person), None)
+    survey = words.survey()
+    for _ in words.surveyed(survey):
+        pass
+    found = survey.plan().facts
+    if found is None:
+        raise InvalidValue(f"facts are about people: name the column that says who it is, with {named('by')}")
+    return found
+
+
+@within_memory()
+def words(mechanism: Private, table: Any, request: Request) -> Ragged:
+    """The words of a table as they are; see `dpwords.frames.words`."""
+    return _words(mechanism, opened(table), request, None).words().words
+
+
+def _words(mechanism: Private, source: TableAdapter, request: Request, key: bytes | None) -> WordTable:
+    if source.bare and request != Request(separator=request.separator, invalid=request.invalid):
+        raise _bare()
+    reader = ArrowRows(source.arrow(request.needed(source.names)))
+    return WordTable.of(reader, request, mechanism, key, source.declares)
+
+
+def _made(source: TableAdapter, table: WordTable, drawn: list[DrawnBatch], every: bool = False) -> Any:
+    """The table that comes out, of the kind that came in; `every` says that all rows do."""
+    release, shape = table.release, table.release.shape
+    if table.log is not None:
+        out = pa.Table.from_batches([release.written(batch, rows, words) for batch, _, rows, words in drawn])
+        return source.back(source.made(dict(zip(out.schema.names, out.columns, strict=True))))
+    columns = [shape.write(words) for *_, words in drawn]
+    new = {name: pa.chunked_array(parts) for name, *parts in zip(shape.released, *columns, strict=True)}
+    rows = None if every else np.concatenate([first + rows for _, first, rows, _ in drawn])
+    names = released_names(source.names if release.output is None else release.output, shape)
+    return source.back(source.replaced(rows, names, new))
+
+
+def _some_words(shape: Shape, number: int) -> Ragged:
+    """So many words of the first symbol."""
+    size = getattr(shape.written[0], "list_size", 1)
+    return Ragged(np.zeros(number * size, np.int64), size * np.arange(1, number + 1))
+
+
+def _bare() -> InvalidValue:
+    return InvalidValue(
+        f"a column without a table takes only {named('separator')} and {named('invalid')}: it has no ids, and can be "
+        "a part of a longer column, so pass a table"
+    )

@@ -8,7 +8,7 @@ on each row has one word, and rows go through here batch by batch:
     survey  all batches are read; what may not go in is refused; a `Plan` says what will be drawn, and at which ε
     draw    all batches are read again; words are drawn as the plan says, and the batch that comes out is made anew
 
-Everybody makes the same passes: releases of files (`passes`) and of data frames (`whole`), which differ in where
+Everybody makes the same passes: releases of files (`passes`) and of data frames (`tables`), which differ in where
 batches come from and go to; workers of a cluster (`dpwords.spark`), to whom a `BatchRelease` is sent; and whoever
 only reads words, true ones (`passes.words_in`) or released ones (`released`).
 """
