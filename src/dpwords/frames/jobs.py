@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,8 +22,9 @@ from dpwords.core.keyed import Key
 from dpwords.errors import DPWordsError, InvalidValue, named, within_memory
 from dpwords.frames import receipts
 from dpwords.frames.formats import FileForm
-from dpwords.frames.passes import Passes, RowsDone, TableSource
+from dpwords.frames.passes import Passes, RowsDone
 from dpwords.frames.requests import Request
+from dpwords.frames.sources import TableSource
 from dpwords.frames.streams import Input
 from dpwords.frames.tuning import WORTH_KEEPING
 from dpwords.frames.unfinished import Unfinished
@@ -64,15 +65,15 @@ class FileRelease(Passes):
         self._unfinished = None if job.target == STANDARD else Unfinished(_checked_output(job))
         form = FileForm.of(job.source, job.source_format, job.header)
         same = form.kind if job.target == STANDARD else None
-        self._target = FileForm.of(job.target, job.target_format or same).like(form)
+        target = FileForm.of(job.target, job.target_format or same).like(form)
         self._input = Input(job.source)
         try:
             source = TableSource(self._input, form, form.reader(self._input))
             self._key = Key(self._claimed(key, resume))
             self._own_key = key is None
-            self.is_complete = resume and self._was_finished()
+            self.is_complete = resume and self._was_finished(target)
             request = replace(job.request, reused_key=key is not None)
-            super().__init__(job.mechanism, request, source, self._target, self._key.secret)
+            super().__init__(job.mechanism, request, source, target, self._key.secret, job.recipe)
         except BaseException:
             self.__exit__()
             raise
@@ -90,13 +91,12 @@ class FileRelease(Passes):
     @within_memory()
     def write(self, plan: Plan, ledger: Any = None, progress: RowsDone = lambda rows: None) -> IO[bytes] | None:
         """Charge the ledger, draw, and put the output in place; for standard output, return a file with it instead."""
-        document = receipts.receipt(self.job.mechanism, self.job.recipe, plan.words)
         if self._unfinished is None:
             if ledger is not None:
                 plan.charge(ledger)
             file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
             with _errors_of_writing("make room, then start it again"):
-                self.draw(plan, file, document, progress, self._one)
+                self.draw(plan, file, progress)
             file.seek(0)
             return file
         language, digest = receipts.language_hash(self.job.mechanism), self._input.digest(self._key.derived("input"))
@@ -106,7 +106,8 @@ class FileRelease(Passes):
         if resumed:
             self._unfinished.check_same(facts)
         else:
-            self._begin(self._unfinished, facts)
+            with _errors_of_writing("make room, then start it again"):
+                self._unfinished.begin(self._key.secret if self._own_key else None, facts)
         try:
             if ledger is not None:
                 plan.charge(ledger)
@@ -122,49 +123,33 @@ class FileRelease(Passes):
         with _errors_of_writing(f"make room, then finish it with {named('resume', True)}"):
             try:
                 with self._unfinished.part.open("wb") as file:
-                    self.draw(plan, file, document, progress, self._one)
+                    self.draw(plan, file, progress)
             except DPWordsError:  # such as a column that is copied, and which cannot be read
                 if ledger is None and not resumed and not self._unfinished.has_saved:  # to start again costs no more
                     self._unfinished.forget()
                 raise
-            if self.receipt is not None:
-                self._unfinished.receipt.write_bytes(receipts.encoded(document))
-            self._unfinished.finish(self.receipt)
+            if self.receipt_path is not None:
+                self._unfinished.receipt.write_bytes(receipts.encoded(self.receipt(plan)))
+            self._unfinished.finish(self.receipt_path)
         return None
 
-    def _begin(self, unfinished: Unfinished, facts: Mapping[str, Any]) -> None:
-        with _errors_of_writing("make room, then start it again"):
-            try:
-                unfinished.begin(self._key.secret if self._own_key else None, facts)
-            except OSError:
-                if unfinished.is_begun:  # the system had renamed the file before it failed
-                    unfinished.forget()
-                raise
-
     @property
-    def receipt(self) -> Path | None:
+    def receipt_path(self) -> Path | None:
         """The file that the receipt is written to; None if it is inside the output, or if there is no place for it."""
-        if self._unfinished is None or not self._target.is_text:
-            return None
-        return receipts.place_of(self._unfinished.output)
-
-    @property
-    def target_is_text(self) -> bool:
-        """Whether the output is text."""
-        return self._target.is_text
+        return receipts.place_of(self._unfinished.output) if self._unfinished and self.target_is_text else None
 
     @property
     def is_begun(self) -> bool:
         """Whether there is something to resume."""
         return self._unfinished is not None and self._unfinished.is_begun
 
-    def _was_finished(self) -> bool:
+    def _was_finished(self, target: FileForm) -> bool:
         """Whether the output is there already. To draw it again would spend ε again, which resuming never does."""
         if self._unfinished is None or self._unfinished.is_begun or not self._unfinished.output.exists():
             return False
         output = self._unfinished.output
         with suppress(InvalidValue):
-            if receipts.is_of(receipts.read(str(output), self._target.kind), self.job.mechanism, self.job.recipe):
+            if receipts.is_of(receipts.read(str(output), target.kind), self.job.mechanism, self.job.recipe):
                 return True
         raise InvalidValue(
             f"there is nothing to resume, and {output.name} is not what this release would write: leave out "

@@ -6,9 +6,9 @@ Where the bytes come from and go to is up to `FileRelease` (`jobs`), and to `Mem
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import IO, Any, cast
 
 import pyarrow as pa
@@ -19,83 +19,16 @@ from dpwords.errors import DPWordsError, InvalidValue, named, within_memory
 from dpwords.frames import receipts
 from dpwords.frames.arrays import schema_of
 from dpwords.frames.coders import is_text, written_kind
-from dpwords.frames.columns import NoColumn
 from dpwords.frames.formats import FileForm
 from dpwords.frames.requests import Request
-from dpwords.frames.rows import GroupWriter, TableReader, empty_batch
-from dpwords.frames.shapes import WideWords
-from dpwords.frames.streams import Input, MemoryInput, Nowhere
-from dpwords.frames.word_table import DrawBatch, FoundWords, Plan, WordTable
+from dpwords.frames.rows import GroupWriter, empty_batch
+from dpwords.frames.sources import TableSource
+from dpwords.frames.streams import Nowhere
+from dpwords.frames.word_table import Plan
 from dpwords.mechanisms.private import Private
 from dpwords.recipes.recipe import Recipe
-from dpwords.recipes.table_formats import DELIMITED
 
 RowsDone = Callable[[int], None]
-
-
-@dataclass(frozen=True)
-class TableSource:
-    """An open file with its format, and what reads it."""
-
-    input: Input
-    form: FileForm
-    reader: TableReader
-
-    def words(self, request: Request, mechanism: Private, key: bytes | None = None) -> WordTable:
-        """The words of the file. If its first line could have some, it has to be confirmed that it is a header."""
-        self.reader.empty_words = not mechanism.least_length
-        with self.hiding_columns():
-            table = WordTable.of(self.reader, request, mechanism, key)
-            table.survey()  # raises if something is missing that it needs
-        self._check_header(request, table)
-        return table
-
-    @contextmanager
-    def hiding_columns(self) -> Iterator[None]:
-        """Show no names of columns in an error if these could be symbols of the first word."""
-        try:
-            yield
-        except NoColumn as error:
-            if self._has_first_line:  # it could be private words
-                where = f"the first line of {self.input.name}"
-                raise InvalidValue(
-                    f"{error.fault}: see that {where} has the names of the columns, or use {named('no_header', True)}"
-                ) from None
-            raise
-
-    def _check_header(self, request: Request, table: WordTable) -> None:
-        """Raise `InvalidValue` if the first line, which is taken for a header and written, could have a private word.
-
-        It could if a symbol occurs where words are, and nobody has confirmed that the line is a header. Even a word
-        that is not in the language would have some.
-        """
-        names, alphabet = self.reader.schema.names, table.release.mechanism.language.alphabet
-        if not self._has_first_line or request.confirms_header(names):
-            return
-        text = (pa.string(),)
-        shape = table.release.shape if table.log is None else WideWords((table.log.symbol,), text, alphabet, text)
-        first = pa.RecordBatch.from_arrays([pa.array([name]) for name in names], names=names)
-        if (shape.read(first).words.values < len(alphabet)).any():
-            raise InvalidValue(
-                f"the first line of {self.input.name} could be a row of words and not the names of the columns: name "
-                f"one of its columns ({named('column')}, a range in {named('columns')}, {named('id')}, {named('by')}) "
-                f"or use {named('header', True)} if it is a header, or use {named('no_header', True)}"
-            )
-
-    @property
-    def _has_first_line(self) -> bool:
-        return self.form.kind in DELIMITED and self.form.header
-
-
-def words_in(path: str, named: str | None, request: Request, mechanism: Private, header: bool = True) -> FoundWords:
-    """All words of a file that the mechanism could release, for studies by their owner.
-
-    `named` is the format, if the suffix does not say it. A row that is no word raises the error that a release would,
-    or is left out with invalid="skip". Cost: that of reading the file; all words are in memory.
-    """
-    form = FileForm.of(path, named, header)
-    with Input(path) as opened:
-        return TableSource(opened, form, form.reader(opened)).words(request, mechanism).words()
 
 
 class Passes:
@@ -107,8 +40,11 @@ class Passes:
     """
 
     @within_memory()
-    def __init__(self, mechanism: Private, request: Request, source: TableSource, target: FileForm, key: bytes) -> None:
-        self._source, self._target = source, target
+    def __init__(
+        self, mechanism: Private, request: Request, source: TableSource, target: FileForm, key: bytes, recipe: Recipe
+    ) -> None:
+        self._source, self._target, self._recipe = source, target, recipe
+        self.target_is_text = target.is_text  # otherwise the receipt is in what is written
         self._table = table = source.words(request, mechanism, key)
         reader, used, shape = table.reader, table.needed, table.release.shape
         self._complete = not request.drop_others
@@ -190,23 +126,18 @@ class Passes:
                 f"another format, or use {named('drop_others', True)}"
             ) from None
 
-    @within_memory()
-    def draw(
-        self,
-        plan: Plan,
-        file: IO[bytes],
-        document: Mapping[str, Any],
-        progress: RowsDone,
-        one: DrawBatch = lambda number, draw: draw(),
-    ) -> None:
-        """Write the whole output to a file, with the receipt if its format has a place for it.
+    def receipt(self, plan: Plan) -> dict[str, Any]:
+        """The receipt of what is drawn by a plan."""
+        return receipts.receipt(plan.release.mechanism, self._recipe, plan.words)
 
-        `one` is that of `WordTable.drawn`.
-        """
-        writer = self._writer(file, self._schema.with_metadata({receipts.METADATA: receipts.encoded(document)}))
+    @within_memory()
+    def draw(self, plan: Plan, file: IO[bytes], progress: RowsDone) -> None:
+        """Write the whole output to a file, with the receipt if its format has a place for it."""
+        metadata = {receipts.METADATA: receipts.encoded(self.receipt(plan))}
+        writer = self._writer(file, self._schema.with_metadata(metadata))
         done = 0
         try:
-            for rows, batch in self._table.drawn(plan, self._columns, self._complete, one):
+            for rows, batch in self._table.drawn(plan, self._columns, self._complete, self._one):
                 writer.write(batch)
                 done += rows
                 progress(done)
@@ -217,6 +148,10 @@ class Passes:
                 writer.close()
             raise
 
+    def _one(self, number: int, draw: Callable[[], pa.RecordBatch]) -> pa.RecordBatch:
+        """A batch of the output, by its number and what draws it. It is called on several threads."""
+        return draw()
+
     @within_memory()
     def examples(self, plan: Plan, most: int) -> list[tuple[list[Symbol], list[Symbol]]]:
         """The first words that are released, each with its release as `draw` writes it; see `WordTable`."""
@@ -224,14 +159,6 @@ class Passes:
 
     def _writer(self, file: IO[bytes], schema: pa.Schema) -> GroupWriter:
         return self._target.writer(file, schema, self._table.release.shape.released)
-
-
-@within_memory()
-def memory_source(name: str, content: bytes, named: str | None = None, header: bool = True) -> TableSource:
-    """The bytes of a table in a file of this name; `named` is its format if the suffix does not say it."""
-    form = FileForm.of(name, named, header)
-    source = MemoryInput(name, content)
-    return TableSource(source, form, form.reader(source))
 
 
 class MemoryRelease(Passes):
@@ -242,16 +169,10 @@ class MemoryRelease(Passes):
     """
 
     def __init__(self, mechanism: Private, source: TableSource, request: Request, recipe: Recipe | None = None) -> None:
-        super().__init__(mechanism, request, source, source.form, Key.fresh().secret)
-        self._mechanism, self._recipe = mechanism, recipe or Recipe()
-        self.receipt_is_inside = not source.form.is_text  # whether what `write` returns has the receipt in it
+        super().__init__(mechanism, request, source, source.form, Key.fresh().secret, recipe or Recipe())
 
     def write(self, plan: Plan, progress: RowsDone = lambda rows: None) -> bytes:
         """Draw, and return the released file. A Parquet or Arrow file has the receipt in its metadata."""
         file = io.BytesIO()
-        self.draw(plan, file, self.receipt(plan), progress)
+        self.draw(plan, file, progress)
         return file.getvalue()
-
-    def receipt(self, plan: Plan) -> dict[str, Any]:
-        """The receipt of what `write` returns."""
-        return receipts.receipt(self._mechanism, self._recipe, plan.words)

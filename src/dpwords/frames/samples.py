@@ -17,9 +17,9 @@ from dpwords.errors import InvalidValue, TooLarge, within_memory
 from dpwords.frames.coders import is_list, is_text, plain_kind
 from dpwords.frames.columns import checked_column, named_columns
 from dpwords.frames.long import CASE, ORDER, SYMBOL
-from dpwords.frames.passes import TableSource
 from dpwords.frames.requests import Request
 from dpwords.frames.rows import TableReader, empty_batch
+from dpwords.frames.sources import TableSource
 from dpwords.frames.tuning import FEWEST_ALIKE, FEWEST_STEPS, MOST_SYMBOLS, SAMPLE
 
 _SEPARATORS = (";", "->", ">", "|", ",", " ", "/", "-", "_")

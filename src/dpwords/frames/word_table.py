@@ -10,7 +10,7 @@ on each row has one word, and rows go through here batch by batch:
 
 Everybody makes the same passes: releases of files (`passes`) and of data frames (`tables`), which differ in where
 batches come from and go to; workers of a cluster (`dpwords.spark`), to whom a `BatchRelease` is sent; and whoever
-only reads words, true ones (`passes.words_in`) or released ones (`released`).
+only reads words, true ones (`sources.words_in`) or released ones (`sources.released`).
 """
 
 from __future__ import annotations
@@ -284,11 +284,7 @@ class WordTable:
         return FoundWords(Ragged(values, np.cumsum(sizes)), survey.skipped)
 
     def drawn(
-        self,
-        plan: Plan,
-        columns: Sequence[str] = (),
-        complete: bool = False,
-        one: DrawBatch = lambda number, draw: draw(),
+        self, plan: Plan, columns: Sequence[str], complete: bool, one: DrawBatch
     ) -> Iterator[tuple[int, pa.RecordBatch]]:
         """The number of rows of each batch, and what comes out of it, in order; some are drawn ahead, on all cores.
 
@@ -301,7 +297,7 @@ class WordTable:
         waiting: deque[tuple[int, Future[pa.RecordBatch]]] = deque()
         first, pool = 0, ThreadPoolExecutor(CORES)
         try:
-            for number, batch in enumerate(self.reader.batches(columns or self.needed, complete)):
+            for number, batch in enumerate(self.reader.batches(columns, complete)):
                 waiting.append((len(batch), pool.submit(one, number, draw(batch, first))))
                 first += len(batch)
                 if len(waiting) > CORES:

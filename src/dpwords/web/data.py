@@ -120,7 +120,7 @@ def release(question: Message, progress: ShowProgress) -> Message:
             "words": plan.words,
             "spent": _spent(plan),
             "receipt": encoded(run.receipt(plan)).decode(),
-            "inside": run.receipt_is_inside,
+            "inside": not run.target_is_text,
             "between": "" if by_character else " ",
             "examples": [
                 [list(map(written, before)), [[written(symbol), change] for symbol, change in marked]]
