@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import IO, Any, Literal
+from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,8 +13,6 @@ from dpwords.frames.arrays import is_coded, longest_texts, parts, without_views
 from dpwords.frames.rows import GroupWriter, TableReader
 from dpwords.frames.streams import Input, errors_of_reading, shared
 from dpwords.frames.tuning import BYTES, CHUNK, GROUP_BYTES, GROUP_ROWS, PEEKED_ROWS, ROWS
-
-ArrowKind = Literal["arrow", "arrows", "feather"]
 
 
 class ParquetReader(TableReader):
@@ -109,7 +107,7 @@ class ArrowWriter(GroupWriter):
 
     most_rows, most_bytes = ROWS, BYTES
 
-    def __init__(self, file: IO[bytes], kind: ArrowKind, schema: pa.Schema) -> None:
+    def __init__(self, file: IO[bytes], kind: str, schema: pa.Schema) -> None:
         options = pa.ipc.IpcWriteOptions(
             compression="lz4" if kind == "feather" else None, emit_dictionary_deltas=kind != "arrows"
         )

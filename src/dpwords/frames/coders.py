@@ -24,6 +24,7 @@ from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.systems import written
 
 CodedSymbols = tuple[Symbol, ...]
+ARROW_REFUSES = (pa.ArrowException, TypeError, ValueError, OverflowError)  # what is raised for values of other types
 
 
 def is_text(kind: Any) -> bool:
@@ -101,7 +102,7 @@ def symbols_as(symbols: CodedSymbols, kind: Any) -> Any:
         else:
             table = pa.array(symbols, kind)
             same = pa.types.is_struct(kind) or table.to_pylist() == list(symbols)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+    except ARROW_REFUSES:
         same = False
     if not same:
         raise _unfit(kind)
@@ -144,11 +145,11 @@ def written_kind(kind: Any, symbols: CodedSymbols) -> Any:
 _NUMBERS = (pa.int64(), pa.uint64(), pa.float64())
 
 
-def own_kind(symbols: Sequence[Symbol]) -> Any:
+def own_kind(values: Sequence[Any]) -> Any:
     """The Arrow type that values have by themselves; that of text if they have none in common."""
     try:
-        return pa.infer_type(symbols)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return pa.array(values).type
+    except ARROW_REFUSES:
         return pa.string()
 
 

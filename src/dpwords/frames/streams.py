@@ -48,6 +48,28 @@ class Input:
         self.file.seek(0)
         return self.file
 
+    def lines(self, packing: Packing | None) -> Iterator[str]:
+        """The lines of UTF-8 text, unpacked, with their line ends, and without a byte-order mark.
+
+        Raises `TooLarge` before a line of more than 16 MiB is in memory, and `InvalidValue` where the text is not
+        UTF-8.
+        """
+        file, name, number, coding = self.rewound(), self.name, 0, "utf-8-sig"
+        if packing is not None:
+            file = io.BufferedReader(_compressed(file, packing, "rb"), CHUNK)
+        while line := file.readline(LONGEST_LINE + 1):
+            number += 1
+            if len(line) > LONGEST_LINE:
+                most = LONGEST_LINE // 2**20
+                raise TooLarge(f"line {number} of {name} is longer than {most} MiB: split it into words")
+            if b"\0" in line:
+                raise InvalidValue(f"line {number} of {name} has a null byte, which text has not: check its format")
+            try:
+                yield line.decode(coding)
+            except UnicodeDecodeError:
+                raise InvalidValue(f"line {number} of {name} is not UTF-8 text: convert the file to UTF-8") from None
+            coding = "utf-8"
+
     def digest(self, key: bytes) -> str:
         """A keyed hash of all bytes, which says nothing to those who do not have the key."""
         found = hmac.new(key, digestmod=hashlib.sha256)
@@ -98,11 +120,6 @@ def errors_of_reading(name: str, kind: str) -> Iterator[None]:
             ) from None
 
 
-def unpacked(file: IO[bytes], packing: Packing | None) -> IO[bytes]:
-    """A file's content as a stream of bytes; closing it leaves the file open."""
-    return file if packing is None else io.BufferedReader(_compressed(file, packing, "rb"), CHUNK)
-
-
 def packed(file: IO[bytes], packing: Packing | None) -> IO[bytes]:
     """A stream that compresses what is written to it; closing it leaves the file open. Equal content, equal bytes."""
     return shared(file) if packing is None else cast(IO[bytes], _compressed(file, packing, "wb"))
@@ -117,25 +134,6 @@ def _compressed(file: IO[bytes], packing: Packing, mode: Literal["rb", "wb"]) ->
         stream = pa.CompressedInputStream if mode == "rb" else pa.CompressedOutputStream
         return stream(pa.PythonFile(shared(file), mode[0]), "zstd")
     return (bz2.BZ2File if packing == "bz2" else lzma.LZMAFile)(file, mode)
-
-
-def lines(file: IO[bytes], name: str) -> Iterator[str]:
-    """The lines of UTF-8 text with their line ends, without a byte-order mark.
-
-    Raises `TooLarge` before a line of more than 16 MiB is in memory, and `InvalidValue` where the text is not UTF-8.
-    """
-    number, coding = 0, "utf-8-sig"
-    while line := file.readline(LONGEST_LINE + 1):
-        number += 1
-        if len(line) > LONGEST_LINE:
-            raise TooLarge(f"line {number} of {name} is longer than {LONGEST_LINE // 2**20} MiB: split it into words")
-        if b"\0" in line:
-            raise InvalidValue(f"line {number} of {name} has a null byte, which text has not: check its format")
-        try:
-            yield line.decode(coding)
-        except UnicodeDecodeError:
-            raise InvalidValue(f"line {number} of {name} is not UTF-8 text: convert the file to UTF-8") from None
-        coding = "utf-8"
 
 
 class _Shared(io.RawIOBase):

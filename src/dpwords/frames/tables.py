@@ -18,6 +18,7 @@ from dpwords.core.encoding import Ragged
 from dpwords.core.scaled import Integers
 from dpwords.errors import InvalidValue, named, within_memory
 from dpwords.frames.arrays import bare_kind, copied, one_array, schema_of
+from dpwords.frames.coders import ARROW_REFUSES
 from dpwords.frames.people import PeopleFacts
 from dpwords.frames.requests import Request
 from dpwords.frames.rows import ArrowRows, empty_batch
@@ -114,7 +115,7 @@ class PandasFrame(TableAdapter):
     def _array(self, name: str) -> Any:
         try:
             return pa.chunked_array([pa.array(self._column(name), from_pandas=True)])
-        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        except ARROW_REFUSES:
             raise InvalidValue(f"column {name} has values of several kinds: give all of them one type") from None
 
     def declares(self, name: str) -> bool:
