@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from dpwords.core.limits import DEFAULTS
 from dpwords.core.scaled import Floats, Integers
 from dpwords.errors import InvalidValue, TooLarge, named
-from dpwords.frames.coders import is_list, kind_name
+from dpwords.frames.coders import is_list, is_text, kind_name
 from dpwords.frames.tuning import BYTES, ROWS
 
 
@@ -84,8 +84,20 @@ def copied(column: Any, name: str, rows: Integers | None = None) -> Any:
         ) from None
 
 
+def decoded(column: Any) -> Any:
+    """An array without a dictionary, which can have nulls of its own, and not of views of text."""
+    if pa.types.is_string_view(column.type):
+        return column.cast(pa.large_string())
+    if not pa.types.is_dictionary(column.type):
+        return column
+    kind = column.type.value_type
+    return column.cast(pa.large_string() if is_text(kind) else kind)
+
+
 def one_array(column: Any) -> Any:
-    """A chunked array as one array."""
+    """A chunked array as one array; an array as it is."""
+    if not isinstance(column, pa.ChunkedArray):
+        return column
     chunks = column.unify_dictionaries().chunks
     return pa.concat_arrays(chunks) if chunks else pa.nulls(0, column.type)
 
@@ -103,16 +115,8 @@ def _encoded(column: Any, kind: Any) -> Any:
     found = (found if found.type == kind else found.cast(kind)).dictionary_encode()
     if not column.type.ordered or not len(found):
         return found.cast(pa.dictionary(pa.int32(), kind, column.type.ordered))
-    if isinstance(column, pa.ChunkedArray):  # has one dictionary for all chunks, once it is encoded
-        chunks = column.unify_dictionaries().chunks
-        parts = zip(chunks, found.unify_dictionaries().chunks, strict=True)
-        return pa.chunked_array([_ordered(new, old.dictionary.cast(kind)) for old, new in parts])
-    return _ordered(found, column.dictionary.cast(kind))
-
-
-def _ordered(found: Any, order: Any) -> Any:
-    """A dictionary-encoded array whose dictionary has its values in this order."""
-    places = pc.index_in(found.dictionary, order)
+    found = one_array(found)
+    places = pc.index_in(found.dictionary, one_array(column).dictionary.cast(kind))
     ranks = np.argsort(np.argsort(places.to_numpy()))
     dictionary = found.dictionary.take(pc.sort_indices(places))
     codes = pa.array(ranks, pa.int32()).take(found.indices)

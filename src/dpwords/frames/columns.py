@@ -17,6 +17,7 @@ import pyarrow as pa
 from dpwords.core.encoding import Ragged
 from dpwords.core.keyed import Ids
 from dpwords.errors import InvalidValue, named
+from dpwords.frames.arrays import decoded
 from dpwords.frames.coders import contents_of, is_text, kind_name, plain_kind
 from dpwords.frames.tuning import LISTED
 
@@ -89,13 +90,16 @@ def checked_ids(column: Any, name: str, first_row: int) -> Any:
         raise InvalidValue(
             f"ids are text or whole numbers, and column {name} has type {kind_name(kind)}: convert it to text"
         )
-    plain = column
-    if pa.types.is_dictionary(column.type):  # which can have nulls of its own
-        plain = column.cast(pa.large_string() if is_text(kind) else kind)
+    plain = decoded(column)
     if plain.null_count:
-        row = first_row + int(np.flatnonzero(plain.is_null().to_numpy(zero_copy_only=False))[0]) + 1
+        row = first_row + first_null(plain)
         raise InvalidValue(f"row {row} has no value in column {name}, which tells rows or people apart: give it one")
     return plain.cast(pa.large_string())
+
+
+def first_null(column: Any) -> int:
+    """The number of the first row that is null, from 1."""
+    return int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0]) + 1
 
 
 def ids_of(column: Any) -> Ids:
