@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -99,9 +99,6 @@ def _mark(faults: NDArray[np.uint8], rows: Integers, fault: Fault) -> None:
     faults[rows[faults[rows] == Fault.NONE]] = fault
 
 
-Invalid = Literal["fail", "skip"]
-
-
 @dataclass(frozen=True, eq=False)
 class BatchRelease:
     """Releases the words of one batch of rows after the other, each row as if it were released by itself.
@@ -119,7 +116,7 @@ class BatchRelease:
     shape: Shape
     key: bytes | None = field(default=None, repr=False)
     id: str | None = None
-    invalid: Invalid = "fail"
+    invalid: str = "fail"  # or "skip"
     rule: WordRule | None = None  # which words may go in; by default, those of the mechanism's language
     output: tuple[str, ...] | None = None  # columns that come out, changed or not; all if it is None
     events: Events | None = None  # writes released words as rows of an event log, if they came from one
@@ -224,8 +221,5 @@ def pairs_of(numbers: Floats, integers: Integers) -> tuple[list[tuple[float, int
     """
     if not len(numbers) or ((numbers == numbers[0]).all() and (integers == integers[0]).all()):
         return [(float(numbers[0]), int(integers[0]))] if len(numbers) else [], np.zeros(len(numbers), dtype=np.int64)
-    values, which = np.unique(numbers, return_inverse=True)
-    least, most = int(integers.min()), int(integers.max())
-    combined, inverse = np.unique(which.ravel() * (most - least + 1) + (integers - least), return_inverse=True)
-    pairs = [divmod(number, most - least + 1) for number in combined.tolist()]
-    return [(float(values[value]), least + rest) for value, rest in pairs], inverse.ravel()
+    pairs, which = np.unique(numbers + 1j * integers, return_inverse=True)
+    return [(pair.real, int(pair.imag)) for pair in pairs.tolist()], which.ravel()

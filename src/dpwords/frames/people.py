@@ -74,6 +74,14 @@ class Division:
         distinct, places = np.unique(numbers, return_inverse=True)
         return np.array([_part(self.budget, number) for number in distinct.tolist()])[places.ravel()]
 
+    def out(self, numbers: Integers) -> Integers:
+        """How many words come out of people who have so many."""
+        return numbers if self.words is None else np.minimum(numbers, self.words)
+
+    def paid(self, numbers: Integers) -> Floats:
+        """The ε of all words together of people who have so many."""
+        return self.spent(numbers) * self.out(numbers)
+
     def each(self, person: Integers, numbers: Integers) -> Floats:
         """The ε of each word, from the person of each word and the number of words of each person.
 
@@ -106,14 +114,13 @@ class PeopleFacts:
     @classmethod
     def of(cls, numbers: Integers, division: Division) -> PeopleFacts:
         """From the number of words of each person."""
-        out = numbers if division.words is None else np.minimum(numbers, division.words)
-        spent = out * division.spent(numbers)
+        spent = division.paid(numbers)
         return cls(
             len(numbers),
             int(numbers.sum()),
             int(numbers.max(initial=0)),
             float(np.median(numbers)) if len(numbers) else 0.0,
-            int((numbers - out).sum()),
+            int((numbers - division.out(numbers)).sum()),
             float(spent.max(initial=0.0)),
             float(np.median(spent)) if len(numbers) else 0.0,
             str(division),

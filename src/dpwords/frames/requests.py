@@ -124,7 +124,7 @@ class Request:
             shape,
             key,
             id=self.id,
-            invalid="skip" if self.invalid == "skip" else "fail",
+            invalid=self.invalid,
             output=None if output is None else tuple(output),
             rule=WordRule(mechanism, self.inside, self.row),
             named=self.named,

@@ -92,28 +92,21 @@ class Plan:
 class Survey:
     """Goes over the batches of a table, in their order, and then makes a plan.
 
-    `by` is the column that says which person a word belongs to. With `charged`, the plan has amounts for a ledger.
-    A budget or a ledger needs to know who is one person: if `by` is not given, it is the id. Ids have to differ between
-    rows, except if the id is the person: then rows are distinguished by their numbers, unless the key is reused. Cost:
-    that of reading. Memory: about 150 bytes for each row with ids and people, and nothing otherwise.
+    `by` in the request is the column that says which person a word belongs to. With `charged`, the plan has amounts for
+    a ledger. A budget or a ledger needs to know who is one person: if `by` is not given, it is the id. Ids have to
+    differ between rows, except if the id is the person: then rows are distinguished by their numbers, unless the key is
+    reused. Cost: that of reading. Memory: about 150 bytes for each row with ids and people, and nothing otherwise.
     """
 
-    def __init__(
-        self,
-        release: BatchRelease,
-        by: str | None = None,
-        division: Division | None = None,
-        charged: bool = False,
-        reused_key: bool = False,
-    ) -> None:
-        self.division = division or Division(release.mechanism.epsilon)
-        limited = self.division.budget is not None
+    def __init__(self, release: BatchRelease, request: Request, charged: bool = False) -> None:
+        self.division = Division.of(release.mechanism.epsilon, request.budget, request.split)
+        limited, by = self.division.budget is not None, request.by
         if by is None and (limited or charged):
             if release.id is None:
                 what = "a budget is" if limited else "a ledger is kept"
                 raise InvalidValue(f"{what} for each person: name the column that says who it is, with {named('by')}")
             by = release.id
-        self.release, self.by, self.charged, self.reused_key = release, by, charged, reused_key
+        self.release, self.by, self.charged, self.reused_key = release, by, charged, request.reused_key
         self.rows, self.skipped = 0, 0
         self._key = Key.fresh() if release.key is None else Key(release.key)
         self._lengths: Counter[int] = Counter()
@@ -170,21 +163,14 @@ class Survey:
         by_row = np.zeros(len(sizes))
         by_row[stays] = self.division.each(person, numbers)
         used, _ = pairs_of(by_row[by_row > 0], sizes[by_row > 0])
-        spent = self.division.spent(numbers) * np.minimum(numbers, self.division.words or numbers)
         kinds = tuple((release.like(epsilon, length), length) for epsilon, length in used)
-        return replace(
-            plan,
-            kinds=kinds,
-            facts=PeopleFacts.of(numbers, self.division),
-            amounts=self._amounts(stays[first], spent) if self.charged else None,
-            run=self._run(kinds, by_row, sizes) if self.charged else "",
-            by_row=None if self.division.budget is None else by_row,
-        )
-
-    def _amounts(self, rows: NDArray[np.int64], spent: Floats) -> dict[Any, float]:
-        """What each person spends, by name; each has one of their rows as an example."""
-        names = pa.chunked_array(self._names).take(pa.array(rows)).to_pylist()
-        return dict(zip(names, spent.tolist(), strict=True))
+        facts, epsilons = PeopleFacts.of(numbers, self.division), None if self.division.budget is None else by_row
+        plan = replace(plan, kinds=kinds, facts=facts, by_row=epsilons)
+        if not self.charged:
+            return plan
+        names = pa.chunked_array(self._names).take(pa.array(stays[first])).to_pylist()  # of one row of each person
+        amounts = dict(zip(names, self.division.paid(numbers).tolist(), strict=True))
+        return replace(plan, amounts=amounts, run=self._run(kinds, by_row, sizes))
 
     def _run(self, kinds: tuple[tuple[Private, int], ...], by_row: Floats, sizes: NDArray[Any]) -> str:
         """A name that depends on key, words, ids, people and mechanisms, and not on how the table is cut."""
@@ -260,9 +246,7 @@ class WordTable:
 
     def survey(self, charged: bool = False) -> Survey:
         """What all batches are to be added to; `charged` says whether a ledger will be charged."""
-        request = self.request
-        division = Division.of(self.release.mechanism.epsilon, request.budget, request.split)
-        return Survey(self.release, request.by, division, charged, request.reused_key)
+        return Survey(self.release, self.request, charged)
 
     def surveyed(
         self, survey: Survey, columns: Sequence[str] = (), complete: bool = False
@@ -273,7 +257,7 @@ class WordTable:
 
     def words(self) -> FoundWords:
         """All words as they are, in memory. Cost: that of reading."""
-        survey = Survey(replace(self.release, id=None))
+        survey = Survey(replace(self.release, id=None), Request())
         parts = [
             found.words.chosen(np.flatnonzero(found.faults == Fault.NONE)) if found.faults.any() else found.words
             for _, found in self.surveyed(survey)
