@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from dpwords.errors import InvalidValue
 from dpwords.frames.arrays import is_coded, longest_texts, parts, without_views
 from dpwords.frames.rows import GroupWriter, TableReader
-from dpwords.frames.streams import Input, errors_of_reading, shared
+from dpwords.frames.streams import Input, Shared, errors_of_reading
 from dpwords.frames.tuning import BYTES, CHUNK, GROUP_BYTES, GROUP_ROWS, PEEKED_ROWS, ROWS
 
 
@@ -57,7 +57,7 @@ class ParquetReader(TableReader):
 
     def _open(self, coded: Sequence[str] = ()) -> pq.ParquetFile:
         """The file; texts in these columns are not written out, so that a long one that is repeated takes little."""
-        file = shared(self._source.rewound())
+        file = Shared(self._source.rewound())
         options = {"pre_buffer": False, "buffer_size": CHUNK, "metadata": self._facts}
         return pq.ParquetFile(file, read_dictionary=list(coded), **options)
 
@@ -69,7 +69,7 @@ class ParquetWriter(GroupWriter):
 
     def __init__(self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str]) -> None:
         rest = [name for name in schema.names if name not in changed]  # nobody looks for released words by their order
-        super().__init__(pq.ParquetWriter(shared(file), schema, compression="snappy", write_statistics=rest))
+        super().__init__(pq.ParquetWriter(Shared(file), schema, compression="snappy", write_statistics=rest))
 
     def write_group(self, batch: pa.RecordBatch) -> None:
         self._out.write_batch(batch, row_group_size=self.most_rows)
@@ -98,7 +98,7 @@ class ArrowReader(TableReader):
                 done += batch.num_rows
 
     def _open(self, places: Sequence[int] = ()) -> Any:
-        file, options = shared(self._source.rewound()), pa.ipc.IpcReadOptions(included_fields=list(places))
+        file, options = Shared(self._source.rewound()), pa.ipc.IpcReadOptions(included_fields=list(places))
         return (pa.ipc.open_file if self._is_file else pa.ipc.open_stream)(file, options=options)
 
 
@@ -112,7 +112,7 @@ class ArrowWriter(GroupWriter):
             compression="lz4" if kind == "feather" else None, emit_dictionary_deltas=kind != "arrows"
         )
         make = pa.ipc.new_stream if kind == "arrows" else pa.ipc.new_file
-        super().__init__(make(shared(file), schema, options=options))
+        super().__init__(make(Shared(file), schema, options=options))
         self._dictionaries: dict[int, pa.Array] = {}
 
     def write_group(self, batch: pa.RecordBatch) -> None:

@@ -9,6 +9,7 @@ import hmac
 import io
 import lzma
 import os
+import shutil
 import stat
 import sys
 import tempfile
@@ -16,7 +17,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, Literal, cast
+from typing import IO, Any, Literal
 
 from dpwords.errors import DPWordsError, InvalidValue, TooLarge, named, unchained
 from dpwords.frames.tuning import CHUNK, LONGEST_LINE
@@ -120,9 +121,9 @@ def errors_of_reading(name: str, kind: str) -> Iterator[None]:
             ) from None
 
 
-def packed(file: IO[bytes], packing: Packing | None) -> IO[bytes]:
+def packed(file: IO[bytes], packing: Packing | None) -> Any:
     """A stream that compresses what is written to it; closing it leaves the file open. Equal content, equal bytes."""
-    return shared(file) if packing is None else cast(IO[bytes], _compressed(file, packing, "wb"))
+    return Shared(file) if packing is None else _compressed(file, packing, "wb")
 
 
 def _compressed(file: IO[bytes], packing: Packing, mode: Literal["rb", "wb"]) -> Any:
@@ -132,11 +133,11 @@ def _compressed(file: IO[bytes], packing: Packing, mode: Literal["rb", "wb"]) ->
         import pyarrow as pa
 
         stream = pa.CompressedInputStream if mode == "rb" else pa.CompressedOutputStream
-        return stream(pa.PythonFile(shared(file), mode[0]), "zstd")
+        return stream(pa.PythonFile(Shared(file), mode[0]), "zstd")
     return (bz2.BZ2File if packing == "bz2" else lzma.LZMAFile)(file, mode)
 
 
-class _Shared(io.RawIOBase):
+class Shared(io.RawIOBase):
     """A file that others read or write, and which stays open when they close it."""
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -173,11 +174,6 @@ class Nowhere(io.RawIOBase):
         return len(content)
 
 
-def shared(file: IO[bytes]) -> IO[bytes]:
-    """The file for a library that closes what it gets."""
-    return cast(IO[bytes], _Shared(file))
-
-
 def _standard_input() -> IO[bytes]:
     if sys.stdin is None or sys.stdin.isatty():
         raise InvalidValue(f"nothing comes from standard input: name a file with {named('input')}, or redirect one")
@@ -191,7 +187,6 @@ def _opened(path: str) -> IO[bytes]:
 
 def _copied(file: IO[bytes]) -> IO[bytes]:
     copy = tempfile.TemporaryFile()  # noqa: SIM115
-    while chunk := file.read(CHUNK):
-        copy.write(chunk)
+    shutil.copyfileobj(file, copy, CHUNK)
     copy.flush()
     return copy

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +21,7 @@ from dpwords.frames.requests import Request
 from dpwords.frames.rows import empty_batch
 from dpwords.mechanisms.mechanism import OutputKind
 from dpwords.mechanisms.private import Private
-from dpwords.spark.workers import SURVEY, OnWorkers, Shipment
+from dpwords.spark.workers import SURVEY, Shipment
 
 _SAME = (kinds.IntegerType, kinds.LongType, kinds.FloatType, kinds.DoubleType)  # numbers that an order column keeps
 _LONG = (kinds.ByteType, kinds.ShortType, kinds.DecimalType)  # numbers that become long ones
@@ -125,9 +126,18 @@ def _lengths(words: DataFrame, release: BatchRelease) -> list[int]:
 
 
 def _mapped(frame: DataFrame, shared: Any, schema: Any, *, draws: bool) -> DataFrame:
-    """The batches of a frame, as the workers change them. Spark itself would misread names with dots or backticks."""
-    numbered = frame.toDF(*(f"c{number}" for number in range(len(frame.columns))))
-    return numbered.mapInArrow(OnWorkers(shared, tuple(frame.columns), draws), schema)
+    """The batches of a frame, as the workers change them. Spark itself would misread names with dots or backticks.
+
+    A worker process loads the shipment once, for all of its tasks.
+    """
+    names = list(frame.columns)
+
+    def changed(batches: Iterator[Any]) -> Iterator[Any]:
+        shipment: Shipment = shared.value
+        named = (batch.rename_columns(names) for batch in batches)
+        return shipment.released(named) if draws else shipment.surveyed(named)
+
+    return frame.toDF(*(f"c{number}" for number in range(len(names)))).mapInArrow(changed, schema)
 
 
 def _check_ids(frame: DataFrame, name: str) -> None:
