@@ -41,7 +41,7 @@ with atheris.instrument_imports(include=["dpwords"], enable_loader_override=Fals
     from dpwords.cli.estimate import estimate
     from dpwords.core.files import FileContent
     from dpwords.errors import one_line
-    from dpwords.frames import passes, receipts, requests, samples, sources
+    from dpwords.frames import jobs, receipts, requests, samples, sources
     from dpwords.frames.unfinished import Unfinished
     from dpwords.languages import patterns
     from dpwords.recipes import notation, rule_notation
@@ -116,7 +116,7 @@ def table(kind: str, **options: str) -> Callable[[bytes], object]:
     def parse(content: bytes) -> object:
         source = sources.memory_source(f"t.{kind}", content)
         samples.guessed(samples.sample_of(source))
-        run = passes.MemoryRelease(FREE, source, request)
+        run = jobs.MemoryRelease(FREE, source, request)
         return run.write(run.survey())
 
     return parse

@@ -8,7 +8,7 @@ on each row has one word, and rows go through here batch by batch:
     survey  all batches are read; what may not go in is refused; a `Plan` says what will be drawn, and at which ε
     draw    all batches are read again; words are drawn as the plan says, and the batch that comes out is made anew
 
-Everybody makes the same passes: releases of files (`passes`) and of data frames (`tables`), which differ in where
+Everybody makes the same passes: releases of files (`jobs`) and of data frames (`tables`), which differ in where
 batches come from and go to; workers of a cluster (`dpwords.spark`), to whom a `BatchRelease` is sent; and whoever
 only reads words, true ones (`sources.words_in`) or released ones (`sources.released`).
 """
@@ -30,7 +30,6 @@ from dpwords.core.encoding import Ragged, code_type
 from dpwords.core.keyed import Key, distinct
 from dpwords.core.limits import CORES
 from dpwords.core.scaled import Floats
-from dpwords.core.symbols import Symbol
 from dpwords.errors import DPWordsError, InvalidValue, named
 from dpwords.frames.batches import BatchRelease, pairs_of
 from dpwords.frames.columns import checked_ids, ids_of
@@ -291,21 +290,3 @@ class WordTable:
                 yield rows, drawn.result()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-
-    def examples(self, plan: Plan, most: int) -> list[tuple[list[Symbol], list[Symbol]]]:
-        """The first words that are released, each with its release as `drawn` has it. This is for their owner.
-
-        The draws are keyed, so nothing more is spent. Cost: that of reading batches until there are enough words.
-        """
-        found: list[tuple[list[Symbol], list[Symbol]]] = []
-        symbols, first = plan.release.mechanism.language.alphabet.symbols, 0
-        for batch in self.reader.batches(self.needed):
-            words, epsilons = plan.release.read(batch, first), plan.epsilons(first, len(batch))
-            rows = plan.release.rows(words, epsilons)[: most - len(found)]
-            drawn = plan.release.draw(words, rows, plan.release.ids(batch, first), epsilons)
-            for before, after in zip(words.words.chosen(rows), drawn, strict=True):
-                found.append(([symbols[code] for code in before], [symbols[code] for code in after]))
-            if len(found) == most:
-                break
-            first += len(batch)
-        return found

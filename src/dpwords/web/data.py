@@ -20,7 +20,7 @@ from dpwords.web.wording import on_page
 from dpwords.web.workers import ShowProgress
 
 if TYPE_CHECKING:
-    from dpwords.frames.passes import MemoryRelease
+    from dpwords.frames.jobs import MemoryRelease
     from dpwords.frames.word_table import Plan
     from dpwords.recipes.recipe import Recipe
 
@@ -142,7 +142,7 @@ def _recipe(question: Message) -> Recipe:
 
 
 def _run(recipe: Recipe, content: bytes) -> MemoryRelease:
-    from dpwords.frames.passes import MemoryRelease
+    from dpwords.frames.jobs import MemoryRelease
     from dpwords.frames.requests import Request
 
     mechanism = mechanism_of(recipe)

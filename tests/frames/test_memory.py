@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpwords as dw
-from dpwords.frames.passes import MemoryRelease
+from dpwords.frames.jobs import MemoryRelease
 from dpwords.frames.requests import Request
 from dpwords.frames.samples import MOST_SYMBOLS, guessed, occurring, sample_of
 from dpwords.frames.sources import memory_source
