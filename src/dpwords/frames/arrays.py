@@ -35,10 +35,10 @@ def bare_kind(kind: Any, dictionaries: bool = True) -> Any:
     def bare(inner: Any) -> Any:
         return bare_kind(inner, dictionaries)
 
+    if isinstance(kind, pa.BaseExtensionType):  # which may have no hash
+        return bare(kind.storage_type)
     found = _VIEWED.get(kind, kind)
-    if isinstance(kind, pa.BaseExtensionType):
-        found = bare(kind.storage_type)
-    elif pa.types.is_dictionary(kind):
+    if pa.types.is_dictionary(kind):
         values = bare(kind.value_type)
         found = pa.dictionary(pa.int32(), values, kind.ordered) if dictionaries else values
     elif pa.types.is_run_end_encoded(kind):
@@ -207,20 +207,6 @@ def longest_texts(column: Any) -> Iterator[float]:
             yield from longest_texts(column.field(number))
     elif pa.types.is_nested(column.type):
         yield from longest_texts(column.values)
-
-
-def without_views(kind: Any) -> Any:
-    """The type with text instead of views of text."""
-    if pa.types.is_string_view(kind):
-        return pa.large_string()
-    if pa.types.is_binary_view(kind):
-        return pa.large_binary()
-    if pa.types.is_struct(kind):
-        return pa.struct([each.with_type(without_views(each.type)) for each in kind])
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        make = pa.list_ if pa.types.is_list(kind) else pa.large_list
-        return make(kind.value_field.with_type(without_views(kind.value_type)))
-    return kind
 
 
 def _text_sizes(column: Any) -> Floats:

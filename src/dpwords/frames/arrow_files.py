@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpwords.errors import InvalidValue
-from dpwords.frames.arrays import is_coded, longest_texts, parts, without_views
+from dpwords.frames.arrays import bare_kind, is_coded, longest_texts, parts
 from dpwords.frames.rows import GroupWriter, TableReader
 from dpwords.frames.streams import Input, Shared, errors_of_reading
 from dpwords.frames.tuning import BYTES, CHUNK, GROUP_BYTES, GROUP_ROWS, PEEKED_ROWS, ROWS
@@ -24,7 +24,11 @@ class ParquetReader(TableReader):
             file = self._open()
             self._facts = file.metadata
             self.schema = _with_distinct_names(file.schema_arrow, source.name)
-            self._texts, self._rows = _texts_of(file), _rows_of_batch(file)
+            columns = [file.schema.column(number) for number in range(len(file.schema))]
+            # of text or bytes, by their names in Parquet: in these, a short file can repeat a long value
+            self._texts = [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
+            widths = sum(column.length for column in columns if column.physical_type == "FIXED_LEN_BYTE_ARRAY")
+            self._rows = _rows_of_batch(file.metadata, widths)
             if not all(map(is_coded, self._open(self._texts).schema_arrow.types)):
                 self._texts, self._rows = [], min(self._rows, PEEKED_ROWS)
 
@@ -134,23 +138,15 @@ class ArrowWriter(GroupWriter):
 
 def _written_out(batch: pa.RecordBatch, schema: pa.Schema) -> list[pa.RecordBatch]:
     """The batch with the types of the schema; lists have no values but those of its rows."""
-    plain = pa.schema([field.with_type(without_views(field.type)) for field in schema])  # what has a dictionary
-    batches: list[pa.RecordBatch] = pa.Table.from_batches([batch]).cast(plain).cast(schema).to_batches()  # is no view
+    pairs = zip(batch.schema, schema, strict=True)
+    plain = pa.schema([new if old.type == new.type else new.with_type(bare_kind(new.type)) for old, new in pairs])
+    batches: list[pa.RecordBatch] = pa.Table.from_batches([batch]).cast(plain).cast(schema).to_batches()  # no views yet
     return batches
 
 
-def _texts_of(file: pq.ParquetFile) -> list[str]:
-    """The columns of text or bytes, by their names in Parquet, in which a short file can repeat a long value."""
-    columns = (file.schema.column(number) for number in range(len(file.schema)))
-    return [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
-
-
-def _rows_of_batch(file: pq.ParquetFile) -> int:
+def _rows_of_batch(facts: pq.FileMetaData, widths: int) -> int:
     """How many rows are decoded at a time: fewer if they are large, by what the file says and by its types."""
-    facts = file.metadata
     size = sum(facts.row_group(number).total_byte_size for number in range(facts.num_row_groups))
-    columns = (file.schema.column(number) for number in range(len(file.schema)))
-    widths = sum(column.length for column in columns if column.physical_type == "FIXED_LEN_BYTE_ARRAY")
     return int(max(1, min(ROWS, BYTES * max(facts.num_rows, 1) // max(size, 1), BYTES // max(widths, 1))))
 
 
