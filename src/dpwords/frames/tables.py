@@ -40,17 +40,29 @@ class TableAdapter(ABC):
     def arrow(self, names: Sequence[str]) -> Any:
         """Some columns, as an Arrow table."""
 
-    @abstractmethod
-    def replaced(self, rows: Integers | None, names: Sequence[str], columns: Mapping[str, Any]) -> Any:
-        """A table of the same kind with some columns of some rows (None: all of them), of which `columns` are new."""
-
-    @abstractmethod
-    def made(self, columns: Mapping[str, Any]) -> Any:
-        """A table of the same kind that has only new columns, of other rows."""
-
     def declares(self, name: str) -> bool:
         """Whether somebody has chosen the type of a column; otherwise it follows from the values, which are private."""
         return True
+
+    def made(self, names: Sequence[str], new: Mapping[str, Any], rows: Integers | None, index: bool = True) -> Any:
+        """What was passed, with some columns of some rows (None: all of them), of which `new` are new.
+
+        If all of them are new, the rows can be others, which have no `index`.
+        """
+        values = {name: self._new(name, new[name], rows) if name in new else self._old(name, rows) for name in names}
+        return self.back(self._table(values, rows, index))
+
+    @abstractmethod
+    def _new(self, name: str, column: Any, rows: Integers | None) -> Any:
+        """A new column, from an Arrow array, as values like those that these rows had in it before."""
+
+    @abstractmethod
+    def _old(self, name: str, rows: Integers | None) -> Any:
+        """Some rows of a column, without anything that these do not show."""
+
+    @abstractmethod
+    def _table(self, values: Mapping[str, Any], rows: Integers | None, index: bool) -> Any:
+        """A table of columns that were made by `_new` and `_old`."""
 
 
 class ArrowTable(TableAdapter):
@@ -59,14 +71,15 @@ class ArrowTable(TableAdapter):
     def arrow(self, names: Sequence[str]) -> Any:
         return self.table.select(list(names))
 
-    def replaced(self, rows: Integers | None, names: Sequence[str], columns: Mapping[str, Any]) -> Any:
-        return self.made(
-            {name: columns[name] if name in columns else copied(self.table.column(name), name, rows) for name in names}
-        )
+    def _new(self, name: str, column: Any, rows: Integers | None) -> Any:
+        return column
 
-    def made(self, columns: Mapping[str, Any]) -> Any:
-        schema = schema_of({name: column.type for name, column in columns.items()})
-        table = pa.Table.from_arrays(list(columns.values()), schema=schema)
+    def _old(self, name: str, rows: Integers | None) -> Any:
+        return copied(self.table.column(name), name, rows)
+
+    def _table(self, values: Mapping[str, Any], rows: Integers | None, index: bool) -> Any:
+        schema = schema_of({name: column.type for name, column in values.items()})
+        table = pa.Table.from_arrays(list(values.values()), schema=schema)
         return table.unify_dictionaries().combine_chunks()  # chunks would tell how the input was cut
 
 
@@ -76,30 +89,20 @@ class PolarsFrame(TableAdapter):
     def arrow(self, names: Sequence[str]) -> Any:
         return self.table.select(list(names)).to_arrow()
 
-    def replaced(self, rows: Integers | None, names: Sequence[str], columns: Mapping[str, Any]) -> Any:
-        others = self.table.select([name for name in names if name in self.names and name not in columns])
-        others = others if rows is None or not others.width else others[rows]
-        series = [*map(_relisted, others.get_columns()), *self._series(columns)]
-        found = {each.name: each for each in series}
-        return type(self.table)({name: found[name] for name in names}).rechunk()
-
-    def made(self, columns: Mapping[str, Any]) -> Any:
-        return type(self.table)({each.name: each for each in self._series(columns)})
-
-    def _series(self, columns: Mapping[str, Any]) -> list[Any]:
+    def _new(self, name: str, column: Any, rows: Integers | None) -> Any:
         import polars as pl
 
-        found = []
-        for name, column in columns.items():
-            series = pl.Series(name, column)
-            if name in self.names and _same_kind(self._kind(name), column.type):
-                plain = series.cast(_unlisted(series.dtype))  # from which every other type can be made
-                series = plain.cast(_dtype(self.table.schema[name], one_array(column)))
-            found.append(series)
-        return found
+        series = pl.Series(name, column)
+        if name in self.names and _same_kind(self.table[name].head(0).to_arrow().type, column.type):
+            plain = series.cast(_unlisted(series.dtype))  # from which every other type can be made
+            return plain.cast(_dtype(self.table.schema[name], one_array(column)))
+        return series
 
-    def _kind(self, name: str) -> Any:
-        return self.table.select(name).head(0).to_arrow().schema.field(0).type
+    def _old(self, name: str, rows: Integers | None) -> Any:
+        return _relisted(self.table[name] if rows is None else self.table[name][rows])
+
+    def _table(self, values: Mapping[str, Any], rows: Integers | None, index: bool) -> Any:
+        return type(self.table)(dict(values)).rechunk()
 
 
 class PandasFrame(TableAdapter):
@@ -121,39 +124,28 @@ class PandasFrame(TableAdapter):
     def declares(self, name: str) -> bool:
         return bool(self._column(name).dtype != object)
 
-    def replaced(self, rows: Integers | None, names: Sequence[str], columns: Mapping[str, Any]) -> Any:
-        index = _index(self.table.index if rows is None else self.table.index.take(rows))
-        arrays = {
-            name: self._values(name, columns[name], rows)
-            if name in columns
-            else _copied(self._column(name), name, rows)
-            for name in names
-        }
-        return self._frame(arrays, index)
+    def _old(self, name: str, rows: Integers | None) -> Any:
+        return _copied(self._column(name), name, rows)
 
-    def made(self, columns: Mapping[str, Any]) -> Any:
-        return self._frame({name: self._values(name, column) for name, column in columns.items()}, None)
-
-    def _frame(self, arrays: Mapping[str, Any], index: Any) -> Any:
+    def _table(self, values: Mapping[str, Any], rows: Integers | None, index: bool) -> Any:
         import pandas as pd
 
         series = [  # which stay objects, although pandas could find a type that fits them
             pd.Series(each, dtype=object if isinstance(each, np.ndarray) and each.dtype == object else None)
-            for each in arrays.values()
+            for each in values.values()
         ]
         frame = pd.DataFrame(dict(enumerate(series)))
-        if index is not None:
-            frame.index = index
-        labels = [self._labels.get(name, name) for name in arrays]
-        several = self.table.columns.nlevels > 1 and all(name in self._labels for name in arrays)
+        if index:
+            frame.index = _index(self.table.index if rows is None else self.table.index.take(rows))
+        labels = [self._labels.get(name, name) for name in values]
+        several = self.table.columns.nlevels > 1 and all(name in self._labels for name in values)
         frame.columns = pd.MultiIndex.from_tuples(labels) if several else pd.Index(labels, tupleize_cols=False)
         return frame
 
     def _column(self, name: str) -> Any:
         return self.table[self._labels[name]]
 
-    def _values(self, name: str, column: Any, rows: Integers | None = None) -> Any:
-        """A new column, as the kind of values that these rows had before; see `_container` for Python objects."""
+    def _new(self, name: str, column: Any, rows: Integers | None) -> Any:
         import pandas as pd
 
         if name not in self._labels:
@@ -363,12 +355,12 @@ def _made(source: TableAdapter, table: WordTable, drawn: list[DrawnBatch], every
     release, shape = table.release, table.release.shape
     if table.log is not None:
         out = pa.Table.from_batches([release.written(batch, rows, words) for batch, _, rows, words in drawn])
-        return source.back(source.made(dict(zip(out.schema.names, out.columns, strict=True))))
+        return source.made(out.schema.names, dict(zip(out.schema.names, out.columns, strict=True)), None, index=False)
     columns = [shape.write(words) for *_, words in drawn]
     new = {name: pa.chunked_array(parts) for name, *parts in zip(shape.released, *columns, strict=True)}
     rows = None if every else np.concatenate([first + rows for _, first, rows, _ in drawn])
     names = released_names(source.names if release.output is None else release.output, shape)
-    return source.back(source.replaced(rows, names, new))
+    return source.made(names, new, rows)
 
 
 def _some_words(shape: Shape, number: int) -> Ragged:
