@@ -99,7 +99,15 @@ class PolarsFrame(TableAdapter):
         return series
 
     def _old(self, name: str, rows: Integers | None) -> Any:
-        return _relisted(self.table[name] if rows is None else self.table[name][rows])
+        import polars as pl
+
+        series = self.table[name] if rows is None else self.table[name][rows]
+        if isinstance(series.dtype, pl.Enum):
+            used = set(series.cast(pl.String).unique())
+            return series.cast(pl.Enum([each for each in series.dtype.categories if each in used]))
+        dtype = _unlisted(series.dtype)  # inside lists and structs, categories become text
+        plain = series if dtype == series.dtype else series.cast(dtype)
+        return plain.cast(series.dtype) if isinstance(series.dtype, pl.Categorical) else plain
 
     def _table(self, values: Mapping[str, Any], rows: Integers | None, index: bool) -> Any:
         return type(self.table)(dict(values)).rechunk()
@@ -125,7 +133,17 @@ class PandasFrame(TableAdapter):
         return bool(self._column(name).dtype != object)
 
     def _old(self, name: str, rows: Integers | None) -> Any:
-        return _copied(self._column(name), name, rows)
+        import pandas as pd
+
+        column = self._column(name)
+        values = column.array.copy() if rows is None else column.array.take(rows)
+        if isinstance(column.dtype, np.dtype):
+            return values.to_numpy()
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            return values.remove_unused_categories()
+        if isinstance(column.dtype, pd.ArrowDtype):
+            return pd.arrays.ArrowExtensionArray(copied(pa.chunked_array(pa.array(values)), name))
+        return values
 
     def _table(self, values: Mapping[str, Any], rows: Integers | None, index: bool) -> Any:
         import pandas as pd
@@ -237,33 +255,6 @@ def _index(index: Any) -> Any:
         levels = [_index(index.get_level_values(level)) for level in range(index.nlevels)]
         return pd.MultiIndex.from_arrays(levels, names=index.names)
     return index.remove_unused_categories() if isinstance(index, pd.CategoricalIndex) else index
-
-
-def _copied(column: Any, name: str, rows: Integers | None) -> Any:
-    """Some rows of a pandas column, without categories that none of them has."""
-    import pandas as pd
-
-    values = column.array.copy() if rows is None else column.array.take(rows)
-    if isinstance(column.dtype, np.dtype):
-        return values.to_numpy()
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        return values.remove_unused_categories()
-    if isinstance(column.dtype, pd.ArrowDtype):
-        return pd.arrays.ArrowExtensionArray(copied(pa.chunked_array(pa.array(values)), name))
-    return values
-
-
-def _relisted(series: Any) -> Any:
-    """A Polars column whose type lists no category that none of its rows has; inside lists and structs, it is text."""
-    import polars as pl
-
-    if isinstance(series.dtype, pl.Enum):
-        used = set(series.cast(pl.String).unique())
-        return series.cast(pl.Enum([each for each in series.dtype.categories if each in used]))
-    plain = _unlisted(series.dtype)
-    if isinstance(series.dtype, pl.Categorical):
-        return series.cast(plain).cast(series.dtype)
-    return series if plain == series.dtype else series.cast(plain)
 
 
 def _unlisted(dtype: Any) -> Any:
