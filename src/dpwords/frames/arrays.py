@@ -10,7 +10,7 @@ bytes, runs of equal values. Such batches are divided before anything is written
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,10 @@ from dpwords.core.scaled import Floats, Integers
 from dpwords.errors import InvalidValue, TooLarge, named
 from dpwords.frames.coders import is_list, is_text, kind_name
 from dpwords.frames.tuning import BYTES, ROWS
+
+_VIEWS = (pa.types.is_string_view, pa.types.is_binary_view)
+_TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary, *_VIEWS)
+_LIST_VIEWS = (pa.types.is_list_view, pa.types.is_large_list_view)  # which Arrow cannot convert
 
 
 def schema_of(kinds: Mapping[str, Any]) -> Any:
@@ -63,7 +67,7 @@ def copied(column: Any, name: str, rows: Integers | None = None) -> Any:
     A dictionary has the values that occur, in the order in which they do, or in their own order if it counts.
     Dictionaries inside lists and structs, views and runs are replaced by their values.
     """
-    if _holds_more(column.type):
+    if _has(column.type, pa.types.is_union, *_LIST_VIEWS):
         raise InvalidValue(
             f"column {name} has unions or views of lists, which can hold more than they show: convert it, or leave out "
             f"what is not named ({named('drop_others', True)})"
@@ -102,11 +106,10 @@ def one_array(column: Any) -> Any:
     return pa.concat_arrays(chunks) if chunks else pa.nulls(0, column.type)
 
 
-def _holds_more(kind: Any) -> bool:
-    """Whether a type has unions or views of lists, at any depth."""
-    if pa.types.is_union(kind) or pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
-        return True
-    return any(_holds_more(kind.field(place).type) for place in range(kind.num_fields))
+def _has(kind: Any, *tests: Callable[[Any], bool]) -> bool:
+    """Whether one of some tests holds for a type, or for one inside it at any depth."""
+    inner = (kind.field(number).type for number in range(kind.num_fields))
+    return any(test(kind) for test in tests) or any(_has(each, *tests) for each in inner)
 
 
 def _encoded(column: Any, kind: Any) -> Any:
@@ -121,10 +124,6 @@ def _encoded(column: Any, kind: Any) -> Any:
     dictionary = found.dictionary.take(pc.sort_indices(places))
     codes = pa.array(ranks, pa.int32()).take(found.indices)
     return pa.DictionaryArray.from_arrays(codes, dictionary, ordered=True)
-
-
-_VIEWS = (pa.types.is_string_view, pa.types.is_binary_view)
-_TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary, *_VIEWS)
 
 
 def parts(batch: pa.RecordBatch, name: str, done: int) -> Iterator[pa.RecordBatch]:
@@ -182,20 +181,14 @@ def _nested_sizes(column: Any) -> Floats:
         begins = kind.list_size * (column.offset + np.arange(len(column)))
         return np.asarray(ends[begins + kind.list_size] - ends[begins])
     begins = _numbers(column.offsets)
-    if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
+    if any(is_view(kind) for is_view in _LIST_VIEWS):
         return np.asarray(ends[begins + _numbers(column.sizes)] - ends[begins])
     return np.diff(ends[begins])
 
 
 def is_coded(kind: Any) -> bool:
     """Whether all texts of a type are in dictionaries, from which they can be written out later."""
-    if pa.types.is_dictionary(kind):
-        return True
-    if any(is_text(kind) for is_text in _TEXTS) or isinstance(kind, pa.BaseExtensionType):
-        return False
-    if pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind):
-        return False  # Arrow cannot convert them
-    return all(is_coded(kind.field(number).type) for number in range(kind.num_fields))
+    return not _has(kind, *_TEXTS, *_LIST_VIEWS, lambda each: isinstance(each, pa.BaseExtensionType))
 
 
 def longest_texts(column: Any) -> Iterator[float]:
