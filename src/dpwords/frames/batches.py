@@ -5,6 +5,7 @@ It also knows which words may go in, and what is said about a row whose word may
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -19,7 +20,7 @@ from dpwords.errors import InvalidValue, NotInLanguage, named
 from dpwords.frames.arrays import copied, schema_of
 from dpwords.frames.columns import checked_ids, ids_of
 from dpwords.frames.long import Events
-from dpwords.frames.shapes import Fault, Found, Shape, released_names
+from dpwords.frames.shapes import Fault, Found, Shape
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
 from dpwords.spaces.choice import space_of
@@ -121,6 +122,7 @@ class BatchRelease:
     output: tuple[str, ...] | None = None  # columns that come out, changed or not; all if it is None
     events: Events | None = None  # writes released words as rows of an event log, if they came from one
     named: bool = False  # whether messages know a row by its id, because rows have no numbers
+    answers: Shape | None = None  # where answers of a report go; by default, words are released where they are
     _kin: dict[tuple[float, int], Private] = field(default_factory=dict, init=False, repr=False)
 
     def __call__(self, batch: Any, first_row: int = 0, epsilons: Floats | None = None) -> Any:
@@ -133,13 +135,34 @@ class BatchRelease:
 
     def written(self, batch: Any, rows: Integers, words: Ragged) -> Any:
         """What comes out of a batch if these words are released for these rows."""
-        names = released_names(batch.schema.names if self.output is None else self.output, self.shape)
-        columns = dict(zip(self.shape.released, self.shape.write(words), strict=True))
-        some = None if len(rows) == len(batch) else rows
+        columns = dict(zip(self.out.columns, self.out.write(words), strict=True))
+        some, names = None if len(rows) == len(batch) else rows, self.names_out(batch.schema.names)
         arrays = {name: columns[name] if name in columns else copied(batch.column(name), name, some) for name in names}
         schema = schema_of({name: array.type for name, array in arrays.items()})
         released = pa.RecordBatch.from_arrays(list(arrays.values()), schema=schema)
         return released if self.events is None else self.events(released)
+
+    @property
+    def out(self) -> Shape:
+        """Where what is released goes."""
+        return self.answers or self.shape
+
+    def names_out(self, names: Sequence[str]) -> list[str]:
+        """The columns that come out of a table with columns of these names.
+
+        If what is released has a column of its own, it stands where the first column of the words was.
+        """
+        names, words, new = names if self.output is None else self.output, self.shape.columns, self.out.columns
+        if new == words:
+            return list(names)
+        place = names.index(words[0])
+        before, after = ([name for name in some if name not in words] for some in (names[:place], names[place:]))
+        for name in new:
+            if name in before or name in after:
+                raise InvalidValue(
+                    f"what is released goes into a new column, {name}, and there is one already: rename it"
+                )
+        return [*before, *new, *after]
 
     def drawn(
         self, batch: Any, found: Found, first_row: int = 0, epsilons: Floats | None = None

@@ -56,9 +56,9 @@ class Passes:
         self._source, self._target, self._recipe = source, target, recipe
         self.target_is_text = target.is_text  # otherwise the receipt is in what is written
         self._table = table = source.words(request, mechanism, key)
-        reader, used, shape = table.reader, table.needed, table.release.shape
+        reader, used, same = table.reader, table.needed, table.release.out.columns == table.release.shape.columns
         self._complete = not request.drop_others
-        if self._complete and reader.line is not None and target.kind == "jsonl" and shape.released == shape.columns:
+        if self._complete and reader.line is not None and target.kind == "jsonl" and same:
             used, self._complete = [*used, reader.line], False  # other keys are copied with the line
         elif self._complete:
             used = reader.schema.names
@@ -113,7 +113,7 @@ class Passes:
     @property
     def _copies(self) -> list[str]:
         """The columns whose values are copied, of the batches that are read."""
-        changed = (*self._table.release.shape.released, self._table.reader.line)
+        changed = (*self._table.release.out.columns, self._table.reader.line)
         return [name for name in self._schema.names if name not in changed and name in self._columns]
 
     def _trial_writer(self) -> GroupWriter | None:
@@ -182,7 +182,7 @@ class Passes:
         return found
 
     def _writer(self, file: IO[bytes], schema: pa.Schema) -> GroupWriter:
-        return self._target.writer(file, schema, self._table.release.shape.released)
+        return self._target.writer(file, schema, self._table.release.out.columns)
 
 
 class MemoryRelease(Passes):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +16,6 @@ from dpwords.core.checks import positive_number
 from dpwords.core.scaled import Floats, Integers
 from dpwords.errors import InvalidValue, named
 from dpwords.privacy.guarantees import checked_epsilon
-
-Split = Literal["equal", "first"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +34,7 @@ class Division:
 
     epsilon: float  # of the mechanism
     budget: float | None = None
-    split: Split | None = None
+    split: str | None = None  # "equal" or "first"
 
     @classmethod
     def of(cls, epsilon: float, budget: float | None, split: str | None) -> Division:
@@ -53,7 +50,7 @@ class Division:
             raise InvalidValue(
                 "split is 'equal', the same ε for all words of a person, or 'first', as many as the budget pays"
             )
-        division = cls(epsilon, total, "first" if split == "first" else "equal")
+        division = cls(epsilon, total, split or "equal")
         if division.words == 0:
             raise InvalidValue(
                 f"the budget {budget:g} is below the ε = {epsilon:g} of one word: take a smaller epsilon"

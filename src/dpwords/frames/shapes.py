@@ -45,6 +45,7 @@ from dpwords.languages.language import Language
 from dpwords.mechanisms.mechanism import NamedItems
 from dpwords.recipes.notation import Notation
 
+_TEXT = (pa.large_string(),)
 ANSWER = "answer"  # the column of the answers, where words have no column of their own
 
 
@@ -75,11 +76,20 @@ class Shape(ABC):
     columns: tuple[str, ...]  # the names of those that hold the words
     written: tuple[Any, ...]  # the Arrow types in which they are written
     alphabet: Alphabet
+    kinds: tuple[Any, ...]  # the Arrow types of symbols in them, as they are read
 
     @property
-    def released(self) -> tuple[str, ...]:
-        """The names of the columns that hold what is released."""
-        return self.columns
+    def _kinds_out(self) -> tuple[Any, ...]:
+        """The Arrow types of symbols, as they are written."""
+        return self.written
+
+    @cached_property
+    def _coders(self) -> list[Coder]:
+        return [coder_of(self.alphabet.symbols, kind) for kind in self.kinds]
+
+    @cached_property
+    def _symbols(self) -> list[Any]:
+        return [symbols_as(self.alphabet.symbols, kind) for kind in self._kinds_out]
 
     @abstractmethod
     def read(self, batch: Any) -> Found:
@@ -87,34 +97,28 @@ class Shape(ABC):
 
     @abstractmethod
     def write(self, words: Ragged) -> list[Any]:
-        """The columns that hold these words, or what was released instead of them."""
+        """The columns that hold these words."""
 
 
 @dataclass(frozen=True)
 class ListWords(Shape):
     """Each word is a list of symbols."""
 
-    kind: Any  # the column's Arrow type
-
-    @cached_property
-    def _coder(self) -> Coder:
-        return coder_of(self.alphabet.symbols, self.kind.value_type)
-
-    @cached_property
-    def _symbols(self) -> Any:
-        return symbols_as(self.alphabet.symbols, self.written[0].value_type)
+    @property
+    def _kinds_out(self) -> tuple[Any, ...]:
+        return (self.written[0].value_type,)
 
     def read(self, batch: Any) -> Found:
         column = batch.column(self.columns[0])
         missing = column.is_null().to_numpy(zero_copy_only=False)
         lengths = pc.list_value_length(column).fill_null(0).to_numpy(zero_copy_only=False)
         lengths = np.where(missing, 0, lengths)  # lists of one length have it even where they are null
-        words = Ragged(self._coder.codes(column.flatten()), np.cumsum(lengths, dtype=np.int64))
+        words = Ragged(self._coders[0].codes(column.flatten()), np.cumsum(lengths, dtype=np.int64))
         return Found(words, np.where(missing, np.uint8(Fault.MISSING), np.uint8(Fault.NONE)))
 
     def write(self, words: Ragged) -> list[Any]:
         (written,) = self.written
-        values = self._symbols.take(pa.array(words.values))
+        values = self._symbols[0].take(pa.array(words.values))
         if pa.types.is_fixed_size_list(written):
             return [pa.FixedSizeListArray.from_arrays(values, written.list_size)]
         ends = np.concatenate([[0], words.ends])
@@ -129,9 +133,9 @@ class TextWords(Shape):
 
     separator: str | None  # "" for single characters, None for white space
 
-    @cached_property
-    def _coder(self) -> Coder:
-        return coder_of(self.alphabet.symbols, pa.large_string())
+    @property
+    def _kinds_out(self) -> tuple[Any, ...]:
+        return self.kinds
 
     @cached_property
     def _points(self) -> Codes:
@@ -152,10 +156,6 @@ class TextWords(Shape):
         for code, byte in enumerate(text.encode()):
             codes[byte] = code
         return bytes(codes), text.encode().ljust(256, b"\0")
-
-    @cached_property
-    def _symbols(self) -> Any:
-        return pa.array(names_of(self.alphabet.symbols), pa.large_string())
 
     def read(self, batch: Any) -> Found:
         column = batch.column(self.columns[0]).cast(pa.large_string())
@@ -182,7 +182,7 @@ class TextWords(Shape):
             lists = pc.split_pattern(texts, self.separator)
         empty = pc.equal(texts, "").to_numpy(zero_copy_only=False)
         lengths = pc.list_value_length(lists).to_numpy(zero_copy_only=False)
-        codes = self._coder.codes(lists.flatten())
+        codes = self._coders[0].codes(lists.flatten())
         if empty.any():  # an empty text is the empty word, not a word of one nameless symbol
             codes = np.delete(codes, np.cumsum(lengths)[empty] - 1)
             lengths = np.where(empty, 0, lengths)
@@ -195,7 +195,7 @@ class TextWords(Shape):
             buffers = [None, pa.py_buffer(ends), pa.py_buffer(marks)]
             texts = pa.Array.from_buffers(pa.large_string(), len(words), buffers)
         else:
-            names = pa.LargeListArray.from_arrays(ends, self._symbols.take(pa.array(words.values)))
+            names = pa.LargeListArray.from_arrays(ends, self._symbols[0].take(pa.array(words.values)))
             between = " " if self.separator is None else self.separator
             texts = pc.binary_join(names, pa.scalar(between, pa.large_string()))
         if pa.types.is_dictionary(written):  # of the words that were drawn
@@ -209,16 +209,6 @@ class WideWords(Shape):
 
     Empty text counts as null: in a file of text nothing else can say that there is no value.
     """
-
-    kinds: tuple[Any, ...]  # the Arrow types of the columns
-
-    @cached_property
-    def _coders(self) -> list[Coder]:
-        return [coder_of(self.alphabet.symbols, kind) for kind in self.kinds]
-
-    @cached_property
-    def _symbols(self) -> list[Any]:
-        return [symbols_as(self.alphabet.symbols, kind) for kind in self.written]
 
     def read(self, batch: Any) -> Found:
         cells = [batch.column(name) for name in self.columns]
@@ -292,7 +282,7 @@ def shape_of(
                 "this mechanism changes the lengths of words, and this column has lists of one length: change its type "
                 "to lists of any length"
             )
-        return ListWords((name,), (written(name),), alphabet, kind)
+        return ListWords((name,), (written(name),), alphabet, (kind.value_type,))
     if not is_text(plain_kind(kind)):
         raise InvalidValue(
             f"words are in a column of lists or of text, and this one has type {kind_name(kind)}: name another "
@@ -300,22 +290,7 @@ def shape_of(
         )
     _ = Notation(language, separator)  # raises if the symbols cannot be distinguished in a text
     by_character = separator is None and alphabet.of_characters
-    return TextWords((name,), (written(name),), alphabet, "" if by_character else separator)
-
-
-def released_names(names: Sequence[str], shape: Shape) -> list[str]:
-    """The columns of a table with columns of these names once its words are released.
-
-    If what is released has a column of its own, it stands where the first column of the words was.
-    """
-    if shape.released == shape.columns:
-        return list(names)
-    place = names.index(shape.columns[0])
-    before, after = ([name for name in some if name not in shape.columns] for some in (names[:place], names[place:]))
-    for name in shape.released:
-        if name in before or name in after:
-            raise InvalidValue(f"what is released goes into a new column, {name}, and there is one already: rename it")
-    return [*before, *shape.released, *after]
+    return TextWords((name,), (written(name),), alphabet, _TEXT, "" if by_character else separator)
 
 
 def _only_column(schema: Any) -> str:
@@ -337,38 +312,19 @@ def _present(cells: Any) -> NDArray[np.bool_]:
     return np.asarray(there.to_numpy(zero_copy_only=False))
 
 
-@dataclass(frozen=True)
-class AnswerColumn(Shape):
-    """Reads words in any shape, and writes the items that are named for each of them into one column."""
-
-    words: Shape
-    items: Shape  # each item is a symbol of it
-
-    @property
-    def released(self) -> tuple[str, ...]:
-        return self.items.columns
-
-    def read(self, batch: Any) -> Found:
-        return self.words.read(batch)
-
-    def write(self, words: Ragged) -> list[Any]:
-        return self.items.write(words)
-
-
-def answer_column(words: Shape, answers: NamedItems) -> Shape:
-    """Where the answers about these words go."""
-    (name, *_), (out, *_), alphabet = words.columns, words.written, words.alphabet
+def answer_shape(words: Shape, answers: NamedItems) -> Shape:
+    """Where the answers about these words go: the items that are named for each of them are the symbols there."""
+    (name, *_), (out, *_) = words.columns, words.written
     if isinstance(words, TextWords):
-        items: Shape = _text(name, out, words.separator, answers)
-    else:
-        inner = out.value_type if isinstance(words, ListWords) else out
-        ends = [end for item in answers.items for end in (item if answers.question == "transitions" else (item,))]
-        kind = plain_kind(inner) if set(ends) <= set(alphabet.symbols) else own_kind(ends)  # or moves, not states
-        kind = pa.list_(kind) if answers.question == "transitions" else kind
-        kind = pa.large_list(kind) if pa.types.is_large_list(out) else pa.list_(kind)
-        items = _listed(ANSWER if isinstance(words, WideWords) else name, kind, answers)
-        items.write(Ragged(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)))  # raises if items are no values
-    return AnswerColumn(words.columns, words.written, alphabet, words, items)
+        return _text(name, out, words.separator, answers)
+    inner = out.value_type if isinstance(words, ListWords) else out
+    ends = [end for item in answers.items for end in (item if answers.question == "transitions" else (item,))]
+    kind = plain_kind(inner) if set(ends) <= set(words.alphabet.symbols) else own_kind(ends)  # states, but moves here
+    kind = pa.list_(kind) if answers.question == "transitions" else kind
+    kind = pa.large_list(kind) if pa.types.is_large_list(out) else pa.list_(kind)
+    found = _listed(ANSWER if isinstance(words, WideWords) else name, kind, answers)
+    found.write(Ragged(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)))  # raises if items cannot be values
+    return found
 
 
 def released_answers(schema: Any, answers: NamedItems, column: str, separator: str | None) -> Shape:
@@ -385,7 +341,7 @@ def released_answers(schema: Any, answers: NamedItems, column: str, separator: s
 
 def _listed(column: str, kind: Any, answers: NamedItems) -> ListWords:
     """What reads and writes items in lists."""
-    return ListWords((column,), (kind,), Alphabet(answers.items), kind)
+    return ListWords((column,), (kind,), Alphabet(answers.items), (kind.value_type,))
 
 
 def _text(column: str, kind: Any, separator: str | None, answers: NamedItems) -> TextWords:
@@ -396,4 +352,4 @@ def _text(column: str, kind: Any, separator: str | None, answers: NamedItems) ->
             "an item is empty, or contains what separates items in a text: choose another separator, or put words into "
             "lists"
         )
-    return TextWords((column,), (kind,), Alphabet(answers.names), separator)
+    return TextWords((column,), (kind,), Alphabet(answers.names), _TEXT, separator)

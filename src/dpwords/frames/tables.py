@@ -22,7 +22,7 @@ from dpwords.frames.coders import ARROW_REFUSES
 from dpwords.frames.people import PeopleFacts
 from dpwords.frames.requests import Request
 from dpwords.frames.rows import ArrowRows, empty_batch
-from dpwords.frames.shapes import Shape, released_names
+from dpwords.frames.shapes import Shape
 from dpwords.frames.word_table import WordTable
 from dpwords.mechanisms.private import Private
 
@@ -300,7 +300,7 @@ def release(mechanism: Private, table: Any, request: Request, key: bytes | None,
     words = _words(mechanism, source, replace(request, reused_key=key is not None), key)
     first = next(words.reader.batches(words.needed)).slice(0, 1)
     for number in range(1 + len(first)):  # a table that cannot be made is refused before it is paid for
-        _made(source, words, [(first, 0, np.arange(number), _some_words(words.release.shape, number))])
+        _made(source, words, [(first, 0, np.arange(number), _some_words(words.release.out, number))])
     survey = words.survey(charged=ledger is not None)
     batches = list(words.surveyed(survey))
     plan, drawn, done = survey.plan(), [], 0
@@ -343,15 +343,15 @@ def _words(mechanism: Private, source: TableAdapter, request: Request, key: byte
 
 def _made(source: TableAdapter, table: WordTable, drawn: list[DrawnBatch], every: bool = False) -> Any:
     """The table that comes out, of the kind that came in; `every` says that all rows do."""
-    release, shape = table.release, table.release.shape
+    release, out = table.release, table.release.out
     if table.log is not None:
-        out = pa.Table.from_batches([release.written(batch, rows, words) for batch, _, rows, words in drawn])
-        return source.made(out.schema.names, dict(zip(out.schema.names, out.columns, strict=True)), None, index=False)
-    columns = [shape.write(words) for *_, words in drawn]
-    new = {name: pa.chunked_array(parts) for name, *parts in zip(shape.released, *columns, strict=True)}
+        events = pa.Table.from_batches([release.written(batch, rows, words) for batch, _, rows, words in drawn])
+        names = events.schema.names
+        return source.made(names, dict(zip(names, events.columns, strict=True)), None, index=False)
+    columns = [out.write(words) for *_, words in drawn]
+    new = {name: pa.chunked_array(parts) for name, *parts in zip(out.columns, *columns, strict=True)}
     rows = None if every else np.concatenate([first + rows for _, first, rows, _ in drawn])
-    names = released_names(source.names if release.output is None else release.output, shape)
-    return source.made(names, new, rows)
+    return source.made(release.names_out(source.names), new, rows)
 
 
 def _some_words(shape: Shape, number: int) -> Ragged:
