@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from dpwords.errors import InvalidValue
 from dpwords.frames.arrays import bare_kind, is_coded, longest_texts, parts
+from dpwords.frames.columns import refuse_twins
 from dpwords.frames.rows import GroupWriter, TableReader
 from dpwords.frames.streams import Input, Shared, errors_of_reading
 from dpwords.frames.tuning import BYTES, CHUNK, GROUP_BYTES, GROUP_ROWS, PEEKED_ROWS, ROWS
@@ -23,7 +24,8 @@ class ParquetReader(TableReader):
         with errors_of_reading(source.name, "Parquet"):
             file = self._open()
             self._facts = file.metadata
-            self.schema = _with_distinct_names(file.schema_arrow, source.name)
+            self.schema = file.schema_arrow
+            refuse_twins(self.schema.names, source.name)
             columns = [file.schema.column(number) for number in range(len(file.schema))]
             # of text or bytes, by their names in Parquet: in these, a short file can repeat a long value
             self._texts = [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
@@ -89,7 +91,8 @@ class ArrowReader(TableReader):
             if begin.startswith(b"FEA1"):
                 raise InvalidValue(f"{source.name} is of Feather version 1: write it again as version 2 or as Parquet")
             self._is_file = begin == b"ARROW1"
-            self.schema = _with_distinct_names(self._open().schema, source.name)
+            self.schema = self._open().schema
+            refuse_twins(self.schema.names, source.name)
 
     def batches(self, columns: Sequence[str], complete: bool = False) -> Iterator[pa.RecordBatch]:
         with errors_of_reading(self._source.name, "Arrow"):
@@ -148,9 +151,3 @@ def _rows_of_batch(facts: pq.FileMetaData, widths: int) -> int:
     """How many rows are decoded at a time: fewer if they are large, by what the file says and by its types."""
     size = sum(facts.row_group(number).total_byte_size for number in range(facts.num_row_groups))
     return int(max(1, min(ROWS, BYTES * max(facts.num_rows, 1) // max(size, 1), BYTES // max(widths, 1))))
-
-
-def _with_distinct_names(schema: pa.Schema, name: str) -> pa.Schema:
-    if len(set(schema.names)) < len(schema.names):
-        raise InvalidValue(f"two columns of {name} have the same name: rename one of them")
-    return schema

@@ -31,6 +31,12 @@ class NoColumn(InvalidValue):
         self.fault = fault  # without the names
 
 
+def refuse_twins(names: Sequence[str], table: str = "the table") -> None:
+    """Raise `InvalidValue` if two columns have the same name."""
+    if len(set(names)) < len(names):
+        raise InvalidValue(f"two columns of {table} have the same name: rename one of them")
+
+
 def named_columns(names: Sequence[str], columns: str | Sequence[str]) -> tuple[str, ...]:
     """The columns that a list of names, a range "A:B" or a pattern "m*" stands for.
 

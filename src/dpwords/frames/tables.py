@@ -19,6 +19,7 @@ from dpwords.core.scaled import Integers
 from dpwords.errors import InvalidValue, named, within_memory
 from dpwords.frames.arrays import bare_kind, copied, one_array, schema_of
 from dpwords.frames.coders import ARROW_REFUSES
+from dpwords.frames.columns import refuse_twins
 from dpwords.frames.people import PeopleFacts
 from dpwords.frames.requests import Request
 from dpwords.frames.rows import ArrowRows, empty_batch
@@ -202,8 +203,7 @@ def opened(table: Any) -> TableAdapter:
         if package == home and name in names:
             found = adapter()
             found.bare = name in ("Array", "ChunkedArray", "Series")
-            if len(set(found.names)) < len(found.names):
-                raise InvalidValue("two columns of the table have the same name: rename one of them")
+            refuse_twins(found.names)
             return found
     if package == "polars" and "LazyFrame" in names:
         raise InvalidValue("a LazyFrame has no rows yet, and each collect would draw again: call collect() first")

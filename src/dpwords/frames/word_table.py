@@ -41,6 +41,8 @@ from dpwords.frames.shapes import Fault, Found
 from dpwords.mechanisms.mechanism import OutputKind
 from dpwords.mechanisms.private import Private
 
+Draw = Callable[[], pa.RecordBatch]  # draws one batch
+
 
 @dataclass(frozen=True, eq=False)
 class Plan:
@@ -193,9 +195,6 @@ def _distinct(ids: list[NDArray[Any]]) -> bool:
     return bool((found[1:] != found[:-1]).all())
 
 
-DrawBatch = Callable[[int, Callable[[], pa.RecordBatch]], pa.RecordBatch]
-
-
 @dataclass(frozen=True, eq=False)
 class FoundWords:
     """The words of a table, as symbol codes, and how many of its rows were left out."""
@@ -267,14 +266,14 @@ class WordTable:
         return FoundWords(Ragged(values, np.cumsum(sizes)), survey.skipped)
 
     def drawn(
-        self, plan: Plan, columns: Sequence[str], complete: bool, one: DrawBatch
+        self, plan: Plan, columns: Sequence[str], complete: bool, one: Callable[[int, Draw], pa.RecordBatch]
     ) -> Iterator[tuple[int, pa.RecordBatch]]:
         """The number of rows of each batch, and what comes out of it, in order; some are drawn ahead, on all cores.
 
         `one` is called with the number of each batch and the function that draws it, on several threads.
         """
 
-        def draw(batch: pa.RecordBatch, first: int) -> Callable[[], pa.RecordBatch]:
+        def draw(batch: pa.RecordBatch, first: int) -> Draw:
             return lambda: plan.release(batch, first, plan.epsilons(first, len(batch)))
 
         waiting: deque[tuple[int, Future[pa.RecordBatch]]] = deque()

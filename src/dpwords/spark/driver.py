@@ -15,7 +15,7 @@ from dpwords import __version__, errors
 from dpwords.core.keyed import Key
 from dpwords.errors import InvalidValue
 from dpwords.frames.batches import BatchRelease
-from dpwords.frames.columns import checked_ids
+from dpwords.frames.columns import checked_ids, refuse_twins
 from dpwords.frames.long import Events, Form, LongWords
 from dpwords.frames.requests import Request
 from dpwords.frames.rows import empty_batch
@@ -81,8 +81,7 @@ def _checked(dataframe: Any) -> DataFrame:
         raise InvalidValue(
             "a stream has no end, and words are checked before any is drawn: release each part, with foreachBatch"
         )
-    if len(set(dataframe.columns)) < len(dataframe.columns):
-        raise InvalidValue("two columns of the table have the same name: rename one of them")
+    refuse_twins(dataframe.columns)
     if not dataframe._jdf.queryExecution().analyzed().deterministic():
         raise InvalidValue(
             "each action computes some values of this DataFrame anew, as by uuid(), rand() or "
