@@ -37,20 +37,14 @@ class DelimitedReader(TableReader):
         self.schema = pa.schema([(name, pa.string()) for name in self._header()])
 
     def batches(self, columns: Sequence[str], complete: bool = False) -> Iterator[pa.RecordBatch]:
-        names, width = self.schema.names, len(self.schema)
-        for rows in in_batches(self._checked_rows(), lambda row: sum(map(len, row)) + CELL * width):
-            values = dict(zip(names, zip(*rows, strict=True), strict=True))
-            arrays = [pa.array(values[name], pa.string()) for name in columns]
-            yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
-
-    def _checked_rows(self) -> Iterator[list[str]]:
-        """The rows after the header, if all of them have as many values."""
-        width, name, blanks = len(self.schema), self._source.name, 0
+        width, name = len(self.schema), self._source.name
+        rows, size, blanks = [], 0, 0
         blank = [""] if self.empty_words and width == 1 else []
-        for number, values in enumerate(self._rows(), start=0 if self._has_header else 1):
+        every = self._rows()
+        if self._has_header:
+            next(every)
+        for number, values in enumerate(every, start=1):
             row = values or blank
-            if number == 0:
-                continue
             if not row:
                 blanks += 1
                 continue
@@ -61,7 +55,18 @@ class DelimitedReader(TableReader):
                 raise InvalidValue(
                     f"row {number} of {name} has {len(row)} values, but {first} has {width}: correct the row"
                 )
-            yield row
+            rows.append(row)
+            size += sum(map(len, row)) + CELL * width
+            if len(rows) == ROWS or size >= TEXT_BYTES:
+                yield self._batch(rows, columns)
+                rows, size = [], 0
+        if rows:
+            yield self._batch(rows, columns)
+
+    def _batch(self, rows: list[list[str]], columns: Sequence[str]) -> pa.RecordBatch:
+        values = dict(zip(self.schema.names, zip(*rows, strict=True), strict=True))
+        arrays = [pa.array(values[name], pa.string()) for name in columns]
+        return pa.RecordBatch.from_arrays(arrays, names=list(columns))
 
     def _header(self) -> list[str]:
         name = self._source.name
@@ -163,8 +168,9 @@ class TextReader(TableReader):
                 if not word and not self.empty_words:
                     blanks += 1
                     continue
-                yield from [""] * blanks
-                blanks = 0
+                if blanks:
+                    yield from [""] * blanks
+                    blanks = 0
                 yield word
 
 
