@@ -20,8 +20,8 @@ from dpwords.web.wording import on_page
 from dpwords.web.workers import ShowProgress
 
 if TYPE_CHECKING:
-    from dpwords.frames.memory import MemoryRelease
-    from dpwords.frames.survey import Plan
+    from dpwords.frames.jobs import MemoryRelease
+    from dpwords.frames.word_table import Plan
     from dpwords.recipes.recipe import Recipe
 
 ROWS, CELL = 5, 60  # rows of a file that are shown, and characters of each value
@@ -120,7 +120,7 @@ def release(question: Message, progress: ShowProgress) -> Message:
             "words": plan.words,
             "spent": _spent(plan),
             "receipt": encoded(run.receipt(plan)).decode(),
-            "inside": run.receipt_is_inside,
+            "inside": not run.target_is_text,
             "between": "" if by_character else " ",
             "examples": [
                 [list(map(written, before)), [[written(symbol), change] for symbol, change in marked]]
@@ -142,7 +142,7 @@ def _recipe(question: Message) -> Recipe:
 
 
 def _run(recipe: Recipe, content: bytes) -> MemoryRelease:
-    from dpwords.frames.memory import MemoryRelease
+    from dpwords.frames.jobs import MemoryRelease
     from dpwords.frames.requests import Request
 
     mechanism = mechanism_of(recipe)

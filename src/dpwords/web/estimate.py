@@ -149,7 +149,7 @@ def _check(receipt: Receipt, mechanism: Private, recipe: Recipe) -> None:
 
 
 def _words(recipe: Recipe, mechanism: Private, content: bytes, number: int | None) -> Ragged:
-    from dpwords.frames.released import released
+    from dpwords.frames.sources import released
 
     found = released(source_of(recipe, content), mechanism, Request.of(recipe), number)
     return cast("Ragged", found.codes)  # the page has no reports, whose answers are no words

@@ -12,7 +12,7 @@ from dpwords.recipes.recipe import Recipe
 from dpwords.web.fields import Fields
 
 if TYPE_CHECKING:
-    from dpwords.frames.passes import TableSource
+    from dpwords.frames.sources import TableSource
     from dpwords.mechanisms.private import Private
 
 MOST_SIDE = 60  # rows and columns of a grid that can be edited
@@ -58,7 +58,7 @@ def mechanism_of(recipe: Recipe, limits: Limits = DEFAULTS) -> Private:
 
 def source_of(recipe: Recipe, content: bytes) -> TableSource:
     """The table with this content, in a file that is called and written as a recipe says."""
-    from dpwords.frames.memory import memory_source
+    from dpwords.frames.sources import memory_source
 
     if recipe.input in (None, "", "-"):
         raise InvalidValue("a file needs a name that tells its format, such as data.csv: rename it")
