@@ -18,10 +18,10 @@ import dpwords as dw
 from canaries import RUN, SECRET, chain, leaks, raised
 from dpwords.core.files import FileContent, read_text
 from dpwords.errors import unchained
-from dpwords.frames.jobs import FileRelease, Job
-from dpwords.frames.memory import MemoryRelease, memory_source
+from dpwords.frames.jobs import FileRelease, Job, MemoryRelease
 from dpwords.frames.requests import Request
 from dpwords.frames.samples import occurring, sample_of
+from dpwords.frames.sources import memory_source
 
 LETTERS = dw.Exponential(dw.Words("abcdefghijklmnopqrstuvwxyz"), 0.01)
 BROKEN = SECRET.encode() + b"\xff"

@@ -130,7 +130,7 @@ def test_a_parquet_file_with_damaged_facts_does_not_end_the_process() -> None:
     script = """
 import sys
 from dpwords.errors import DPWordsError
-from dpwords.frames.memory import memory_source
+from dpwords.frames.sources import memory_source
 content, refused = sys.stdin.buffer.read(), 0
 for position in range(len(content)):
     for value in (content[position] ^ 4, 255):

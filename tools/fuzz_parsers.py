@@ -41,7 +41,7 @@ with atheris.instrument_imports(include=["dpwords"], enable_loader_override=Fals
     from dpwords.cli.estimate import estimate
     from dpwords.core.files import FileContent
     from dpwords.errors import one_line
-    from dpwords.frames import memory, receipts, requests, samples
+    from dpwords.frames import jobs, receipts, requests, samples, sources
     from dpwords.frames.unfinished import Unfinished
     from dpwords.languages import patterns
     from dpwords.recipes import notation
@@ -114,9 +114,9 @@ def table(kind: str, **options: str) -> Callable[[bytes], object]:
     request = requests.Request(**({"column": "w"} | options if "case" not in options else options), invalid="skip")
 
     def parse(content: bytes) -> object:
-        source = memory.memory_source(f"t.{kind}", content)
+        source = sources.memory_source(f"t.{kind}", content)
         samples.guessed(samples.sample_of(source))
-        run = memory.MemoryRelease(FREE, source, request)
+        run = jobs.MemoryRelease(FREE, source, request)
         return run.write(run.survey())
 
     return parse

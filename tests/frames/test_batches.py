@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 import dpwords as dw
 from dpwords.frames.batches import BatchRelease
-from dpwords.frames.readers import ArrowRows
 from dpwords.frames.requests import Request
+from dpwords.frames.rows import ArrowRows
 from dpwords.frames.shapes import shape_of
-from dpwords.frames.survey import Survey
-from dpwords.frames.word_table import WordTable
+from dpwords.frames.word_table import Survey, WordTable
 
 KEY = bytes(range(32))
 FREE = dw.Words("abc")

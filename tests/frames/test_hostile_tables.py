@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from dpwords.frames.sizes import parts, row_sizes
+from dpwords.frames.arrays import parts, row_sizes
 from hostile_tables import FILES, LONG
 from paths import HELPERS
 

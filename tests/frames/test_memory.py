@@ -12,9 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import dpwords as dw
-from dpwords.frames.memory import MemoryRelease, memory_source
+from dpwords.frames.jobs import MemoryRelease
 from dpwords.frames.requests import Request
 from dpwords.frames.samples import MOST_SYMBOLS, guessed, occurring, sample_of
+from dpwords.frames.sources import memory_source
 from jobs import job, run
 
 ROWS = "id,user,w,note\n1,ann,gattaca,007\n2,bob,acgt,\n3,ann,tt,x\n"

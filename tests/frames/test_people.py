@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 
 import dpwords as dw
 from dpwords.frames.people import Division
-from dpwords.frames.readers import ArrowRows
 from dpwords.frames.requests import Request
-from dpwords.frames.survey import Plan
-from dpwords.frames.word_table import WordTable
+from dpwords.frames.rows import ArrowRows
+from dpwords.frames.word_table import Plan, WordTable
 
 KEY = bytes(range(32))
 FREE = dw.Words("abc")

@@ -177,6 +177,23 @@ def test_single_columns_have_no_key() -> None:
             dw.frames.release(CHARACTERS, pa.array(["abc"]), **options)
 
 
+class Tagged(pa.ExtensionType):
+    """A type of somebody's own. Unlike types of pyarrow, it has no hash."""
+
+    def __init__(self) -> None:
+        super().__init__(pa.string(), "tests.tagged")
+
+    def __arrow_ext_serialize__(self) -> bytes:
+        return b""
+
+
+def test_a_column_of_an_extension_type_is_copied_by_value() -> None:
+    others = pa.ExtensionArray.from_storage(Tagged(), pa.array(["x", None]))
+    released = dw.frames.release(CHARACTERS, pa.table({"word": ["ab", "c"], "other": others}), column="word")
+    assert released.schema == pa.schema([("word", pa.string()), ("other", pa.string())])
+    assert released["other"].to_pylist() == ["x", None]
+
+
 def test_what_is_refused() -> None:
     with pytest.raises(dw.InvalidValue, match="a LazyFrame has no rows yet, and each collect would draw again"):
         dw.frames.release(CHARACTERS, pl.DataFrame({"word": ["a"]}).lazy(), column="word")

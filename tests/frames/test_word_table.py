@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 import dpwords as dw
 from dpwords.frames.formats import FileForm
 from dpwords.frames.jobs import FileRelease, Job
-from dpwords.frames.readers import ArrowRows
 from dpwords.frames.requests import Request
+from dpwords.frames.rows import ArrowRows
 from dpwords.frames.streams import MemoryInput
 from dpwords.frames.word_table import WordTable
 

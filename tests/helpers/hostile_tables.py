@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dpwords.frames.memory import memory_source
+from dpwords.frames.sources import memory_source
 
 MEMORY = 768 * 2**20  # bytes
 ROWS = 2**16

@@ -13,7 +13,7 @@ from unittest import mock
 import dpwords as dw
 from dpwords.frames.jobs import FileRelease, Job
 from dpwords.frames.requests import Request
-from dpwords.frames.survey import Plan
+from dpwords.frames.word_table import Plan
 
 KEY = bytes(range(32))
 OPERATIONS = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod", "os.truncate"}

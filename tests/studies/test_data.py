@@ -21,8 +21,8 @@ from dpwords.core.encoding import Ragged
 from dpwords.errors import InvalidValue, NotInLanguage
 from dpwords.estimate.asking import KINDS
 from dpwords.estimate.inversion import reported_proportions
-from dpwords.frames.passes import words_in
 from dpwords.frames.requests import Request
+from dpwords.frames.sources import words_in
 from dpwords.studies.data import HEADER, NOT_PRIVATE, data, reading
 from dpwords.studies.study import Study
 from dpwords.studies.trials import REPORT, TrueWords, error_between

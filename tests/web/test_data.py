@@ -21,7 +21,7 @@ import dpwords as dw
 from commands import run
 from dpwords.cli import cli
 from dpwords.frames.formats import FileForm
-from dpwords.frames.memory import memory_source
+from dpwords.frames.sources import memory_source
 from dpwords.recipes.table_formats import output_name
 from dpwords.web import data
 from dpwords.web.messages import Message, on_page

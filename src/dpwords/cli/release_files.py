@@ -22,7 +22,7 @@ from dpwords.recipes.table_formats import STANDARD
 
 if TYPE_CHECKING:
     from dpwords.frames.jobs import FileRelease, Job
-    from dpwords.frames.survey import Plan
+    from dpwords.frames.word_table import Plan
     from dpwords.languages.language import Language
     from dpwords.mechanisms.private import Private
 
@@ -228,8 +228,8 @@ def _listed(names: Sequence[str]) -> str:
 def _report_after(release: FileRelease, plan: Plan, seconds: float) -> None:
     rows, rate = f"{plan.release.row}s", plan.rows / max(seconds, 1e-9)
     note(f"{plan.rows:,} {rows} in {seconds:.1f} s" + (f", {rate:,.0f} {rows}/s" if rate >= _WORTH_TELLING else ""))
-    if release.receipt is not None:
-        note(f"the receipt is in {release.receipt.name}")
+    if release.receipt_path is not None:
+        note(f"the receipt is in {release.receipt_path.name}")
     elif not release.target_is_text:
         note("the receipt is in the output's metadata")
     if plan.facts is not None:

@@ -14,7 +14,7 @@ from dpwords.recipes.table_formats import STANDARD
 
 if TYPE_CHECKING:
     from dpwords.frames.formats import FileForm
-    from dpwords.frames.released import Released
+    from dpwords.frames.sources import Released
     from dpwords.frames.streams import Input
     from dpwords.mechanisms.private import Private
 
@@ -41,9 +41,8 @@ def released_file(path: str, named: str | None) -> ReleasedFile:
     need_pyarrow()
     from dpwords.frames import receipts
     from dpwords.frames.formats import FileForm
-    from dpwords.frames.passes import TableSource
-    from dpwords.frames.released import released
     from dpwords.frames.requests import Request
+    from dpwords.frames.sources import TableSource, released
     from dpwords.frames.streams import Input
     from dpwords.recipes.recipe import Recipe
     from dpwords.recipes.table_formats import DELIMITED

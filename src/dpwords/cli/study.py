@@ -153,8 +153,8 @@ def data(
     if input is None:
         raise InvalidValue("--input is missing: name the file with the true words")
     need_pyarrow()
-    from dpwords.frames.passes import words_in
     from dpwords.frames.requests import Request
+    from dpwords.frames.sources import words_in
     from dpwords.studies.data import NOT_PRIVATE, reading
     from dpwords.studies.data import data as run
 

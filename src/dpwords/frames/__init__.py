@@ -72,13 +72,13 @@ def release(
     [4, 3, 2]
     """
     need_pyarrow()
-    from dpwords.frames import whole
+    from dpwords.frames import tables
     from dpwords.frames.requests import Request
 
     request = Request(
         column, columns, case, symbol, order, separator, id, by, budget, split, invalid=invalid, drop_others=drop_others
     )
-    return whole.release(mechanism, table, request, key, ledger)
+    return tables.release(mechanism, table, request, key, ledger)
 
 
 def facts(mechanism: Private, table: Any, column: str | None = None, **options: Any) -> PeopleFacts:
@@ -95,10 +95,10 @@ def facts(mechanism: Private, table: Any, column: str | None = None, **options: 
     (2, 4.0)
     """
     need_pyarrow()
-    from dpwords.frames import whole
+    from dpwords.frames import tables
     from dpwords.frames.requests import Request
 
-    return whole.facts(mechanism, table, Request(column, **options))
+    return tables.facts(mechanism, table, Request(column, **options))
 
 
 def words(
@@ -125,10 +125,10 @@ def words(
     {0: 0.0, 1: 0.3333333333333333, 2: 0.6666666666666666}
     """
     need_pyarrow()
-    from dpwords.frames import whole
+    from dpwords.frames import tables
     from dpwords.frames.requests import Request
 
-    return whole.words(mechanism, table, Request(column, columns, case, symbol, order, separator))
+    return tables.words(mechanism, table, Request(column, columns, case, symbol, order, separator))
 
 
 def need_pyarrow() -> None:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import IO, Any, Literal
+from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dpwords.errors import InvalidValue
-from dpwords.frames.groups import GroupWriter
-from dpwords.frames.readers import TableReader
-from dpwords.frames.sizes import is_coded, longest_texts, parts, without_views
-from dpwords.frames.streams import Input, errors_of_reading, shared
+from dpwords.frames.arrays import bare_kind, is_coded, longest_texts, parts
+from dpwords.frames.columns import refuse_twins
+from dpwords.frames.rows import GroupWriter, TableReader
+from dpwords.frames.streams import Input, Shared, errors_of_reading
 from dpwords.frames.tuning import BYTES, CHUNK, GROUP_BYTES, GROUP_ROWS, PEEKED_ROWS, ROWS
-
-ArrowKind = Literal["arrow", "arrows", "feather"]
 
 
 class ParquetReader(TableReader):
@@ -26,8 +24,13 @@ class ParquetReader(TableReader):
         with errors_of_reading(source.name, "Parquet"):
             file = self._open()
             self._facts = file.metadata
-            self.schema = _with_distinct_names(file.schema_arrow, source.name)
-            self._texts, self._rows = _texts_of(file), _rows_of_batch(file)
+            self.schema = file.schema_arrow
+            refuse_twins(self.schema.names, source.name)
+            columns = [file.schema.column(number) for number in range(len(file.schema))]
+            # of text or bytes, by their names in Parquet: in these, a short file can repeat a long value
+            self._texts = [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
+            widths = sum(column.length for column in columns if column.physical_type == "FIXED_LEN_BYTE_ARRAY")
+            self._rows = _rows_of_batch(file.metadata, widths)
             if not all(map(is_coded, self._open(self._texts).schema_arrow.types)):
                 self._texts, self._rows = [], min(self._rows, PEEKED_ROWS)
 
@@ -37,7 +40,8 @@ class ParquetReader(TableReader):
             for group in range(self._open().num_row_groups):
                 coded = self._texts if self._has_long_texts(group, columns) else ()
                 for batch in self._decoded(coded, self._rows, group, columns):
-                    for part in parts(_sound(batch), self._source.name, done):
+                    batch.validate(full=True)
+                    for part in parts(batch, self._source.name, done):
                         own = part if len(part) == len(batch) else part.take(pa.array(range(len(part))))
                         yield from _written_out(own, schema)
                     done += batch.num_rows
@@ -59,7 +63,7 @@ class ParquetReader(TableReader):
 
     def _open(self, coded: Sequence[str] = ()) -> pq.ParquetFile:
         """The file; texts in these columns are not written out, so that a long one that is repeated takes little."""
-        file = shared(self._source.rewound())
+        file = Shared(self._source.rewound())
         options = {"pre_buffer": False, "buffer_size": CHUNK, "metadata": self._facts}
         return pq.ParquetFile(file, read_dictionary=list(coded), **options)
 
@@ -71,9 +75,9 @@ class ParquetWriter(GroupWriter):
 
     def __init__(self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str]) -> None:
         rest = [name for name in schema.names if name not in changed]  # nobody looks for released words by their order
-        self._out = pq.ParquetWriter(shared(file), schema, compression="snappy", write_statistics=rest)
+        super().__init__(pq.ParquetWriter(Shared(file), schema, compression="snappy", write_statistics=rest))
 
-    def write(self, batch: pa.RecordBatch) -> None:
+    def write_group(self, batch: pa.RecordBatch) -> None:
         self._out.write_batch(batch, row_group_size=self.most_rows)
 
 
@@ -87,19 +91,21 @@ class ArrowReader(TableReader):
             if begin.startswith(b"FEA1"):
                 raise InvalidValue(f"{source.name} is of Feather version 1: write it again as version 2 or as Parquet")
             self._is_file = begin == b"ARROW1"
-            self.schema = _with_distinct_names(self._open().schema, source.name)
+            self.schema = self._open().schema
+            refuse_twins(self.schema.names, source.name)
 
     def batches(self, columns: Sequence[str], complete: bool = False) -> Iterator[pa.RecordBatch]:
         with errors_of_reading(self._source.name, "Arrow"):
             reader = self._open([self.schema.get_field_index(name) for name in columns])
             every = map(reader.get_batch, range(reader.num_record_batches)) if self._is_file else reader
             done = 0
-            for batch in every:
-                yield from parts(_sound(batch.select(list(columns))), self._source.name, done)
+            for batch in (each.select(list(columns)) for each in every):
+                batch.validate(full=True)
+                yield from parts(batch, self._source.name, done)
                 done += batch.num_rows
 
     def _open(self, positions: Sequence[int] = ()) -> Any:
-        file, options = shared(self._source.rewound()), pa.ipc.IpcReadOptions(included_fields=list(positions))
+        file, options = Shared(self._source.rewound()), pa.ipc.IpcReadOptions(included_fields=list(positions))
         return (pa.ipc.open_file if self._is_file else pa.ipc.open_stream)(file, options=options)
 
 
@@ -108,15 +114,15 @@ class ArrowWriter(GroupWriter):
 
     most_rows, most_bytes = ROWS, BYTES
 
-    def __init__(self, file: IO[bytes], kind: ArrowKind, schema: pa.Schema) -> None:
+    def __init__(self, file: IO[bytes], kind: str, schema: pa.Schema) -> None:
         options = pa.ipc.IpcWriteOptions(
             compression="lz4" if kind == "feather" else None, emit_dictionary_deltas=kind != "arrows"
         )
         make = pa.ipc.new_stream if kind == "arrows" else pa.ipc.new_file
-        self._out = make(shared(file), schema, options=options)
+        super().__init__(make(Shared(file), schema, options=options))
         self._dictionaries: dict[int, pa.Array] = {}
 
-    def write(self, batch: pa.RecordBatch) -> None:
+    def write_group(self, batch: pa.RecordBatch) -> None:
         columns = [
             self._grown(position, column) if pa.types.is_dictionary(column.type) else column
             for position, column in enumerate(batch.columns)
@@ -135,33 +141,13 @@ class ArrowWriter(GroupWriter):
 
 def _written_out(batch: pa.RecordBatch, schema: pa.Schema) -> list[pa.RecordBatch]:
     """The batch with the types of the schema; lists have no values but those of its rows."""
-    plain = pa.schema([field.with_type(without_views(field.type)) for field in schema])  # what has a dictionary
-    batches: list[pa.RecordBatch] = pa.Table.from_batches([batch]).cast(plain).cast(schema).to_batches()  # is no view
+    pairs = zip(batch.schema, schema, strict=True)
+    plain = pa.schema([new if old.type == new.type else new.with_type(bare_kind(new.type)) for old, new in pairs])
+    batches: list[pa.RecordBatch] = pa.Table.from_batches([batch]).cast(plain).cast(schema).to_batches()  # no views yet
     return batches
 
 
-def _sound(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch, if its content is what its types say."""
-    batch.validate(full=True)
-    return batch
-
-
-def _texts_of(file: pq.ParquetFile) -> list[str]:
-    """The columns of text or bytes, by their names in Parquet, in which a short file can repeat a long value."""
-    columns = (file.schema.column(number) for number in range(len(file.schema)))
-    return [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
-
-
-def _rows_of_batch(file: pq.ParquetFile) -> int:
+def _rows_of_batch(facts: pq.FileMetaData, widths: int) -> int:
     """How many rows are decoded at a time: fewer if they are large, by what the file says and by its types."""
-    facts = file.metadata
     size = sum(facts.row_group(number).total_byte_size for number in range(facts.num_row_groups))
-    columns = (file.schema.column(number) for number in range(len(file.schema)))
-    widths = sum(column.length for column in columns if column.physical_type == "FIXED_LEN_BYTE_ARRAY")
     return int(max(1, min(ROWS, BYTES * max(facts.num_rows, 1) // max(size, 1), BYTES // max(widths, 1))))
-
-
-def _with_distinct_names(schema: pa.Schema, name: str) -> pa.Schema:
-    if len(set(schema.names)) < len(schema.names):
-        raise InvalidValue(f"two columns of {name} have the same name: rename one of them")
-    return schema

@@ -1,24 +1,103 @@
-"""The function that all releases of tables are made of: an Arrow record batch in, an Arrow record batch out."""
+"""The function that all releases of tables are made of: an Arrow record batch in, an Arrow record batch out.
+
+It also knows which words may go in, and what is said about a row whose word may not.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from dpwords.core.encoding import Ragged, code_type
+from dpwords.core.encoding import Codes, Ragged, code_type
 from dpwords.core.scaled import Floats, Integers
-from dpwords.frames.copies import copied, schema_of
-from dpwords.frames.faults import WordRule
-from dpwords.frames.ids import checked_ids, ids_of
+from dpwords.errors import InvalidValue, NotInLanguage, named
+from dpwords.frames.arrays import copied, schema_of
+from dpwords.frames.columns import checked_ids, ids_of
 from dpwords.frames.long import Events
-from dpwords.frames.shapes import Fault, Found, Shape, released_names
+from dpwords.frames.shapes import Fault, Found, Shape
+from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
+from dpwords.spaces.choice import space_of
+from dpwords.spaces.space import Space
 
-Invalid = Literal["fail", "skip"]
+
+@dataclass(frozen=True, eq=False)
+class WordRule:
+    """The public rule that words have to obey: to be in the language of the mechanism, and in `inside` if it is given.
+
+    The latter is for channels that take any word, and project it onto a language.
+    """
+
+    mechanism: Private
+    inside: Language | None = None
+    row: str = "row"  # what messages call a row
+
+    def faults(self, found: Found) -> NDArray[np.uint8]:
+        """The `Fault` of each row. Cost: that of the language, for words of one length at a time."""
+        faults = found.faults.copy()
+        words, mechanism = found.words, self.mechanism
+        size = len(mechanism.language.alphabet)
+        if words.values.max(initial=0) == size:
+            positions = np.flatnonzero(words.values == size)
+            _mark(faults, np.unique(np.searchsorted(words.ends, positions, side="right")), Fault.UNKNOWN)
+        if mechanism.least_length:
+            _mark(faults, np.flatnonzero(words.sizes == 0), Fault.EMPTY)
+            _mark(faults, np.flatnonzero(words.sizes < mechanism.least_length), Fault.SHORT)
+        if mechanism.language.every_word and self.inside is None:
+            return faults
+        good = np.flatnonzero(faults == Fault.NONE)
+        candidates = words if len(good) == len(words) else words.chosen(good)
+        for numbers in candidates.by_length():
+            _mark(faults, good[numbers[~self._accepted(candidates.rows(numbers))]], Fault.OUTSIDE)
+        return faults
+
+    def _accepted(self, rows: Codes) -> NDArray[np.bool_]:
+        accepted = self.mechanism._space.accepts(rows)
+        if self.inside is None:
+            return accepted
+        codes = self.inside.alphabet.codes
+        within = np.array([codes.get(symbol, -1) for symbol in self.mechanism.language.alphabet.symbols])[rows]
+        known = (within >= 0).all(axis=1)
+        accepted[known] &= self._space.accepts(within[known])
+        return accepted & known
+
+    @cached_property
+    def _space(self) -> Space:
+        assert self.inside is not None
+        return space_of(self.inside, "hamming", self.mechanism.limits)
+
+    def error(self, fault: Fault, codes: Codes, name: int | str) -> InvalidValue:
+        """The error that a row causes. It names the row and the rule, and no symbol of the word."""
+        row, remedy = f"{self.row} {name}", f"correct it, or skip such {self.row}s ({named('invalid', 'skip')})"
+        if fault in _SAID:
+            return InvalidValue(f"{row} {_SAID[fault]}: {remedy}")
+        symbols = self.mechanism.language.alphabet.symbols
+        unknown = object()  # which is in no alphabet
+        word = tuple(symbols[code] if code < len(symbols) else unknown for code in codes.tolist())
+        reason = self.mechanism.language.fault(word)
+        if reason is None and self.inside is not None:  # the mechanism itself would take the word
+            reason = self.inside.fault(word)
+            remedy = f"{remedy}, or take any word over the symbols ({named('any_word', True)})"
+        return NotInLanguage(f"{row} has a word that is not in the language ({reason}): {remedy}")
+
+
+_SAID = {
+    Fault.MISSING: "has no word, its value is null",
+    Fault.GAP: "has a null before its last symbol",
+    Fault.EMPTY: "has the empty word, which has nothing to hide",
+    Fault.SHORT: "has a word of one symbol, which has no transition to report",
+}
+
+
+def _mark(faults: NDArray[np.uint8], rows: Integers, fault: Fault) -> None:
+    """Note a fault of some rows, unless they have another one."""
+    faults[rows[faults[rows] == Fault.NONE]] = fault
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +117,12 @@ class BatchRelease:
     shape: Shape
     key: bytes | None = field(default=None, repr=False)
     id: str | None = None
-    invalid: Invalid = "fail"
+    invalid: str = "fail"  # or "skip"
     rule: WordRule | None = None  # which words may go in; by default, those of the mechanism's language
     output: tuple[str, ...] | None = None  # columns that come out, changed or not; all if it is None
     events: Events | None = None  # writes released words as rows of an event log, if they came from one
     named: bool = False  # whether messages know a row by its id, because rows have no numbers
+    answers: Shape | None = None  # where answers of a report go; by default, words are released where they are
     _kin: dict[tuple[float, int], Private] = field(default_factory=dict, init=False, repr=False)
 
     def __call__(self, batch: Any, first_row: int = 0, epsilons: Floats | None = None) -> Any:
@@ -55,13 +135,34 @@ class BatchRelease:
 
     def written(self, batch: Any, rows: Integers, words: Ragged) -> Any:
         """What comes out of a batch if these words are released for these rows."""
-        names = released_names(batch.schema.names if self.output is None else self.output, self.shape)
-        columns = dict(zip(self.shape.released, self.shape.write(words), strict=True))
-        some = None if len(rows) == len(batch) else rows
+        columns = dict(zip(self.out.columns, self.out.write(words), strict=True))
+        some, names = None if len(rows) == len(batch) else rows, self.names_out(batch.schema.names)
         arrays = {name: columns[name] if name in columns else copied(batch.column(name), name, some) for name in names}
         schema = schema_of({name: array.type for name, array in arrays.items()})
         released = pa.RecordBatch.from_arrays(list(arrays.values()), schema=schema)
         return released if self.events is None else self.events(released)
+
+    @property
+    def out(self) -> Shape:
+        """Where what is released goes."""
+        return self.answers or self.shape
+
+    def names_out(self, names: Sequence[str]) -> list[str]:
+        """The columns that come out of a table with columns of these names.
+
+        If what is released has a column of its own, it stands where the first column of the words was.
+        """
+        names, words, new = names if self.output is None else self.output, self.shape.columns, self.out.columns
+        if new == words:
+            return list(names)
+        position = names.index(words[0])
+        before, after = ([name for name in some if name not in words] for some in (names[:position], names[position:]))
+        for name in new:
+            if name in before or name in after:
+                raise InvalidValue(
+                    f"what is released goes into a new column, {name}, and there is one already: rename it"
+                )
+        return [*before, *new, *after]
 
     def drawn(
         self, batch: Any, found: Found, first_row: int = 0, epsilons: Floats | None = None
@@ -143,8 +244,5 @@ def pairs_of(numbers: Floats, integers: Integers) -> tuple[list[tuple[float, int
     """
     if not len(numbers) or ((numbers == numbers[0]).all() and (integers == integers[0]).all()):
         return [(float(numbers[0]), int(integers[0]))] if len(numbers) else [], np.zeros(len(numbers), dtype=np.int64)
-    values, which = np.unique(numbers, return_inverse=True)
-    least, most = int(integers.min()), int(integers.max())
-    combined, inverse = np.unique(which.ravel() * (most - least + 1) + (integers - least), return_inverse=True)
-    pairs = [divmod(number, most - least + 1) for number in combined.tolist()]
-    return [(float(values[value]), least + rest) for value, rest in pairs], inverse.ravel()
+    pairs, which = np.unique(numbers + 1j * integers, return_inverse=True)
+    return [(pair.real, int(pair.imag)) for pair in pairs.tolist()], which.ravel()

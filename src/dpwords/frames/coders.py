@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,24 +24,7 @@ from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.systems import written
 
 CodedSymbols = tuple[Symbol, ...]
-
-
-class Coder(Protocol):
-    """What every coder does."""
-
-    def codes(self, values: Any) -> Codes:
-        """The code of each value of an Arrow array."""
-
-
-def coder_of(symbols: CodedSymbols, kind: Any) -> Coder:
-    """The coder of an alphabet for values of an Arrow type."""
-    if pa.types.is_null(kind):
-        return NothingCoder(symbols)
-    if pa.types.is_dictionary(kind):
-        return DictionaryCoder(symbols, kind)
-    if is_list(kind) or pa.types.is_struct(kind):
-        return TupleCoder(symbols, kind)
-    return PlainCoder(symbols, kind)
+ARROW_REFUSES = (pa.ArrowException, TypeError, ValueError, OverflowError)  # what is raised for values of other types
 
 
 def is_text(kind: Any) -> bool:
@@ -119,7 +102,7 @@ def symbols_as(symbols: CodedSymbols, kind: Any) -> Any:
         else:
             table = pa.array(symbols, kind)
             same = pa.types.is_struct(kind) or table.to_pylist() == list(symbols)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+    except ARROW_REFUSES:
         same = False
     if not same:
         raise _unfit(kind)
@@ -149,7 +132,9 @@ def written_kind(kind: Any, symbols: CodedSymbols) -> Any:
     if is_number(kind):
         return next((wide for wide in _NUMBERS if _fits(symbols, wide)), kind)
     if is_list(kind) or pa.types.is_struct(kind):
-        parts = list(zip(*symbols, strict=True)) if {*map(type, symbols)} == {tuple} and _one_width(symbols) else []
+        tuples = [symbol for symbol in symbols if isinstance(symbol, tuple)]
+        even = len(tuples) == len(symbols) and len(set(map(len, tuples))) == 1
+        parts = list(zip(*tuples, strict=True)) if even else []
         if is_list(kind):
             return pa.list_(written_kind(kind.value_type, tuple(value for part in parts for value in part)))
         inner = [
@@ -163,11 +148,11 @@ def written_kind(kind: Any, symbols: CodedSymbols) -> Any:
 _NUMBERS = (pa.int64(), pa.uint64(), pa.float64())
 
 
-def own_kind(symbols: Sequence[Symbol]) -> Any:
+def own_kind(values: Sequence[Any]) -> Any:
     """The Arrow type that values have by themselves; that of text if they have none in common."""
     try:
-        return pa.infer_type(symbols)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return pa.array(values).type
+    except ARROW_REFUSES:
         return pa.string()
 
 
@@ -179,16 +164,32 @@ def _fits(symbols: CodedSymbols, kind: Any) -> bool:
     return True
 
 
-def _one_width(symbols: CodedSymbols) -> bool:
-    return len({len(symbol) for symbol in symbols}) == 1  # type: ignore[arg-type]
-
-
 @dataclass(frozen=True)
-class PlainCoder:
-    """Values that Arrow can look up: text, numbers, dates and their kin. Cost: one look-up in a hash table for each."""
+class Coder:
+    """Reads values of an Arrow type as codes.
+
+    Cost: one look-up in a hash table for each value; with a dictionary, for each value of the dictionary.
+    """
 
     symbols: CodedSymbols
     kind: Any
+
+    def codes(self, values: Any) -> Codes:
+        """The code of each value of an Arrow array."""
+        size, code = len(self.symbols), code_type(len(self.symbols) + 1)
+        if pa.types.is_null(self.kind):  # as in a column in which all lists are empty
+            return np.full(len(values), size, dtype=code)
+        if pa.types.is_dictionary(self.kind):
+            known = np.append(self._inner.codes(values.dictionary), code(size))
+            rows = values.indices.cast(pa.int64()).fill_null(len(known) - 1)
+            return np.asarray(known[rows.to_numpy(zero_copy_only=False)])
+        plain = values.cast(self._table.type, safe=not is_number(self.kind))
+        found = pc.index_in(plain, value_set=self._table).fill_null(size)
+        return np.asarray(found.to_numpy(zero_copy_only=False), dtype=code)
+
+    @cached_property
+    def _inner(self) -> Coder:
+        return coder_of(self.symbols, self.kind.value_type)
 
     @cached_property
     def _table(self) -> Any:
@@ -206,46 +207,9 @@ class PlainCoder:
             raise _unfit(self.kind) from None
         return table
 
-    def codes(self, values: Any) -> Codes:
-        table, size = self._table, len(self.symbols)
-        found = pc.index_in(values.cast(table.type, safe=not is_number(self.kind)), value_set=table)
-        return np.asarray(found.fill_null(size).to_numpy(zero_copy_only=False), dtype=code_type(size + 1))
 
-
-@dataclass(frozen=True)
-class NothingCoder:
-    """Values that are all null, as in a column in which all lists are empty."""
-
-    symbols: CodedSymbols
-
-    def codes(self, values: Any) -> Codes:
-        return np.full(len(values), len(self.symbols), dtype=code_type(len(self.symbols) + 1))
-
-
-@dataclass(frozen=True)
-class DictionaryCoder:
-    """Dictionary-encoded values. Cost: one look-up for each value of the dictionary."""
-
-    symbols: CodedSymbols
-    kind: Any
-
-    @cached_property
-    def _inner(self) -> Coder:
-        return coder_of(self.symbols, self.kind.value_type)
-
-    def codes(self, values: Any) -> Codes:
-        size = len(self.symbols)
-        known = np.append(self._inner.codes(values.dictionary), code_type(size + 1)(size))
-        positions = values.indices.cast(pa.int64()).fill_null(len(known) - 1)
-        return np.asarray(known[positions.to_numpy(zero_copy_only=False)])
-
-
-@dataclass(frozen=True)
-class TupleCoder:
+class TupleCoder(Coder):
     """Symbols that are tuples, such as the cells of a grid, as lists of one length or as structs."""
-
-    symbols: CodedSymbols
-    kind: Any
 
     @cached_property
     def _positions(self) -> list[Alphabet]:
@@ -291,6 +255,11 @@ class TupleCoder:
         found = np.full(len(values), size, dtype=code_type(size + 1))
         found[whole] = pc.index_in(numbers, value_set=self._known).fill_null(size).to_numpy(zero_copy_only=False)
         return found
+
+
+def coder_of(symbols: CodedSymbols, kind: Any) -> Coder:
+    """The coder of an alphabet for values of an Arrow type."""
+    return (TupleCoder if is_list(kind) or pa.types.is_struct(kind) else Coder)(symbols, kind)
 
 
 def _unfit(kind: Any) -> InvalidValue:

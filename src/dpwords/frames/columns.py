@@ -1,12 +1,24 @@
-"""Columns by their names: those that a user gives, and those of the table."""
+"""Columns of a table: those that a user names, and those of ids, which tell rows or people apart.
+
+An id in a table is a text, whatever the format of the file: the whole number 1 is "1", as it is in a CSV file. So a
+person is the same one in the ledger, and an id draws the same with the same key, if the file is converted.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
+from dpwords.core.encoding import Ragged
+from dpwords.core.keyed import Ids
 from dpwords.errors import InvalidValue, named
+from dpwords.frames.arrays import decoded
+from dpwords.frames.coders import contents_of, is_text, kind_name, plain_kind
 from dpwords.frames.tuning import LISTED
 
 
@@ -17,6 +29,12 @@ class NoColumn(InvalidValue):
         listed = ", ".join(names[:LISTED]) + (", …" if len(names) > LISTED else "")
         super().__init__(f"{fault}: {hint or f'the columns are {listed}'}" if names or hint else fault)
         self.fault = fault  # without the names
+
+
+def refuse_twins(names: Sequence[str], table: str = "the table") -> None:
+    """Raise `InvalidValue` if two columns have the same name."""
+    if len(set(names)) < len(names):
+        raise InvalidValue(f"two columns of {table} have the same name: rename one of them")
 
 
 def named_columns(names: Sequence[str], columns: str | Sequence[str]) -> tuple[str, ...]:
@@ -65,3 +83,34 @@ def checked_column(names: Sequence[str], name: str) -> str:
     if name not in names:
         raise NoColumn(f"there is no column {name}", names)
     return name
+
+
+def checked_ids(column: Any, name: str, first_row: int) -> Any:
+    """A column of ids as an Arrow array of text; raises `InvalidValue` for nulls, and for values of another type.
+
+    Texts are taken as they are: "01", " 1" and "1" are three ids. Bytes are refused, because nobody knows which text
+    stands for them. Cost: about 50 nanoseconds for each whole number.
+    """
+    kind = plain_kind(column.type)
+    if not (is_text(kind) or pa.types.is_integer(kind)):
+        raise InvalidValue(
+            f"ids are text or whole numbers, and column {name} has type {kind_name(kind)}: convert it to text"
+        )
+    plain = decoded(column)
+    if plain.null_count:
+        row = first_row + first_null(plain)
+        raise InvalidValue(f"row {row} has no value in column {name}, which tells rows or people apart: give it one")
+    return plain.cast(pa.large_string())
+
+
+def first_null(column: Any) -> int:
+    """The number of the first row that is null, from 1."""
+    return int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0]) + 1
+
+
+def ids_of(column: Any) -> Ids:
+    """The ids of an Arrow array: of `checked_ids`, or the numbers of rows. Cost: none."""
+    if pa.types.is_integer(column.type):
+        return Ids.numbers(column.to_numpy())
+    offsets, marks = contents_of(column)
+    return Ids.texts(Ragged(marks, offsets[1:] - offsets[0]))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING
 
 from dpwords.errors import InvalidValue, named
 from dpwords.frames import need_pyarrow
@@ -18,8 +18,7 @@ from dpwords.recipes.table_formats import DELIMITED, TEXT, Packing, form_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from dpwords.frames.groups import Grouped, GroupWriter
-    from dpwords.frames.readers import TableReader
+    from dpwords.frames.rows import GroupWriter, TableReader
 
 
 @dataclass(frozen=True)
@@ -52,11 +51,10 @@ class FileForm:
     def reader(self, source: Input) -> TableReader:
         """What reads a file of this form."""
         need_pyarrow()
-        from dpwords.frames.delimited import DelimitedReader, TextReader
-        from dpwords.frames.json_lines import JsonReader
+        from dpwords.frames.text_files import DelimitedReader, JsonReader, TextReader
 
         if self.kind in DELIMITED:
-            return DelimitedReader(source, self.packing, cast(Any, self.kind), self.header)
+            return DelimitedReader(source, self.packing, self.kind, self.header)
         if self.kind == "text":
             return TextReader(source, self.packing)
         if self.kind == "jsonl":
@@ -65,25 +63,18 @@ class FileForm:
 
         return ParquetReader(source) if self.kind == "parquet" else ArrowReader(source)
 
-    def writer(self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str]) -> Grouped:
+    def writer(self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str]) -> GroupWriter:
         """What writes a file of this form; `changed` are the columns that are not as they were read."""
-        from dpwords.frames.groups import Grouped
-
-        return Grouped(self.group_writer(file, schema, changed))
-
-    def group_writer(self, file: IO[bytes], schema: pa.Schema, changed: Sequence[str]) -> GroupWriter:
-        """What writes the groups into which the rows of a file of this form are divided."""
-        from dpwords.frames.delimited import DelimitedWriter, TextWriter
-        from dpwords.frames.json_lines import JsonWriter
+        from dpwords.frames.text_files import DelimitedWriter, JsonWriter, TextWriter
 
         if self.kind == "jsonl":
             return JsonWriter(file, self.packing, schema, changed)
         if self.kind in DELIMITED:
-            return DelimitedWriter(file, self.packing, cast(Any, self.kind), schema, self.header)
+            return DelimitedWriter(file, self.packing, self.kind, schema, self.header)
         if self.kind == "text":
             return TextWriter(file, self.packing, schema)
         from dpwords.frames.arrow_files import ArrowWriter, ParquetWriter
 
         if self.kind == "parquet":
             return ParquetWriter(file, schema, changed)
-        return ArrowWriter(file, cast(Any, self.kind), schema)
+        return ArrowWriter(file, self.kind, schema)

@@ -9,6 +9,7 @@ and how many there were.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,10 +19,9 @@ import pyarrow.compute as pc
 
 from dpwords.core.scaled import Integers
 from dpwords.errors import InvalidValue, named
+from dpwords.frames.arrays import copied, decoded, one_array, schema_of
 from dpwords.frames.coders import is_text, kind_name
-from dpwords.frames.columns import checked_column
-from dpwords.frames.copies import copied, one_array, schema_of
-from dpwords.frames.ids import checked_ids
+from dpwords.frames.columns import checked_column, checked_ids, first_null
 
 CASE, SYMBOL, ORDER = "case:concept:name", "concept:name", "time:timestamp"  # of the XES standard for event logs
 _EPOCH = 946_684_800  # seconds from 1970-01-01 to 2000-01-01
@@ -60,10 +60,11 @@ class LongWords:
         It has the column of the case, the column of the symbol, which now has lists, and that of the person, if `by`
         names one. Cost: sorting the rows.
         """
-        encoded = checked_ids(_combined(table, self.case), self.case, 0).dictionary_encode()
+        case, symbols = _combined(table, self.case), _combined(table, self.symbol)
+        encoded = checked_ids(case, self.case, 0).dictionary_encode()
         numbers = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-        order = Order(None) if self.order is None else Order.of(_plain(table, self.order), self.order)
-        symbols = _combined(table, self.symbol)
+        keys = pa.nulls(0) if self.order is None else decoded(_combined(table, self.order))
+        order = Order(None) if self.order is None else Order.of(keys, self.order)
         try:
             symbols = symbols.take(pa.array(order.positions(numbers)))
         except pa.ArrowNotImplementedError:
@@ -73,19 +74,18 @@ class LongWords:
         ends = np.cumsum(np.bincount(numbers, minlength=len(encoded.dictionary)))
         first = pa.array(np.unique(numbers, return_index=True)[1])
         columns = {
-            self.case: _combined(table, self.case).take(first),  # with the dictionary of all cases; see `Events`
+            self.case: case.take(first),  # with the dictionary of all cases; see `Events`
             self.symbol: pa.LargeListArray.from_arrays(pa.array(np.concatenate([[0], ends]), pa.int64()), symbols),
         }
         if by is not None and by != self.case:
-            people = checked_ids(_combined(table, checked_column(table.schema.names, by)), by, 0)
-            codes = people.dictionary_encode().indices.to_numpy(zero_copy_only=False)
+            people = _combined(table, checked_column(table.schema.names, by))
+            codes = checked_ids(people, by, 0).dictionary_encode().indices.to_numpy(zero_copy_only=False)
             mixed = np.flatnonzero(codes != codes[first][numbers])
             if len(mixed):
                 raise InvalidValue(f"row {mixed[0] + 1} has another {by} than its case has before: a case has only one")
-            columns[by] = _combined(table, by).take(first)
+            columns[by] = people.take(first)
         names = tuple(name for name in table.schema.names if name in self.columns)
-        kind = None if self.order is None else _plain(table, self.order).type
-        kind = pa.string() if kind is not None and is_text(kind) else kind
+        kind = pa.string() if is_text(keys.type) else keys.type
         return pa.table(columns), Events(self, names, kind, order.form, order.pattern)
 
 
@@ -95,7 +95,7 @@ class Events:
 
     log: LongWords
     names: tuple[str, ...]  # of the log's own columns, in their order
-    order: Any  # the Arrow type of the order column; None if there is none
+    order: Any  # the Arrow type of the order column, if there is one
     form: Form
     pattern: str  # of times, if they are text
 
@@ -105,19 +105,16 @@ class Events:
         lengths = pc.list_value_length(words).to_numpy(zero_copy_only=False).astype(np.int64)
         ends = np.cumsum(lengths)
         before = np.arange(len(words.flatten())) - np.repeat(ends - lengths, lengths)
-        columns = {
-            self.log.case: copied(
-                batch.column(self.log.case), self.log.case, np.repeat(np.arange(len(batch)), lengths)
-            ),
-            self.log.symbol: words.flatten(),
-        }
+        case, rows = self.log.case, np.repeat(np.arange(len(batch)), lengths)
+        columns = {case: copied(batch.column(case), case, rows), self.log.symbol: words.flatten()}
         if self.log.order is not None:
-            columns[self.log.order] = self._rebuilt(before, self.order)
+            columns[self.log.order] = self._rebuilt(before)
         schema = schema_of({name: columns[name].type for name in self.names})
         return pa.RecordBatch.from_arrays([columns[name] for name in self.names], schema=schema)
 
-    def _rebuilt(self, before: Integers, kind: Any) -> Any:
+    def _rebuilt(self, before: Integers) -> Any:
         """The order column, for events that have so many events of their case before them."""
+        kind = self.order
         if self.form == "days":
             return pa.array(_EPOCH // _DAY + before, pa.int32()).cast(pa.date32()).cast(kind)
         if self.form == "times":
@@ -142,19 +139,17 @@ class Order:
     def of(cls, column: Any, name: str) -> Order:
         """From the order column. Text is read as numbers or as ISO 8601 times: sorted as text, 10 comes before 9."""
         if column.null_count:
-            raise InvalidValue(f"row {_first_null(column)} has no value in column {name}: give every row its position")
+            raise InvalidValue(f"row {first_null(column)} has no value in column {name}: give every row its position")
         if not is_text(column.type):
             if pa.types.is_timestamp(column.type):
                 return cls(column, "times")
             return cls(column, "days" if pa.types.is_date(column.type) else "numbers")
-        for kind in (pa.int64(), pa.float64()):
-            numbers = _read(column, kind)
-            if numbers is not None:
-                return cls(numbers)
-        for zone in (None, "UTC"):
-            times = _read(column, pa.timestamp("ns", zone))
-            if times is not None:
-                return cls(times, "times", f"%Y-%m-%dT%H:%M:%S{'+00:00' if zone else ''}")
+        for kind in (pa.int64(), pa.float64(), pa.timestamp("ns"), pa.timestamp("ns", "UTC")):
+            with suppress(pa.ArrowInvalid):
+                keys = column.cast(kind)
+                if not pa.types.is_timestamp(kind):
+                    return cls(keys)
+                return cls(keys, "times", f"%Y-%m-%dT%H:%M:%S{'+00:00' if kind.tz else ''}")
         raise InvalidValue(
             f"column {name} has text that is neither numbers nor times such as 2000-01-31T23:59:59, all with or all "
             "without a time zone: convert it"
@@ -174,28 +169,7 @@ class Order:
         return np.asarray(order.to_numpy(zero_copy_only=False)).astype(np.int64)
 
 
-def _read(column: Any, kind: Any) -> Any:
-    """A column of text as another type; None if that does not do."""
-    try:
-        return column.cast(kind)
-    except pa.ArrowInvalid:
-        return None
-
-
 def _combined(table: Any, name: str) -> Any:
     """A column as one array."""
     column = one_array(table.column(name))
-    return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
-
-
-def _plain(table: Any, name: str) -> Any:
-    """A column as one array, without dictionary encoding."""
-    column = _combined(table, name)
-    if not pa.types.is_dictionary(column.type):
-        return column
-    kind = column.type.value_type
-    return column.cast(pa.large_string() if is_text(kind) else kind)
-
-
-def _first_null(column: Any) -> int:
-    return int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0]) + 1
+    return column if pa.types.is_dictionary(column.type) else decoded(column)

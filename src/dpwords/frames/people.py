@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +16,6 @@ from dpwords.core.checks import positive_number
 from dpwords.core.scaled import Floats, Integers
 from dpwords.errors import InvalidValue, named
 from dpwords.privacy.guarantees import checked_epsilon
-
-Split = Literal["equal", "first"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +34,7 @@ class Division:
 
     epsilon: float  # of the mechanism
     budget: float | None = None
-    split: Split | None = None
+    split: str | None = None  # "equal" or "first"
 
     @classmethod
     def of(cls, epsilon: float, budget: float | None, split: str | None) -> Division:
@@ -53,7 +50,7 @@ class Division:
             raise InvalidValue(
                 "split is 'equal', the same ε for all words of a person, or 'first', as many as the budget pays"
             )
-        division = cls(epsilon, total, "first" if split == "first" else "equal")
+        division = cls(epsilon, total, split or "equal")
         if division.words == 0:
             raise InvalidValue(
                 f"the budget {budget:g} is below the ε = {epsilon:g} of one word: take a smaller epsilon"
@@ -73,6 +70,14 @@ class Division:
             return np.full(len(numbers), self.epsilon)
         distinct, positions = np.unique(numbers, return_inverse=True)
         return np.array([_part(self.budget, number) for number in distinct.tolist()])[positions.ravel()]
+
+    def out(self, numbers: Integers) -> Integers:
+        """How many words come out of people who have so many."""
+        return numbers if self.words is None else np.minimum(numbers, self.words)
+
+    def paid(self, numbers: Integers) -> Floats:
+        """The ε of all words together of people who have so many."""
+        return self.spent(numbers) * self.out(numbers)
 
     def each(self, person: Integers, numbers: Integers) -> Floats:
         """The ε of each word, from the person of each word and the number of words of each person.
@@ -106,14 +111,13 @@ class PeopleFacts:
     @classmethod
     def of(cls, numbers: Integers, division: Division) -> PeopleFacts:
         """From the number of words of each person."""
-        out = numbers if division.words is None else np.minimum(numbers, division.words)
-        spent = out * division.spent(numbers)
+        spent = division.paid(numbers)
         return cls(
             len(numbers),
             int(numbers.sum()),
             int(numbers.max(initial=0)),
             float(np.median(numbers)) if len(numbers) else 0.0,
-            int((numbers - out).sum()),
+            int((numbers - division.out(numbers)).sum()),
             float(spent.max(initial=0.0)),
             float(np.median(spent)) if len(numbers) else 0.0,
             str(division),

@@ -36,16 +36,6 @@ _WORDS = 10**15  # at most so many words are stated; more would be no table
 
 def receipt(mechanism: Private, recipe: Recipe, words: int) -> dict[str, Any]:
     """The receipt of so many words that a mechanism has released; `recipe` is what `Recipe.for_receipt` returns."""
-    return _public_facts(mechanism, recipe) | {"words": words}
-
-
-def is_of(document: Mapping[str, Any], mechanism: Private, recipe: Recipe) -> bool:
-    """Whether a receipt is one of a release by this mechanism with this recipe."""
-    facts = json.loads(encoded(_public_facts(mechanism, recipe)))
-    return all(document.get(name) == value for name, value in facts.items())
-
-
-def _public_facts(mechanism: Private, recipe: Recipe) -> dict[str, Any]:
     return {
         "receipt": _FORMAT,
         "version": __version__,
@@ -56,7 +46,14 @@ def _public_facts(mechanism: Private, recipe: Recipe) -> dict[str, Any]:
         "guarantee": str(mechanism.guarantee),
         "language": language_hash(mechanism),
         "recipe": recipe.document(),
+        "words": words,
     }
+
+
+def is_of(document: Mapping[str, Any], mechanism: Private, recipe: Recipe) -> bool:
+    """Whether a receipt is one of a release by this mechanism with this recipe, of however many words."""
+    facts = json.loads(encoded(receipt(mechanism, recipe, 0)))
+    return all(document.get(name) == value for name, value in facts.items() if name != "words")
 
 
 def language_hash(mechanism: Private) -> str:

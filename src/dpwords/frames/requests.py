@@ -7,13 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpwords.errors import InvalidValue, named
-from dpwords.frames.answers import answer_column
-from dpwords.frames.batches import BatchRelease
+from dpwords.frames.batches import BatchRelease, WordRule
 from dpwords.frames.columns import checked_column, named_columns
-from dpwords.frames.faults import WordRule
 from dpwords.frames.long import CASE, SYMBOL, LongWords
 from dpwords.frames.people import Division
-from dpwords.frames.shapes import shape_of
+from dpwords.frames.shapes import answer_shape, shape_of
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
 from dpwords.recipes.recipe import Recipe
@@ -115,8 +113,6 @@ class Request:
         fixed = mechanism.distance != "levenshtein"
         where = (self.column, self.columns, self.separator)
         shape = shape_of(schema, mechanism.language, *where, same_length=fixed, declared=declared)
-        if mechanism.answers is not None:
-            shape = answer_column(shape, mechanism.answers, mechanism.language.alphabet)
         given = [checked_column(schema.names, name) for name in (self.id, self.by) if name is not None]
         if set(given) & set(shape.columns):
             raise InvalidValue("a column of words cannot be the id or the person as well: name another column")
@@ -126,8 +122,9 @@ class Request:
             shape,
             key,
             id=self.id,
-            invalid="skip" if self.invalid == "skip" else "fail",
+            invalid=self.invalid,
             output=None if output is None else tuple(output),
             rule=WordRule(mechanism, self.inside, self.row),
             named=self.named,
+            answers=None if mechanism.answers is None else answer_shape(shape, mechanism.answers),
         )

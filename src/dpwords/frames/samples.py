@@ -6,7 +6,7 @@ The owner confirms or corrects the guess. Nothing that is guessed here reaches a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -17,9 +17,9 @@ from dpwords.errors import InvalidValue, TooLarge, within_memory
 from dpwords.frames.coders import is_list, is_text, plain_kind
 from dpwords.frames.columns import checked_column, named_columns
 from dpwords.frames.long import CASE, ORDER, SYMBOL
-from dpwords.frames.passes import TableSource
-from dpwords.frames.readers import TableReader, empty_batch
 from dpwords.frames.requests import Request
+from dpwords.frames.rows import TableReader, empty_batch
+from dpwords.frames.sources import TableSource
 from dpwords.frames.tuning import FEWEST_ALIKE, FEWEST_STEPS, MOST_SYMBOLS, SAMPLE
 
 _SEPARATORS = (";", "->", ">", "|", ",", " ", "/", "-", "_")
@@ -77,7 +77,7 @@ def _distinct(source: TableSource, columns: Sequence[str], symbols: Callable[[An
             for name in columns:
                 values = batch.column(name)
                 plain = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
-                found.update(_known(pc.unique(symbols(plain)).cast(pa.string())))
+                found.update(pc.unique(symbols(plain)).cast(pa.string()).drop_null().to_pylist())
             if len(found) > MOST_SYMBOLS:
                 raise TooLarge(f"more than {MOST_SYMBOLS:,} symbols occur here: check where the words are")
     except pa.ArrowException:
@@ -86,13 +86,7 @@ def _distinct(source: TableSource, columns: Sequence[str], symbols: Callable[[An
 
 
 def _characters(texts: Any) -> Any:
-    return pa.array(sorted(set("".join(_known(texts.cast(pa.string()))))))
-
-
-def _known(values: Any) -> list[str]:
-    """The values of an array that are not null."""
-    known: list[str] = values.drop_null().to_pylist()
-    return known
+    return pa.array(sorted(set("".join(texts.cast(pa.string()).drop_null().to_pylist()))))
 
 
 def _is_readable(reader: TableReader, name: str) -> bool:
@@ -112,22 +106,24 @@ def guessed(sample: Any, header: bool = True) -> Request:
     Request(column='route', columns=None, case=None, symbol=None, order=None, separator='>', id=None, by='user', ...)
     """
     sample = sample.slice(0, SAMPLE)
-    person = next((name for name in sample.schema.names if _plain_name(name) in _PEOPLE), None)
+    names, person = sample.schema.names, _called(_PEOPLE, sample.schema.names)
     log = _log(sample)
     if log is not None:
         return Request(case=log[0], symbol=log[1], order=log[2], by=person)
     lists = [field.name for field in sample.schema if is_list(field.type)]
     if lists:
-        return Request(column=_likely(lists), by=person)
-    steps = _steps(sample, header)
+        return Request(column=_called(_WORDS, lists) or lists[0], by=person)
+    kept = [field.name for field in sample.schema if is_text(plain_kind(field.type))]
+    texts = {name: [value or "" for value in sample.column(name).to_pylist()] for name in kept}
+    steps = _steps(names if header else (), texts)
     if steps is not None:
         return Request(columns=tuple(steps), by=person)
-    texts = {name: _texts(sample, name) for name in _text_columns(sample) if name != person}
+    texts.pop(person or "", None)
     if not texts:
         return Request(by=person)
     separators = {name: separator_of(values) for name, values in texts.items()}
-    named = [name for name in texts if _plain_name(name) in _WORDS]
-    column = named[0] if named else max(texts, key=lambda name: _symbols_in_each(texts[name], separators[name]))
+    longest = max(texts, key=lambda name: _symbols_in_each(texts[name], separators[name]))
+    column = _called(_WORDS, texts) or longest
     return Request(column=column, separator=separators[column], by=person)
 
 
@@ -149,23 +145,21 @@ def separator_of(texts: Sequence[str]) -> str | None:
 
 def _log(sample: Any) -> tuple[str, str, str | None] | None:
     """The columns of the case, the symbol and the order, if this seems to be an event log."""
-    found = [
-        next((name for name in sample.schema.names if name.strip().lower() in known), None)
-        for known in (_CASES, _SYMBOLS, _ORDERS)
-    ]
-    case, symbol, order = found
+    plain = {name: name.strip().lower() for name in sample.schema.names}
+    every = (_CASES, _SYMBOLS, _ORDERS)
+    case, symbol, order = (next((name for name in plain if plain[name] in known), None) for known in every)
     if case is None or symbol is None:
         return None
     cases = sample.column(case).to_pylist()
     return (case, symbol, order) if len(set(map(str, cases))) < len(cases) or case == CASE else None
 
 
-def _steps(sample: Any, header: bool) -> Sequence[str] | None:
+def _steps(names: Sequence[str], texts: Mapping[str, Sequence[str]]) -> Sequence[str] | None:
     """The columns that seem to be one for each step: numbered names, or the same few texts in one after the other."""
-    numbered = _longest(sample.schema.names, _follows) if header else []
+    numbered = _longest(names, _follows)
     if len(numbered) >= FEWEST_STEPS:
         return numbered
-    values = {name: set(_texts(sample, name)) - {""} for name in _text_columns(sample)}
+    values = {name: set(every) - {""} for name, every in texts.items()}
     alike = _longest(list(values), lambda one, other: 2 * len(values[one] & values[other]) > len(values[other]) > 0)
     return alike if len(alike) >= FEWEST_ALIKE else None
 
@@ -186,20 +180,12 @@ def _follows(one: str, other: str) -> bool:
     return first[1] == second[1] and int(second[2]) == int(first[2]) + 1
 
 
-def _likely(names: Sequence[str]) -> str:
-    return next((name for name in names if _plain_name(name) in _WORDS), names[0])
-
-
-def _plain_name(name: str) -> str:
-    return name.strip().lower().removesuffix("_id").removesuffix("id") if name.lower() != "id" else name
-
-
-def _text_columns(sample: Any) -> list[str]:
-    return [field.name for field in sample.schema if is_text(plain_kind(field.type))]
-
-
-def _texts(sample: Any, name: str) -> list[str]:
-    return [value or "" for value in sample.column(name).to_pylist()]
+def _called(known: set[str], names: Iterable[str]) -> str | None:
+    """The first of some names that is a known one, perhaps with "id" after it."""
+    plain = {
+        name: name.strip().lower().removesuffix("_id").removesuffix("id") for name in names if name.lower() != "id"
+    }
+    return next((name for name in plain if plain[name] in known), None)
 
 
 def _symbols_in_each(texts: Sequence[str], separator: str | None) -> float:

@@ -2,15 +2,20 @@
 
 A shape is a value that is made for one schema and one alphabet. It reads a batch of rows into symbol codes and writes
 released codes back, in columns of the same types. Words in long format, one row for each symbol, are in `long`.
+
+The answers of a report take the place of the words, in one column. A column of lists becomes one of lists of items, and
+a column of text stays text. Words that were spread over columns, or over the rows of an event log, are answered in one
+list for each word.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +25,7 @@ from numpy.typing import NDArray
 from dpwords.core.encoding import Codes, Ragged, code_type
 from dpwords.core.symbols import Alphabet
 from dpwords.errors import InvalidValue, named
+from dpwords.frames.arrays import bare_kind
 from dpwords.frames.coders import (
     Coder,
     coder_of,
@@ -29,14 +35,18 @@ from dpwords.frames.coders import (
     is_text,
     kind_name,
     names_of,
+    own_kind,
     plain_kind,
     symbols_as,
     written_kind,
 )
 from dpwords.frames.columns import NoColumn, checked_column, named_columns
-from dpwords.frames.copies import bare_kind
 from dpwords.languages.language import Language
+from dpwords.mechanisms.mechanism import NamedItems
 from dpwords.recipes.notation import Notation
+
+_TEXT = (pa.large_string(),)
+ANSWER = "answer"  # the column of the answers, where words have no column of their own
 
 
 class Fault(IntEnum):
@@ -59,84 +69,73 @@ class Found:
     faults: NDArray[np.uint8]  # of each row, a `Fault`: those that can be seen without knowing the language
 
 
-class Shape(Protocol):
+@dataclass(frozen=True)
+class Shape(ABC):
     """What every shape does."""
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the columns that hold the words."""
+    columns: tuple[str, ...]  # the names of those that hold the words
+    written: tuple[Any, ...]  # the Arrow types in which they are written
+    alphabet: Alphabet
+    kinds: tuple[Any, ...]  # the Arrow types of symbols in them, as they are read
 
     @property
-    def released(self) -> tuple[str, ...]:
-        """The names of the columns that hold what is released."""
+    def _kinds_out(self) -> tuple[Any, ...]:
+        """The Arrow types of symbols, as they are written."""
+        return self.written
 
+    @cached_property
+    def _coders(self) -> list[Coder]:
+        return [coder_of(self.alphabet.symbols, kind) for kind in self.kinds]
+
+    @cached_property
+    def _symbols(self) -> list[Any]:
+        return [symbols_as(self.alphabet.symbols, kind) for kind in self._kinds_out]
+
+    @abstractmethod
     def read(self, batch: Any) -> Found:
         """The words of an Arrow record batch. Cost: their symbols, at the speed of arrays."""
 
+    @abstractmethod
     def write(self, words: Ragged) -> list[Any]:
-        """The columns that hold these words, or what was released instead of them."""
+        """The columns that hold these words."""
 
 
 @dataclass(frozen=True)
-class _OneColumn:
-    """Each word is in one column."""
-
-    column: str
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return (self.column,)
-
-    @property
-    def released(self) -> tuple[str, ...]:
-        return self.columns
-
-
-@dataclass(frozen=True)
-class ListWords(_OneColumn):
+class ListWords(Shape):
     """Each word is a list of symbols."""
 
-    kind: Any  # the column's Arrow type
-    written: Any  # the Arrow type in which it is written
-    alphabet: Alphabet
-
-    @cached_property
-    def _coder(self) -> Coder:
-        return coder_of(self.alphabet.symbols, self.kind.value_type)
-
-    @cached_property
-    def _symbols(self) -> Any:
-        return symbols_as(self.alphabet.symbols, self.written.value_type)
+    @property
+    def _kinds_out(self) -> tuple[Any, ...]:
+        return (self.written[0].value_type,)
 
     def read(self, batch: Any) -> Found:
-        column = batch.column(self.column)
+        column = batch.column(self.columns[0])
         missing = column.is_null().to_numpy(zero_copy_only=False)
         lengths = pc.list_value_length(column).fill_null(0).to_numpy(zero_copy_only=False)
         lengths = np.where(missing, 0, lengths)  # lists of one length have it even where they are null
-        words = Ragged(self._coder.codes(column.flatten()), np.cumsum(lengths, dtype=np.int64))
+        words = Ragged(self._coders[0].codes(column.flatten()), np.cumsum(lengths, dtype=np.int64))
         return Found(words, np.where(missing, np.uint8(Fault.MISSING), np.uint8(Fault.NONE)))
 
     def write(self, words: Ragged) -> list[Any]:
-        values = self._symbols.take(pa.array(words.values))
-        if pa.types.is_fixed_size_list(self.written):
-            return [pa.FixedSizeListArray.from_arrays(values, self.written.list_size)]
+        (written,) = self.written
+        values = self._symbols[0].take(pa.array(words.values))
+        if pa.types.is_fixed_size_list(written):
+            return [pa.FixedSizeListArray.from_arrays(values, written.list_size)]
         ends = np.concatenate([[0], words.ends])
-        if pa.types.is_list(self.written):
+        if pa.types.is_list(written):
             return [pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values)]
         return [pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), values)]
 
 
 @dataclass(frozen=True)
-class TextWords(_OneColumn):
+class TextWords(Shape):
     """Each word is a text: single characters, or names of symbols with a separator between them."""
 
-    written: Any  # the Arrow type in which the column is written
-    alphabet: Alphabet
     separator: str | None  # "" for single characters, None for white space
 
-    @cached_property
-    def _coder(self) -> Coder:
-        return coder_of(self.alphabet.symbols, pa.large_string())
+    @property
+    def _kinds_out(self) -> tuple[Any, ...]:
+        return self.kinds
 
     @cached_property
     def _points(self) -> Codes:
@@ -158,15 +157,8 @@ class TextWords(_OneColumn):
             codes[byte] = code
         return bytes(codes), text.encode().ljust(256, b"\0")
 
-    @cached_property
-    def _pieces(self) -> Any:
-        """What each symbol adds to a text: its name and a separator, and then for each symbol its name alone."""
-        names = names_of(self.alphabet.symbols)
-        between = " " if self.separator is None else self.separator
-        return pa.array([name + between for name in names] + names, pa.large_string())
-
     def read(self, batch: Any) -> Found:
-        column = batch.column(self.column).cast(pa.large_string())
+        column = batch.column(self.columns[0]).cast(pa.large_string())
         faults = np.where(column.is_null().to_numpy(zero_copy_only=False), Fault.MISSING, Fault.NONE).astype(np.uint8)
         texts = column.fill_null("")
         return Found(self._characters(texts) if self.separator == "" else self._names(texts), faults)
@@ -190,64 +182,44 @@ class TextWords(_OneColumn):
             lists = pc.split_pattern(texts, self.separator)
         empty = pc.equal(texts, "").to_numpy(zero_copy_only=False)
         lengths = pc.list_value_length(lists).to_numpy(zero_copy_only=False)
-        codes = self._coder.codes(lists.flatten())
+        codes = self._coders[0].codes(lists.flatten())
         if empty.any():  # an empty text is the empty word, not a word of one nameless symbol
             codes = np.delete(codes, np.cumsum(lengths)[empty] - 1)
             lengths = np.where(empty, 0, lengths)
         return Ragged(codes, np.cumsum(lengths, dtype=np.int64))
 
     def write(self, words: Ragged) -> list[Any]:
-        ends = np.concatenate([[0], words.ends])
+        ends, (written,) = np.concatenate([[0], words.ends]), self.written
         if self._bytes is not None:
-            marks: Any = words.values.astype(np.uint8, copy=False).tobytes().translate(self._bytes[1])
+            marks = words.values.astype(np.uint8, copy=False).tobytes().translate(self._bytes[1])
+            buffers = [None, pa.py_buffer(ends), pa.py_buffer(marks)]
+            texts = pa.Array.from_buffers(pa.large_string(), len(words), buffers)
         else:
-            codes = words.values.astype(np.int64)
-            codes[words.ends[words.sizes > 0] - 1] += len(self.alphabet)  # no separator after the last symbol
-            offsets, marks = contents_of(self._pieces.take(pa.array(codes)))
-            ends = (offsets - offsets[0])[ends]
-        buffers = [None, pa.py_buffer(ends), pa.py_buffer(marks)]
-        texts = pa.Array.from_buffers(pa.large_string(), len(words), buffers)
-        if pa.types.is_dictionary(self.written):  # of the words that were drawn
-            return [texts.cast(self.written.value_type).dictionary_encode()]
-        return [texts.cast(self.written)]
+            names = pa.LargeListArray.from_arrays(ends, self._symbols[0].take(pa.array(words.values)))
+            between = " " if self.separator is None else self.separator
+            texts = pc.binary_join(names, pa.scalar(between, pa.large_string()))
+        if pa.types.is_dictionary(written):  # of the words that were drawn
+            return [texts.cast(written.value_type).dictionary_encode()]
+        return [texts.cast(written)]
 
 
 @dataclass(frozen=True)
-class WideWords:
+class WideWords(Shape):
     """Each word is spread over columns, one for each step; nulls at the end of a row make its word shorter.
 
     Empty text counts as null: in a file of text nothing else can say that there is no value.
     """
 
-    columns: tuple[str, ...]
-    kinds: tuple[Any, ...]
-    written: tuple[Any, ...]  # the Arrow types in which the columns are written
-    alphabet: Alphabet
-
-    @property
-    def released(self) -> tuple[str, ...]:
-        return self.columns
-
-    @cached_property
-    def _coders(self) -> list[Coder]:
-        return [coder_of(self.alphabet.symbols, kind) for kind in self.kinds]
-
-    @cached_property
-    def _symbols(self) -> list[Any]:
-        return [symbols_as(self.alphabet.symbols, kind) for kind in self.written]
-
     def read(self, batch: Any) -> Found:
         cells = [batch.column(name) for name in self.columns]
         codes = np.stack([coder.codes(cell) for coder, cell in zip(self._coders, cells, strict=True)], axis=1)
         valid = np.stack([_present(cell) for cell in cells], axis=1)
-        lengths = valid.sum(axis=1)
         gap = (valid[:, 1:] & ~valid[:, :-1]).any(axis=1)
         faults = np.where(gap, np.uint8(Fault.GAP), np.uint8(Fault.NONE))
-        return Found(Ragged(codes[valid], np.cumsum(lengths, dtype=np.int64)), faults)
+        return Found(Ragged(codes[valid], np.cumsum(valid.sum(axis=1), dtype=np.int64)), faults)
 
     def write(self, words: Ragged) -> list[Any]:
-        lengths = words.sizes
-        valid = np.arange(len(self.columns)) < lengths[:, None]
+        valid = np.arange(len(self.columns)) < words.sizes[:, None]
         codes = np.zeros(valid.shape, dtype=words.values.dtype)
         codes[valid] = words.values
         return [
@@ -297,7 +269,7 @@ def shape_of(
                 "into one column, or use a mechanism under Hamming distance"
             )
         kinds = tuple(schema.field(name).type for name in names)
-        return WideWords(names, kinds, tuple(map(written, names)), alphabet)
+        return WideWords(names, tuple(map(written, names)), alphabet, kinds)
     name = _only_column(schema) if column is None else checked_column(schema.names, column)
     kind = schema.field(name).type
     if is_list(kind):
@@ -310,7 +282,7 @@ def shape_of(
                 "this mechanism changes the lengths of words, and this column has lists of one length: change its type "
                 "to lists of any length"
             )
-        return ListWords(name, kind, written(name), alphabet)
+        return ListWords((name,), (written(name),), alphabet, (kind.value_type,))
     if not is_text(plain_kind(kind)):
         raise InvalidValue(
             f"words are in a column of lists or of text, and this one has type {kind_name(kind)}: name another "
@@ -318,24 +290,7 @@ def shape_of(
         )
     _ = Notation(language, separator)  # raises if the symbols cannot be distinguished in a text
     by_character = separator is None and alphabet.of_characters
-    return TextWords(name, written(name), alphabet, "" if by_character else separator)
-
-
-def released_names(names: Sequence[str], shape: Shape) -> list[str]:
-    """The columns of a table with columns of these names once its words are released.
-
-    If what is released has a column of its own, it stands where the first column of the words was.
-    """
-    if shape.released == shape.columns:
-        return list(names)
-    position = names.index(shape.columns[0])
-    before, after = (
-        [name for name in some if name not in shape.columns] for some in (names[:position], names[position:])
-    )
-    for name in shape.released:
-        if name in before or name in after:
-            raise InvalidValue(f"what is released goes into a new column, {name}, and there is one already: rename it")
-    return [*before, *shape.released, *after]
+    return TextWords((name,), (written(name),), alphabet, _TEXT, "" if by_character else separator)
 
 
 def _only_column(schema: Any) -> str:
@@ -355,3 +310,46 @@ def _present(cells: Any) -> NDArray[np.bool_]:
     text = is_text(plain_kind(cells.type))
     there = pc.not_equal(cells.cast(pa.large_string()), "").fill_null(False) if text else cells.is_valid()
     return np.asarray(there.to_numpy(zero_copy_only=False))
+
+
+def answer_shape(words: Shape, answers: NamedItems) -> Shape:
+    """Where the answers about these words go: the items that are named for each of them are the symbols there."""
+    (name, *_), (out, *_) = words.columns, words.written
+    if isinstance(words, TextWords):
+        return _text(name, out, words.separator, answers)
+    inner = out.value_type if isinstance(words, ListWords) else out
+    ends = [end for item in answers.items for end in (item if answers.question == "transitions" else (item,))]
+    kind = plain_kind(inner) if set(ends) <= set(words.alphabet.symbols) else own_kind(ends)  # states, but moves here
+    kind = pa.list_(kind) if answers.question == "transitions" else kind
+    kind = pa.large_list(kind) if pa.types.is_large_list(out) else pa.list_(kind)
+    found = _listed(ANSWER if isinstance(words, WideWords) else name, kind, answers)
+    found.write(Ragged(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)))  # raises if items cannot be values
+    return found
+
+
+def released_answers(schema: Any, answers: NamedItems, column: str, separator: str | None) -> Shape:
+    """What reads answers in a column of a released table, each item as its number."""
+    kind = schema.field(checked_column(schema.names, column)).type
+    if is_list(kind):
+        return _listed(column, kind, answers)
+    if not is_text(plain_kind(kind)):
+        raise InvalidValue(
+            f"answers are lists or text, and column {column} has type {kind_name(kind)}: name another column"
+        )
+    return _text(column, kind, separator, answers)
+
+
+def _listed(column: str, kind: Any, answers: NamedItems) -> ListWords:
+    """What reads and writes items in lists."""
+    return ListWords((column,), (kind,), Alphabet(answers.items), (kind.value_type,))
+
+
+def _text(column: str, kind: Any, separator: str | None, answers: NamedItems) -> TextWords:
+    """What reads and writes items as text, with the separator of the words between them, or a space."""
+    separator = separator or None
+    if any(name.split(separator) != [name] for name in answers.names):
+        raise InvalidValue(
+            "an item is empty, or contains what separates items in a text: choose another separator, or put words into "
+            "lists"
+        )
+    return TextWords((column,), (kind,), Alphabet(answers.names), _TEXT, separator)

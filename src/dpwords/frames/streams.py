@@ -9,6 +9,7 @@ import hmac
 import io
 import lzma
 import os
+import shutil
 import stat
 import sys
 import tempfile
@@ -16,7 +17,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, Literal
 
 from dpwords.errors import DPWordsError, InvalidValue, TooLarge, named, unchained
 from dpwords.frames.tuning import CHUNK, LONGEST_LINE
@@ -47,6 +48,28 @@ class Input:
         """The file, at its beginning."""
         self.file.seek(0)
         return self.file
+
+    def lines(self, packing: Packing | None) -> Iterator[str]:
+        """The lines of UTF-8 text, unpacked, with their line ends, and without a byte-order mark.
+
+        Raises `TooLarge` before a line of more than 16 MiB is in memory, and `InvalidValue` where the text is not
+        UTF-8.
+        """
+        file, name, number, coding = self.rewound(), self.name, 0, "utf-8-sig"
+        if packing is not None:
+            file = io.BufferedReader(_compressed(file, packing, "rb"), CHUNK)
+        while line := file.readline(LONGEST_LINE + 1):
+            number += 1
+            if len(line) > LONGEST_LINE:
+                most = LONGEST_LINE // 2**20
+                raise TooLarge(f"line {number} of {name} is longer than {most} MiB: split it into words")
+            if b"\0" in line:
+                raise InvalidValue(f"line {number} of {name} has a null byte, which text has not: check its format")
+            try:
+                yield line.decode(coding)
+            except UnicodeDecodeError:
+                raise InvalidValue(f"line {number} of {name} is not UTF-8 text: convert the file to UTF-8") from None
+            coding = "utf-8"
 
     def digest(self, key: bytes) -> str:
         """A keyed hash of all bytes, which says nothing to those who do not have the key."""
@@ -98,56 +121,23 @@ def errors_of_reading(name: str, kind: str) -> Iterator[None]:
             ) from None
 
 
-def unpacked(file: IO[bytes], packing: Packing | None) -> IO[bytes]:
-    """A file's content as a stream of bytes; closing it leaves the file open."""
-    if packing is None:
-        return file
-    if packing == "gz":
-        raw: Any = gzip.GzipFile(fileobj=file, mode="rb")
-    elif packing == "zst":
-        raw = _zstandard("CompressedInputStream", file, "r")
-    else:
-        raw = (bz2.BZ2File if packing == "bz2" else lzma.LZMAFile)(file, "rb")
-    return io.BufferedReader(raw, CHUNK)
-
-
-def packed(file: IO[bytes], packing: Packing | None) -> IO[bytes]:
+def packed(file: IO[bytes], packing: Packing | None) -> Any:
     """A stream that compresses what is written to it; closing it leaves the file open. Equal content, equal bytes."""
-    if packing is None:
-        return shared(file)
+    return Shared(file) if packing is None else _compressed(file, packing, "wb")
+
+
+def _compressed(file: IO[bytes], packing: Packing, mode: Literal["rb", "wb"]) -> Any:
     if packing == "gz":
-        return gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0)  # type: ignore[return-value]
+        return gzip.GzipFile(filename="", fileobj=file, mode=mode, mtime=0)
     if packing == "zst":
-        return cast(IO[bytes], _zstandard("CompressedOutputStream", file, "w"))
-    return (bz2.BZ2File if packing == "bz2" else lzma.LZMAFile)(file, "wb")
+        import pyarrow as pa
+
+        stream = pa.CompressedInputStream if mode == "rb" else pa.CompressedOutputStream
+        return stream(pa.PythonFile(Shared(file), mode[0]), "zstd")
+    return (bz2.BZ2File if packing == "bz2" else lzma.LZMAFile)(file, mode)
 
 
-def _zstandard(kind: str, file: IO[bytes], mode: str) -> Any:
-    import pyarrow as pa
-
-    return getattr(pa, kind)(pa.PythonFile(_Shared(file), mode), "zstd")
-
-
-def lines(file: IO[bytes], name: str) -> Iterator[str]:
-    """The lines of UTF-8 text with their line ends, without a byte-order mark.
-
-    Raises `TooLarge` before a line of more than 16 MiB is in memory, and `InvalidValue` where the text is not UTF-8.
-    """
-    number, coding = 0, "utf-8-sig"
-    while line := file.readline(LONGEST_LINE + 1):
-        number += 1
-        if len(line) > LONGEST_LINE:
-            raise TooLarge(f"line {number} of {name} is longer than {LONGEST_LINE // 2**20} MiB: split it into words")
-        if b"\0" in line:
-            raise InvalidValue(f"line {number} of {name} has a null byte, which text has not: check its format")
-        try:
-            yield line.decode(coding)
-        except UnicodeDecodeError:
-            raise InvalidValue(f"line {number} of {name} is not UTF-8 text: convert the file to UTF-8") from None
-        coding = "utf-8"
-
-
-class _Shared(io.RawIOBase):
+class Shared(io.RawIOBase):
     """A file that others read or write, and which stays open when they close it."""
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -184,11 +174,6 @@ class Nowhere(io.RawIOBase):
         return len(content)
 
 
-def shared(file: IO[bytes]) -> IO[bytes]:
-    """The file for a library that closes what it gets."""
-    return cast(IO[bytes], _Shared(file))
-
-
 def _standard_input() -> IO[bytes]:
     if sys.stdin is None or sys.stdin.isatty():
         raise InvalidValue(f"nothing comes from standard input: name a file with {named('input')}, or redirect one")
@@ -202,7 +187,6 @@ def _opened(path: str) -> IO[bytes]:
 
 def _copied(file: IO[bytes]) -> IO[bytes]:
     copy = tempfile.TemporaryFile()  # noqa: SIM115
-    while chunk := file.read(CHUNK):
-        copy.write(chunk)
+    shutil.copyfileobj(file, copy, CHUNK)
     copy.flush()
     return copy

@@ -98,7 +98,12 @@ class Unfinished:
         with (self.folder / "run").open("wb") as file:
             _write_durably(file, json.dumps(facts, indent=1).encode())
         sync_directory(self.folder)
-        (self.folder / "run").replace(self.folder / "run.json")
+        try:
+            (self.folder / "run").replace(self.folder / "run.json")
+        except OSError:
+            if self.is_begun:  # the system had renamed the file before it failed
+                self.forget()
+            raise
         sync_directory(self.folder)
         sync_directory(self.folder.parent)
 

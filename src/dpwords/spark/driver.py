@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -14,13 +15,13 @@ from dpwords import __version__, errors
 from dpwords.core.keyed import Key
 from dpwords.errors import InvalidValue
 from dpwords.frames.batches import BatchRelease
-from dpwords.frames.ids import checked_ids
+from dpwords.frames.columns import checked_ids, refuse_twins
 from dpwords.frames.long import Events, Form, LongWords
-from dpwords.frames.readers import empty_batch
 from dpwords.frames.requests import Request
+from dpwords.frames.rows import empty_batch
 from dpwords.mechanisms.mechanism import OutputKind
 from dpwords.mechanisms.private import Private
-from dpwords.spark.workers import SURVEY, OnWorkers, Shipment
+from dpwords.spark.workers import SURVEY, Shipment
 
 _SAME = (kinds.IntegerType, kinds.LongType, kinds.FloatType, kinds.DoubleType)  # numbers that an order column keeps
 _LONG = (kinds.ByteType, kinds.ShortType, kinds.DecimalType)  # numbers that become long ones
@@ -80,8 +81,7 @@ def _checked(dataframe: Any) -> DataFrame:
         raise InvalidValue(
             "a stream has no end, and words are checked before any is drawn: release each part, with foreachBatch"
         )
-    if len(set(dataframe.columns)) < len(dataframe.columns):
-        raise InvalidValue("two columns of the table have the same name: rename one of them")
+    refuse_twins(dataframe.columns)
     if not dataframe._jdf.queryExecution().analyzed().deterministic():
         raise InvalidValue(
             "each action computes some values of this DataFrame anew, as by uuid(), rand() or "
@@ -125,9 +125,18 @@ def _lengths(words: DataFrame, release: BatchRelease) -> list[int]:
 
 
 def _mapped(frame: DataFrame, shared: Any, schema: Any, *, draws: bool) -> DataFrame:
-    """The batches of a frame, as the workers change them. Spark itself would misread names with dots or backticks."""
-    numbered = frame.toDF(*(f"c{number}" for number in range(len(frame.columns))))
-    return numbered.mapInArrow(OnWorkers(shared, tuple(frame.columns), draws), schema)
+    """The batches of a frame, as the workers change them. Spark itself would misread names with dots or backticks.
+
+    A worker process loads the shipment once, for all of its tasks.
+    """
+    names = list(frame.columns)
+
+    def changed(batches: Iterator[Any]) -> Iterator[Any]:
+        shipment: Shipment = shared.value
+        named = (batch.rename_columns(names) for batch in batches)
+        return shipment.released(named) if draws else shipment.surveyed(named)
+
+    return frame.toDF(*(f"c{number}" for number in range(len(names)))).mapInArrow(changed, schema)
 
 
 def _check_ids(frame: DataFrame, name: str) -> None:

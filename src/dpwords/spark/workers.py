@@ -64,17 +64,3 @@ class Shipment:
             yield
         except (UnicodeError, pa.ArrowException):
             raise InvalidValue("a worker could not read the words of a batch: check that text is valid UTF-8") from None
-
-
-@dataclass(frozen=True)
-class OnWorkers:
-    """A function of `Shipment`, for `mapInArrow`. A worker process loads the shipment once, for all of its tasks."""
-
-    shared: Any  # the broadcast variable
-    names: tuple[str, ...]  # of the columns
-    draws: bool
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        shipment: Shipment = self.shared.value
-        named = (batch.rename_columns(list(self.names)) for batch in batches)
-        return shipment.released(named) if self.draws else shipment.surveyed(named)

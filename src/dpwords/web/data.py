@@ -13,11 +13,11 @@ import pyarrow as pa
 
 from dpwords.errors import InvalidValue
 from dpwords.frames.coders import is_list, is_text
-from dpwords.frames.memory import MemoryRelease
+from dpwords.frames.jobs import MemoryRelease
 from dpwords.frames.receipts import encoded
 from dpwords.frames.requests import Request
 from dpwords.frames.samples import guessed, occurring, sample_of
-from dpwords.frames.survey import Plan
+from dpwords.frames.word_table import Plan
 from dpwords.languages.systems import written
 from dpwords.recipes.recipe import Recipe
 from dpwords.recipes.table_formats import output_name
@@ -101,7 +101,7 @@ def release(recipe: Recipe, content: bytes, progress: ShowProgress) -> Message:
         "words": plan.words,
         "spent": _spent(plan),
         "receipt": encoded(run.receipt(plan)).decode(),
-        "inside": run.receipt_is_inside,
+        "inside": not run.target_is_text,
         "between": "" if by_character else " ",
         "examples": [
             [list(map(written, before)), marked(before, after, distance)]

@@ -14,8 +14,8 @@ from dpwords.errors import InvalidValue
 from dpwords.estimate import Estimates
 from dpwords.frames import receipts
 from dpwords.frames.formats import FileForm
-from dpwords.frames.released import released as released_words
 from dpwords.frames.requests import Request
+from dpwords.frames.sources import released as released_words
 from dpwords.languages.systems import written
 from dpwords.mechanisms.private import Private
 from dpwords.recipes import code

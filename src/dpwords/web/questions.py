@@ -21,7 +21,7 @@ from dpwords.web.messages import Message
 from dpwords.web.workers import ShowProgress
 
 if TYPE_CHECKING:
-    from dpwords.frames.passes import TableSource
+    from dpwords.frames.sources import TableSource
 
 MOST_SIDE = 60  # rows and columns of a grid that can be edited
 _MOST_STATES = MOST_SIDE**2  # of a system that is drawn
@@ -138,7 +138,7 @@ def mechanism_of(recipe: Recipe, limits: Limits = DEFAULTS) -> Private:
 
 def source_of(recipe: Recipe, content: bytes) -> TableSource:
     """The table with this content, in a file that is called and written as a recipe says."""
-    from dpwords.frames.memory import memory_source
+    from dpwords.frames.sources import memory_source
 
     if recipe.input in (None, "", "-"):
         raise InvalidValue("a file needs a name that tells its format, such as data.csv: rename it")

@@ -1,22 +1,103 @@
-"""Reading what a release has written: words, or the answers of a report, back into codes."""
+"""Files with tables of words: those that are to be released or studied, and those that were released.
+
+What a release has written is read back into codes: words, or the answers of a report.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pyarrow as pa
 
 from dpwords.core.encoding import Codes, Ragged
-from dpwords.errors import InvalidValue, NotInLanguage, named
-from dpwords.frames.answers import ANSWER, released_answers
+from dpwords.errors import InvalidValue, NotInLanguage, named, within_memory
+from dpwords.frames.batches import WordRule
 from dpwords.frames.columns import NoColumn
-from dpwords.frames.faults import WordRule
-from dpwords.frames.passes import TableSource
+from dpwords.frames.formats import FileForm
 from dpwords.frames.requests import Request
-from dpwords.frames.shapes import Fault
-from dpwords.frames.word_table import WordTable
+from dpwords.frames.rows import TableReader
+from dpwords.frames.shapes import ANSWER, Fault, WideWords, released_answers
+from dpwords.frames.streams import Input, MemoryInput
+from dpwords.frames.word_table import FoundWords, WordTable
 from dpwords.mechanisms.mechanism import NamedItems
 from dpwords.mechanisms.private import Private
+from dpwords.recipes.table_formats import DELIMITED
+
+
+@dataclass(frozen=True)
+class TableSource:
+    """An open file with its format, and what reads it."""
+
+    input: Input
+    form: FileForm
+    reader: TableReader
+
+    def words(self, request: Request, mechanism: Private, key: bytes | None = None) -> WordTable:
+        """The words of the file. If its first line could have some, it has to be confirmed that it is a header."""
+        self.reader.empty_words = not mechanism.least_length
+        with self.hiding_columns():
+            table = WordTable.of(self.reader, request, mechanism, key)
+            table.survey()  # raises if something is missing that it needs
+        self._check_header(request, table)
+        return table
+
+    @contextmanager
+    def hiding_columns(self) -> Iterator[None]:
+        """Show no names of columns in an error if these could be symbols of the first word."""
+        try:
+            yield
+        except NoColumn as error:
+            if self._has_first_line:  # it could be private words
+                where = f"the first line of {self.input.name}"
+                raise InvalidValue(
+                    f"{error.fault}: see that {where} has the names of the columns, or use {named('no_header', True)}"
+                ) from None
+            raise
+
+    def _check_header(self, request: Request, table: WordTable) -> None:
+        """Raise `InvalidValue` if the first line, which is taken for a header and written, could have a private word.
+
+        It could if a symbol occurs where words are, and nobody has confirmed that the line is a header. Even a word
+        that is not in the language would have some.
+        """
+        names, alphabet = self.reader.schema.names, table.release.mechanism.language.alphabet
+        if not self._has_first_line or request.confirms_header(names):
+            return
+        text = (pa.string(),)
+        shape = table.release.shape if table.log is None else WideWords((table.log.symbol,), text, alphabet, text)
+        first = pa.RecordBatch.from_arrays([pa.array([name]) for name in names], names=names)
+        if (shape.read(first).words.values < len(alphabet)).any():
+            raise InvalidValue(
+                f"the first line of {self.input.name} could be a row of words and not the names of the columns: name "
+                f"one of its columns ({named('column')}, a range in {named('columns')}, {named('id')}, {named('by')}) "
+                f"or use {named('header', True)} if it is a header, or use {named('no_header', True)}"
+            )
+
+    @property
+    def _has_first_line(self) -> bool:
+        return self.form.kind in DELIMITED and self.form.header
+
+
+def words_in(path: str, named: str | None, request: Request, mechanism: Private, header: bool = True) -> FoundWords:
+    """All words of a file that the mechanism could release, for studies by their owner.
+
+    `named` is the format, if the suffix does not say it. A row that is no word raises the error that a release would,
+    or is left out with invalid="skip". Cost: that of reading the file; all words are in memory.
+    """
+    form = FileForm.of(path, named, header)
+    with Input(path) as opened:
+        return TableSource(opened, form, form.reader(opened)).words(request, mechanism).words()
+
+
+@within_memory()
+def memory_source(name: str, content: bytes, named: str | None = None, header: bool = True) -> TableSource:
+    """The bytes of a table in a file of this name; `named` is its format if the suffix does not say it."""
+    form = FileForm.of(name, named, header)
+    source = MemoryInput(name, content)
+    return TableSource(source, form, form.reader(source))
 
 
 @dataclass(frozen=True, eq=False)
