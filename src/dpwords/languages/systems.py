@@ -214,6 +214,36 @@ class GridWorld(TransitionSystem):
         )
 
 
+def system_of(
+    edges: Iterable[tuple[State, Symbol, State]],
+    states: Iterable[State] = (),
+    start: State | None = None,
+    accepting: Iterable[State] | None = None,
+    positions: Mapping[Any, tuple[float, float]] | None = None,
+) -> TransitionSystem:
+    """The system with these edges (state, action, next state), and with these states even if they have no edge.
+
+    An edge may be repeated. Raises `NotDeterministic` with the state and the action if an action leads from a state to
+    more than one, and `InvalidValue` if there are no states. Cost: the number of edges.
+    """
+    moves: dict[State, dict[Symbol, State]] = {state: {} for state in states}
+    for source, action, target in edges:
+        if not is_hashable(action):
+            raise InvalidValue(
+                f"the action from {written(source)} to {written(target)} is a {type(action).__name__}, which cannot be "
+                "a symbol: use text, a number or a tuple"
+            )
+        known = moves.setdefault(source, {}).setdefault(action, target)
+        if known != target:
+            raise NotDeterministic(
+                f"state {written(source)}, action {written(action)} leads to {written(known)} and {written(target)}: "
+                "a system must be deterministic, so give each branch an action of its own"
+            )
+    if not moves:
+        raise InvalidValue("a system needs at least one state, but there is none: check the source")
+    return TransitionSystem(moves, start, accepting, positions)
+
+
 def written(symbol: Symbol) -> str:
     """A state or symbol as text: the cell (0, 1) is written 0,1."""
     return ",".join(map(str, symbol)) if isinstance(symbol, tuple) else str(symbol)
