@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dpwords.core.symbols import Alphabet, Symbol
 from dpwords.errors import InvalidValue
 from dpwords.languages.expressions import ANYTHING, Expression, InOrder, Letter, OneOf, Repeated, has_negation
-from dpwords.languages.rule import Rule
+from dpwords.languages.rules import Rule
 
 _SPECIAL = frozenset("()[]{}|*+?.\\^$")
 _DEEPEST = 100  # groups inside each other

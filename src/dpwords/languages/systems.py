@@ -11,8 +11,8 @@ from dpwords.core.checks import collection, whole_number
 from dpwords.core.memory import check_memory
 from dpwords.core.symbols import Alphabet, Symbol, Word, is_hashable, symbols_of
 from dpwords.errors import InvalidValue, NotDeterministic, NotInLanguage, TooLarge, named
-from dpwords.languages.exploring import Explored, State
-from dpwords.languages.language import Language, reduced
+from dpwords.languages.exploring import State
+from dpwords.languages.language import Language
 
 
 class _AnyStart:
@@ -57,6 +57,7 @@ class TransitionSystem(Language):
             if accepting is None
             else frozenset(_known(s, known, "accepting") for s in collection(accepting, "accepting"))
         )
+        self.dead_ends = self.accepting is not None
         self._positions = None if positions is None else _checked_positions(positions, known)
         self._names_targets = all(action == target for row in moves.values() for action, target in row.items())
         self.symbols_are = "states" if self._names_targets else "moves"
@@ -115,10 +116,6 @@ class TransitionSystem(Language):
     @property
     def system(self) -> TransitionSystem:
         return self
-
-    def explored(self, most: int | None = None) -> Explored:
-        """The states that can be reached; with `accepting`, only those from which a word can be completed."""
-        return super().explored(most) if self.accepting is None else reduced(self, most)
 
     def moves(self, states: Word) -> list[Any]:
         """The actions that enter these states one after the other: the inverse of `run`, if it is unique.
