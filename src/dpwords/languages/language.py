@@ -258,6 +258,9 @@ class Combination(Derived):
         shared = sign != "|" or left.system is right.system
         candidates = [left] if sign == "-" else [left, right] if shared else []
         self._runs = next((side for side in candidates if side.system is not None), None)  # the side with the system
+        self._lead = int(
+            self._runs is right
+        )  # the side that is followed first: a system has few edges, a rule has many
         self.symbols_are = left.symbols_are if left.symbols_are == right.symbols_are else "symbols"
         if self.system is not None:
             self.symbols_are = self.system.symbols_are
@@ -274,10 +277,9 @@ class Combination(Derived):
     def follow(self, state: tuple[Any, Any]) -> Iterator[tuple[Symbol, Any]]:
         at, beside = state
         if self.sign == "&":
-            lead, other = (1, 0) if self._runs is self.right else (0, 1)  # a system has few edges, a rule has many
-            sides = self.left, self.right
+            lead, sides = self._lead, (self.left, self.right)
             for symbol, onward in sides[lead].follow(state[lead]):
-                also = self._after(sides[other], state[other], symbol)
+                also = self._after(sides[1 - lead], state[1 - lead], symbol)
                 if also is not None:
                     yield symbol, ((also, onward) if lead else (onward, also))
             return
@@ -296,8 +298,8 @@ class Combination(Derived):
         return None if over else onward
 
     def is_accepting(self, state: tuple[Any, Any]) -> bool:
-        pairs = zip((self.left, self.right), state, strict=True)
-        one, other = (at is not None and side.is_accepting(at) for side, at in pairs)
+        one = state[0] is not None and self.left.is_accepting(state[0])
+        other = state[1] is not None and self.right.is_accepting(state[1])
         return one and other if self.sign == "&" else one or other if self.sign == "|" else one and not other
 
     @property
@@ -305,10 +307,8 @@ class Combination(Derived):
         return None if self._runs is None else self._runs.system
 
     def place(self, state: tuple[Any, Any]) -> Any:
-        if self.sign == "|":
-            at, beside = state
-            return self.right.place(beside) if at is None else self.left.place(at)
-        return self.right.place(state[1]) if self._runs is self.right else self.left.place(state[0])
+        is_right = self._lead or state[0] is None
+        return self.right.place(state[1]) if is_right else self.left.place(state[0])
 
     def layer(self, state: tuple[Any, Any]) -> Any:
         sides = zip((self.left, self.right), state, strict=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from dpwords.core.symbols import Alphabet, Symbol
 from dpwords.errors import InvalidValue
-from dpwords.languages.expressions import ANYTHING, Expression, InOrder, Letter, OneOf, Repeated, has_negation
+from dpwords.languages.expressions import ANYTHING, Expression, InOrder, Letter, OneOf, Repeated, letters_of
 from dpwords.languages.rules import Rule
 
 _SPECIAL = frozenset("()[]{}|*+?.\\^$")
@@ -34,7 +34,7 @@ class Pattern(Rule):
     def __init__(self, pattern: str, separator: str | None = None, alphabet: Iterable[Symbol] | None = None) -> None:
         expression = _Parser(pattern, separator).parsed()
         super().__init__(f"re:{pattern}", expression, alphabet)
-        if alphabet is None and not has_negation(expression):
+        if alphabet is None and not any(letter.negated for letter in letters_of(expression)):
             self._alphabet, self.unbound = Alphabet(self.names), False
 
 
