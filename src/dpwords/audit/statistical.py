@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 from dpwords.audit.events import PairDistance, TellingEvent, most_telling, traits
 from dpwords.audit.exact import Audited, law_at, promise_of
 from dpwords.audit.intervals import largest_share, least_share
-from dpwords.audit.repeats import WHY, repeats
-from dpwords.audit.samplers import Sampler, checked_draws, is_ours
+from dpwords.audit.samplers import WHY, Sampler, checked_draws, is_ours, repeats
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.randomness import SeededSource, SystemSource
 from dpwords.core.symbols import PromisedDistance, Word, hamming, levenshtein, symbols_of
