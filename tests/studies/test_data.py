@@ -17,7 +17,7 @@ import pytest
 import dpwords as dw
 from commands import refused, run
 from dpwords import plots
-from dpwords.core.encoding import Ragged
+from dpwords.core.symbols import Ragged
 from dpwords.errors import InvalidValue, NotInLanguage
 from dpwords.estimate.asking import KINDS
 from dpwords.estimate.reports import reported_shares

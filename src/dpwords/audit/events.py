@@ -13,9 +13,8 @@ import numpy as np
 
 from dpwords.audit.intervals import quick_bounds
 from dpwords.audit.tuning import COUNTED, ENDS, POSITIONS, THRESHOLDS
-from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Floats
-from dpwords.core.symbols import Word
+from dpwords.core.symbols import Codes, Word
 from dpwords.spaces.exhaustive import HasLogProb
 
 PairDistance = Callable[[Any, Any], float]

@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 from dpwords.audit.tuning import FREE_LENGTH, NEAR, RATES, UNIFORM
 from dpwords.core.checks import whole_number
-from dpwords.core.encoding import Encoder
 from dpwords.core.randomness import SeededSource
-from dpwords.core.symbols import Distance, PromisedDistance, hamming, levenshtein
+from dpwords.core.symbols import Distance, Encoder, PromisedDistance, hamming, levenshtein
 from dpwords.errors import InvalidValue
 from dpwords.languages.free_words import Words
 from dpwords.languages.language import Language

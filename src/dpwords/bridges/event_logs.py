@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from dpwords.core.extras import optional
+from dpwords.core.checks import optional
 from dpwords.core.symbols import Symbol, is_hashable
 from dpwords.errors import InvalidValue, named, within_memory
 from dpwords.languages.systems import TransitionSystem, system_of

@@ -8,7 +8,7 @@ from math import isfinite
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from dpwords.core.extras import optional
+from dpwords.core.checks import optional
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.symbols import Symbol
 from dpwords.errors import InvalidValue, NotDeterministic, named

@@ -15,8 +15,7 @@ from xml.parsers import expat
 
 from dpwords.bridges.dot import from_dot
 from dpwords.bridges.packages import from_networkx
-from dpwords.core.checks import collection
-from dpwords.core.extras import optional
+from dpwords.core.checks import collection, optional
 from dpwords.core.files import AnyFile, FileContent, csv_rows, file_name, naming, read_bytes, read_text
 from dpwords.core.symbols import Symbol, is_hashable
 from dpwords.errors import InvalidValue, TooLarge, named, within_memory

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from dpwords.core.checks import collection, whole_number
-from dpwords.core.memory import check_memory
+from dpwords.core.limits import check_memory
 from dpwords.core.symbols import Alphabet, Symbol, Word, is_hashable, symbols_of
 from dpwords.errors import InvalidValue, NotDeterministic, NotInLanguage, TooLarge, named
 from dpwords.languages.exploring import State

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpwords import estimate, plots
-from dpwords.core.encoding import Ragged
 from dpwords.core.limits import DEFAULTS, Limits
-from dpwords.core.symbols import levenshtein
+from dpwords.core.symbols import Ragged, levenshtein
 from dpwords.errors import DPWordsError, InvalidValue, TooLarge
 from dpwords.estimate.asking import Asked
 from dpwords.estimate.reports import counted_answers, reported_shares
