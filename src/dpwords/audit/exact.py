@@ -187,7 +187,8 @@ def promise_of(
     A mechanism that states two different ones is refused, since users may rely on the other.
     """
     guarantee = getattr(mechanism, "guarantee", None)
-    claimed = _agreed(mechanism, "epsilon", claim_of(mechanism), claimed, "two claims: pass claimed=")
+    stated = getattr(guarantee, "nominal" if isinstance(guarantee, NotPrivate) else "epsilon", None)
+    claimed = _agreed(mechanism, "epsilon", stated, claimed, "two claims: pass claimed=")
     k = _agreed(mechanism, "k", getattr(guarantee, "k", None), k, "two values of k: pass k=")
     promised = getattr(guarantee, "distance", None)
     distance: PromisedDistance = getattr(mechanism, "distance", None) or promised or "hamming"
@@ -239,12 +240,6 @@ def _listed(
 def _rank(output: Any, symbols: frozenset[Any]) -> tuple[bool, int]:
     """First what is no word over the alphabet, then the shortest words."""
     return (symbols.issuperset(output), len(output)) if isinstance(output, tuple) else (False, 0)
-
-
-def claim_of(mechanism: Any) -> float | None:
-    """The ε that a mechanism claims, or, if it is not private, its nominal one; None if it has no guarantee."""
-    guarantee = getattr(mechanism, "guarantee", None)
-    return getattr(guarantee, "nominal" if isinstance(guarantee, NotPrivate) else "epsilon", None)
 
 
 def measured(

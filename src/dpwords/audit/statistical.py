@@ -114,7 +114,9 @@ def statistical(
     False
     """
     draws = checked_draws(draws, 4)
-    error = 1 - _checked_confidence(confidence)
+    if not isinstance(confidence, float) or not 0 < confidence < 1:
+        raise InvalidValue("confidence is between 0 and 1, and never 1: pass for example confidence=0.999")
+    error = 1 - confidence
     owner = release if is_ours(release) else getattr(release, "__self__", None)
     if is_ours(owner):
         claimed, k, promised = promise_of(owner, claimed, k)
@@ -199,9 +201,3 @@ def _checked_distance(word: Word, neighbour: Word, distance: AnyDistance) -> flo
     else:
         found = distance_between(word, neighbour, distance)
     return positive_number(found, "the distance of the two words", "two words at a finite distance")
-
-
-def _checked_confidence(confidence: float) -> float:
-    if not isinstance(confidence, float) or not 0 < confidence < 1:
-        raise InvalidValue("confidence is between 0 and 1, and never 1: pass for example confidence=0.999")
-    return confidence
