@@ -278,8 +278,10 @@ def read_system(
     """The system in a file. Options that have no effect on it are refused; `words` are "moves", "states" or None."""
     suffix = PurePath(file_name(file)).suffix.lower()
     if suffix not in SYSTEM_FILES:
+        *others, last = SYSTEM_FILES
         raise InvalidValue(
-            f"a system must be a grid or a file: write grid:15x15, or name a file that ends in {_listed(SYSTEM_FILES)}"
+            f"a system must be a grid or a file: write grid:15x15, or name a file that ends in "
+            f"{', '.join(others)} or {last}"
         )
     load, options = SYSTEM_FILES[suffix]
     values = {"start": start, "action": action, "symbols": symbols}
@@ -293,8 +295,3 @@ def read_system(
             f"a {suffix} file has words of states only, not of moves: leave out {named('words', 'moves')}{more}"
         )
     return load(file, **given)
-
-
-def _listed(names: dict[str, SystemFile]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} or {last}"

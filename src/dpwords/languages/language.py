@@ -258,9 +258,7 @@ class Combination(Derived):
         shared = sign != "|" or left.system is right.system
         candidates = [left] if sign == "-" else [left, right] if shared else []
         self._runs = next((side for side in candidates if side.system is not None), None)  # the side with the system
-        self._lead = int(
-            self._runs is right
-        )  # the side that is followed first: a system has few edges, a rule has many
+        self._lead = int(sign == "&" and self._runs is right)  # which side is followed: a system has fewer edges
         self.symbols_are = left.symbols_are if left.symbols_are == right.symbols_are else "symbols"
         if self.system is not None:
             self.symbols_are = self.system.symbols_are
@@ -275,20 +273,15 @@ class Combination(Derived):
         return self.left.initial, self.right.initial
 
     def follow(self, state: tuple[Any, Any]) -> Iterator[tuple[Symbol, Any]]:
-        at, beside = state
-        if self.sign == "&":
-            lead, sides = self._lead, (self.left, self.right)
+        lead, sides = self._lead, (self.left, self.right)
+        if state[lead] is not None:
             for symbol, onward in sides[lead].follow(state[lead]):
                 also = self._after(sides[1 - lead], state[1 - lead], symbol)
-                if also is not None:
+                if also is not None or self.sign != "&":
                     yield symbol, ((also, onward) if lead else (onward, also))
-            return
-        if at is not None:
-            for symbol, onward in self.left.follow(at):
-                yield symbol, (onward, self._after(self.right, beside, symbol))
-        if self.sign == "|" and beside is not None:
-            for symbol, onward in self.right.follow(beside):
-                if self._after(self.left, at, symbol) is None:
+        if self.sign == "|" and state[1] is not None:
+            for symbol, onward in self.right.follow(state[1]):
+                if self._after(self.left, state[0], symbol) is None:
                     yield symbol, (None, onward)
 
     def step(self, state: tuple[Any, Any], symbol: Any) -> Any:

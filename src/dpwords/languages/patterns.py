@@ -12,6 +12,7 @@ from dpwords.languages.rules import Rule
 
 _SPECIAL = frozenset("()[]{}|*+?.\\^$")
 _DEEPEST = 100  # groups inside each other
+_RANGE = re.compile(r"-[^\]]")  # what makes the symbols before and after it the ends of a range
 _TIMES = re.compile(r"\{(\d{1,6})?(,)?(\d{1,6})?\}")
 
 
@@ -126,11 +127,7 @@ class _Parser:
             if self.here >= len(self.text):
                 raise self._error("a closing bracket ] is missing")
             first = self._symbol()
-            if (
-                self.separator is None
-                and self.text[self.here : self.here + 1] == "-"
-                and self.text[self.here + 1 :][:1] not in ("]", "")
-            ):
+            if self.separator is None and _RANGE.match(self.text, self.here):
                 self.here += 1
                 last = self._symbol()
                 if last < first:

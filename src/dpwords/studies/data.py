@@ -227,7 +227,7 @@ def data(
         raise InvalidValue("there are no words to study: name a file with at least one")
     if edits == "substitutions" and int(words.sizes.min()) < k:
         raise InvalidValue(f"k is at most the length of every word, and here k = {k} is beyond some: take a smaller k")
-    asked = question or default_question(language, edits)
+    asked = question or ("transitions" if language.system is not None and edits == "substitutions" else "dfg")
     true, missing = TrueWords(words, asked), list[str]()
     makers = _makers(language, k, edits, asked, limits, missing)
     found: list[Measured] = []
@@ -270,11 +270,6 @@ def reading(language: Language, edits: Edits) -> tuple[Private, Language | None]
     if edits == "substitutions" or language.listed:
         return Exponential(language, 1.0, distance="levenshtein" if edits == "all" else "hamming"), None
     return EditChannel(language.alphabet.symbols, _LARGE), None if language.every_word else language
-
-
-def default_question(language: Language, edits: Edits) -> str:
-    """Transitions on a system whose words keep their length, otherwise the directly-follows graph."""
-    return "transitions" if language.system is not None and edits == "substitutions" else "dfg"
 
 
 def reported_question(question: str, language: Language) -> Question | None:
