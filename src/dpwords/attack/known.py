@@ -10,8 +10,7 @@ from dpwords.attack.guessing import Attack, checked_mechanism
 from dpwords.attack.listed import LikelyWords
 from dpwords.attack.results import Posterior
 from dpwords.core.checks import collection
-from dpwords.core.encoding import Codes
-from dpwords.core.symbols import symbols_of
+from dpwords.core.symbols import Codes, symbols_of
 from dpwords.errors import InvalidValue, NotInLanguage
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.models.posteriors import Known

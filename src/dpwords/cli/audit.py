@@ -293,7 +293,7 @@ def _of_channel(
 ) -> tuple[ChannelAudit, list[tuple[str, str]]]:
     """The exact audit of a channel in a file."""
     from dpwords import audit as audits
-    from dpwords.bridges.channel_files import read_channel, read_distances
+    from dpwords.bridges.probability_files import read_channel, read_distances
 
     rule = "a --channel has its own words and probabilities"
     refuse(rule, *LANGUAGE, *_MECHANISM, *_SAMPLING, "edits", "length", "statistical", "program", "timeout")

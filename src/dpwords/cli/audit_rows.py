@@ -55,7 +55,7 @@ def channel_rows(found: ChannelAudit) -> FactRows:
 
 def statistical_rows(found: StatisticalAudit, word: str, neighbour: str, any_two: bool) -> FactRows:
     """The result of a statistical audit; with `any_two`, the promise is for any two words, whatever their distance."""
-    from dpwords.audit.repeats import WHY
+    from dpwords.audit.samplers import WHY
 
     rows = [
         ("words", f"'{word}' and '{neighbour}'" + ("" if any_two else f" (distance {found.distance:g})")),

@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Floats
+from dpwords.core.symbols import Codes
 from dpwords.errors import InvalidValue, named, within_memory
 from dpwords.estimate import inversion
 from dpwords.estimate.edits import EditQuestion, answered_edits, counted_edits, least_error

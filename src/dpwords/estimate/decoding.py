@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpwords.core.compiled import kernel
-from dpwords.core.encoding import Codes
+from dpwords.core.symbols import Codes
 from dpwords.errors import InvalidValue
 from dpwords.estimate.asking import Asked
 from dpwords.mechanisms.private import Private

@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from dpwords.core.encoding import Ragged
 from dpwords.core.scaled import Floats, Integers
+from dpwords.core.symbols import Ragged
 from dpwords.errors import InvalidValue
 from dpwords.estimate.uncertainty import Answered, Moments
 from dpwords.models.edit_chains import scores_of

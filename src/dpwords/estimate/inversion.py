@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Floats
+from dpwords.core.symbols import Codes
 from dpwords.estimate.questions import RunQuestion
 from dpwords.estimate.tuning import TOO_FAR
 from dpwords.mechanisms.mechanism import Mechanism

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Integers
-from dpwords.core.symbols import Alphabet, symbols_of
+from dpwords.core.symbols import Alphabet, Codes, symbols_of
 from dpwords.errors import InvalidValue
 from dpwords.estimate.questions import RunQuestion
 from dpwords.estimate.uncertainty import Answered, answered

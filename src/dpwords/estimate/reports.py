@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dpwords.core.encoding import Ragged
 from dpwords.core.scaled import Integers
-from dpwords.core.symbols import is_hashable
+from dpwords.core.symbols import Ragged, is_hashable
 from dpwords.errors import InvalidValue, NotInLanguage
 from dpwords.estimate.results import Estimates, estimates, interval_factor, on_simplex
 from dpwords.mechanisms.mechanism import NamedItems

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dpwords.core.encoding import Ragged
-from dpwords.core.symbols import Alphabet
+from dpwords.core.symbols import Alphabet, Ragged
 from dpwords.errors import InvalidValue
 from dpwords.frames.coders import is_list, is_text, kind_name, own_kind, plain_kind
 from dpwords.frames.columns import checked_column

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from dpwords.core.encoding import Ragged, code_type
 from dpwords.core.scaled import Floats, Integers
+from dpwords.core.symbols import Ragged, code_type
 from dpwords.frames.copies import copied, schema_of
 from dpwords.frames.faults import WordRule
 from dpwords.frames.ids import checked_ids, ids_of

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Integers
+from dpwords.core.symbols import Codes
 from dpwords.errors import InvalidValue, NotInLanguage, named
 from dpwords.frames.shapes import Fault, Found
 from dpwords.languages.language import Language

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpwords.core.encoding import Codes, Ragged
+from dpwords.core.symbols import Codes, Ragged
 from dpwords.errors import InvalidValue, NotInLanguage, named
 from dpwords.frames.answers import ANSWER, released_answers
 from dpwords.frames.columns import NoColumn

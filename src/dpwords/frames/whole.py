@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dpwords.core.encoding import Ragged
 from dpwords.core.scaled import Integers
+from dpwords.core.symbols import Ragged
 from dpwords.errors import InvalidValue, named, within_memory
 from dpwords.frames.people import PeopleFacts
 from dpwords.frames.readers import ArrowRows

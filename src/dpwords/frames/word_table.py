@@ -23,9 +23,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from dpwords.core.encoding import Ragged, code_type
 from dpwords.core.limits import CORES
-from dpwords.core.symbols import Symbol
+from dpwords.core.symbols import Ragged, Symbol, code_type
 from dpwords.frames.batches import BatchRelease
 from dpwords.frames.long import LongWords
 from dpwords.frames.people import Division

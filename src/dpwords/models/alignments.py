@@ -16,12 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpwords.core import threads
-from dpwords.core.compiled import kernel
-from dpwords.core.encoding import Ragged
-from dpwords.core.limits import DEFAULTS, Limits
-from dpwords.core.memory import check_memory
+from dpwords.core.compiled import in_parts, kernel
+from dpwords.core.limits import DEFAULTS, Limits, check_memory
 from dpwords.core.scaled import Floats, Integers
+from dpwords.core.symbols import Ragged
 from dpwords.core.values import Value, read_only
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.spaces.edit_channel import Channel
@@ -69,7 +67,7 @@ class Alignments(Value):
     Equal released words are computed once.
 
     >>> import numpy as np
-    >>> from dpwords.core.encoding import Ragged
+    >>> from dpwords.core.symbols import Ragged
     >>> from dpwords.privacy.channel_parameters import best_channel
     >>> words = Ragged.of([np.array([0, 1]), np.array([0, 1]), np.array([], dtype=int)])
     >>> alignments = Alignments(words, best_channel(symbols=2, rate=4))
@@ -134,7 +132,7 @@ class Alignments(Value):
             begin, end = int(bounds[part.start]), int(bounds[part.stop])
             add_uses(*words, begin, end, self.times, position, model, uses, logs)
 
-        threads.in_parts(add, parts, cost=int(self._steps(self.words.sizes)) // parts, most=self.limits.threads)
+        in_parts(add, parts, cost=int(self._steps(self.words.sizes)) // parts, most=self.limits.threads)
         return logs, uses.sum(axis=0)
 
     def each(self, chances: Floats) -> Iterator[tuple[Floats, Floats]]:
@@ -161,7 +159,7 @@ class Alignments(Value):
                 span = begin + part.start, begin + part.stop  # noqa: B023
                 add_uses(*words, *span, ones, position, model, uses, logs)  # noqa: B023
 
-            threads.in_parts(add, size, cost=cost, most=self.limits.threads)
+            in_parts(add, size, cost=cost, most=self.limits.threads)
             yield self.times[batch], uses, logs[batch]
 
     def _counts(self, chances: Floats, uses: Floats, logs: Floats) -> Floats:

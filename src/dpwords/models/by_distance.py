@@ -14,12 +14,11 @@ from typing import NoReturn
 
 import numpy as np
 
-from dpwords.core import threads
-from dpwords.core.compiled import kernel
-from dpwords.core.encoding import Codes
+from dpwords.core.compiled import in_parts, kernel
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import SeededSource
 from dpwords.core.scaled import Floats
+from dpwords.core.symbols import Codes
 from dpwords.errors import InvalidValue, named
 from dpwords.mechanisms.exponential import Exponential
 from dpwords.models.chains import PriorWords
@@ -147,4 +146,4 @@ class DistancePasses:
             loop(codes[part], *graph, found[part])
 
         steps = len(self.graph.target) * words.shape[1] ** 2
-        threads.in_parts(fill, len(words), cost=steps, most=self.limits.threads)
+        in_parts(fill, len(words), cost=steps, most=self.limits.threads)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from dpwords.core.encoding import Ragged
 from dpwords.core.limits import Limits
 from dpwords.core.scaled import Floats
+from dpwords.core.symbols import Ragged
 from dpwords.errors import InvalidValue
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private

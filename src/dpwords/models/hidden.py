@@ -12,13 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpwords.core import threads
-from dpwords.core.compiled import kernel
-from dpwords.core.encoding import Codes
+from dpwords.core.compiled import in_parts, kernel
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream, uint64
 from dpwords.core.scaled import Floats, Integers
-from dpwords.core.symbols import Alphabet
+from dpwords.core.symbols import Alphabet, Codes
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.spaces.graph import Flags, Graph, edges_taken
 from dpwords.spaces.online_likelihoods import LikelihoodRatios
@@ -298,7 +296,7 @@ class Pass:
             seen = self.state_ratios, self.seen.rows[part], found[part]
             loops.log_likelihoods(self.hidden.steps, self.layers, factor, ending, *seen)
 
-        threads.in_parts(work, len(found), cost=len(self.layers.order), most=self.limits.threads)
+        in_parts(work, len(found), cost=len(self.layers.order), most=self.limits.threads)
         return found
 
     def expected(self, part: slice, factor: Floats, ending: Floats, every_position: bool = False) -> Expected:
@@ -329,7 +327,7 @@ class Pass:
             weights = self.layers, self.incoming, factor, ending, self.state_ratios
             kernel("hidden").sampled(self.hidden.steps, *weights, self.seen.rows[part], uniform[part], taken[part])
 
-        threads.in_parts(work, words, cost=len(self.layers.order), most=self.limits.threads)
+        in_parts(work, words, cost=len(self.layers.order), most=self.limits.threads)
         return taken
 
     @cached_property
@@ -354,7 +352,7 @@ class Pass:
                 found[number] = float(times[part] @ one.log_likelihood), one.uses @ times[part]
 
         cost = len(self.layers.order) * (self.parts[0].stop if self.parts else 1)
-        threads.in_parts(work, len(self.parts), cost=cost, most=self.limits.threads)
+        in_parts(work, len(self.parts), cost=cost, most=self.limits.threads)
         return float(sum(value for value, _ in found)), np.sum([uses for _, uses in found], axis=0)
 
 

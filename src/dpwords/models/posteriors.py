@@ -14,8 +14,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Floats
+from dpwords.core.symbols import Codes
 from dpwords.errors import TooLarge
 
 SPREAD = 3.0  # probabilities between 0 and 1 that were corrected by up to 1 are between −1 and 2

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpwords.core.encoding import Codes
 from dpwords.core.limits import Limits
 from dpwords.core.scaled import Floats, Integers
+from dpwords.core.symbols import Codes
 from dpwords.mechanisms.private import Private
 from dpwords.models.evidence import evidence_of
 from dpwords.models.hidden import Emissions, Expected, Hidden, Pass

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpwords.core.limits import DEFAULTS, Limits
-from dpwords.core.memory import check_memory
+from dpwords.core.limits import DEFAULTS, Limits, check_memory
 from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.models.tuning import LENGTHS_MISSING, LENGTHS_ROUNDS

@@ -9,7 +9,7 @@ from dpwords.errors import InvalidValue, named
 from dpwords.languages import rules
 from dpwords.languages.language import Language
 from dpwords.languages.patterns import Pattern
-from dpwords.languages.rule import Rule
+from dpwords.languages.rules import Rule
 
 _BY_NAME: dict[str, Callable[..., Rule]] = {name: getattr(rules, name) for name in rules.__all__}
 _COUNTED = ("at_least", "at_most")

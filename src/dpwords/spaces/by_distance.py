@@ -10,10 +10,10 @@ from functools import cached_property
 import numpy as np
 
 from dpwords.core import sampling, scaled
-from dpwords.core.encoding import Codes, Ragged, Rows
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Floats, Scaled
+from dpwords.core.symbols import Codes, Ragged, Rows
 from dpwords.spaces.space import Surroundings, Weights, batches
 
 

@@ -14,9 +14,9 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from dpwords.core.encoding import Codes
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.scaled import Integers
+from dpwords.core.symbols import Codes
 from dpwords.core.values import read_only
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.free_words import Words

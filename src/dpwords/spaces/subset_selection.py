@@ -10,10 +10,10 @@ from functools import cached_property
 import numpy as np
 
 from dpwords.core import sampling, scaled
-from dpwords.core.encoding import Codes, code_type
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Floats, Integers, Scaled
+from dpwords.core.symbols import Codes, code_type
 from dpwords.errors import InvalidValue
 from dpwords.spaces.questions import Answers
 from dpwords.spaces.space import batches

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from dpwords.core import sampling
-from dpwords.core.encoding import Codes
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Floats, Integers, Scaled, total
+from dpwords.core.symbols import Codes
 from dpwords.core.values import read_only
 
 

@@ -23,7 +23,7 @@ from dpwords.web.settings import mechanism_of, recipe_of, source_of
 from dpwords.web.workers import ShowProgress
 
 if TYPE_CHECKING:
-    from dpwords.core.encoding import Ragged
+    from dpwords.core.symbols import Ragged
     from dpwords.estimate import Estimates
     from dpwords.mechanisms.private import Private
 

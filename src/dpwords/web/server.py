@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable
 
-from dpwords.core.extras import optional
+from dpwords.core.checks import optional
 from dpwords.errors import InvalidValue, named
 
 _PURPOSE = "the page and its server"
