@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from rivals_population import Population
 
 import dpwords as dw
-from dpwords.core.encoding import Ragged
 from dpwords.core.scaled import Floats, Integers
+from dpwords.core.symbols import Ragged
 from dpwords.errors import InvalidValue
 from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.private import Private

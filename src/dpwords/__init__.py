@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from dpwords import plots as plots
     from dpwords import spark as spark
     from dpwords.accuracy import best as best
-    from dpwords.bridges.automata_lib import from_dfa as from_dfa
-    from dpwords.bridges.automata_lib import to_dfa as to_dfa
     from dpwords.bridges.dot import from_dot as from_dot
     from dpwords.bridges.dot import to_dot as to_dot
-    from dpwords.bridges.edge_lists import from_edges as from_edges
     from dpwords.bridges.event_logs import from_log as from_log
-    from dpwords.bridges.graphml import from_graphml as from_graphml
-    from dpwords.bridges.gymnasium_environments import from_gymnasium as from_gymnasium
-    from dpwords.bridges.json_systems import from_json as from_json
-    from dpwords.bridges.maps import from_map as from_map
-    from dpwords.bridges.networkx_graphs import from_networkx as from_networkx
-    from dpwords.bridges.networkx_graphs import to_networkx as to_networkx
-    from dpwords.bridges.tulip import from_tulip as from_tulip
+    from dpwords.bridges.packages import from_dfa as from_dfa
+    from dpwords.bridges.packages import from_gymnasium as from_gymnasium
+    from dpwords.bridges.packages import from_networkx as from_networkx
+    from dpwords.bridges.packages import from_tulip as from_tulip
+    from dpwords.bridges.packages import to_dfa as to_dfa
+    from dpwords.bridges.packages import to_networkx as to_networkx
+    from dpwords.bridges.system_files import from_edges as from_edges
+    from dpwords.bridges.system_files import from_graphml as from_graphml
+    from dpwords.bridges.system_files import from_json as from_json
+    from dpwords.bridges.system_files import from_map as from_map
     from dpwords.errors import DPWordsError as DPWordsError
     from dpwords.errors import InvalidValue as InvalidValue
     from dpwords.errors import MissingExtra as MissingExtra
@@ -61,44 +61,30 @@ if TYPE_CHECKING:
 
 _STARTED = _time()  # files that were written later are not the code that runs
 _HOMES = {
-    "DPWordsError": "errors",
-    "EditChannel": "mechanisms.edit_channel",
-    "Exponential": "mechanisms.exponential",
-    "GridWorld": "languages.systems",
-    "InvalidValue": "errors",
-    "Inverse": "privacy.utilities",
-    "Ledger": "ledger",
-    "LevenshteinAutomaton": "languages.automata",
-    "Lexicon": "languages.lexicon",
-    "Linear": "privacy.utilities",
-    "MissingExtra": "errors",
-    "NotDeterministic": "errors",
-    "NotInLanguage": "errors",
-    "NotPrivate": "privacy.guarantees",
-    "Online": "mechanisms.online",
-    "PaperLiteral": "mechanisms.paper_literal",
-    "Pattern": "languages.patterns",
-    "PureDP": "privacy.guarantees",
-    "Recipe": "recipes.recipe",
-    "Report": "mechanisms.report",
-    "Staircase": "privacy.utilities",
-    "TooLarge": "errors",
-    "TransitionSystem": "languages.systems",
-    "Words": "languages.free_words",
-    "best": "accuracy",
-    "from_dfa": "bridges.automata_lib",
-    "from_dot": "bridges.dot",
-    "from_edges": "bridges.edge_lists",
-    "from_graphml": "bridges.graphml",
-    "from_gymnasium": "bridges.gymnasium_environments",
-    "from_json": "bridges.json_systems",
-    "from_log": "bridges.event_logs",
-    "from_map": "bridges.maps",
-    "from_networkx": "bridges.networkx_graphs",
-    "from_tulip": "bridges.tulip",
-    "to_dfa": "bridges.automata_lib",
-    "to_dot": "bridges.dot",
-    "to_networkx": "bridges.networkx_graphs",
+    name: module
+    for module, names in {
+        "accuracy": "best",
+        "bridges.dot": "from_dot to_dot",
+        "bridges.event_logs": "from_log",
+        "bridges.packages": "from_dfa from_gymnasium from_networkx from_tulip to_dfa to_networkx",
+        "bridges.system_files": "from_edges from_graphml from_json from_map",
+        "errors": "DPWordsError InvalidValue MissingExtra NotDeterministic NotInLanguage TooLarge",
+        "languages.automata": "LevenshteinAutomaton",
+        "languages.free_words": "Words",
+        "languages.lexicon": "Lexicon",
+        "languages.patterns": "Pattern",
+        "languages.systems": "GridWorld TransitionSystem",
+        "ledger": "Ledger",
+        "mechanisms.edit_channel": "EditChannel",
+        "mechanisms.exponential": "Exponential",
+        "mechanisms.online": "Online",
+        "mechanisms.paper_literal": "PaperLiteral",
+        "mechanisms.report": "Report",
+        "privacy.guarantees": "NotPrivate PureDP",
+        "privacy.utilities": "Inverse Linear Staircase",
+        "recipes.recipe": "Recipe",
+    }.items()
+    for name in names.split()
 }
 _MODULES = {"rules": "languages.rules"} | {
     name: name for name in ("accuracy", "attack", "audit", "estimate", "frames", "plots", "spark")

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpwords.core.checks import positive_number, whole_number
-from dpwords.core.encoding import Encoder
 from dpwords.core.randomness import SeededSource
-from dpwords.core.symbols import Distance, levenshtein
+from dpwords.core.symbols import Distance, Encoder, levenshtein
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.language import Language, checked_language
 from dpwords.languages.lexicon import Lexicon

@@ -29,7 +29,7 @@ import numpy as np
 import pytest
 
 import dpwords as dw
-from dpwords.audit.repeats import SEEDS
+from dpwords.audit.samplers import SEEDS
 from gallery import SlowClock, letters, seeded_by
 
 COINS = random.Random(11)

@@ -19,7 +19,7 @@ ALL = LIARS | BY_METHOD
 
 
 def _evidence(table: Any, seen: Any, own: Any) -> float:
-    return fit._evidence(table, seen, own, [fit._log_total(table, power) for power in fit._POWERS])
+    return fit._evidence(table, seen, own, [fit._log_total(table, power) for power in fit.POWERS])
 
 
 @pytest.mark.parametrize("name", ALL)

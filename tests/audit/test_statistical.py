@@ -17,7 +17,7 @@ from scipy import stats
 import dpwords as dw
 from dpwords.audit.events import Trait, most_telling
 from dpwords.audit.intervals import largest_proportion, least_proportion, quick_bounds
-from dpwords.audit.repeats import BATCHES, IN_A_ROW, NEAR, SEEDS
+from dpwords.audit.samplers import BATCHES, IN_A_ROW, NEAR, SEEDS
 from dpwords.audit.statistical import reach_of
 from gallery import BENCHMARKS, BROKEN, CLOCKS, OURS, aligned, letters
 

@@ -12,7 +12,7 @@ import pytest
 
 import dpwords as dw
 from commands import refused, run
-from dpwords.bridges.dot_language import read_dot
+from dpwords.bridges.dot import read_dot
 from dpwords.core.limits import Limits
 
 AALPY_DFA = """digraph "odd" {

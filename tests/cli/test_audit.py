@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 import dpwords as dw
 from commands import refused
-from dpwords.bridges.channel_files import read_channel, read_distances
+from dpwords.bridges.probability_files import read_channel, read_distances
 from dpwords.cli import cli
 
 KEEPS = """
@@ -172,7 +172,7 @@ def test_the_columns_of_a_channel_may_come_in_any_order(tmp_path: Path) -> None:
         (",x\na,nan\nb,1\n", "of input 'a' is negative or not a number"),
         (",x\na,0.5\nb,1\n", "input 'a' sum to 0.5"),
         (",x\na,1\n", "at least two inputs"),
-        (',x\n"a,1\n', "is not CSV"),
+        (',x\n"a,1\n', "is not valid CSV"),
     ],
 )
 def test_bad_channel_files(text: str, message: str, tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def test_commands_announce_compilation_unless_they_are_quiet(quiet: bool, tmp_pa
 import sys
 from dpwords.cli import main
 from dpwords.core import compiled
-compiled._FEW_STEPS = -1
+compiled.FEW_STEPS = -1
 sys.argv = sys.argv[1:]
 main()
 """

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 import dpwords as dw
 from contract import check_counts
-from dpwords.core.encoding import Ragged
 from dpwords.core.keyed import Ids, Key, distinct
 from dpwords.core.limits import Limits
+from dpwords.core.symbols import Ragged
 
 KEY = bytes(range(32))
 OTHER = bytes(range(1, 33))

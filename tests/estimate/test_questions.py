@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 import dpwords as dw
-from dpwords.core.encoding import Ragged
 from dpwords.core.limits import Limits
+from dpwords.core.symbols import Ragged
 from dpwords.estimate.questions import detector_of
 from dpwords.models.chains import hidden_runs
 from populations import CELLS, FREE, LANGUAGES, ROUTES, RUNS, WORDS, channel, listed, prior, random_chances, refuse

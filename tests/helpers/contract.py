@@ -16,9 +16,8 @@ import pytest
 from scipy import stats
 
 import dpwords as dw
-from dpwords.core.encoding import Ragged
 from dpwords.core.randomness import SeededSource
-from dpwords.core.symbols import hamming
+from dpwords.core.symbols import Ragged, hamming
 from dpwords.languages.language import Language
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.private import Private

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import dpwords as dw
-from dpwords.bridges import channel_files, system_files
+from dpwords.bridges import probability_files, system_files
 from dpwords.core.files import FileContent
 from dpwords.recipes import notation
 
@@ -29,7 +29,7 @@ def system(suffix: str, text: str) -> object:
 
 
 def channel(text: str) -> object:
-    return channel_files.read_channel(FileContent("m.csv", text.encode()))
+    return probability_files.read_channel(FileContent("m.csv", text.encode()))
 
 
 def laughs() -> str:

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dpwords.core.encoding import Ragged
+from dpwords.core.symbols import Ragged
 from dpwords.frames.batches import BatchRelease
 from dpwords.frames.shapes import Found
 

@@ -11,9 +11,9 @@ import numpy as np
 
 import dpwords as dw
 from dpwords.core import sampling
-from dpwords.core.encoding import Codes
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Floats, Scaled
+from dpwords.core.symbols import Codes
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Drawing, Private
 from dpwords.mechanisms.summary import InForce

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpwords as dw
-from dpwords.core.encoding import Encoder, Ragged
-from dpwords.core.symbols import Alphabet
+from dpwords.core.symbols import Alphabet, Encoder, Ragged
 
 SURE = 500.0  # an ε at which every word comes out as it went in
 

@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 import dpwords as dw
-from dpwords.core.encoding import Ragged
 from dpwords.core.limits import DEFAULTS, Limits
+from dpwords.core.symbols import Ragged
 from dpwords.models.alignments import Alignments, OwnEnds
 from dpwords.spaces.edit_channel import Channel, CorruptedLaw
 

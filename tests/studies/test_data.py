@@ -17,15 +17,14 @@ import pytest
 import dpwords as dw
 from commands import refused, run
 from dpwords import plots
-from dpwords.core.encoding import Ragged
+from dpwords.core.symbols import Ragged
 from dpwords.errors import InvalidValue, NotInLanguage
 from dpwords.estimate.asking import KINDS
 from dpwords.estimate.inversion import reported_proportions
 from dpwords.frames.requests import Request
 from dpwords.frames.sources import words_in
-from dpwords.studies.data import HEADER, NOT_PRIVATE, data, reading
+from dpwords.studies.data import HEADER, NOT_PRIVATE, REPORT, TrueWords, data, error_between, reading
 from dpwords.studies.study import Study
-from dpwords.studies.trials import REPORT, TrueWords, error_between
 
 TEXTS = ["abcab", "aabb", "abcab", "ca", "b"] * 40
 WORLD = dw.GridWorld(3, 3).by_states()
@@ -292,6 +291,6 @@ def test_panels() -> None:
 def test_warnings_of_an_estimate_are_notes() -> None:
     words, mechanism = encoded(TEXTS[:20], dw.Words("abc")), dw.Exponential(dw.Words("abc"), epsilon=1.2)
     trial = TrueWords(words, "dfg").trial(mechanism, mechanism.seeded(1))
-    assert trial.estimated is not None
+    assert trial.estimated_error is not None
     assert len(trial.notes) == 1
     assert "20 releases are few for this ε" in trial.notes[0]

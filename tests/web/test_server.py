@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import browser
-from dpwords.core import memory
+from dpwords.core import limits
 from dpwords.errors import NO_MEMORY, TooLarge
 from dpwords.plots.palette import COLOURS
 from dpwords.web import tasks
@@ -230,7 +230,7 @@ def test_a_task_that_needs_too_much_memory_is_refused_and_the_process_goes_on() 
 
 def address_space(_task: str, _question: Message, _progress: ShowProgress) -> Message:
     """How much address space the process may still take."""
-    return Message({"process": memory.address_space()})
+    return Message({"process": limits.address_space()})
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux")

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
-from dpwords.core.memory import address_space
+from dpwords.core.limits import address_space
 
 Loop = TypeVar("Loop", bound=Callable[..., Any])
 INTERPRETED = "dpwords._interpreted."  # prefix of the names of modules whose loops stay plain Python

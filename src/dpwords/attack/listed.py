@@ -9,9 +9,9 @@ from itertools import combinations_with_replacement, islice
 
 import numpy as np
 
-from dpwords.core.encoding import Codes
 from dpwords.core.randomness import SeededSource
 from dpwords.core.scaled import Floats, Integers
+from dpwords.core.symbols import Codes
 from dpwords.models.hidden import uniform_numbers
 from dpwords.models.posteriors import Evidence, Known, Simulated
 

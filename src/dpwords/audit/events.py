@@ -5,23 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from operator import sub
+from functools import cache, partial
+from operator import eq, ge, sub
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dpwords.audit.intervals import quick_bounds
-from dpwords.core.encoding import Codes
+from dpwords.audit.tuning import COUNTED, ENDS, POSITIONS, THRESHOLDS
 from dpwords.core.scaled import Floats
-from dpwords.core.symbols import Word
+from dpwords.core.symbols import Codes, Word
 from dpwords.spaces.exhaustive import HasLogProb
 
 PairDistance = Callable[[Any, Any], float]
-_THRESHOLDS = 64  # of one number, and the labels of one kind
-_ENDS = (1, 2, 3)  # symbols, of the prefixes and suffixes that occur most often
-_POSITIONS = 32  # where the words differ, and then from the first one on
-_COUNTED = 16  # symbols of the words
 _SHOWN = 60  # characters of an output
 _NUMBERS = {float, int, bool, type(None)}
 
@@ -69,10 +65,10 @@ def traits(words: Sequence[Word], distance: PairDistance, laws: Sequence[HasLogP
         Trait("the output", lambda output: output, False),
         Trait("its pair of distances", apart, False),
     ]
-    found += [Trait(f"what its first {size} symbols are", _part(slice(size)), False) for size in _ENDS]
-    found += [Trait(f"what its last {size} symbols are", _part(slice(-size, None)), False) for size in _ENDS]
+    found += [Trait(f"what its first {size} symbols are", _part(slice(size)), False) for size in ENDS]
+    found += [Trait(f"what its last {size} symbols are", _part(slice(-size, None)), False) for size in ENDS]
     differing = [position for position, (a, b) in enumerate(zip(one, other, strict=False)) if a != b]
-    positions = list(dict.fromkeys([*differing[:_POSITIONS], *range(_POSITIONS)]))[:_POSITIONS]
+    positions = list(dict.fromkeys([*differing[:POSITIONS], *range(POSITIONS)]))[:POSITIONS]
     found += [Trait(f"the symbol at position {position + 1}", _symbol(position), False) for position in positions]
     found += [Trait(f"how often it has {_short(each)}", _count(each), False) for each in _counted(one, other)]
     if laws is not None:
@@ -103,15 +99,22 @@ def most_telling(
     with np.errstate(divide="ignore"):
         best = int(np.argmax(np.log(lows) - np.log(highs)))
     kind, chosen = best // len(made), made[best % len(made)]
-    inside, negated = chosen.contains, kind >= 2
-    text = f"not ({chosen.text})" if negated else chosen.text
-    return TellingEvent(text, (lambda output: not inside(output)) if negated else inside, kind % 2)
+    text, inside = f"{chosen.trait.name} is {chosen.value}", chosen.contains
+    if kind < 2:
+        return TellingEvent(text, inside, kind)
+    return TellingEvent(f"not ({text})", lambda output: not inside(output), kind % 2)
 
 
 class _Candidate(NamedTuple):
-    text: str
-    contains: Callable[[Any], bool]
+    """An event: what a trait is, in words and as a test of its value."""
+
+    trait: Trait
+    value: str
+    test: Callable[[Any], bool]
     proportions: tuple[float, float]  # of the second outputs of both words
+
+    def contains(self, output: Any) -> bool:
+        return bool(self.test(self.trait.of(output)))
 
 
 def _candidates(
@@ -131,13 +134,13 @@ def _thresholds(trait: Trait, values: Floats, first: Sequence[Codes], second: Se
     """At most so much, for thresholds that occur, and exactly so much, if there are few of them."""
     known = np.unique(values[np.concatenate(first)])
     known = known[~np.isnan(known)]
-    few = len(known) <= _THRESHOLDS
-    for limit in known if few else known[np.linspace(0, len(known) - 1, _THRESHOLDS).astype(np.int64)]:
+    few = len(known) <= THRESHOLDS
+    for limit in known if few else known[np.linspace(0, len(known) - 1, THRESHOLDS).astype(np.int64)]:
         below = [float((values[codes] <= limit).mean()) for codes in second]
-        yield _Candidate(f"{trait.name} is at most {limit:g}", _at_most(trait, limit), (below[0], below[1]))
+        yield _Candidate(trait, f"at most {limit:g}", partial(ge, limit), (below[0], below[1]))
         if few:
             there = [float((values[codes] == limit).mean()) for codes in second]
-            yield _Candidate(f"{trait.name} is {limit:g}", _is(trait, float(limit)), (there[0], there[1]))
+            yield _Candidate(trait, f"{limit:g}", partial(eq, float(limit)), (there[0], there[1]))
 
 
 def _labels(trait: Trait, found: list[Any], first: Sequence[Codes], second: Sequence[Codes]) -> Iterator[_Candidate]:
@@ -148,32 +151,19 @@ def _labels(trait: Trait, found: list[Any], first: Sequence[Codes], second: Sequ
     before, after = ([np.bincount(codes[each], minlength=len(labels)) for each in half] for half in (first, second))
     seen = before[0] + before[1]
     sizes = [len(each) for each in second]
-    for label in np.argsort(-seen, kind="stable")[:_THRESHOLDS].tolist():
-        text = f"{trait.name} is {_short(labels[label])}"
+    for label in np.argsort(-seen, kind="stable")[:THRESHOLDS].tolist():
         proportions = (float(after[0][label] / sizes[0]), float(after[1][label] / sizes[1]))
-        yield _Candidate(text, _is(trait, labels[label]), proportions)
+        yield _Candidate(trait, _short(labels[label]), partial(eq, labels[label]), proportions)
     ratios = (before[0] + 0.5) / (before[1] + 0.5)
     order = np.argsort(-ratios, kind="stable")
     order = order[seen[order] > 0]
-    steps = np.unique(np.linspace(1, len(order), min(_THRESHOLDS, len(order))).astype(np.int64))
+    steps = np.unique(np.linspace(1, len(order), min(THRESHOLDS, len(order))).astype(np.int64))
     totals = [np.cumsum(each[order]) for each in after]
     for step in steps.tolist():
         members = frozenset(labels[code] for code in order[:step].tolist())
-        text = f"{trait.name} is one of {step} that the first draws made likelier for the word"
+        text = f"one of {step} that the first draws made likelier for the word"
         proportions = (float(totals[0][step - 1] / sizes[0]), float(totals[1][step - 1] / sizes[1]))
-        yield _Candidate(text, _among(trait, members), proportions)
-
-
-def _at_most(trait: Trait, limit: float) -> Callable[[Any], bool]:
-    return lambda output: bool(trait.of(output) <= limit)
-
-
-def _is(trait: Trait, label: Any) -> Callable[[Any], bool]:
-    return lambda output: bool(trait.of(output) == label)
-
-
-def _among(trait: Trait, members: frozenset[Any]) -> Callable[[Any], bool]:
-    return lambda output: trait.of(output) in members
+        yield _Candidate(trait, text, members.__contains__, proportions)
 
 
 def _symbols(output: Any) -> Sequence[Any] | None:
@@ -206,7 +196,7 @@ def _symbol(position: int) -> Callable[[Any], Any]:
 def _counted(one: Sequence[Any], other: Sequence[Any]) -> list[Any]:
     """Symbols of the words, those first of which one has more than the other."""
     known = sorted(dict.fromkeys([*one, *other]), key=lambda symbol: one.count(symbol) == other.count(symbol))
-    return known[:_COUNTED]
+    return known[:COUNTED]
 
 
 def _count(symbol: Any) -> Callable[[Any], Any]:

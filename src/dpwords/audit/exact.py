@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dpwords.audit.fit import check_fit, contradiction, draw_each
 from dpwords.audit.samplers import checked_draws, is_ours
+from dpwords.audit.tuning import ADDED
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.limits import DEFAULTS
 from dpwords.core.scaled import Floats
@@ -25,9 +26,8 @@ from dpwords.mechanisms.private import Progress
 from dpwords.privacy.guarantees import NotPrivate, keeps, steps_of
 from dpwords.spaces import exhaustive
 from dpwords.spaces.exhaustive import HasLogProb, Symbols
-from dpwords.spaces.graph import Flags
 
-_ADDED = 64  # outputs that were drawn but not listed, and are compared as well, the shortest ones first
+_EQUAL = 1e-9  # losses up to this are rounding, where words at distance 0 must have equal rows
 
 
 class Audited(Protocol):
@@ -156,7 +156,7 @@ def exact(
     if distance == "levenshtein":
         seen = {each for way in drawn for each in chain(*way.outputs)} - columns.keys()
         symbols = frozenset(language.alphabet.symbols)
-        added = sorted(seen, key=lambda output: _rank(output, symbols))[:_ADDED]
+        added = sorted(seen, key=lambda output: _rank(output, symbols))[:ADDED]
         outputs = [*outputs, *added]
         if added:
             logs = exhaustive.log_probs((law_at(mechanism, word) for word in words), outputs, complete=False)
@@ -170,16 +170,13 @@ def exact(
                 raise contradiction()
     if np.exp(logs).sum(axis=1).min() <= exhaustive.SUM_ERROR:
         raise InvalidValue("at some word no listed output has any probability: pass a larger outputs_up_to")
-    losses = exhaustive.pair_losses(logs, progress)
-    measured, pair = worst_rate(losses, np.ceil(apart / k), apart == 0)
+    epsilon, found, losses = measured(logs, apart, k, progress)
     worst = None
-    if pair is not None:
-        one, other = pair
-        output = outputs[most_telling_output(logs[one], logs[other])]
-        worst = Worst(words[one], words[other], output, int(apart[one, other]), float(losses[one, other]))
+    if found is not None:
+        one, other, output, loss = found
+        worst = Worst(words[one], words[other], outputs[output], int(apart[one, other]), loss)
     longest, drawn_in_all = max((len(output) for output in columns), default=0), sum(map(len, drawn))
-    by_distance = losses_by_distance(apart, losses)
-    return ExactAudit(measured, claimed, worst, len(words), k, by_distance, delta, longest, drawn_in_all)
+    return ExactAudit(epsilon, claimed, worst, len(words), k, losses, delta, longest, drawn_in_all)
 
 
 def promise_of(
@@ -190,7 +187,8 @@ def promise_of(
     A mechanism that states two different ones is refused, since users may rely on the other.
     """
     guarantee = getattr(mechanism, "guarantee", None)
-    claimed = _agreed(mechanism, "epsilon", claim_of(mechanism), claimed, "two claims: pass claimed=")
+    stated = getattr(guarantee, "nominal" if isinstance(guarantee, NotPrivate) else "epsilon", None)
+    claimed = _agreed(mechanism, "epsilon", stated, claimed, "two claims: pass claimed=")
     k = _agreed(mechanism, "k", getattr(guarantee, "k", None), k, "two values of k: pass k=")
     promised = getattr(guarantee, "distance", None)
     distance: PromisedDistance = getattr(mechanism, "distance", None) or promised or "hamming"
@@ -244,30 +242,26 @@ def _rank(output: Any, symbols: frozenset[Any]) -> tuple[bool, int]:
     return (symbols.issuperset(output), len(output)) if isinstance(output, tuple) else (False, 0)
 
 
-def claim_of(mechanism: Any) -> float | None:
-    """The ε that a mechanism claims, or, if it is not private, its nominal one; None if it has no guarantee."""
-    guarantee = getattr(mechanism, "guarantee", None)
-    return getattr(guarantee, "nominal" if isinstance(guarantee, NotPrivate) else "epsilon", None)
+def measured(
+    logs: Floats, apart: NDArray[Any], k: int, progress: Progress
+) -> tuple[float, tuple[int, int, int, float] | None, dict[float, float]]:
+    """The largest loss per step between rows of log-probabilities that are so far apart, and the largest per distance.
 
-
-def worst_rate(losses: Floats, steps: Floats, left_out: Flags) -> tuple[float, tuple[int, int] | None]:
-    """The largest loss per step, and the pair that has it; None if no pair loses anything."""
+    In between, the two rows and the column with the former, and their loss; None if no row loses anything. Rows at
+    infinite distance are not compared, and those at distance 0 have to be equal up to rounding.
+    """
+    losses = exhaustive.pair_losses(logs, progress)
+    compared = np.isfinite(apart) & ((apart > 0) | (losses > _EQUAL)) & (losses > 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        rates = np.where(left_out | (losses <= 0), 0.0, losses / steps)
+        rates = np.where(compared, losses / (apart if k == 1 else np.ceil(apart / k)), 0.0)
     one, other = (int(index) for index in np.unravel_index(rates.argmax(), rates.shape))
-    return float(rates[one, other]), (one, other) if rates[one, other] > 0 else None
-
-
-def most_telling_output(one: Floats, other: Floats) -> int:
-    """The number of the output with the largest loss between two rows of log-probabilities."""
+    distances = np.unique(apart[np.isfinite(apart) & ((apart > 0) | (losses > _EQUAL))])
+    by_distance = {each.item(): float(losses[apart == each].max()) for each in distances}
+    if not rates[one, other]:
+        return 0.0, None, by_distance
     with np.errstate(invalid="ignore"):  # −inf − −inf is NaN: both exclude that output
-        return int(np.nanargmax(np.abs(one - other)))
-
-
-def losses_by_distance(apart: NDArray[Any], losses: NDArray[np.float64]) -> dict[float, float]:
-    """The largest loss at each finite distance above 0."""
-    distances = np.unique(apart[np.isfinite(apart) & (apart > 0)])
-    return {each.item(): float(losses[apart == each].max()) for each in distances}
+        output = int(np.nanargmax(np.abs(logs[one] - logs[other])))
+    return float(rates[one, other]), (one, other, output, float(losses[one, other])), by_distance
 
 
 def law_at(mechanism: Audited, word: Any) -> HasLogProb:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpwords.audit.samplers import hashable, is_ours
+from dpwords.audit.tuning import ONE_BY_ONE, POWERS, PUBLISHED, URNS
 from dpwords.core.scaled import Floats, Integers
 from dpwords.core.symbols import is_hashable
 from dpwords.errors import InvalidValue
@@ -21,10 +22,6 @@ from dpwords.languages.language import Language
 from dpwords.spaces.exhaustive import SUM_ERROR, Symbols
 
 FALSE_ALARM = 1e-9  # the probability with which an honest mechanism is refused, at most
-_ONE_BY_ONE = 256  # draws by `release`, of a mechanism that can also release many words at a time
-_POWERS = (0.0, 0.5, 0.8, 1.25, 2.0, 4.0)  # distributions that are flatter and sharper than the stated one
-_PUBLISHED = (0.002, 0.005, 0.01, 0.02, 0.05, 0.2, 0.5)  # distributions by which the word itself comes out so often
-_URNS = (1.0, 10.0, 100.0, 1000.0)  # how many draws a stated probability weighs against those that were seen
 
 
 @dataclass(frozen=True)
@@ -52,7 +49,7 @@ def draw_each(mechanism: Any, language: Language, words: Sequence[Symbols], draw
     many = [way for way in ways if way.is_quick or not is_ours(mechanism)] or ways
     proportion = -(-draws // (len(words) * max(len(many), 1)))
     every = list(range(len(words))) * proportion
-    some = list(islice(cycle(range(len(words))), _ONE_BY_ONE if draws else 0))
+    some = list(islice(cycle(range(len(words))), ONE_BY_ONE if draws else 0))
     found = []
     for way in ways:
         numbers = every if way in many else some
@@ -160,7 +157,7 @@ def check_fit(
     rest = np.maximum(1 - np.exp(logs).sum(axis=1), 0.0) + SUM_ERROR
     table = np.column_stack([logs, np.full(len(logs), -np.inf) if complete else np.log(rest)])
     own = np.array([columns.get(word, -2) for word in words])
-    totals = [_log_total(table, power) for power in _POWERS]
+    totals = [_log_total(table, power) for power in POWERS]
     seen = [each.counts(columns) for each in drawn]
     if len(seen) > 1:
         seen.append([sum(each, Counter()) for each in zip(*seen, strict=True)])
@@ -192,10 +189,10 @@ def _evidence(table: Floats, seen: Sequence[Mapping[int, int]], own: Integers, t
     stated = table[rows, positions]
     if np.isneginf(stated).any():
         return math.inf  # what is impossible was drawn
-    found = [float(counts @ ((power - 1) * stated - total[rows])) for power, total in zip(_POWERS, totals, strict=True)]
+    found = [float(counts @ ((power - 1) * stated - total[rows])) for power, total in zip(POWERS, totals, strict=True)]
     published = (positions == own[rows]) * np.exp(-stated)
-    found += [float(counts @ np.log1p(proportion * (published - 1))) for proportion in _PUBLISHED]
-    for weight in _URNS:
+    found += [float(counts @ np.log1p(proportion * (published - 1))) for proportion in PUBLISHED]
+    for weight in URNS:
         each = np.array([_urn(table[row], drawn, weight) for row, drawn in enumerate(seen)])
         found += [float(each.sum()), float(np.logaddexp.reduce(each)) - math.log(len(each))]
     return float(np.logaddexp.reduce(found)) - math.log(len(found))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from dpwords.audit.tuning import FREE_LENGTH, NEAR, RATES, UNIFORM
 from dpwords.core.checks import whole_number
-from dpwords.core.encoding import Encoder
 from dpwords.core.randomness import SeededSource
-from dpwords.core.symbols import Distance, PromisedDistance, hamming, levenshtein
+from dpwords.core.symbols import Distance, Encoder, PromisedDistance, hamming, levenshtein
 from dpwords.errors import InvalidValue
 from dpwords.languages.free_words import Words
 from dpwords.languages.language import Language
@@ -15,11 +15,6 @@ from dpwords.mechanisms.exponential import Exponential
 from dpwords.privacy.utilities import Linear
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.exhaustive import Symbols
-
-_POSITIONS = 3  # positions of free words, before larger alphabets are preferred to longer words
-_UNIFORM = 64  # words of which the first is taken
-_NEAR = 32  # draws around it, at each rate
-_RATES = (2.0, 4.0, 8.0, 16.0)
 
 
 class SmallInstance(NamedTuple):
@@ -46,7 +41,7 @@ def small_instance(
         raise InvalidValue(f"k is at most the words' length, and k = {k} is beyond it: take a smaller k")
     chosen, symbols = language, len(language.alphabet)
     if language.every_word:
-        positions = min(length, max(needed, _POSITIONS))
+        positions = min(length, max(needed, FREE_LENGTH))
         symbols = max(m for m in range(1, min(symbols, most) + 1) if m == 1 or m**positions <= most)
         chosen = Words(language.alphabet.symbols[:symbols])
     found = None
@@ -80,11 +75,11 @@ def public_pair(
         first, second = language.alphabet.symbols[:2]
         changed = length if distance == "any" else min(k, length)
         return (first,) * length, (first,) * (length - changed) + (second,) * changed
-    rows = space_of(language, "hamming").uniform(length, _UNIFORM, SeededSource("pair").open())
+    rows = space_of(language, "hamming").uniform(length, UNIFORM, SeededSource("pair").open())
     word, *others = Encoder(language.alphabet).words(rows, tuple)
-    for rate in _RATES:
+    for rate in RATES:
         near = Exponential(language, rate, utility=Linear(), calibration="textbook").seeded("pair")
-        others += near.simulate(word, _NEAR)
+        others += near.simulate(word, NEAR)
     between = levenshtein if distance == "levenshtein" else hamming
     apart = {other: between(word, other) for other in others if other != word}
     if not apart:

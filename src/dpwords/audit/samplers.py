@@ -1,4 +1,7 @@
-"""Anything that releases words, called in one of two ways, and its draws for two words in random order."""
+"""Anything that releases words, called in one of two ways: its draws for two words in random order, and their repeats.
+
+A sampler that is seeded by the clock repeats itself, and can be repeated by whoever knows the time.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,12 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
+from dpwords.audit.intervals import largest_proportion, least_proportion, quick_bounds
+from dpwords.audit.tuning import BATCHES_OF_A_WORD
 from dpwords.core.checks import whole_number
 from dpwords.core.limits import DEFAULTS
 from dpwords.core.randomness import Stream, uint64
@@ -21,8 +26,16 @@ from dpwords.errors import InvalidValue, TooLarge
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.private import Progress
 
-BATCHES = 16  # for each word; enough to see whether batches repeat each other
+_TO_LIST = ("tolist", "to_list", "to_pylist")  # of arrays, and of columns of pandas, polars and pyarrow
+_VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _CALLS = 256  # single calls between two steps of a progress bar
+Batches = list[list[Hashable]]
+Pairs = list[bool]  # whether the two draws of a pair are equal
+IN_A_ROW = "consecutive draws of a batch repeat each other more often than others of it"
+BATCHES = "each draw of a batch repeats the draw at the same position of the batch before"
+SEEDS = "draws at about the same time are the same, and the time decides whether they tell the two words apart"
+NEAR = "draws of a word at about the same time are more often equal to each other than to those of its neighbour"
+WHY = "whoever knows what they were seeded with, such as the time, can repeat them and rule words out"
 
 
 @dataclass(frozen=True)
@@ -57,7 +70,7 @@ class Sampler:
         """So many outputs of each of the two words, which come in random order."""
         found: list[Batches] = [[], []]
         if self.in_batches:
-            each = np.array([part.size for part in np.array_split(np.arange(draws), min(BATCHES, draws))])
+            each = np.array([part.size for part in np.array_split(np.arange(draws), min(BATCHES_OF_A_WORD, draws))])
             order = _shuffled(len(each), stream)
             for call in progress(order):
                 found[call % 2].append(self.draw(words[call % 2], int(each[call // 2])))
@@ -68,9 +81,6 @@ class Sampler:
             for call in order[first : first + _CALLS]:
                 found[call % 2][0] += self.draw(words[call % 2], 1)
         return PairDraws(found, order, False)
-
-
-Batches = list[list[Hashable]]
 
 
 @dataclass(frozen=True)
@@ -151,9 +161,6 @@ def _is_counted_by_value(output: Any) -> bool:
     return getattr(type(output), "__eq__", None) is not object.__eq__ and is_hashable(output)
 
 
-_TO_LIST = ("tolist", "to_list", "to_pylist")  # of arrays, and of columns of pandas, polars and pyarrow
-
-
 def is_ours(mechanism: object) -> TypeGuard[Mechanism]:
     """Whether what is audited is a mechanism of this package: audits take anything that draws or has probabilities."""
     return issubclass(type(mechanism), Mechanism)  # whatever it says itself
@@ -191,4 +198,80 @@ def _takes_draws(release: Callable[..., Any]) -> bool:
     return len(needed) == 2
 
 
-_VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+class Repeats(NamedTuple):
+    """How draws repeat each other, in words, "" if nothing shows that they do, and the loss that follows from it."""
+
+    how: str
+    loss: float
+
+
+def repeats(drawn: PairDraws, error: float, stream: Stream) -> Repeats:
+    """How the draws of two words repeat each other.
+
+    For independent draws, the loss is above the true one with probability at most `error`. Outputs that are drawn one
+    by one may show the time at which they were drawn. Cost: the number of draws.
+    """
+    if not drawn.in_batches:
+        loss = _near_in_time(drawn, error)
+        return Repeats(SEEDS if loss == math.inf else NEAR if loss > 0 else "", loss)
+    for batches in drawn.of_words:
+        for how, pairs in ((IN_A_ROW, _in_a_row), (BATCHES, _across)):
+            if _more_often(*pairs(batches, stream), error / 4):  # two questions for each of two words
+                return Repeats(how, math.inf)
+    return Repeats("", 0.0)
+
+
+def _near_in_time(drawn: PairDraws, error: float) -> float:
+    """A lower bound on the loss, from calls that followed each other; infinite if they show a seed that changes.
+
+    A seed is told from a time that the outputs show by two words that lead to the same output at some times and to
+    different ones at others, while each of them always leads to the same (docs/theory.md, section 16).
+    """
+    pairs: dict[tuple[int, ...], Pairs] = {(0, 0): [], (1, 1): [], (0, 1): []}
+    calls = list(drawn.in_order())
+    for (word, one), (other_word, other) in zip(calls[::2], calls[1::2], strict=False):
+        pairs[tuple(sorted((word, other_word)))].append(one == other)
+    if not all(pairs.values()):
+        return 0.0
+    bounds = {which: _bounds(equal, error / 4) for which, equal in pairs.items()}
+    least, (lowest, highest) = [bounds[0, 0][0], bounds[1, 1][0]], bounds[0, 1]
+    if 2 - sum(least) < lowest and highest < least[0] * least[1]:
+        return math.inf
+    return max(math.log(max(least) / highest), 0.0) if max(least) > 0 else 0.0
+
+
+def _bounds(pairs: Pairs, error: float) -> tuple[float, float]:
+    """A lower and an upper bound on the mean probability that pairs are equal, which need not be that of each pair."""
+    low, high = quick_bounds(np.array([sum(pairs) / len(pairs)]), len(pairs), error)
+    return float(low[0]), float(high[0])
+
+
+def _more_often(pairs: Pairs, others: Pairs, error: float) -> bool:
+    """Whether pairs are equal with a larger probability than other pairs, by exact bounds for both."""
+    if not pairs or not others:
+        return False
+    least = least_proportion(sum(pairs), len(pairs), error / 2)
+    return least > largest_proportion(sum(others), len(others), error / 2)
+
+
+def _in_a_row(batches: Batches, stream: Stream) -> tuple[Pairs, Pairs]:
+    """Pairs of consecutive draws, and pairs of other draws of the same batch at random."""
+    pairs = [batch[at] == batch[at + 1] for batch in batches for at in range(0, len(batch) - 1, 4)]
+    rest = ([draw for at in range(2, len(batch), 4) for draw in batch[at : at + 2]] for batch in batches)
+    return pairs, [equal for each in rest for equal in _at_random(each, stream)]
+
+
+def _across(batches: Batches, stream: Stream) -> tuple[Pairs, Pairs]:
+    """Pairs at the same position of two consecutive batches, and pairs from other batches at random."""
+    pairs = [
+        one == other
+        for at in range(0, len(batches) - 1, 4)
+        for one, other in zip(batches[at], batches[at + 1], strict=False)
+    ]
+    rest = [draw for at in range(2, len(batches), 4) for batch in batches[at : at + 2] for draw in batch]
+    return pairs, _at_random(rest, stream)
+
+
+def _at_random(draws: Sequence[Hashable], stream: Stream) -> Pairs:
+    order = np.argsort(uint64(stream, (len(draws),)), kind="stable").tolist()
+    return [draws[one] == draws[other] for one, other in zip(order[::2], order[1::2], strict=False)]

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 from dpwords.audit.events import PairDistance, TellingEvent, most_telling, traits
 from dpwords.audit.exact import Audited, law_at, promise_of
 from dpwords.audit.intervals import largest_proportion, least_proportion
-from dpwords.audit.repeats import WHY, repeats
-from dpwords.audit.samplers import Sampler, checked_draws, is_ours
+from dpwords.audit.samplers import WHY, Sampler, checked_draws, is_ours, repeats
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.randomness import SeededSource, SystemSource
 from dpwords.core.symbols import PromisedDistance, Word, hamming, levenshtein, symbols_of
@@ -115,7 +114,9 @@ def statistical(
     False
     """
     draws = checked_draws(draws, 4)
-    error = 1 - _checked_confidence(confidence)
+    if not isinstance(confidence, float) or not 0 < confidence < 1:
+        raise InvalidValue("confidence is between 0 and 1, and never 1: pass for example confidence=0.999")
+    error = 1 - confidence
     owner = release if is_ours(release) else getattr(release, "__self__", None)
     if is_ours(owner):
         claimed, k, promised = promise_of(owner, claimed, k)
@@ -200,9 +201,3 @@ def _checked_distance(word: Word, neighbour: Word, distance: AnyDistance) -> flo
     else:
         found = distance_between(word, neighbour, distance)
     return positive_number(found, "the distance of the two words", "two words at a finite distance")
-
-
-def _checked_confidence(confidence: float) -> float:
-    if not isinstance(confidence, float) or not 0 < confidence < 1:
-        raise InvalidValue("confidence is between 0 and 1, and never 1: pass for example confidence=0.999")
-    return confidence

@@ -1,1 +1,1 @@
-"""Languages from files and other packages, and the notation of words as text."""
+"""Languages from files and from the objects of other packages, and back."""

@@ -7,11 +7,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from dpwords.bridges.labelled_edges import system_of
-from dpwords.core.extras import optional
+from dpwords.core.checks import optional
 from dpwords.core.symbols import Symbol, is_hashable
 from dpwords.errors import InvalidValue, named, within_memory
-from dpwords.languages.systems import TransitionSystem
+from dpwords.languages.systems import TransitionSystem, system_of
 
 CASE, SYMBOL, ORDER = "case:concept:name", "concept:name", "time:timestamp"  # of the XES standard for event logs
 BEFORE_ALL = "▶"  # the state before the first activity of a case

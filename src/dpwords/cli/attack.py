@@ -197,7 +197,7 @@ def _prior(text: str, public: Language) -> Prior:
         return "uniform"
     if not text.lower().endswith((".json", ".csv")):
         raise InvalidValue("--prior takes 'uniform', or a file name that ends in .json or .csv")
-    from dpwords.bridges.chain_files import read_chain
+    from dpwords.bridges.probability_files import read_chain
     from dpwords.estimate import chain
 
     return chain(public, read_chain(text, public))

@@ -267,7 +267,7 @@ def _of_channel(
 ) -> tuple[ChannelAudit, FactRows]:
     """The exact audit of a channel in a file."""
     from dpwords import audit as audits
-    from dpwords.bridges.channel_files import read_channel, read_distances
+    from dpwords.bridges.probability_files import read_channel, read_distances
 
     rule = "a --channel has its own words and probabilities"
     refuse(rule, *LANGUAGE, *_MECHANISM, *_SAMPLING, "edits", "length", "statistical", "program", "timeout")
@@ -326,7 +326,7 @@ def _channel_rows(found: ChannelAudit) -> FactRows:
 
 def _statistical_rows(found: StatisticalAudit, word: str, neighbour: str, any_two: bool) -> FactRows:
     """The result of a statistical audit; with `any_two`, the promise is for any two words, whatever their distance."""
-    from dpwords.audit.repeats import WHY
+    from dpwords.audit.samplers import WHY
 
     rows = [
         ("words", f"'{word}' and '{neighbour}'" + ("" if any_two else f" (distance {found.distance:g})")),

@@ -210,7 +210,7 @@ def _answered(
 
 def _prepare(read: ReleasedFile) -> None:
     """Make what the estimates need from calibration, where it can be seen."""
-    from dpwords.core.encoding import Ragged
+    from dpwords.core.symbols import Ragged
 
     assert isinstance(read.contents.codes, Ragged)
     lengths = sorted(set(read.contents.codes.sizes.tolist()) - {0})

@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import dpwords
-from dpwords.core.files import write_whole
-from dpwords.core.limits import DEFAULTS
+from dpwords.core.files import read_bytes, write_whole
+from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.errors import DPWordsError
 
 VARIABLE = "DPWORDS_CACHE"
@@ -57,8 +57,8 @@ def cached(question: str) -> Cached | None:
     """The cached answer to a question; None if there is nothing, or if it cannot be read or is too large."""
     place = _place(question)
     try:
-        found = None if place is None else json.loads(_content(place, DEFAULTS.cached_file))
-    except (OSError, ValueError, RecursionError):
+        found = None if place is None else json.loads(read_bytes(place, Limits(file=DEFAULTS.cached_file)))
+    except (DPWordsError, ValueError, RecursionError):
         return None
     if not isinstance(found, dict):
         return None
@@ -124,15 +124,6 @@ def _place(question: str) -> Path | None:
     if folder is None or build() is None:
         return None
     return folder / f"{hashlib.sha256(_asked(question).encode()).hexdigest()[:32]}.json"
-
-
-def _content(place: Path, most: int) -> bytes:
-    """The content of a file; raises ValueError if it is larger than that."""
-    with place.open("rb") as file:
-        content = file.read(most + 1)
-    if len(content) > most:
-        raise ValueError("too large")
-    return content
 
 
 def _tag(question: str, answer: dict[str, Any]) -> str:

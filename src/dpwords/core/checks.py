@@ -1,13 +1,15 @@
-"""Checks of simple arguments, shared by the whole package; each message names the rule and a remedy."""
+"""Checks of simple arguments, and of optional packages; each message names the rule and a remedy."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from importlib import import_module
 from numbers import Integral, Real
+from types import ModuleType
 from typing import Any
 
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, MissingExtra
 
 
 def whole_number(value: object, name: str, least: int) -> int:
@@ -34,3 +36,14 @@ def positive_number(value: object, name: str, example: str, zero_allowed: bool =
         rule = "0 or more" if zero_allowed else "above 0"
         raise InvalidValue(f"{name} must be a finite number {rule}: pass for example {example}")
     return number
+
+
+def optional(module: str, extra: str, purpose: str) -> ModuleType:
+    """The module, imported; raises `MissingExtra` with the command that installs its package if it is not there."""
+    try:
+        return import_module(module)
+    except ImportError:
+        package = module.partition(".")[0]
+        raise MissingExtra(
+            f"{purpose} need {package}, which is not installed: pip install 'dpwords[{extra}]'"
+        ) from None

@@ -1,4 +1,4 @@
-"""The only place that loads compiled loops, and that decides where plain Python is faster.
+"""The only place that loads compiled loops, and that decides where plain Python or several threads are faster.
 
 A *kernel* is a file of loops over arrays in `_kernels/`. Importing the compiler takes half a second, so kernels are
 loaded by name when they are first needed.
@@ -7,6 +7,7 @@ loaded by name when they are first needed.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
@@ -15,10 +16,8 @@ from typing import Any
 
 import dpwords._kernels
 from dpwords._kernels.compiler import INTERPRETED
+from dpwords.core.tuning import FEW_STEPS, WORTH_A_THREAD
 
-# Up to so many steps of a file of loops are interpreted in a process. A step takes about 3 µs, so that they take as
-# long as loading the compiler with loops that were compiled before, a tenth of what compiling them takes.
-_FEW_STEPS = 100_000
 _STEPS_SO_FAR: Counter[str] = Counter()  # both kinds of loops give the same results, so this affects time only
 
 
@@ -44,7 +43,26 @@ def kernel_for(name: str, steps: int) -> Any:
 
     A process that releases a single short run therefore never waits for the compiler.
     """
-    if _STEPS_SO_FAR[name] + steps <= _FEW_STEPS:
+    if _STEPS_SO_FAR[name] + steps <= FEW_STEPS:
         _STEPS_SO_FAR[name] += steps
         return interpreted(name)
     return kernel(name)
+
+
+def in_parts(work: Callable[[slice], None], number: int, cost: int, most: int) -> None:
+    """Call `work` on slices that together cover rows 0, …, number − 1, in up to `most` threads if that is faster.
+
+    `cost` is the number of steps that one row takes.
+    """
+    threads = min(most, number, number * cost // WORTH_A_THREAD)
+    if threads < 2:
+        work(slice(0, number))
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    ends = [number * part // threads for part in range(threads + 1)]
+    pool = ThreadPoolExecutor(threads)
+    try:
+        list(pool.map(work, map(slice, ends[:-1], ends[1:])))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)  # after Ctrl-C, nobody waits for the rest

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import secrets
 import shutil
@@ -60,6 +62,26 @@ def read_bytes(file: AnyFile, limits: Limits = DEFAULTS) -> bytes:
         raise InvalidValue(f"{name} cannot be read ({error.strerror}): check the path") from None
     except ValueError:
         raise InvalidValue("a path may not contain a null character: check the path") from None
+
+
+@contextmanager
+def naming(file: AnyFile) -> Iterator[None]:
+    """Put the name of a file before the message of what is wrong in it."""
+    try:
+        yield
+    except InvalidValue as error:
+        raise type(error)(f"{file_name(file)}: {error.message}") from None
+
+
+def csv_rows(file: AnyFile, skipinitialspace: bool = False) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV file, each with the number of its last line; raises `InvalidValue` if it is not CSV."""
+    text = io.StringIO(read_text(file).rstrip("\r\n"), newline="")
+    rows = csv.reader(text, strict=True, skipinitialspace=skipinitialspace)
+    try:
+        yield from ((rows.line_num, row) for row in rows)
+    except csv.Error as error:
+        where = f"{file_name(file)}, line {rows.line_num},"
+        raise InvalidValue(f"{where} is not valid CSV ({error}): is the file cut off?") from None
 
 
 def check_output(path: Path) -> None:

@@ -20,9 +20,9 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
-from dpwords.core.encoding import Codes, Ragged
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Integers
+from dpwords.core.symbols import Codes, Ragged
 from dpwords.errors import InvalidValue
 
 CipherBlocks = NDArray[np.uint64]  # the last axis has the two halves of a block

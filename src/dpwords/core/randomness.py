@@ -18,9 +18,9 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
+from dpwords.core.tuning import FEW_BYTES
 from dpwords.errors import InvalidValue
 
-_FEW = 512  # bytes up to which asking the operating system is faster than setting up a cipher
 _COUNTING = threading.Lock()
 
 
@@ -74,7 +74,7 @@ class SystemStream(Stream):
 
     def take(self, count: int) -> bytes:
         if self._cipher is None:
-            if count <= _FEW:
+            if count <= FEW_BYTES:
                 return os.urandom(count)
             self._cipher = CipherStream(os.urandom(32))
         return self._cipher.take(count)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from dpwords.core.compiled import kernel
-from dpwords.core.encoding import Codes, Encoder
 from dpwords.core.scaled import Floats
+from dpwords.core.symbols import Codes, Encoder
 from dpwords.errors import InvalidValue
 from dpwords.estimate.asking import Asked
 from dpwords.mechanisms.private import Private

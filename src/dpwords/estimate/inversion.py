@@ -17,9 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpwords.core.encoding import Codes, Ragged
 from dpwords.core.scaled import Floats, Integers
-from dpwords.core.symbols import is_hashable
+from dpwords.core.symbols import Codes, Ragged, is_hashable
 from dpwords.errors import InvalidValue, NotInLanguage
 from dpwords.estimate.questions import RunQuestion
 from dpwords.estimate.results import Estimates, estimates, interval_factor

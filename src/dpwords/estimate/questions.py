@@ -12,9 +12,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Floats, Integers
-from dpwords.core.symbols import Alphabet, symbols_of
+from dpwords.core.symbols import Alphabet, Codes, symbols_of
 from dpwords.errors import InvalidValue
 from dpwords.languages import rules
 from dpwords.languages.language import Language

@@ -16,8 +16,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from dpwords.core.encoding import Ragged
 from dpwords.core.scaled import Floats, Integers
+from dpwords.core.symbols import Ragged
 from dpwords.errors import InvalidValue
 from dpwords.estimate.questions import NONE, RunQuestion
 from dpwords.estimate.results import sampling_errors

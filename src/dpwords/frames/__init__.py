@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from dpwords.errors import MissingExtra
 
 if TYPE_CHECKING:
-    from dpwords.core.encoding import Ragged
+    from dpwords.core.symbols import Ragged
     from dpwords.frames.people import PeopleFacts
     from dpwords.mechanisms.private import Private
 

@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpwords.core.encoding import Codes, Ragged, code_type
 from dpwords.core.scaled import Floats, Integers
+from dpwords.core.symbols import Codes, Ragged, code_type
 from dpwords.errors import InvalidValue, NotInLanguage, named
 from dpwords.frames.arrays import copied, schema_of
 from dpwords.frames.columns import checked_ids, ids_of

@@ -18,8 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from dpwords.core.encoding import Codes, code_type
-from dpwords.core.symbols import Alphabet, Symbol
+from dpwords.core.symbols import Alphabet, Codes, Symbol, code_type
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.systems import written
 

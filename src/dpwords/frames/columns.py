@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dpwords.core.encoding import Ragged
 from dpwords.core.keyed import Ids
+from dpwords.core.symbols import Ragged
 from dpwords.errors import InvalidValue, named
 from dpwords.frames.arrays import decoded
 from dpwords.frames.coders import contents_of, is_text, kind_name, plain_kind

@@ -22,8 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from dpwords.core.encoding import Codes, Ragged, code_type
-from dpwords.core.symbols import Alphabet
+from dpwords.core.symbols import Alphabet, Codes, Ragged, code_type
 from dpwords.errors import InvalidValue, named
 from dpwords.frames.arrays import bare_kind
 from dpwords.frames.coders import (

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from dpwords.core.encoding import Codes, Ragged
+from dpwords.core.symbols import Codes, Ragged
 from dpwords.errors import InvalidValue, NotInLanguage, named, within_memory
 from dpwords.frames.batches import WordRule
 from dpwords.frames.columns import NoColumn

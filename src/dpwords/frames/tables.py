@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dpwords.core.encoding import Ragged
 from dpwords.core.scaled import Integers
+from dpwords.core.symbols import Ragged
 from dpwords.errors import InvalidValue, named, within_memory
 from dpwords.frames.arrays import bare_kind, copied, one_array, schema_of
 from dpwords.frames.coders import ARROW_REFUSES

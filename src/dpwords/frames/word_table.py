@@ -26,10 +26,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from dpwords.core.encoding import Ragged, code_type
 from dpwords.core.keyed import Key, distinct
 from dpwords.core.limits import CORES
 from dpwords.core.scaled import Floats
+from dpwords.core.symbols import Ragged, code_type
 from dpwords.errors import DPWordsError, InvalidValue, named
 from dpwords.frames.batches import BatchRelease, pairs_of
 from dpwords.frames.columns import checked_ids, ids_of

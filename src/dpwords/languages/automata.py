@@ -39,25 +39,19 @@ ANY = _Marker("any")  # a label that matches every symbol of the alphabet
 EMPTY = _Marker("empty")  # the label of an edge that reads nothing
 
 
+@dataclass(eq=False, repr=False)
 class Automaton:
     """A finite automaton that records, for each accepting state, the distance of the words that end there.
 
     An edge is (state, label, state); a label is a symbol, `AnyBut`, `ANY` or `EMPTY`.
     """
 
-    def __init__(
-        self,
-        alphabet: Alphabet,
-        start: State,
-        explored: tuple[tuple[Any, ...], tuple[Edge, ...]],
-        distances: Mapping[Any, int],
-        k: int,
-    ) -> None:
-        self.alphabet = alphabet
-        self.k = k
-        self.start = start
-        self.states, self.edges = explored
-        self.distances = dict(distances)
+    alphabet: Alphabet
+    start: State
+    states: tuple[Any, ...]
+    edges: tuple[Edge, ...]
+    distances: Mapping[Any, int]
+    k: int
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self.states)} states, {len(self.edges)} edges>"
@@ -112,7 +106,7 @@ class Automaton:
         start = (self.start, system.initial)
         explored = explore([start], follow)
         ends = {(q, s): self.distances[q] for q, s in explored[0] if q in self.distances and system.is_accepting(s)}
-        return Automaton(self.alphabet, start, explored, ends, self.k)
+        return Automaton(self.alphabet, start, *explored, ends, self.k)
 
     @cached_property
     def _out(self) -> dict[Any, list[tuple[Any, Any]]]:
@@ -160,7 +154,7 @@ class Automaton:
         explored = explore([start], follow)
         spent = ((subset, [self.distances[s] for s in subset if s in self.distances]) for subset in explored[0])
         ends = {subset: min(distances) for subset, distances in spent if distances}
-        return Automaton(self.alphabet, start, explored, ends, self.k)
+        return Automaton(self.alphabet, start, *explored, ends, self.k)
 
     def _leading_to(self, ends: Iterable[Any]) -> tuple[tuple[Any, ...], tuple[Edge, ...]]:
         """The states from which one of `ends` can be reached, and the edges between them."""
@@ -212,7 +206,7 @@ class LevenshteinAutomaton(Automaton):
 
         explored = explore([(0, 0)], follow)
         ends = {(read, spent): spent for read, spent in explored[0] if read == len(symbols)}
-        super().__init__(letters, (0, 0), explored, ends, most)
+        super().__init__(letters, (0, 0), *explored, ends, most)
 
     def of_length(self) -> Automaton:
         """The deterministic automaton of those accepted words that are as long as the given word.
@@ -225,7 +219,7 @@ class LevenshteinAutomaton(Automaton):
         length = len(self.word)
         layered = self._determinised.product(Words(self.alphabet.symbols, max_length=length))
         ends = {state: distance for state, distance in layered.distances.items() if state[1] == length}
-        return Automaton(self.alphabet, layered.start, layered._leading_to(ends), ends, self.k)
+        return Automaton(self.alphabet, layered.start, *layered._leading_to(ends), ends, self.k)
 
 
 class Policy(Automaton):
@@ -238,7 +232,8 @@ class Policy(Automaton):
 
     def __init__(self, automaton: Automaton, ends: Iterable[Any]) -> None:
         distances = {state: automaton.distances[state] for state in ends}
-        super().__init__(automaton.alphabet, automaton.start, automaton._leading_to(distances), distances, automaton.k)
+        leading = automaton._leading_to(distances)
+        super().__init__(automaton.alphabet, automaton.start, *leading, distances, automaton.k)
         self.completions: dict[Any, int] = {self.start: 0}
         for state in TopologicalSorter({s: [t for _, t in self._out.get(s, ())] for s in self.states}).static_order():
             onward = sum(len(self._symbols(label)) * self.completions[t] for label, t in self._out.get(state, ()))

@@ -51,27 +51,28 @@ Expression = Letter | InOrder | OneOf | Repeated
 ANYTHING = Letter((), negated=True)
 
 
+class _Other:
+    """The letter that stands for every symbol that an expression does not name."""
+
+    def __reduce__(self) -> str:
+        return "_OTHER"  # the same object after pickling
+
+
+_OTHER = _Other()
+
+
+def letters_of(expression: Expression) -> Iterator[Letter]:
+    """The letters of an expression, in their order."""
+    if isinstance(expression, Letter):
+        yield expression
+        return
+    for part in (expression.part,) if isinstance(expression, Repeated) else expression.parts:
+        yield from letters_of(part)
+
+
 def symbols_in(expression: Expression) -> dict[Symbol, None]:
     """The symbols that an expression names, in their order."""
-    if isinstance(expression, Letter):
-        return dict.fromkeys(expression.symbols)
-    parts = (expression.part,) if isinstance(expression, Repeated) else expression.parts
-    return {symbol: None for part in parts for symbol in symbols_in(part)}
-
-
-def has_negation(expression: Expression) -> bool:
-    """Whether an expression allows symbols that it does not name, so that its words depend on an alphabet."""
-    if isinstance(expression, Letter):
-        return expression.negated
-    parts = (expression.part,) if isinstance(expression, Repeated) else expression.parts
-    return any(map(has_negation, parts))
-
-
-class Row(NamedTuple):
-    """What can be read in one state: the named symbols, and any other symbol, or None if that cannot be read."""
-
-    named: Mapping[Symbol, int]
-    other: int | None
+    return dict.fromkeys(symbol for letter in letters_of(expression) for symbol in letter.symbols)
 
 
 @dataclass(frozen=True)
@@ -79,17 +80,16 @@ class DFA:
     """A deterministic automaton over named symbols and others. It starts in state 0."""
 
     names: frozenset[Symbol]
-    rows: tuple[Row, ...]
+    rows: tuple[Mapping[Symbol, int], ...]  # for each state where a symbol leads to, if it can be read there
     accepting: tuple[bool, ...]
 
     def step(self, state: int, symbol: Symbol) -> int | None:
         """The state after a symbol, or None if it cannot be read."""
-        row = self.rows[state]
-        return row.named.get(symbol) if symbol in self.names else row.other
+        return self.rows[state].get(symbol if symbol in self.names else _OTHER)
 
     def renamed(self, names: Mapping[Symbol, Symbol]) -> DFA:
         """The same automaton with other names for its symbols."""
-        rows = (Row({names[name]: target for name, target in row.named.items()}, row.other) for row in self.rows)
+        rows = ({names.get(name, name): target for name, target in row.items()} for row in self.rows)
         return DFA(frozenset(names.values()), tuple(rows), self.accepting)
 
 
@@ -108,10 +108,9 @@ def dfa_of(expression: Expression) -> DFA:
     whole = positions.of(expression)
     positions.link(_START, whole.first)
     ends = whole.last | (_START if whole.empty else 0)
-    letters: list[tuple[tuple[Symbol] | None, int]] = [((name,), positions.reading(name)) for name in names]
-    letters.append((None, positions.reading_others()))
+    letters = [(name, positions.reading(name)) for name in (*names, _OTHER)]
 
-    def follow(at: int) -> Iterator[tuple[tuple[Symbol] | None, int]]:
+    def follow(at: int) -> Iterator[tuple[Symbol, int]]:
         ahead = 0
         for position in _bits(at):
             ahead |= positions.follow[position]
@@ -129,15 +128,10 @@ def dfa_of(expression: Expression) -> DFA:
             f"the automaton of the pattern has more than {DEFAULTS.pattern_states} states: use smaller repetitions"
         ) from None
     least = minimised(trimmed(found, is_end), is_end)
-    named: list[dict[Symbol, int]] = [{} for _ in least.states]
-    other: list[int | None] = [None] * len(least.states)
+    rows: list[dict[Symbol, int]] = [{} for _ in least.states]
     for source, letter, target in zip(least.sources.tolist(), least.label, least.target.tolist(), strict=True):
-        if letter is None:
-            other[source] = target
-        else:
-            named[source][letter[0]] = target
-    rows = tuple(Row(*row) for row in zip(named, other, strict=True))
-    return DFA(frozenset(names), rows, tuple(map(is_end, least.states)))
+        rows[source][letter] = target
+    return DFA(frozenset(names), tuple(rows), tuple(map(is_end, least.states)))
 
 
 class _Ends(NamedTuple):
@@ -207,10 +201,6 @@ class _Positions:
     def reading(self, name: Symbol) -> int:
         """The positions that read a symbol."""
         return _all(1 << p for p, at in enumerate(self.letters) if (name in at.symbols) != at.negated)
-
-    def reading_others(self) -> int:
-        """The positions that read a symbol that the expression does not name."""
-        return _all(1 << position for position, at in enumerate(self.letters) if at.negated)
 
 
 def _all(bits: Iterable[int]) -> int:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any, Literal
 
 from dpwords.core.checks import whole_number
 from dpwords.core.limits import DEFAULTS
-from dpwords.core.symbols import Alphabet, Symbol
-from dpwords.errors import InvalidValue
-from dpwords.languages.acceptor import Acceptor
-from dpwords.languages.exploring import Explored, minimised, numbered, trimmed
+from dpwords.core.symbols import Alphabet, Symbol, Word, symbols_of
+from dpwords.core.values import Value
+from dpwords.errors import InvalidValue, NotInLanguage
+from dpwords.languages.exploring import Explored, State, minimised, numbered, trimmed
 
 Sign = Literal["&", "|", "-"]
 
 
-class Language(Acceptor):
+class Language(Value, ABC):
     """A public set of words, given as a deterministic automaton: each word has at most one run.
 
     Languages are immutable. They combine: `a & b` has the words of both, `a | b` those of either, `a - b` those of `a`
@@ -26,18 +29,131 @@ class Language(Acceptor):
     7
     """
 
+    alphabet: Alphabet
+    max_length: int | None = None  # the largest length of a word, if the language declares one
+    every_word = False  # whether every word over the alphabet belongs to the language
+    alike = False  # whether all words of the same length have equally many words at each distance
+    listed = False  # whether the language is given as a list of words
+    dead_ends = False  # whether there may be states from which no word can be completed
+    symbols_are = "symbols"  # what messages call the symbols
     adapts = False  # whether this is a rule, which takes the alphabet of the language that it meets
     unbound = False  # whether it has no alphabet before that
+    conditions: tuple[Language, Language] | None = None  # two languages to both of which a word has to belong, if known
     within: Language | None = None  # a language to which all words are known to belong
+
+    @property
+    @abstractmethod
+    def initial(self) -> State:
+        """The state before the first symbol."""
+
+    @abstractmethod
+    def step(self, state: Any, symbol: Any) -> Any:
+        """The state after reading a symbol of the alphabet, or None if it cannot be read there."""
+
+    @abstractmethod
+    def is_accepting(self, state: Any) -> bool:
+        """Whether a word may end in this state."""
+
+    def follow(self, state: Any) -> Iterator[tuple[Symbol, Any]]:
+        """The symbols that can be read in a state, each with the state it leads to."""
+        for symbol in self.alphabet.symbols:
+            successor = self.step(state, symbol)
+            if successor is not None:
+                yield symbol, successor
+
+    def accepts(self, word: Word) -> bool:
+        """Whether the word may be released; False for unknown symbols too. Cost: the word's length."""
+        return self.fault(symbols_of(word)) is None
+
+    def fault(self, symbols: tuple[Any, ...]) -> str | None:
+        """Why the word is not in the language, in a text without any symbol of the word; None if it is in it."""
+        state, size = self.initial, len(symbols)
+        for place, symbol in enumerate(symbols, start=1):
+            if symbol not in self.alphabet:
+                return f"symbol {place} of {size} is not in the alphabet"
+            state = self.step(state, symbol)
+            if state is None:
+                return f"symbol {place} of {size} cannot follow the ones before it"
+        return None if self.is_accepting(state) else "it ends where no word of the language may end"
+
+    def explored(self, most: int | None = None) -> Explored:
+        """The states that can be reached, the start first, and the edges between them.
+
+        If there may be dead ends, only the states from which a word can be completed; they are then minimised, except
+        for runs of a system. Raises `TooLarge` beyond `most` states, and `InvalidValue` if there is no word. Cost: the
+        edges of all states that can be reached.
+        """
+        if not self.dead_ends:
+            return numbered([self.initial], self.follow, most)
+        found = numbered([self.initial], self.follow, DEFAULTS.combined_states if most is None else most)
+        found = trimmed(found, self.is_accepting)
+        if not found.label and not self.is_accepting(self.initial):
+            raise InvalidValue(why_empty(self))
+        if self.system is not None or len(found.label) > DEFAULTS.minimised_edges:
+            return found
+        return minimised(found, self.is_accepting)
+
+    @property
+    def system(self) -> Any:
+        """The transition system whose runs the words are; None for other words."""
+        return None
+
+    def place(self, state: Any) -> Any:
+        """The state of `system` that a run has reached when the language is in `state`."""
+        return state
+
+    def layer(self, state: Any) -> Any:
+        """What a state remembers besides its place: the states of rules."""
+        return None if self.system is not None else state
+
+    def run(self, moves: Word) -> list[Any]:
+        """The states of `system` that a word enters, one after the other, without the start.
+
+        A word of states enters its own symbols; with `start=None` the first of them is the first state. Raises
+        `NotInLanguage` for a word outside the language. Cost: the length of the word.
+
+        >>> from dpwords import GridWorld
+        >>> GridWorld(15, 15).run("EESS")
+        [(0, 1), (0, 2), (1, 2), (2, 2)]
+        """
+        self._its_system()
+        symbols = symbols_of(moves)
+        fault = self.fault(symbols)
+        if fault is not None:
+            raise NotInLanguage(f"the word is not in the language ({fault}): only words of the language can be run")
+        return [self.place(state) for state in accumulate(symbols, self.step, initial=self.initial)][1:]
+
+    def moves(self, states: Word) -> list[Any]:
+        """The word that enters these states of `system` one after the other, if it is unique: the inverse of `run`.
+
+        Raises `NotInLanguage` if there is none, and `InvalidValue` if there are several.
+        """
+        word: list[Any] = self._its_system().moves(states)
+        if not self.accepts(word):
+            raise NotInLanguage("the run of these states is not in the language: only runs of the language have moves")
+        return word
+
+    def count(self, length: int) -> int:
+        """The exact number of words of this length. Cost: length · edges, in integers of arbitrary size."""
+        ways: dict[Any, int] = {self.initial: 1}
+        for _ in range(whole_number(length, "a length", 0)):
+            ahead: Counter[Any] = Counter()
+            for state, number in ways.items():
+                for _, successor in self.follow(state):
+                    ahead[successor] += number
+            ways = ahead
+        return sum(number for state, number in ways.items() if self.is_accepting(state))
+
+    def _its_system(self) -> Any:
+        if self.system is None:
+            raise InvalidValue(
+                "only words of a transition system have runs: combine a system with rules, system & rule"
+            )
+        return self.system
 
     def bound_to(self, language: Language) -> Language:
         """This language; a rule becomes one over the alphabet of the language that it meets."""
         return self
-
-    @property
-    def conditions(self) -> tuple[Language, Language] | None:
-        """The two languages to both of which a word has to belong, if this is a combination of that kind."""
-        return None
 
     def __and__(self, other: Language) -> Language:
         """The words that belong to both languages."""
@@ -69,6 +185,7 @@ class Derived(Language):
     """A language that is made from others, or a rule; a rule may have no alphabet before it meets a language."""
 
     _alphabet: Alphabet | None
+    dead_ends = True
 
     @property
     def alphabet(self) -> Alphabet:  # type: ignore[override]
@@ -79,8 +196,9 @@ class Derived(Language):
             )
         return self._alphabet
 
-    def explored(self, most: int | None = None) -> Explored:
-        return reduced(self, most)
+    @property
+    def initial(self) -> State:
+        return 0
 
 
 class Everything(Derived):
@@ -89,7 +207,7 @@ class Everything(Derived):
     Without an alphabet, it takes that of the language that it meets.
     """
 
-    explored = Language.explored
+    dead_ends = False
 
     def __init__(self, alphabet: Alphabet | None, max_length: int | None = None) -> None:
         self._alphabet, self.max_length = alphabet, max_length
@@ -97,16 +215,6 @@ class Everything(Derived):
 
     def __repr__(self) -> str:
         return "everything"
-
-    @property
-    def initial(self) -> int:
-        return 0
-
-    def follow(self, state: int) -> Iterator[tuple[Symbol, int]]:
-        for symbol in self.alphabet.symbols:
-            successor = self.step(state, symbol)
-            if successor is not None:
-                yield symbol, successor
 
     def step(self, state: int, symbol: Any) -> int | None:
         """The next state: the number of symbols read if the length is bounded, otherwise always 0."""
@@ -133,10 +241,11 @@ class Combination(Derived):
     order of the left language.
     """
 
-    def __init__(self, sign: Sign, left: Language, right: Language) -> None:
+    def __init__(self, sign: Sign, left: Language, right: Language, alphabet: Alphabet | None = None) -> None:
         self.sign, self.left, self.right = sign, left, right
+        self.conditions = (left, right) if sign == "&" else None
         self.unbound, self.adapts = left.unbound or right.unbound, left.adapts and right.adapts
-        self._alphabet = None if self.unbound else _alphabet_of(sign, left, right)
+        self._alphabet = None if self.unbound else alphabet or _alphabet_of(sign, left, right)
         self._alike = not self.unbound and left.alphabet.symbols == right.alphabet.symbols
         bounds = [side.max_length for side in (left, right)]
         known = [bound for bound in bounds if bound is not None]
@@ -149,13 +258,10 @@ class Combination(Derived):
         shared = sign != "|" or left.system is right.system
         candidates = [left] if sign == "-" else [left, right] if shared else []
         self._runs = next((side for side in candidates if side.system is not None), None)  # the side with the system
+        self._lead = int(sign == "&" and self._runs is right)  # which side is followed: a system has fewer edges
         self.symbols_are = left.symbols_are if left.symbols_are == right.symbols_are else "symbols"
         if self.system is not None:
             self.symbols_are = self.system.symbols_are
-
-    @property
-    def conditions(self) -> tuple[Language, Language] | None:
-        return (self.left, self.right) if self.sign == "&" else None
 
     def __repr__(self) -> str:
         if self.sign == "-" and type(self.left) is Everything:
@@ -167,21 +273,15 @@ class Combination(Derived):
         return self.left.initial, self.right.initial
 
     def follow(self, state: tuple[Any, Any]) -> Iterator[tuple[Symbol, Any]]:
-        at, beside = state
-        if self.sign == "&":
-            lead, other = (1, 0) if self._runs is self.right else (0, 1)  # a system has few edges, a rule has many
-            sides = self.left, self.right
+        lead, sides = self._lead, (self.left, self.right)
+        if state[lead] is not None:
             for symbol, onward in sides[lead].follow(state[lead]):
-                also = self._after(sides[other], state[other], symbol)
-                if also is not None:
+                also = self._after(sides[1 - lead], state[1 - lead], symbol)
+                if also is not None or self.sign != "&":
                     yield symbol, ((also, onward) if lead else (onward, also))
-            return
-        if at is not None:
-            for symbol, onward in self.left.follow(at):
-                yield symbol, (onward, self._after(self.right, beside, symbol))
-        if self.sign == "|" and beside is not None:
-            for symbol, onward in self.right.follow(beside):
-                if self._after(self.left, at, symbol) is None:
+        if self.sign == "|" and state[1] is not None:
+            for symbol, onward in self.right.follow(state[1]):
+                if self._after(self.left, state[0], symbol) is None:
                     yield symbol, (None, onward)
 
     def step(self, state: tuple[Any, Any], symbol: Any) -> Any:
@@ -191,8 +291,8 @@ class Combination(Derived):
         return None if over else onward
 
     def is_accepting(self, state: tuple[Any, Any]) -> bool:
-        pairs = zip((self.left, self.right), state, strict=True)
-        one, other = (at is not None and side.is_accepting(at) for side, at in pairs)
+        one = state[0] is not None and self.left.is_accepting(state[0])
+        other = state[1] is not None and self.right.is_accepting(state[1])
         return one and other if self.sign == "&" else one or other if self.sign == "|" else one and not other
 
     @property
@@ -200,10 +300,8 @@ class Combination(Derived):
         return None if self._runs is None else self._runs.system
 
     def place(self, state: tuple[Any, Any]) -> Any:
-        if self.sign == "|":
-            at, beside = state
-            return self.right.place(beside) if at is None else self.left.place(at)
-        return self.right.place(state[1]) if self._runs is self.right else self.left.place(state[0])
+        is_right = self._lead or state[0] is None
+        return self.right.place(state[1]) if is_right else self.left.place(state[0])
 
     def layer(self, state: tuple[Any, Any]) -> Any:
         sides = zip((self.left, self.right), state, strict=True)
@@ -222,11 +320,11 @@ class Combination(Derived):
 class _UpTo(Combination):
     """The words of a language with at most `max_length` symbols; states are pairs (state of the language, length)."""
 
-    conditions, bound_to = Language.conditions, Language.bound_to
+    bound_to = Language.bound_to
 
     def __init__(self, language: Language, max_length: int) -> None:
         super().__init__("&", language, Everything(language.alphabet, max_length))
-        self.max_length, self.symbols_are = max_length, language.symbols_are
+        self.max_length, self.symbols_are, self.conditions = max_length, language.symbols_are, None
 
     def __repr__(self) -> str:
         return f"<{self.left!r} up to {self.max_length} symbols>"
@@ -241,20 +339,6 @@ def combined(sign: Sign, left: Language, right: Language) -> Language:
     if sign == "&" and left.within is right:
         return left
     return right if sign == "&" and right.within is left else Combination(sign, left, right)
-
-
-def reduced(language: Language, most: int | None) -> Explored:
-    """The states of a language from which a word can be completed, minimised except for runs of a system.
-
-    Raises `InvalidValue` if there is no word. Cost: the edges of all states that can be reached.
-    """
-    found = numbered([language.initial], language.follow, DEFAULTS.combined_states if most is None else most)
-    found = trimmed(found, language.is_accepting)
-    if not found.label and not language.is_accepting(language.initial):
-        raise InvalidValue(why_empty(language))
-    if language.system is not None or len(found.label) > DEFAULTS.minimised_edges:
-        return found
-    return minimised(found, language.is_accepting)
 
 
 def why_empty(language: Language) -> str:

@@ -95,19 +95,15 @@ class Lexicon(Language):
 
     def __and__(self, other: Language) -> Language:
         """The words that belong to the other language as well, as a lexicon. Cost: `accepts` of the other, for each."""
-        if not isinstance(other, Language):
-            return NotImplemented
-        rule = other.bound_to(self)
-        return self._only([word for word in self if rule.accepts(word)], other)
+        return self._filtered(other, True) if isinstance(other, Language) else NotImplemented
 
     def __sub__(self, other: Language) -> Language:
         """The words that do not belong to the other language, as a lexicon. Cost: `accepts` of the other, for each."""
-        if not isinstance(other, Language):
-            return NotImplemented
-        rule = other.bound_to(self)
-        return self._only([word for word in self if not rule.accepts(word)], other)
+        return self._filtered(other, False) if isinstance(other, Language) else NotImplemented
 
-    def _only(self, words: list[Any], rule: Language) -> Lexicon:
+    def _filtered(self, rule: Language, wanted: bool) -> Lexicon:
+        bound = rule.bound_to(self)
+        words = [word for word in self if bound.accepts(word) == wanted]
         if not words:
             raise InvalidValue(f"{rule!r} leaves no word of {self!r}: relax one of them")
         return Lexicon(words, self.alphabet.symbols)

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 
 from dpwords.core.symbols import Alphabet, Symbol
 from dpwords.errors import InvalidValue
-from dpwords.languages.expressions import ANYTHING, Expression, InOrder, Letter, OneOf, Repeated, has_negation
-from dpwords.languages.rule import Rule
+from dpwords.languages.expressions import ANYTHING, Expression, InOrder, Letter, OneOf, Repeated, letters_of
+from dpwords.languages.rules import Rule
 
 _SPECIAL = frozenset("()[]{}|*+?.\\^$")
 _DEEPEST = 100  # groups inside each other
+_RANGE = re.compile(r"-[^\]]")  # what makes the symbols before and after it the ends of a range
 _TIMES = re.compile(r"\{(\d{1,6})?(,)?(\d{1,6})?\}")
 
 
@@ -34,7 +35,7 @@ class Pattern(Rule):
     def __init__(self, pattern: str, separator: str | None = None, alphabet: Iterable[Symbol] | None = None) -> None:
         expression = _Parser(pattern, separator).parsed()
         super().__init__(f"re:{pattern}", expression, alphabet)
-        if alphabet is None and not has_negation(expression):
+        if alphabet is None and not any(letter.negated for letter in letters_of(expression)):
             self._alphabet, self.unbound = Alphabet(self.names), False
 
 
@@ -126,11 +127,7 @@ class _Parser:
             if self.here >= len(self.text):
                 raise self._error("a closing bracket ] is missing")
             first = self._symbol()
-            if (
-                self.separator is None
-                and self.text[self.here : self.here + 1] == "-"
-                and self.text[self.here + 1 :][:1] not in ("]", "")
-            ):
+            if self.separator is None and _RANGE.match(self.text, self.here):
                 self.here += 1
                 last = self._symbol()
                 if last < first:

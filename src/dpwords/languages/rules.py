@@ -12,19 +12,108 @@ and `~` (not).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import copy
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from dpwords.core.checks import whole_number
-from dpwords.core.symbols import Symbol, is_hashable
+from dpwords.core.symbols import Alphabet, Symbol, is_hashable
 from dpwords.errors import InvalidValue
-from dpwords.languages.expressions import ANYTHING, Expression, InOrder, Letter, Repeated
-from dpwords.languages.rule import Rule
+from dpwords.languages.expressions import ANYTHING, Expression, InOrder, Letter, Repeated, dfa_of, symbols_in
+from dpwords.languages.language import Combination, Derived, Language
 from dpwords.languages.systems import written
 
 __all__ = ["at_least", "at_most", "before", "contains", "ends_in", "never", "starts_in"]
 
 _ANY_WORD = Repeated(ANYTHING, 0, None)
+
+
+class Rule(Derived):
+    """The words that match a regular expression as a whole.
+
+    With `alphabet` it is a language of its own. Without, it waits for the language that it is combined with, and takes
+    its alphabet. If the language has words of moves and the rule names states of the system instead, the rule is about
+    the states that a run enters after the start. A name that is a text also stands for the one symbol that is written
+    so: "2,3" for the cell (2, 3).
+    """
+
+    def __init__(self, title: str, expression: Expression, alphabet: Iterable[Symbol] | None = None) -> None:
+        self.title = title
+        self.names: tuple[Any, ...] = tuple(symbols_in(expression))
+        self._dfa = dfa_of(expression)
+        self._alphabet = None if alphabet is None else Alphabet(alphabet)
+        self.unbound = self.adapts = alphabet is None
+        for name in self.names:
+            if self._alphabet is not None and name not in self._alphabet:
+                raise InvalidValue(
+                    f"the rule {title} names {written(name)}, which is not in its alphabet: add it, or correct the name"
+                )
+
+    def __repr__(self) -> str:
+        return self.title
+
+    def step(self, state: int, symbol: Any) -> int | None:
+        return self._dfa.step(state, symbol)
+
+    def is_accepting(self, state: int) -> bool:
+        return self._dfa.accepting[state]
+
+    def bound_to(self, language: Language) -> Language:
+        """The rule over the alphabet of a language, or over the states of its system; raises for unknown names."""
+        if not self.adapts:
+            return self
+        found = [_meant(name, language.alphabet) for name in self.names]
+        if all(symbols for symbols in found):
+            return self._over(language.alphabet, [symbols[0] for symbols in found])
+        system = language.system
+        states = language.alphabet if system is None else Alphabet(system.states)
+        places = [_meant(name, states) for name in self.names]
+        if all(symbols for symbols in places):
+            return Entered(language, self._over(states, [symbols[0] for symbols in places]))
+        unknown = [name for name, one, other in zip(self.names, found, places, strict=True) if not one and not other]
+        if not unknown:
+            raise InvalidValue(f"the rule {self.title} names both moves and states: write a rule for each of them")
+        either = "neither a symbol nor a state" if system is not None else "not a symbol"
+        raise InvalidValue(
+            f"the rule {self.title} names {written(unknown[0])}, which is {either} of {language!r}: correct the name"
+        )
+
+    def _over(self, alphabet: Alphabet, names: list[Symbol]) -> Rule:
+        """The same rule over an alphabet, with other names."""
+        bound = copy.copy(self)
+        dfa = self._dfa if tuple(names) == self.names else self._dfa.renamed(dict(zip(self.names, names, strict=True)))
+        vars(bound).update(_alphabet=alphabet, unbound=False, adapts=False, names=tuple(names), _dfa=dfa)
+        return bound
+
+
+class Entered(Combination):
+    """The words of moves that enter states of the system as a rule over states demands."""
+
+    bound_to = Language.bound_to
+
+    def __init__(self, language: Language, rule: Rule) -> None:
+        super().__init__("&", language, rule, language.alphabet)
+        self.within: Language = language
+
+    def follow(self, state: tuple[Any, int]) -> Iterator[tuple[Symbol, Any]]:
+        enter, step, at = self.left.place, self.right.step, state[1]
+        for symbol, entered in self.left.follow(state[0]):
+            onward = step(at, enter(entered))
+            if onward is not None:
+                yield symbol, (entered, onward)
+
+    def step(self, state: tuple[Any, int], symbol: Any) -> Any:
+        entered = self.left.step(state[0], symbol)
+        onward = None if entered is None else self.right.step(state[1], self.left.place(entered))
+        return None if onward is None else (entered, onward)
+
+
+def _meant(name: Any, alphabet: Alphabet) -> list[Any]:
+    """The symbol that a name stands for, in a list: the name itself, or the only symbol that is written so."""
+    if name in alphabet:
+        return [name]
+    named = [symbol for symbol in alphabet.symbols if written(symbol) == name] if isinstance(name, str) else []
+    return named if len(named) == 1 else []
 
 
 def contains(*symbols: Symbol, alphabet: Iterable[Symbol] | None = None) -> Rule:

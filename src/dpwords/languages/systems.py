@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from dpwords.core.checks import collection, whole_number
-from dpwords.core.memory import check_memory
+from dpwords.core.limits import check_memory
 from dpwords.core.symbols import Alphabet, Symbol, Word, is_hashable, symbols_of
 from dpwords.errors import InvalidValue, NotDeterministic, NotInLanguage, TooLarge, named
-from dpwords.languages.exploring import Explored, State
-from dpwords.languages.language import Language, reduced
+from dpwords.languages.exploring import State
+from dpwords.languages.language import Language
 
 
 class _AnyStart:
@@ -57,6 +57,7 @@ class TransitionSystem(Language):
             if accepting is None
             else frozenset(_known(s, known, "accepting") for s in collection(accepting, "accepting"))
         )
+        self.dead_ends = self.accepting is not None
         self._positions = None if positions is None else _checked_positions(positions, known)
         self._names_targets = all(action == target for row in moves.values() for action, target in row.items())
         self.symbols_are = "states" if self._names_targets else "moves"
@@ -115,10 +116,6 @@ class TransitionSystem(Language):
     @property
     def system(self) -> TransitionSystem:
         return self
-
-    def explored(self, most: int | None = None) -> Explored:
-        """The states that can be reached; with `accepting`, only those from which a word can be completed."""
-        return super().explored(most) if self.accepting is None else reduced(self, most)
 
     def moves(self, states: Word) -> list[Any]:
         """The actions that enter these states one after the other: the inverse of `run`, if it is unique.
@@ -212,6 +209,36 @@ class GridWorld(TransitionSystem):
             start=None if start is None else _cell(start),
             accepting=accepting if goal is None else [_known(cell, cells, "goal") for cell in _cells(goal)],
         )
+
+
+def system_of(
+    edges: Iterable[tuple[State, Symbol, State]],
+    states: Iterable[State] = (),
+    start: State | None = None,
+    accepting: Iterable[State] | None = None,
+    positions: Mapping[Any, tuple[float, float]] | None = None,
+) -> TransitionSystem:
+    """The system with these edges (state, action, next state), and with these states even if they have no edge.
+
+    An edge may be repeated. Raises `NotDeterministic` with the state and the action if an action leads from a state to
+    more than one, and `InvalidValue` if there are no states. Cost: the number of edges.
+    """
+    moves: dict[State, dict[Symbol, State]] = {state: {} for state in states}
+    for source, action, target in edges:
+        if not is_hashable(action):
+            raise InvalidValue(
+                f"the action from {written(source)} to {written(target)} is a {type(action).__name__}, which cannot be "
+                "a symbol: use text, a number or a tuple"
+            )
+        known = moves.setdefault(source, {}).setdefault(action, target)
+        if known != target:
+            raise NotDeterministic(
+                f"state {written(source)}, action {written(action)} leads to {written(known)} and {written(target)}: "
+                "a system must be deterministic, so give each branch an action of its own"
+            )
+    if not moves:
+        raise InvalidValue("a system needs at least one state, but there is none: check the source")
+    return TransitionSystem(moves, start, accepting, positions)
 
 
 def written(symbol: Symbol) -> str:

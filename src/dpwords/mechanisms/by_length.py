@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from dpwords.core.cache import cached, store
 from dpwords.core.elementary import index_of_least
-from dpwords.core.encoding import Codes
+from dpwords.core.symbols import Codes
 from dpwords.errors import NO_MEMORY, InvalidValue, TooLarge
 from dpwords.mechanisms.private import Drawing, Private, StepDone
 from dpwords.mechanisms.summary import Averages, InForce

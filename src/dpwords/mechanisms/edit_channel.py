@@ -11,10 +11,9 @@ from typing import Self
 
 import numpy as np
 
-from dpwords.core.encoding import Codes, Ragged
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream
-from dpwords.core.symbols import Alphabet, Symbol
+from dpwords.core.symbols import Alphabet, Codes, Ragged, Symbol
 from dpwords.errors import InvalidValue
 from dpwords.languages.free_words import Words
 from dpwords.languages.language import Language

@@ -14,10 +14,19 @@ from typing import TYPE_CHECKING, Any, Generic, Self
 import numpy as np
 
 from dpwords.core.checks import whole_number
-from dpwords.core.encoding import Codes, Encoder, Rows, code_type
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import SeededSource, Source, SystemSource
-from dpwords.core.symbols import AnyWord, PromisedDistance, Word, is_hashable, symbols_of
+from dpwords.core.symbols import (
+    AnyWord,
+    Codes,
+    Encoder,
+    PromisedDistance,
+    Rows,
+    Word,
+    code_type,
+    is_hashable,
+    symbols_of,
+)
 from dpwords.core.values import Value
 from dpwords.errors import InvalidValue, NotInLanguage, TooLarge, named, within_memory
 from dpwords.languages.language import Language

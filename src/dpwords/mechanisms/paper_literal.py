@@ -7,9 +7,8 @@ from fractions import Fraction
 import numpy as np
 
 from dpwords.core.checks import positive_number, whole_number
-from dpwords.core.encoding import Codes
 from dpwords.core.limits import DEFAULTS, Limits
-from dpwords.core.symbols import AnyWord
+from dpwords.core.symbols import AnyWord, Codes
 from dpwords.languages.language import Language, checked_language
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.privacy.guarantees import NotPrivate, checked_epsilon, loss_by_distance

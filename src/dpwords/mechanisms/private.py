@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpwords import __version__
-from dpwords.core.encoding import Codes, Ragged, Rows, code_type
 from dpwords.core.keyed import Ids, Key, distinct
-from dpwords.core.memory import check_memory
+from dpwords.core.limits import check_memory
 from dpwords.core.randomness import Stream
-from dpwords.core.symbols import AnyWord, Word
+from dpwords.core.symbols import AnyWord, Codes, Ragged, Rows, Word, code_type
 from dpwords.errors import DPWordsError, InvalidValue, NotInLanguage, within_memory
 from dpwords.mechanisms.mechanism import kind_of
 from dpwords.mechanisms.summary import Summarised

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
-from dpwords.core.encoding import Codes
 from dpwords.core.limits import DEFAULTS, Limits
+from dpwords.core.symbols import Codes
 from dpwords.errors import InvalidValue
 from dpwords.languages.language import Language, checked_language
 from dpwords.mechanisms.mechanism import NamedItems

@@ -14,12 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpwords.core import threads
-from dpwords.core.compiled import kernel
-from dpwords.core.encoding import Ragged
-from dpwords.core.limits import DEFAULTS, Limits
-from dpwords.core.memory import check_memory
+from dpwords.core.compiled import in_parts, kernel
+from dpwords.core.limits import DEFAULTS, Limits, check_memory
 from dpwords.core.scaled import Floats, Integers
+from dpwords.core.symbols import Ragged
 from dpwords.core.values import Value, read_only
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.spaces.edit_channel import Channel
@@ -107,7 +105,7 @@ class Alignments(Value):
 
         number, parts = int(bounds[-1] - bounds[0]), len(bounds) - 1
         cost = int(self._steps(self.words.sizes)) * number // (max(len(self.words), 1) * parts)
-        threads.in_parts(add, parts, cost=cost, most=self.limits.threads)
+        in_parts(add, parts, cost=cost, most=self.limits.threads)
 
     def _steps(self, sizes: Integers) -> float:
         """The number of steps that one pass over words of these lengths takes."""
@@ -228,7 +226,7 @@ class OwnEnds(EditChain):
     Cost of a pass: for each distinct word of n released symbols, n²·m + n·m², with m symbols in the alphabet.
 
     >>> import numpy as np
-    >>> from dpwords.core.encoding import Ragged
+    >>> from dpwords.core.symbols import Ragged
     >>> from dpwords.privacy.channel_parameters import best_channel
     >>> words = Ragged.of([np.array([0, 1]), np.array([0, 1]), np.array([], dtype=int)])
     >>> chain = OwnEnds(Alignments(words, best_channel(symbols=2, rate=4)))

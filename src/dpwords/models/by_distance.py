@@ -14,11 +14,10 @@ from typing import NoReturn
 
 import numpy as np
 
-from dpwords.core import threads
-from dpwords.core.compiled import kernel
-from dpwords.core.encoding import Codes
+from dpwords.core.compiled import in_parts, kernel
 from dpwords.core.randomness import SeededSource
 from dpwords.core.scaled import Floats
+from dpwords.core.symbols import Codes
 from dpwords.errors import InvalidValue, named
 from dpwords.mechanisms.exponential import Exponential
 from dpwords.models.chains import PriorWords
@@ -132,4 +131,4 @@ class DistancePosteriors(Posteriors):
             loop(codes[part], *graph, found[part])
 
         steps = len(self.graph.target) * words.shape[1] ** 2
-        threads.in_parts(fill, len(words), cost=steps, most=self.mechanism.limits.threads)
+        in_parts(fill, len(words), cost=steps, most=self.mechanism.limits.threads)

@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 
 from dpwords.core.checks import whole_number
-from dpwords.core.encoding import Codes, Encoder
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import SeededSource, Stream
 from dpwords.core.scaled import Floats
-from dpwords.core.symbols import Word, symbols_of
+from dpwords.core.symbols import Codes, Encoder, Word, symbols_of
 from dpwords.errors import InvalidValue
 from dpwords.languages.exploring import numbered
 from dpwords.languages.language import Language, checked_language

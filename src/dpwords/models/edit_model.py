@@ -20,10 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpwords.core.compiled import kernel
-from dpwords.core.encoding import Ragged
-from dpwords.core.limits import DEFAULTS, Limits
-from dpwords.core.memory import check_memory
+from dpwords.core.limits import DEFAULTS, Limits, check_memory
 from dpwords.core.scaled import Floats, Integers
+from dpwords.core.symbols import Ragged
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private

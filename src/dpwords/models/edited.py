@@ -15,11 +15,10 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from dpwords.core import threads
-from dpwords.core.compiled import kernel
-from dpwords.core.encoding import Codes, Ragged
+from dpwords.core.compiled import in_parts, kernel
 from dpwords.core.randomness import SeededSource
 from dpwords.core.scaled import Floats, Integers
+from dpwords.core.symbols import Codes, Ragged
 from dpwords.errors import TooLarge
 from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.models.alignments import EditChances
@@ -74,7 +73,7 @@ class AlignedEvidence(Evidence):
                 kernel("edit_channel").log_probs(rows, shared, codes_of(text), *operations, inserted, found[number])
 
         longest, limits = max(map(len, distinct)) + 1, self.mechanism.limits
-        threads.in_parts(fill, len(distinct), cost=rows.size * longest**2, most=limits.threads)
+        in_parts(fill, len(distinct), cost=rows.size * longest**2, most=limits.threads)
         plain = self.mechanism.without_projection()
         for number, row in zip(*np.nonzero(np.isneginf(found)), strict=True):  # less than floats can express
             found[number, row] = plain._law(rows[row]).log_prob(codes_of(list(distinct)[number]))
@@ -120,7 +119,7 @@ class EditedPosteriors(Posteriors):
         def work(part: slice) -> None:
             loops.guessed_each(values, released.ends, part.start, part.stop, chain, edits, hits, whole, most)
 
-        threads.in_parts(work, samples, cost=self.cost(), most=self.mechanism.limits.threads)
+        in_parts(work, samples, cost=self.cost(), most=self.mechanism.limits.threads)
         mean = hits.mean(axis=1)
         return Simulated(hits.mean(axis=0), mean, mean, whole, most)
 

@@ -13,13 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpwords.core import threads
-from dpwords.core.compiled import kernel
-from dpwords.core.encoding import Codes
+from dpwords.core.compiled import in_parts, kernel
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream, uint64
 from dpwords.core.scaled import Floats, Integers
-from dpwords.core.symbols import Alphabet
+from dpwords.core.symbols import Alphabet, Codes
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.exploring import numbered
 from dpwords.spaces.graph import Flags, Graph, edges_taken
@@ -293,7 +291,7 @@ class Pass:
             seen = self.state_ratios, self.seen.rows[part], found[part]
             loops.log_likelihoods(self.layers, *weights, *seen)
 
-        threads.in_parts(work, len(found), cost=len(self.layers.order), most=self.limits.threads)
+        in_parts(work, len(found), cost=len(self.layers.order), most=self.limits.threads)
         return found
 
     def expected(self, part: slice, chances: Floats, every_position: bool = False) -> Expected:
@@ -315,7 +313,7 @@ class Pass:
         def work(part: slice) -> None:
             kernel("hidden").sampled(*weighted, self.seen.rows[part], uniform[part], taken[part])
 
-        threads.in_parts(work, words, cost=len(self.layers.order), most=self.limits.threads)
+        in_parts(work, words, cost=len(self.layers.order), most=self.limits.threads)
         return taken
 
     @cached_property

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from dpwords.core.compiled import kernel
-from dpwords.core.encoding import Codes
 from dpwords.core.limits import Limits
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Floats, Integers
+from dpwords.core.symbols import Codes
 from dpwords.models.chains import MarkovChain
 from dpwords.models.hidden import Emissions, Hidden, Pass, symbol_proportions, uniform_numbers
 from dpwords.spaces.online_likelihoods import LikelihoodRatios

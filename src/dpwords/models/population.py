@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpwords.core import threads
-from dpwords.core.encoding import Codes
+from dpwords.core.compiled import in_parts
 from dpwords.core.limits import Limits
 from dpwords.core.randomness import SeededSource
 from dpwords.core.scaled import Floats, Integers
+from dpwords.core.symbols import Codes
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
 from dpwords.models.chains import MarkovChain, hidden_runs
@@ -67,7 +67,7 @@ class SameLength(Pass):
                 found[number] = float(self.times[part] @ one.log_likelihood), one.uses @ self.times[part]
 
         cost = len(self.layers.order) * (self.parts[0].stop if self.parts else 1)
-        threads.in_parts(work, len(self.parts), cost=cost, most=self.limits.threads)
+        in_parts(work, len(self.parts), cost=cost, most=self.limits.threads)
         return float(sum(value for value, _ in found)), np.sum([uses for _, uses in found], axis=0)
 
 

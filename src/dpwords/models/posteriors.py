@@ -20,8 +20,8 @@ from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
 
-from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Floats, Integers
+from dpwords.core.symbols import Codes
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.lexicon import Lexicon
 from dpwords.mechanisms.mechanism import Mechanism

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpwords.core.encoding import Codes, Ragged
-from dpwords.core.symbols import is_hashable
+from dpwords.core.symbols import Codes, Ragged, is_hashable
 from dpwords.errors import InvalidValue, NotInLanguage, within_memory
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private

@@ -15,10 +15,10 @@ from typing import cast
 
 import numpy as np
 
-from dpwords.core import threads
-from dpwords.core.encoding import Codes
+from dpwords.core.compiled import in_parts
 from dpwords.core.randomness import SeededSource
 from dpwords.core.scaled import Floats
+from dpwords.core.symbols import Codes
 from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.online import Online
 from dpwords.mechanisms.private import Private
@@ -116,7 +116,7 @@ class RunPosteriors(Posteriors):
                 proposals = SeededSource(f"proposals {number}")
                 found[number] = self._guessed(Emissions(rows, emissions.ratios), words[part], uniform, proposals)
 
-        threads.in_parts(work, len(parts), cost=size * self.cost(), most=self.mechanism.limits.threads)
+        in_parts(work, len(parts), cost=size * self.cost(), most=self.mechanism.limits.threads)
         simulated = Simulated.joined(found, 1.0 if self.constants is None else SPREAD)
         if not self._release_is_best:
             return simulated

@@ -17,7 +17,7 @@ from dpwords.errors import InvalidValue, TooLarge, named
 from dpwords.languages import rules
 from dpwords.languages.language import Language
 from dpwords.languages.patterns import Pattern
-from dpwords.languages.rule import Rule
+from dpwords.languages.rules import Rule
 from dpwords.languages.systems import GridWorld, written
 from dpwords.recipes.kinds import UNPRINTABLE
 

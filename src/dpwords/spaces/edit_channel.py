@@ -17,10 +17,10 @@ import numpy as np
 
 from dpwords.core import sampling, scaled
 from dpwords.core.compiled import kernel
-from dpwords.core.encoding import Codes, Ragged
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Floats, Integers, Scaled
+from dpwords.core.symbols import Codes, Ragged
 from dpwords.errors import InvalidValue, TooLarge
 
 DELETED, KEPT, REPLACED = range(3)

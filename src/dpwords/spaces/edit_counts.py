@@ -19,12 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpwords.core import scaled
-from dpwords.core.encoding import Codes, Ragged
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream
 from dpwords.core.sampling import integer_below
 from dpwords.core.scaled import Integers, Scaled
-from dpwords.core.symbols import Distance, levenshtein
+from dpwords.core.symbols import Codes, Distance, Ragged, levenshtein
 from dpwords.errors import InvalidValue, TooLarge, named
 from dpwords.languages.language import Language
 from dpwords.spaces.graph import Graph

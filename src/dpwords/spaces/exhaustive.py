@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 
 from dpwords.core import sampling, scaled
 from dpwords.core.checks import whole_number
-from dpwords.core.encoding import Codes, Ragged, Rows
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Floats, Integers
-from dpwords.core.symbols import Distance, PromisedDistance, hamming, levenshtein
+from dpwords.core.symbols import Codes, Distance, PromisedDistance, Ragged, Rows, hamming, levenshtein
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.language import Language
 from dpwords.spaces.space import LeastDistance, Space, WeightedWords, Weights, none_of_length

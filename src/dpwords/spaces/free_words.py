@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from dpwords.core import sampling, scaled
 from dpwords.core.compiled import kernel
-from dpwords.core.encoding import Codes, Rows
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Floats, Integers, Scaled
+from dpwords.core.symbols import Codes, Rows
 from dpwords.errors import TooLarge
 from dpwords.spaces.space import (
     Distances,

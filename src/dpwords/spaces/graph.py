@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpwords.core.compiled import kernel_for
-from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Floats, Integers, Scaled
-from dpwords.core.symbols import Alphabet
+from dpwords.core.symbols import Alphabet, Codes
 from dpwords.core.values import read_only, read_only_view
 from dpwords.languages.language import Language
 

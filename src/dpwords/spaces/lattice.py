@@ -16,13 +16,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpwords.core import sampling, threads
-from dpwords.core.compiled import kernel_for
-from dpwords.core.encoding import Codes
-from dpwords.core.limits import DEFAULTS, Limits
-from dpwords.core.memory import at_most, check_memory
+from dpwords.core import sampling
+from dpwords.core.compiled import in_parts, kernel_for
+from dpwords.core.limits import DEFAULTS, Limits, at_most, check_memory
 from dpwords.core.randomness import Stream, uint64
 from dpwords.core.scaled import Floats, Integers, Scaled, indicator, normalised
+from dpwords.core.symbols import Codes
 from dpwords.core.values import read_only_view
 from dpwords.errors import TooLarge
 from dpwords.spaces.graph import Flags, Graph
@@ -138,7 +137,7 @@ class Lattice:
             walked = (uniforms[part], margin, *(array[part] for array in rows))
             loops.walk(*job, table, begin, end, thresholds, *walked)
 
-        threads.in_parts(advance, number, cost=end - begin, most=self.limits.threads)
+        in_parts(advance, number, cost=end - begin, most=self.limits.threads)
         while len(stopped := np.flatnonzero(rows.positions < end)):
             for row in stopped.tolist():
                 self._settle(row, int(uniforms[row, rows.positions[row]]), table, rows, stream.of(row))
@@ -165,7 +164,7 @@ class Lattice:
             job = (graph.edges, self._z, self.reach, table, self._kept[length], graph.start)
             loops.distances_each(*job, codes[part], means[part], proportions[part])
 
-        threads.in_parts(advance, len(rows), cost=steps, most=min(self.limits.threads, self.limits.memory // each))
+        in_parts(advance, len(rows), cost=steps, most=min(self.limits.threads, self.limits.memory // each))
         return means, proportions
 
     def _settle(self, row: int, uniform: int, table: LayerTable, rows: Walks, stream: Stream) -> None:
@@ -251,7 +250,7 @@ def walk_each(
         job = (graph.edges, model._z, model.reach, model._filled(0, length), graph.start)
         loops.walk_each(*job, rows[part], uniforms[part], margin, words[part], positions[part])
 
-    threads.in_parts(advance, len(rows), cost=int(model.reach.sum()), most=limits.threads)
+    in_parts(advance, len(rows), cost=int(model.reach.sum()), most=limits.threads)
     for row in np.flatnonzero(positions < length).tolist():
         alone = Lattice(graph, rows[row], Discount(z), limits)
         words[row] = alone.walk(np.zeros(1, np.int64), stream.of(row), uniforms[row : row + 1], margin)[0]

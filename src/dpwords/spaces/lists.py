@@ -17,11 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpwords.core import sampling, scaled
-from dpwords.core.encoding import Codes, Ragged
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Integers, Scaled
-from dpwords.core.symbols import Distance
+from dpwords.core.symbols import Codes, Distance, Ragged
 from dpwords.languages.lexicon import Lexicon
 from dpwords.spaces.space import LeastDistance, Space, none_of_length
 

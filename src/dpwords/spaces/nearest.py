@@ -11,10 +11,9 @@ from functools import partial
 import numpy as np
 
 from dpwords.core.compiled import kernel_for
-from dpwords.core.encoding import Codes
-from dpwords.core.limits import DEFAULTS, Limits
-from dpwords.core.memory import check_memory
+from dpwords.core.limits import DEFAULTS, Limits, check_memory
 from dpwords.core.scaled import Integers
+from dpwords.core.symbols import Codes
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.free_words import Words
 from dpwords.languages.language import Language

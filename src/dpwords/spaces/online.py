@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpwords.core import sampling, scaled, threads
-from dpwords.core.compiled import kernel_for
-from dpwords.core.encoding import Codes, Rows
+from dpwords.core import sampling, scaled
+from dpwords.core.compiled import in_parts, kernel_for
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import ZERO_EXPONENT, Floats, Integers, Scaled
+from dpwords.core.symbols import Codes, Rows
 from dpwords.spaces.graph import Flags
 from dpwords.spaces.runs import Runs
 from dpwords.spaces.space import Distances, Weights, batches
@@ -144,7 +144,7 @@ class OnlineRuns(Runs):
                 job = (self.graph.edges, useful, reach, near, group[rows], begin, reached[rows], mean[rows])  # noqa: B023
                 loops.distances_each(*job)
 
-            threads.in_parts(advance, len(group), cost=steps, most=self.limits.threads)
+            in_parts(advance, len(group), cost=steps, most=self.limits.threads)
             proportions[part] = reached[:, :, 1:].sum(axis=1)
         return Distances(means, proportions)
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpwords.core.encoding import Codes
 from dpwords.core.scaled import Floats, Integers, Scaled
+from dpwords.core.symbols import Codes
 from dpwords.errors import TooLarge
 from dpwords.spaces.graph import Flags, edges_taken
 from dpwords.spaces.online import OnlineRuns

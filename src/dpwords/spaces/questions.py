@@ -19,10 +19,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from dpwords.core import sampling, scaled
-from dpwords.core.encoding import Codes, code_type
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Floats, Integers, Scaled
+from dpwords.core.symbols import Codes, code_type
 from dpwords.core.values import read_only
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.free_words import Words

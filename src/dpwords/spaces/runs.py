@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpwords.core import sampling, scaled
-from dpwords.core.encoding import Codes, Rows
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Floats, Integers
+from dpwords.core.symbols import Codes, Rows
 from dpwords.core.values import read_only
 from dpwords.spaces.graph import Flags, Graph
 from dpwords.spaces.lattice import Discount, Lattice, Tally, walk_each

@@ -20,11 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpwords.core import sampling, scaled
-from dpwords.core.encoding import Codes, Ragged, Rows
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import SeededSource, Stream
 from dpwords.core.scaled import Floats, Integers, Scaled
-from dpwords.core.symbols import Distance
+from dpwords.core.symbols import Codes, Distance, Ragged, Rows
 from dpwords.core.values import read_only
 from dpwords.errors import InvalidValue
 from dpwords.spaces.graph import Graph

@@ -12,10 +12,8 @@ from dpwords.core.symbols import hamming
 from dpwords.languages.automata import Automaton, LevenshteinAutomaton
 from dpwords.languages.systems import GridWorld, TransitionSystem
 from dpwords.mechanisms.choice import Title
-from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.paper_literal import PaperLiteral
-from dpwords.privacy.utilities import Inverse, Linear
 from dpwords.studies import study
 
 if TYPE_CHECKING:
@@ -62,16 +60,11 @@ def grid(k: int = 1, seed: study.Seed = None, progress: study.ProgressBar = stud
         ),
     )
     tasks = [(labelling, name) for labelling in labellings for name in NAMES]
-    columns = {
-        (labelling.name, name): _column(labelling, name, k, seed) for labelling, name in progress(tasks, "drawing runs")
-    }
-    blocks = tuple(
-        study.Block(
-            f"words of {labelling.name}, claimed ε = {EPSILON:g}, k = {k}",
-            tuple(drawn for (name, _), drawn in columns.items() if name == labelling.name),
-        )
-        for labelling in labellings
-    )
+    drawn = [_column(labelling, name, k, seed) for labelling, name in progress(tasks, "drawing runs")]
+    blocks = [
+        study.Block(f"words of {labelling.name}, claimed ε = {EPSILON:g}, k = {k}", tuple(columns))
+        for labelling, columns in zip(labellings, (drawn[: len(NAMES)], drawn[len(NAMES) :]), strict=True)
+    ]
     figures = {
         f"runs_{labelling.name}": partial(_figure, labelling, block)
         for labelling, block in zip(labellings, blocks, strict=True)
@@ -83,7 +76,7 @@ def grid(k: int = 1, seed: study.Seed = None, progress: study.ProgressBar = stud
         f"Case study 2: the path {PATH} from cell (1, 2) of a 15×15 grid (α = {study.ALPHA:g})",
         {**where, "k": k, "alpha": study.ALPHA, "seed": seed, **timed},
         (_sizes_and_times(world, k, seed, progress), _losses(labellings, k)),
-        blocks,
+        tuple(blocks),
         (
             "The paper does not print its path; this one gives a product of the same size.",
             "Runs are drawn on layers of the system; the product is built only for comparison.",
@@ -97,15 +90,8 @@ def grid(k: int = 1, seed: study.Seed = None, progress: study.ProgressBar = stud
     )
 
 
-def _mechanism(language: TransitionSystem, name: str, epsilon: float, k: int) -> Mechanism:
-    if name == study.LITERAL:
-        return PaperLiteral(language, epsilon, k, study.ALPHA)
-    utility = Inverse(study.ALPHA) if name == study.TEXTBOOK else Linear()
-    return Exponential(language, epsilon, k, utility, "tight" if name == study.TIGHT else "textbook")
-
-
 def _column(labelling: _Labelling, name: str, k: int, seed: study.Seed) -> study.Column:
-    mechanism = _mechanism(labelling.language, name, EPSILON, k)
+    mechanism = study.mechanism_of(name, labelling.language, EPSILON, k)
     loss = study.Loss("≥", _least_loss(mechanism, labelling)) if name == study.LITERAL else study.Loss("≤", EPSILON)
     source = study.seeded(mechanism, seed, labelling.name, name)
     return study.column(name, EPSILON, source, loss, labelling.secret, labelling.letters)
@@ -117,7 +103,7 @@ def _sizes_and_times(world: GridWorld, k: int, seed: study.Seed, progress: study
         return near.product(world)
 
     def runs(name: str) -> list[str]:
-        return study.seeded(_mechanism(world, name, TIMED_EPSILON, k), seed).simulate(PATH, TIMED_RUNS)
+        return study.seeded(study.mechanism_of(name, world, TIMED_EPSILON, k), seed).simulate(PATH, TIMED_RUNS)
 
     built, build = study.timed(product)
     sizes = [
@@ -131,16 +117,11 @@ def _sizes_and_times(world: GridWorld, k: int, seed: study.Seed, progress: study
 
 
 def _losses(labellings: tuple[_Labelling, ...], k: int) -> study.Table:
-    return study.Table(
-        ("true ε of the literal formula, at least", *(f"words of {labelling.name}" for labelling in labellings)),
-        tuple(
-            (
-                f"claimed ε = {epsilon:g}",
-                *(_least_loss(PaperLiteral(each.language, epsilon, k, study.ALPHA), each) for each in labellings),
-            )
-            for epsilon in (TIMED_EPSILON, EPSILON)
-        ),
-    )
+    def loss(each: _Labelling, epsilon: float) -> float:
+        return _least_loss(PaperLiteral(each.language, epsilon, k, study.ALPHA), each)
+
+    header = ("true ε of the literal formula, at least", *(f"words of {each.name}" for each in labellings))
+    return study.by_epsilon(header, (TIMED_EPSILON, EPSILON), *(partial(loss, each) for each in labellings))
 
 
 def _least_loss(mechanism: Mechanism, labelling: _Labelling) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,12 +12,10 @@ import numpy as np
 from dpwords import plots
 from dpwords.languages.automata import LevenshteinAutomaton
 from dpwords.languages.free_words import Words
-from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.paper_literal import PaperLiteral
 from dpwords.mechanisms.uniform import Uniform
 from dpwords.privacy.guarantees import loss_by_distance
-from dpwords.privacy.utilities import Inverse, Linear
 from dpwords.studies import study
 
 if TYPE_CHECKING:
@@ -78,13 +77,9 @@ def strings(k: int = 1, seed: study.Seed = None, progress: study.ProgressBar = s
 
 def _mechanisms(words: Words, epsilon: float, k: int) -> dict[str, Mechanism]:
     """The paper's literal formula and the correct mechanisms; at ε = 0 only a uniform word is correct."""
-    literal = {study.LITERAL: PaperLiteral(words, epsilon, k, study.ALPHA)}
-    if epsilon == 0:
-        return literal | {UNIFORM: Uniform(words, k)}
-    return literal | {
-        study.TEXTBOOK: Exponential(words, epsilon, k, Inverse(study.ALPHA), "textbook"),
-        study.TIGHT: Exponential(words, epsilon, k, Linear(), "tight"),
-    }
+    names = (study.LITERAL, study.TEXTBOOK, study.TIGHT) if epsilon else (study.LITERAL,)
+    found: dict[str, Mechanism] = {name: study.mechanism_of(name, words, epsilon, k) for name in names}
+    return found if epsilon else found | {UNIFORM: Uniform(words, k)}
 
 
 def _columns(words: Words, epsilon: float, k: int, seed: study.Seed) -> Iterator[study.Column]:
@@ -118,43 +113,32 @@ def _sizes_and_times(words: Words, k: int, seed: study.Seed, progress: study.Pro
 
 def _distances(words: Words, blocks: tuple[study.Block, ...], k: int) -> study.Table:
     """Mean distances; those of the paper's samples fit the literal formula with k = 32 but no private mechanism."""
-    paper = {epsilon: sum(distances) / len(distances) for epsilon, distances in PAPER_DISTANCES.items()}
     whole = len(WORD)
-    return study.Table(
+    drawn = dict(zip(EPSILONS, blocks, strict=True))  # at ε = 0, the last two columns are both the uniform word
+
+    def here(column: int, epsilon: float) -> float:
+        return drawn[epsilon].columns[column].expected_distance
+
+    return study.by_epsilon(
         (
             "mean distance",
             "paper's samples",
             f"literal, k = {whole}",
             *(f"{name}, k = {k}" for name in ("literal", "textbook", "tight")),
         ),
-        tuple(
-            (
-                f"claimed ε = {epsilon:g}",
-                paper[epsilon],
-                PaperLiteral(words, epsilon, whole, study.ALPHA).expected_distance(WORD),
-                block.columns[0].expected_distance,
-                block.columns[1].expected_distance,
-                block.columns[-1].expected_distance,  # at ε = 0, both of these columns are the uniform word
-            )
-            for epsilon, block in zip(EPSILONS, blocks, strict=True)
-        ),
+        EPSILONS,
+        lambda epsilon: statistics.fmean(PAPER_DISTANCES[epsilon]),
+        lambda epsilon: PaperLiteral(words, epsilon, whole, study.ALPHA).expected_distance(WORD),
+        *(partial(here, column) for column in (0, 1, -1)),
     )
 
 
 def _true_epsilons(words: Words) -> study.Table:
-    return study.Table(
-        ("true ε of the literal formula", "k = 1", f"k = {len(WORD)}"),
-        tuple(
-            (
-                f"claimed ε = {epsilon:g}",
-                *(
-                    PaperLiteral(words, epsilon, k, study.ALPHA).guarantee.true_epsilon(len(WORD))
-                    for k in (1, len(WORD))
-                ),
-            )
-            for epsilon in EPSILONS
-        ),
-    )
+    def true_epsilon(k: int, epsilon: float) -> float:
+        return PaperLiteral(words, epsilon, k, study.ALPHA).guarantee.true_epsilon(len(WORD))
+
+    header = ("true ε of the literal formula", "k = 1", f"k = {len(WORD)}")
+    return study.by_epsilon(header, EPSILONS, *(partial(true_epsilon, k) for k in (1, len(WORD))))
 
 
 def _figure_of_samples(blocks: tuple[study.Block, ...], k: int) -> Figure:

@@ -10,8 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import dpwords
 from dpwords.core.symbols import Word
+from dpwords.languages.language import Language
 from dpwords.mechanisms.choice import Title
+from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.mechanism import Mechanism
+from dpwords.mechanisms.paper_literal import PaperLiteral
+from dpwords.privacy.utilities import Inverse, Linear
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -128,6 +132,14 @@ def seeded(mechanism: AnyMechanism, seed: Seed, *purpose: object) -> AnyMechanis
     return mechanism if seed is None else mechanism.seeded(" ".join(map(str, (seed, *purpose))))
 
 
+def mechanism_of(name: str, language: Language, epsilon: float, k: int) -> Mechanism:
+    """The paper's literal formula, or one of the correct mechanisms."""
+    if name == LITERAL:
+        return PaperLiteral(language, epsilon, k, ALPHA)
+    utility = Inverse(ALPHA) if name == TEXTBOOK else Linear()
+    return Exponential(language, epsilon, k, utility, "tight" if name == TIGHT else "textbook")
+
+
 def column(
     name: str, claimed: float, mechanism: Mechanism, loss: Loss, secret: Any, letters: Callable[[Any], str] = "".join
 ) -> Column:
@@ -138,6 +150,14 @@ def column(
         for word in at.simulate(SAMPLES)
     )
     return Column(name, claimed, loss, at.expected_distance(), tuple(at.distance_distribution()), samples)
+
+
+def by_epsilon(header: Sequence[str], epsilons: Iterable[float], *figures: Callable[[float], float]) -> Table:
+    """A table with a row for each claimed ε, and a column for each figure that depends on it."""
+    return Table(
+        tuple(header),
+        tuple((f"claimed ε = {epsilon:g}", *(figure(epsilon) for figure in figures)) for epsilon in epsilons),
+    )
 
 
 def timed(work: Callable[[], Made]) -> tuple[Made, float]:

@@ -6,7 +6,7 @@ import secrets
 import socket
 from collections.abc import Callable
 
-from dpwords.core.extras import optional
+from dpwords.core.checks import optional
 from dpwords.errors import InvalidValue, named
 
 _PURPOSE = "the page and its server"

@@ -18,8 +18,7 @@ from multiprocessing.connection import Connection
 from typing import Any, Literal
 
 from dpwords._kernels.compiler import after_compiling
-from dpwords.core.limits import DEFAULTS
-from dpwords.core.memory import limit_address_space
+from dpwords.core.limits import DEFAULTS, limit_address_space
 from dpwords.errors import NO_MEMORY, DPWordsError, TooLarge, own_failure
 from dpwords.web.messages import Message, on_page
 

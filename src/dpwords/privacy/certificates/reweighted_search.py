@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpwords.core.elementary import exp
-from dpwords.core.limits import Limits
-from dpwords.core.memory import check_memory
+from dpwords.core.limits import Limits, check_memory
 from dpwords.privacy.certificates.certificate import largest_rate, on_grid
 from dpwords.privacy.certificates.reweighted_blocks import ReweightedBlocks, Tick, stored_layers
 from dpwords.privacy.certificates.reweighted_system import LEAST_RADIUS, Detail, ReweightedSystem, neighbourhood

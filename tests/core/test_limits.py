@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dpwords.core.memory import _of_containers, at_most, available, check_memory
+from dpwords.core.limits import _of_containers, at_most, available, check_memory
 
 GIB = 2**30
 
@@ -54,7 +54,7 @@ def test_the_memory_of_this_process() -> None:
     assert 0 < available() <= 1024 * (int(total.split()[1]) + int(swap.split()[1]))
     code = """
 import resource
-from dpwords.core.memory import address_space, available
+from dpwords.core.limits import address_space, available
 resource.setrlimit(resource.RLIMIT_AS, (2**29, 2**29))
 print(2**28 < address_space() < 2**29, available() <= address_space())
 """
@@ -64,7 +64,7 @@ print(2**28 < address_space() < 2**29, available() <= address_space())
 
 def test_what_is_more_than_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 1 GiB, a quarter is reserved for all but tables; 64 MiB are always allowed."""
-    monkeypatch.setattr("dpwords.core.memory.available", lambda: GIB)
+    monkeypatch.setattr("dpwords.core.limits.available", lambda: GIB)
     assert at_most(2 * GIB, GIB) == GIB - GIB // 4
     assert at_most(GIB // 2, GIB) == GIB // 2
     assert at_most(2 * GIB, 2**26) == 2 * GIB
