@@ -103,9 +103,9 @@ class ReweightedBlocks:
                 return math.inf
             completions.append(found)
         opening, growth, seen = np.zeros(length + 2), np.zeros(length + 2), _Found(length)
-        layer = boxes.no_symbols()
+        layer = boxes.one_symbol()
         for before in range(length):
-            next_layer = layer if before == 0 else boxes.one_symbol() if before == 1 else boxes.after(layer, before)
+            next_layer = layer if before < 2 else boxes.after(layer, before)
             if next_layer is None:
                 return math.inf
             layer = next_layer
@@ -191,17 +191,14 @@ class ReweightedBlocks:
         if (known[:-1] & ~boxes.filled(layer.bounds)[:-1]).any():  # nothing is known of some prefix: cannot happen
             return np.full(3, math.inf)
         live = np.stack([begun(step)[system.src] & ended(step)[system.tgt] for step in range(AHEAD)])
-        shares = boxes.shares(layer.bounds)
-        place = kernels.Layer(boxes.nodes, boxes.near, boxes.degrees, boxes.prefixes, known, shares)
-        turns = kernels.TurnGrowth(system.hf, system.turn, layer.turns)
         steps = min(AHEAD, group.after + 1)
-        if steps == 1:
-            kernels.last_closings(boxes.z, place, live[0], kernels.LastPaths(*system.last_paths), turns, most)
-        else:
-            rest = group.after - AHEAD + 1, _plus(group.most_after, 1 - AHEAD)
-            labels = boxes.live_labels(*rest) if steps == AHEAD else np.zeros(len(system.label_nodes), dtype=np.bool_)
-            ahead = kernels.Completions(boxes.labels, labels, after.lo, after.hi, float(after.outside[0]))
-            kernels.closings(boxes.z, steps, place, live, kernels.Paths(*system.paths), ahead, turns, most)
+        paths = system.paths(min(steps, 2), known, live)
+        labels = boxes.live_labels(group.after - AHEAD + 1, _plus(group.most_after, 1 - AHEAD))
+        ahead = kernels.Completions(*system.labels[1:3], labels, after.lo, after.hi, float(after.outside[0]))
+        shares = boxes.shares(layer.bounds)
+        kernels.closings(
+            boxes.z, steps, boxes.at_price, boxes.prefixes, shares, paths, live[2:], ahead, layer.turns, most
+        )
         return most
 
 
@@ -225,7 +222,7 @@ class _EveryPlace:
         settled = boxes.invariant_completions(completions[-1], cover.completions)
         if settled is None:
             return None
-        layers = [boxes.no_symbols(), boxes.one_symbol()]
+        layers = [boxes.one_symbol()] * 2
         last = boxes.system.detail.back + cover.layers
         for symbols in range(2, last + 1):
             layer = boxes.after(layers[-1], symbols)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from dpwords.core.compiled import kernel
+from dpwords.core.elementary import logs
 from dpwords.core.scaled import Floats
 from dpwords.privacy.certificates.reweighted_system import ReweightedSystem
 from dpwords.privacy.certificates.rounding import outward
@@ -74,21 +75,18 @@ class Boxes:
 
     def __init__(self, system: ReweightedSystem, lengths: WordLengths, z: float) -> None:
         self.system, self.lengths, self.z = system, lengths, z
-        self._kernels = kernel("reweighted_blocks_boxes")
-        self.nodes = system.nodes(z)
-        self.near = self._kernels.Near(*system.near)
-        self.degrees = self._kernels.Degrees(*system.degrees)
-        self.prefixes = self._kernels.Prefixes(*system.prefixes)
-        self.labels = self._kernels.Labels(*system.labels)
+        self._kernels = kernel("reweighted_blocks")
+        self.at_price = system.at_price(z)
+        self.prefixes, self.labels = self._kernels.Prefixes(*system.prefixes), self._kernels.Labels(*system.labels)
 
     def shares(self, bounds: Bounds) -> Any:
-        return self._kernels.Shares(bounds.lo, bounds.hi, bounds.outside[0], bounds.outside[1:])
-
-    def no_symbols(self) -> PrefixLayer:
-        return self._layer(self._no_shares())
+        return self._kernels.Shares(self.system.bf, bounds.lo, bounds.hi, bounds.outside[0], bounds.outside[1:])
 
     def one_symbol(self) -> PrefixLayer:
-        """Shares after one symbol: 1 for the own node, z for the others. Both ends are exact."""
+        """Shares after one symbol: 1 for the own node, z for the others. Both ends are exact.
+
+        The layer of no symbols is the same: the empty prefix has no box, and goes on to those of one symbol.
+        """
         system, z = self.system, self.z
         shares, up = self._no_shares(), outward().factors(1)[1]
         lo, hi, outside = shares.lo, shares.hi, shares.outside
@@ -103,35 +101,26 @@ class Boxes:
             hi[box : system.bf[prefix + 1]] = lo[box : system.bf[prefix + 1]]
             outside[1 + prefix] = z * (len(system.first) - len(near)) * up
         outside[0] = z if outside.any() else 0.0
-        return self._layer(shares)
+        return PrefixLayer(shares, np.zeros(system.turns), 0.0, 0.0)
 
     def after(self, layer: PrefixLayer, symbols: int) -> PrefixLayer | None:
         """The layer of prefixes of so many symbols, from the layer before; None if its bounds are of no use."""
         back = self.system.detail.back
-        known = self.filled(layer.bounds)
         begun = self.lengths.begun(symbols - back, symbols - back)
         new = self.system.prefixes_between(min(symbols, back), begun, self.lengths.completed(symbols))
-        return self._step(layer.bounds, known, new)
+        return self._step(layer.bounds, new)
 
     def invariant(self, layer: PrefixLayer, symbols: int) -> PrefixLayer | None:
         """Bounds for all prefixes of so many symbols or more, from the layer of so many; None if none are found."""
         back = self.system.detail.back
         new = self.system.prefixes_between(back, self.lengths.begun(0, None), self.lengths.ended(0, None))
-        steps: list[PrefixLayer] = [layer]
-
-        def step(bounds: Bounds) -> Bounds | None:
-            found = self._step(bounds, self.filled(bounds), new)
-            steps[:] = [] if found is None else [found]
-            return None if found is None else found.bounds
-
-        bounds = _settled(layer.bounds, step)
-        if bounds is None:
-            return None
-        return replace(layer.hull(steps[0]), bounds=bounds)
+        bounds = _settled(layer.bounds, lambda bounds: self._forward(bounds, new)[0])
+        found = None if bounds is None else self._step(bounds, new)
+        return None if bounds is None or found is None else replace(layer.hull(found), bounds=bounds)
 
     def last_completions(self) -> Bounds:
         """Completions where the word ends."""
-        system, ends = self.system, self.nodes.fw
+        system, ends = self.system, self.at_price.fw
         live = self.live_labels(0, 0)
         lo, hi = np.full(system.af[-1], np.inf), np.zeros(system.af[-1])
         down, up = outward().factors(1)  # one division
@@ -169,37 +158,42 @@ class Boxes:
         numbers = self.system.bf[-1]
         return Bounds(np.full(numbers, np.inf), np.zeros(numbers), np.zeros(1 + len(self.system.last)))
 
-    def _layer(self, bounds: Bounds) -> PrefixLayer:
-        return PrefixLayer(bounds, np.zeros(self.system.hf[-1]), 0.0, 0.0)
-
     def filled(self, bounds: Bounds) -> Flags:
         """The prefixes that have bounds."""
         return np.append(bounds.rows(self.system.bf[:-2]), False)
 
-    def _step(self, bounds: Bounds, known: Flags, new: Flags) -> PrefixLayer | None:
-        system, shares, after = self.system, self.shares(bounds), self._no_shares()
-        grown = np.ones((2, system.prefixes[3][-1]))
-        outside = after.outside[1:]
-        after.outside[0] = self._kernels.forward(
-            self.z, self.nodes, self.near, self.degrees, self.prefixes, known, new, shares, *grown, after.lo, after.hi,
-            outside,
-        )  # fmt: skip
-        if not after.useful:
+    def _step(self, bounds: Bounds, new: Flags) -> PrefixLayer | None:
+        """The layer of these prefixes from the layer before, with the largest differences of ln growth between."""
+        after, grown = self._forward(bounds, new)
+        if after is None:
             return None
-        found = self._layer(after)
-        blocks = kernel("reweighted_blocks")
-        layer = blocks.Layer(self.nodes, self.near, self.degrees, self.prefixes, known, shares)
-        turns = blocks.TurnGrowth(system.hf, system.turn, found.turns)
-        opening, growth = blocks.openings(layer, new, *grown, turns)
-        return PrefixLayer(after, found.turns, opening, growth)
+        system, (low, high) = self.system, logs(grown)
+        used = self.filled(bounds)[system.follows] & new[system.prefixes[-1][: len(system.follows)]]
+        one, other, number = system.pairs[:, used[system.pairs[:2]].all(axis=0)]
+        turns, change = np.zeros(system.turns), high[other] - low[one]
+        np.maximum.at(turns, number, change)
+        growth = high[used].max(initial=-np.inf) - low[used].min(initial=np.inf)  # no prefix, no difference
+        return PrefixLayer(after, turns, float(change.max(initial=0.0)), max(float(growth), 0.0))
+
+    def _forward(self, bounds: Bounds, new: Flags) -> tuple[Bounds | None, Floats]:
+        """Bounds one step later, None if of no use; and the growth to each node that follows."""
+        system, after = self.system, self._no_shares()
+        grown = np.ones((2, len(system.follows)))
+        known = np.flatnonzero(self.filled(bounds))
+        known = known[np.argsort(system.ends[known], kind="stable")]
+        wf = np.searchsorted(system.ends[known], np.arange(system.graph.size + 1))
+        after.outside[0] = self._kernels.forward(
+            self.z, self.at_price, self.prefixes, wf, known, new, self.shares(bounds), *grown, after.lo, after.hi,
+            after.outside[1:],
+        )  # fmt: skip
+        return after if after.useful else None, grown
 
     def _step_back(self, after: Bounds, live: Flags) -> Bounds | None:
-        lo, hi = np.empty_like(after.lo), np.zeros_like(after.hi)
+        lo, hi = np.full_like(after.lo, np.inf), np.zeros_like(after.hi)
         filled = after.rows(self.system.af[:-1])
         far = self._kernels.backward(
-            self.z, self.nodes, self.near, self.degrees.leaving, self.labels, live, filled, after.lo, after.hi,
-            after.outside[0], lo, hi,
-        )  # fmt: skip
+            self.z, self.at_price, self.labels, live, filled, after.lo, after.hi, after.outside[0], lo, hi
+        )
         found = Bounds(lo, hi, np.array([far]))
         return found if found.useful else None
 
