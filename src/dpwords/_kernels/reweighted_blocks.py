@@ -18,6 +18,7 @@ from dpwords._kernels.compiler import compiled
 from dpwords._kernels.elementary import log
 from dpwords._kernels.reweighted_steps import (
     Masses,
+    Near,
     Shares,
     System,
     begin_of,
@@ -39,9 +40,11 @@ class Prefixes(NamedTuple):
 
     last: Array  # its last node, −1 if there is none
     before: Array  # a number for the nodes before the last one; negative if there are none
+    turn: Array  # which of the nodes that can follow these is the last one
     row: Array  # where `turns` has growth to the last node and to others in its place; −1 if there are none before
     tf: Array  # where numbers for each node that can follow it begin
     child: Array  # child[tf[k] + j]: the prefix after prefix k and the j-th node that follows it
+    begun: Array  # the prefix that has only this node; −1 if no word begins with it
 
 
 class Labels(NamedTuple):
@@ -88,7 +91,8 @@ def forward(
     The prefixes that end in x are known[wf[x]:wf[x+1]]. How the mass of the own state grows from prefix k to the j-th
     node that leaves its state goes to grown[tf[k] + j]. The result bounds what enters any one state outside.
     """
-    lf, of, out, tgt, size = system.lf, system.of, system.out, system.tgt, system.size
+    lf, of, out, tgt = system.lf, system.of, system.out, system.tgt
+    slot, at, size = system.near.slot, system.near.at, system.near.size
     last, tf, child, bf = prefixes.last, prefixes.tf, prefixes.child, shares.bf
     states, widest = len(size), 0
     for x in range(states):
@@ -106,7 +110,7 @@ def forward(
         for j in range(of[x], of[x + 1] if count > 0 else of[x]):
             y = tgt[out[j]]
             step(1.0, system, reached, x, count, before, y, after, 0)
-            begin = begin_of(system, y, y)
+            begin = begin_of(slot, at, y, y)
             end = begin + lf[y + 1] - lf[y]
             for c in range(count):
                 place = tf[known[wf[x] + c]] + j - of[x]
@@ -148,7 +152,7 @@ def backward(
     """Boxes of completions relative to those of the own node, from those of the layer after it; and what is outside."""
     first, _, af, ef, parent = labels
     lf, of, out, src, tgt, pf, pw = system.lf, system.of, system.out, system.src, system.tgt, system.pf, system.pw
-    nf, ns, size = system.nf, system.ns, system.size
+    nf, ns, slot, at, _, size = system.near
     widest, entering = system.leaving, system.entering
     boxes, ends = np.zeros((2, largest(size))), np.zeros((3, widest))
     mine, quotients, scratch = np.zeros((widest, entering)), np.zeros((2, entering)), np.zeros((6, entering))
@@ -164,14 +168,14 @@ def backward(
             continue
         for k in range(nf[x], nf[x + 1]):
             s = ns[k]
-            at_s = begin_of(system, x, s) - lf[s]
+            at_s = begin_of(slot, at, x, s) - lf[s]
             sum_down, sum_up = factors(of[s + 1] - of[s] + 2)
             for v in range(lf[s], lf[s + 1]):
                 below, above = 0.0, 0.0
                 for j in range(of[s], of[s + 1]):
                     w = out[j]
                     weight = pw[pf[w] + v - lf[s]] * (1.0 if tgt[w] == y else z)
-                    begin = begin_of(system, y, tgt[w])
+                    begin = begin_of(slot, at, y, tgt[w])
                     if begin < 0:
                         above += weight * far
                     else:
@@ -180,11 +184,11 @@ def backward(
                 low[at_s + v], high[at_s + v] = lowered(below, sum_down), raised(above, sum_up)
         for j in range(leaving):
             w = out[of[x] + j]
-            weight, at_w = 1.0 if tgt[w] == y else z, box + begin_of(system, y, tgt[w]) + w - lf[tgt[w]]
+            weight, at_w = 1.0 if tgt[w] == y else z, box + begin_of(slot, at, y, tgt[w]) + w - lf[tgt[w]]
             t_lo[j], t_hi[j] = lo[at_w], hi[at_w]
             for v in range(number):
                 mine[j, v] = weight * pw[pf[w] + v]
-        rest, own = on_the_rim(system, y, hi, box, far), begin_of(system, x, x)
+        rest, own = on_the_rim(lf, system.near, y, hi, box, far), begin_of(slot, at, x, x)
         for p in range(number):
             new = parent[ef[label] + p]
             if not live[new]:
@@ -215,14 +219,14 @@ def backward(
 
 @compiled(error_model="numpy", inner=True)
 def compare(
-    system: System, prefixes: Prefixes, paths: Paths, turns: Array, begin: int, end: int, low: Array, high: Array,
+    tgt: Array, prefixes: Prefixes, paths: Paths, turns: Array, begin: int, end: int, low: Array, high: Array,
     most: Array,
 ) -> None:  # fmt: skip
     """Raise `most` to the largest change in one place, in two, and between any two closings that go on alike.
 
-    turns[row[k] + turn[v]] is the most by which ln growth to node v exceeds that to the last node of prefix k.
+    turns[row[k] + turn[l]] is the most by which ln growth to the last node of prefix l exceeds that to the last of k.
     """
-    tgt, turn, last, before, row = system.tgt, system.turn, prefixes.last, prefixes.before, prefixes.row
+    before, row, turn = prefixes.before, prefixes.row, prefixes.turn
     alike, prefix, first = paths.alike, paths.prefix, paths.first
     top, bottom = -np.inf, np.inf
     for c in range(end - begin):
@@ -245,26 +249,28 @@ def compare(
                     most[0] = max(most[0], change)
                     continue
                 if row[prefix[a]] >= 0:
-                    change += turns[row[prefix[a]] + turn[last[prefix[b]]]]
+                    change += turns[row[prefix[a]] + turn[prefix[b]]]
                 most[1] = max(most[1], change)
         start = stop
 
 
 @compiled(error_model="numpy", inner=True)
-def log_ends(system: System, own: int, count: int, masses: Masses, low: Array, high: Array) -> None:
+def log_ends(
+    lf: Array, near: Near, ends: Array, own: int, count: int, masses: Masses, low: Array, high: Array
+) -> None:  # fmt: skip
     """Bounds on the logarithm of the whole mass where the word ends."""
-    lf, nf, ns, fw = system.lf, system.nf, system.ns, system.fw
+    nf, ns, slot, at, _, size = near
     for c in range(count):
         low[c], high[c] = 0.0, masses.outside[c]
     for k in range(nf[own], nf[own + 1]):
         s = ns[k]
-        begin = begin_of(system, own, s) - lf[s]
+        begin = begin_of(slot, at, own, s) - lf[s]
         for m in range(lf[s], lf[s + 1]):
             below, above = masses.lo[begin + m], masses.hi[begin + m]
             for c in range(count):
-                low[c] += fw[m] * below[c]
-                high[c] += fw[m] * above[c]
-    down, up = factors(system.size[own] + 2)
+                low[c] += ends[m] * below[c]
+                high[c] += ends[m] * above[c]
+    down, up = factors(size[own] + 2)
     for c in range(count):
         low[c], high[c] = log(lowered(low[c], down)), log(raised(high[c], up))
 
@@ -297,16 +303,17 @@ def mixed(masses: Masses, count: int, size: int, mixture: Array, place: Array) -
 
 @compiled(error_model="numpy", inner=True)
 def completed(
-    z: float, system: System, r: int, s: int, after: Completions, label: int, place: Array, t_lo: Array, t_hi: Array
+    z: float, lf: Array, near: Near, r: int, s: int, after: Completions, label: int, place: Array, t_lo: Array,
+    t_hi: Array,
 ) -> None:  # fmt: skip
     """Bounds on z^[does not enter s] · completions, for the nodes in the box of r and for all outside of it."""
-    lf, nf, ns, size = system.lf, system.nf, system.ns, system.size
+    nf, ns, slot, at, _, size = near
     z_lo, z_hi = as_factor(z)
     box = after.af[label]
     for k in range(nf[r], nf[r + 1]):
         t = ns[k]
         down, up = (1.0, 1.0) if t == s else (z_lo, z_hi)
-        here, there = begin_of(system, r, t), begin_of(system, s, t)
+        here, there = begin_of(slot, at, r, t), begin_of(slot, at, s, t)
         for m in range(lf[t + 1] - lf[t]):
             i = place[here + m]
             if i < 0:
@@ -316,13 +323,13 @@ def completed(
             else:
                 t_lo[i], t_hi[i] = down * after.lo[box + there + m], up * after.hi[box + there + m]
     if place[size[r]] >= 0:
-        rest = on_the_rim(system, s, after.hi, box, after.far)
+        rest = on_the_rim(lf, near, s, after.hi, box, after.far)
         t_lo[place[size[r]]], t_hi[place[size[r]]] = 0.0, z_hi * rest
 
 
 @compiled(error_model="numpy")
 def closings(
-    z: float, steps: int, system: System, prefixes: Prefixes, shares: Shares, paths: Paths, live: Array,
+    z: float, steps: int, system: System, ends: Array, prefixes: Prefixes, shares: Shares, paths: Paths, live: Array,
     after: Completions, turns: Array, most: Array,
 ) -> None:  # fmt: skip
     """Closings at one place, where `steps` of y, q, r, s come before the word ends.
@@ -330,8 +337,8 @@ def closings(
     live[0] and live[1] are of the nodes to r and to s. The completions after s are the same for all that are compared,
     in a box that is wide; so each closing is divided by the same mixture of completions.
     """
-    lf, of, out, src, tgt, size = system.lf, system.of, system.out, system.src, system.tgt, system.size
-    last, tf, child = prefixes.last, prefixes.tf, prefixes.child
+    lf, of, out, src, tgt, size = system.lf, system.of, system.out, system.src, system.tgt, system.near.size
+    last, begun = prefixes.last, prefixes.begun
     wf, prefix, first = paths.wf, paths.prefix, paths.first
     n, widest = largest(size) + 1, 0
     for group in range(len(wf) - 1):
@@ -352,7 +359,7 @@ def closings(
                 k, e = prefix[i], first[i]
                 x = src[e]
                 if last[k] < 0:  # the word begins here, and what is known after its first symbol is in another box
-                    take(at_y, width, shares, child[tf[k] + system.turn[e]], size[y], 0)
+                    take(at_y, width, shares, begun[e], size[y], 0)
                     width += 1
                 else:
                     take(at_x, number, shares, k, size[x], last[k] - lf[x] + 1)
@@ -362,7 +369,7 @@ def closings(
                     step(z, system, reached, x, number, at_x, y, at_y, width)
                     width, number = width + number, 0
             if steps == 1:
-                log_ends(system, y, width, at_y, low[at:], high[at:])
+                log_ends(lf, system.near, ends, y, width, at_y, low[at:], high[at:])
             else:
                 step(z, system, reached, y, width, at_y, q, at_q, at)
         if begin == end:
@@ -370,8 +377,8 @@ def closings(
         count = end - begin
         if steps < 3:
             if steps == 2:
-                log_ends(system, q, count, at_q, low, high)
-            compare(system, prefixes, paths, turns, begin, end, low, high, most)
+                log_ends(lf, system.near, ends, q, count, at_q, low, high)
+            compare(tgt, prefixes, paths, turns, begin, end, low, high, most)
             continue
         for j in range(of[q], of[q + 1]):
             r = tgt[out[j]]
@@ -379,8 +386,8 @@ def closings(
                 continue
             step(z, system, reached, q, count, at_q, r, at_r, 0)
             if steps == 3:
-                log_ends(system, r, count, at_r, low, high)
-                compare(system, prefixes, paths, turns, begin, end, low, high, most)
+                log_ends(lf, system.near, ends, r, count, at_r, low, high)
+                compare(tgt, prefixes, paths, turns, begin, end, low, high, most)
                 continue
             step(1.0, system, reached, r, count, at_r, r, beyond, 0)
             kept = mixed(beyond, count, size[r], mixture, place)
@@ -390,10 +397,10 @@ def closings(
                 for label in range(after.of_node[out[h]], after.of_node[out[h] + 1]):
                     if not after.live[label]:
                         continue
-                    completed(z, system, r, tgt[out[h]], after, label, place, t_lo, t_hi)
+                    completed(z, lf, system.near, r, tgt[out[h]], after, label, place, t_lo, t_hi)
                     for up in range(2):
                         masses = beyond.hi if up else beyond.lo
                         largest_quotients(masses, mixture, up == 1, t_lo, t_hi, kept, count, scratch, logs[up])
                     for c in range(count):
                         high[c], low[c] = log(high[c]), -log(low[c])
-                    compare(system, prefixes, paths, turns, begin, end, low, high, most)
+                    compare(tgt, prefixes, paths, turns, begin, end, low, high, most)

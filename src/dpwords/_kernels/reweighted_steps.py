@@ -21,31 +21,30 @@ from dpwords._kernels.rounding import UNIT, as_factor, factors, lowered, raised
 Array = Any
 
 
+class Near(NamedTuple):
+    """The states near s are ns[nf[s]:nf[s+1]]."""
+
+    nf: Array
+    ns: Array
+    slot: Array  # slot[t]: a column for t; states that are near the same one have different columns
+    at: Array  # at[s, slot[t]]: the state near s that has this column, −1 if there is none; where its nodes begin
+    rim: Array  # rim[k]: whether ns[k] is so far out that one step can leave
+    size: Array  # nodes in the box of a state
+
+
 class System(NamedTuple):
-    """The nodes, and which states are near each other.
+    """Nodes that enter state s are lf[s], …, lf[s+1] − 1, those that leave it out[of[s]:of[s+1]]."""
 
-    Nodes that enter state s are lf[s], …, lf[s+1] − 1, those that leave it out[of[s]:of[s+1]]; the states near s are
-    ns[nf[s]:nf[s+1]].
-    """
-
+    near: Near
     lf: Array
     of: Array
     out: Array
     src: Array  # where a node begins
     tgt: Array  # and ends
-    turn: Array  # which of the nodes that leave its source it is
-    pf: Array
-    nf: Array
-    ns: Array
-    slot: Array  # slot[t]: a column for t; states that are near the same one have different columns
-    held: Array  # held[s, slot[t]]: the state near s that has this column, −1 if there is none
-    at: Array  # at[s, slot[t]]: where its nodes begin in the box of s
-    rim: Array  # rim[k]: whether ns[k] is so far out that one step can leave
-    size: Array  # nodes in the box of a state
     leaving: int  # the largest number of nodes that leave a state which some node enters,
     entering: int  # and that enter any one
+    pf: Array
     pw: Array  # pw[pf[m] + i]: weight of the step to node m from the i-th node that enters src[m]
-    fw: Array  # weight of a word's end after a node
 
 
 class Shares(NamedTuple):
@@ -97,10 +96,9 @@ def largest(numbers: Array) -> int:
 
 
 @compiled(error_model="numpy", inner=True)
-def begin_of(system: System, own: int, state: int) -> int:
+def begin_of(slot: Array, at: Array, own: int, state: int) -> int:
     """Where the nodes into a state begin in the box of `own`, −1 if it is not near."""
-    slot = system.slot[state]
-    return system.at[own, slot] if system.held[own, slot] == state else -1
+    return at[own, slot[state], 1] if at[own, slot[state], 0] == state else -1
 
 
 @compiled(error_model="numpy", inner=True)
@@ -125,16 +123,16 @@ def step(
     it; what rounding can do to it is a share of `size`, the sum of absolute values.
     """
     lf, of, out, src, tgt, pf, pw = system.lf, system.of, system.out, system.src, system.tgt, system.pf, system.pw
-    nf, ns, rim = system.nf, system.ns, system.rim
+    nf, ns, slot, at, rim, size_of = system.near
     lo, hi, single, pivot = masses.lo, masses.hi, masses.single, masses.pivot
-    down, up = factors(system.size[own])
+    down, up = factors(size_of[own])
     z_lo, z_hi = as_factor(z)
     for k in range(nf[new], nf[new + 1]):
         t = ns[k]
-        to = begin_of(system, new, t) - lf[t]
+        to = begin_of(slot, at, new, t) - lf[t]
         for m in range(lf[t], lf[t + 1]):
             s = src[m]
-            begin, number, weights = begin_of(system, own, s), lf[s + 1] - lf[s], pf[m]
+            begin, number, weights = begin_of(slot, at, own, s), lf[s + 1] - lf[s], pf[m]
             low, high = after.lo[to + m, first:], after.hi[to + m, first:]
             for c in range(count):
                 low[c], high[c] = 0.0, 0.0 if begin >= 0 else single[c]
@@ -165,7 +163,7 @@ def step(
             if z < 1.0 and t != new:
                 for c in range(count):
                     low[c], high[c] = lowered(low[c], z_lo), raised(high[c], z_hi)
-    most_of, total, into = after.single[first:], after.outside[first:], reached.mass[len(system.size)]
+    most_of, total, into = after.single[first:], after.outside[first:], reached.mass[len(size_of)]
     for c in range(count):
         most_of[c], total[c] = system.entering * single[c], system.leaving * masses.outside[c]
     terms = 2 * system.entering + 4
@@ -174,10 +172,10 @@ def step(
             if not rim[k]:
                 continue
             s = ns[k]
-            begin = begin_of(system, own, s)
+            begin = begin_of(slot, at, own, s)
             for j in range(of[s], of[s + 1]):
                 t = tgt[out[j]]
-                if begin_of(system, new, t) >= 0:
+                if begin_of(slot, at, new, t) >= 0:
                     continue
                 mass = reached.mass[t]
                 if again:
@@ -252,13 +250,13 @@ def largest_quotients(
 
 
 @compiled(error_model="numpy", inner=True)
-def on_the_rim(system: System, own: int, hi: Array, box: int, far: float) -> float:
+def on_the_rim(lf: Array, near: Near, own: int, hi: Array, box: int, far: float) -> float:
     """The most that a node on the rim of a box has, or outside of it."""
-    lf, nf, ns = system.lf, system.nf, system.ns
+    nf, ns, slot, at, rim, _ = near
     most = far
     for k in range(nf[own], nf[own + 1]):
-        if system.rim[k]:
-            begin = box + begin_of(system, own, ns[k])
+        if rim[k]:
+            begin = box + begin_of(slot, at, own, ns[k])
             for i in range(begin, begin + lf[ns[k] + 1] - lf[ns[k]]):
                 most = max(most, hi[i])
     return most

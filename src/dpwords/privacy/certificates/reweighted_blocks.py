@@ -197,7 +197,17 @@ class ReweightedBlocks:
         ahead = kernels.Completions(*system.labels[1:3], labels, after.lo, after.hi, float(after.outside[0]))
         shares = boxes.shares(layer.bounds)
         kernels.closings(
-            boxes.z, steps, boxes.at_price, boxes.prefixes, shares, paths, live[2:], ahead, layer.turns, most
+            boxes.z,
+            steps,
+            boxes.at_price,
+            boxes.ends,
+            boxes.prefixes,
+            shares,
+            paths,
+            live[2:],
+            ahead,
+            layer.turns,
+            most,
         )
         return most
 

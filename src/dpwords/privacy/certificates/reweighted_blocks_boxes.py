@@ -76,7 +76,7 @@ class Boxes:
     def __init__(self, system: ReweightedSystem, lengths: WordLengths, z: float) -> None:
         self.system, self.lengths, self.z = system, lengths, z
         self._kernels = kernel("reweighted_blocks")
-        self.at_price = system.at_price(z)
+        self.at_price, self.ends = system.at_price(z), system.ends(z)
         self.prefixes, self.labels = self._kernels.Prefixes(*system.prefixes), self._kernels.Labels(*system.labels)
 
     def shares(self, bounds: Bounds) -> Any:
@@ -120,7 +120,7 @@ class Boxes:
 
     def last_completions(self) -> Bounds:
         """Completions where the word ends."""
-        system, ends = self.system, self.at_price.fw
+        system, ends = self.system, self.ends
         live = self.live_labels(0, 0)
         lo, hi = np.full(system.af[-1], np.inf), np.zeros(system.af[-1])
         down, up = outward().factors(1)  # one division
@@ -168,7 +168,7 @@ class Boxes:
         if after is None:
             return None
         system, (low, high) = self.system, logs(grown)
-        used = self.filled(bounds)[system.follows] & new[system.prefixes[-1][: len(system.follows)]]
+        used = self.filled(bounds)[system.follows] & new[self.prefixes.child[: len(system.follows)]]
         one, other, number = system.pairs[:, used[system.pairs[:2]].all(axis=0)]
         turns, change = np.zeros(system.turns), high[other] - low[one]
         np.maximum.at(turns, number, change)
@@ -180,8 +180,8 @@ class Boxes:
         system, after = self.system, self._no_shares()
         grown = np.ones((2, len(system.follows)))
         known = np.flatnonzero(self.filled(bounds))
-        known = known[np.argsort(system.ends[known], kind="stable")]
-        wf = np.searchsorted(system.ends[known], np.arange(system.graph.size + 1))
+        known = known[np.argsort(system.state[known], kind="stable")]
+        wf = np.searchsorted(system.state[known], np.arange(system.graph.size + 1))
         after.outside[0] = self._kernels.forward(
             self.z, self.at_price, self.prefixes, wf, known, new, self.shares(bounds), *grown, after.lo, after.hi,
             after.outside[1:],

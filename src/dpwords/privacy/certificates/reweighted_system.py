@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dpwords.core.compiled import kernel
-from dpwords.core.scaled import Integers
+from dpwords.core.scaled import Floats, Integers
 from dpwords.errors import InvalidValue
 from dpwords.spaces.graph import Flags, Graph
 from dpwords.spaces.reweighting import Reweighting, place_weights
@@ -53,9 +53,9 @@ class ReweightedSystem:
         self._others_at_end = reweighting.others_at_end[1 + order]
         self.near = self._near(entering)
         self.size = self.near[-1]
-        self._arrays = (
-            self.lf, graph.first, self.out, self.src, self.tgt, self.turn, offsets(entering[self.src]), *self.near,
-            int(leaving[self.tgt].max(initial=1)), int(entering.max()),
+        self._nodes = (
+            self.lf, graph.first, self.out, self.src, self.tgt, int(leaving[self.tgt].max(initial=1)),
+            int(entering.max()), offsets(entering[self.src]),
         )  # fmt: skip
         self.first = self.out[graph.first[graph.start] : graph.first[graph.start + 1]]
         following = [self.out[graph.first[state] : graph.first[state + 1]].tolist() for state in self.tgt.tolist()]
@@ -65,14 +65,17 @@ class ReweightedSystem:
 
     def at_price(self, z: float) -> Any:
         """The system as `System` of the kernels, with the weights of words at z."""
-        weights = place_weights(self._others, self._at_start, z)
-        ends = self.graph.accepting[self.tgt] * place_weights(self._others_at_end, True, z)
-        return kernel("reweighted_steps").System(*self._arrays, weights, ends)
+        kernels, weights = kernel("reweighted_steps"), place_weights(self._others, self._at_start, z)
+        return kernels.System(kernels.Near(*self.near), *self._nodes, weights)
+
+    def ends(self, z: float) -> Floats:
+        """The weights of the end of a word after each node."""
+        return np.asarray(self.graph.accepting[self.tgt] * place_weights(self._others_at_end, True, z))
 
     def prefixes_between(self, symbols: int, begun: Flags, ended: Flags) -> Flags:
         """The prefixes of so many symbols (H: of H or more) from one of some states to one of some others."""
         known: Flags = self.symbols == symbols
-        known &= ended[self.ends]
+        known &= ended[self.state]
         if symbols == self.detail.back:
             known &= begun[self.src[self.head]]
         return known
@@ -85,8 +88,8 @@ class ReweightedSystem:
 
     def begins(self, own: int, states: Integers) -> Integers:
         """Where the nodes into some states begin in the box of `own`, −1 for those that are not near."""
-        _, _, slot, held, at, _, _ = self.near
-        return np.where(held[own, slot[states]] == states, at[own, slot[states]], -1)
+        _, _, slot, at, _, _ = self.near
+        return np.where(at[own, slot[states], 0] == states, at[own, slot[states], 1], -1)
 
     def _near(self, entering: Integers) -> tuple[Any, ...]:
         """The states near each state, and where their nodes begin in its box, as `Near` of the kernels."""
@@ -95,12 +98,12 @@ class ReweightedSystem:
         ns = np.array([state for row in rows for state in row], dtype=np.int64)
         rim = np.array([row[state] >= radius - 1 for row in rows for state in row], dtype=np.bool_)
         slot = _slots(rows)
-        held = np.full((self.graph.size, slot.max() + 1), -1, dtype=np.int32)
-        at, sizes = np.zeros_like(held), np.zeros(self.graph.size, dtype=np.int64)
+        at = np.full((self.graph.size, slot.max() + 1, 2), -1, dtype=np.int32)
+        sizes = np.zeros(self.graph.size, dtype=np.int64)
         for state, row in enumerate(rows):
             places, columns = offsets(entering[list(row)]), slot[list(row)]
-            held[state, columns], at[state, columns], sizes[state] = list(row), places[:-1], places[-1]
-        return offsets([len(row) for row in rows]), ns, slot, held, at, rim, sizes
+            at[state, columns, 0], at[state, columns, 1], sizes[state] = list(row), places[:-1], places[-1]
+        return offsets([len(row) for row in rows]), ns, slot, at, rim, sizes
 
     def _find_prefixes(self, following: list[list[int]]) -> None:
         """All prefixes of runs from the start, each as the tuple of its nodes; the empty one is the last."""
@@ -123,14 +126,17 @@ class ReweightedSystem:
         self.head = np.array([prefix[0] for prefix in found] + [-1])
         self.symbols = np.array([len(prefix) for prefix in found] + [0])
         self.before = np.array([*before, -2])
-        self.ends = np.where(self.last >= 0, self.tgt[self.last], self.graph.start)
-        self.bf = offsets(np.append(self.size[self.ends[:-1]], 0))
+        self.state = np.where(self.last >= 0, self.tgt[self.last], self.graph.start)
+        self.bf = offsets(np.append(self.size[self.state[:-1]], 0))
         follows = offsets([len(following[nodes[-1]]) ** 2 for nodes in numbers])
         row = follows[self.before] + self.turn[self.last] * np.diff(self.graph.first)[self.src[self.last]]
         children = children[1:] + children[:1]
         tf = offsets([len(each) for each in children])
         child = np.array([each for some in children for each in some], dtype=np.int64)
-        self.prefixes = (self.last, self.before, np.where(self.before >= 0, row, -1), tf, child)
+        begun = np.full(len(self.tgt), -1)
+        begun[self.last[self.symbols == 1]] = np.flatnonzero(self.symbols == 1)
+        turn, row = self.turn[self.last], np.where(self.before >= 0, row, -1)
+        self.prefixes = (self.last, self.before, turn, row, tf, child, begun)
         self._find_turns(tf[:-1], follows[opens])
         self.turns = int(follows[-1])
 
@@ -168,7 +174,7 @@ class ReweightedSystem:
 
     def _find_paths(self) -> None:
         """The paths from prefixes one step on, and two steps on, in order, and their order by what is before."""
-        prefix, edges = self.graph.leaving(self.ends)
+        prefix, edges = self.graph.leaving(self.state)
         first = self.out[edges]
         path, edges = self.graph.leaving(self.tgt[first])
         self._paths = list[tuple[Integers, ...]]()
