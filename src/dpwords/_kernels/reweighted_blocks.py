@@ -92,13 +92,10 @@ def forward(
     node that leaves its state goes to grown[tf[k] + j]. The result bounds what enters any one state outside.
     """
     lf, of, out, tgt = system.lf, system.of, system.out, system.tgt
-    slot, at, size = system.near.slot, system.near.at, system.near.size
+    nf, slot, at = system.near.nf, system.near.slot, system.near.at
     last, tf, child, bf = prefixes.last, prefixes.tf, prefixes.child, shares.bf
-    states, widest = len(size), 0
-    for x in range(states):
-        widest = max(widest, wf[x + 1] - wf[x])
-    before, after = masses_of(largest(size), widest), masses_of(largest(size), widest)
-    reached = reached_of(states, widest)
+    states, n, widest = len(slot), largest(nf), largest(wf)
+    before, after, reached = masses_of(n, widest), masses_of(n, widest), reached_of(states, widest)
     lo, hi = after.lo, after.hi
     down, up = factors(system.entering + 4)
     farthest = 0.0
@@ -106,7 +103,7 @@ def forward(
         count = wf[x + 1] - wf[x]
         for c in range(count):
             k = known[wf[x] + c]
-            take(before, c, shares, k, size[x], last[k] - lf[x] + 1)
+            take(before, c, shares, k, nf[x + 1] - nf[x], last[k] - lf[x] + 1)
         for j in range(of[x], of[x + 1] if count > 0 else of[x]):
             y = tgt[out[j]]
             step(1.0, system, reached, x, count, before, y, after, 0)
@@ -126,7 +123,7 @@ def forward(
                 if not all_lo > 0.0:
                     return np.inf
                 grown_lo[place], grown_hi[place] = all_lo, all_hi
-                for i in range(size[y]):
+                for i in range(nf[y + 1] - nf[y]):
                     if begin <= i < end:
                         rest_lo, rest_hi = 0.0, 0.0
                         for other in range(begin, end):
@@ -152,9 +149,9 @@ def backward(
     """Boxes of completions relative to those of the own node, from those of the layer after it; and what is outside."""
     first, _, af, ef, parent = labels
     lf, of, out, src, tgt, pf, pw = system.lf, system.of, system.out, system.src, system.tgt, system.pf, system.pw
-    nf, ns, slot, at, _, size = system.near
+    nf, ns, _, slot, at = system.near
     widest, entering = system.leaving, system.entering
-    boxes, ends = np.zeros((2, largest(size))), np.zeros((3, widest))
+    boxes, ends = np.zeros((2, largest(nf))), np.zeros((3, widest))
     mine, quotients, scratch = np.zeros((widest, entering)), np.zeros((2, entering)), np.zeros((6, entering))
     low, high = boxes[0], boxes[1]
     other, t_lo, t_hi = ends[0], ends[1], ends[2]
@@ -166,29 +163,28 @@ def backward(
         number, leaving = lf[x + 1] - lf[x], of[x + 1] - of[x]
         if number == 0 or not live_after[label]:
             continue
-        for k in range(nf[x], nf[x + 1]):
-            s = ns[k]
-            at_s = begin_of(slot, at, x, s) - lf[s]
+        for i in range(nf[x + 1] - nf[x]):
+            v = ns[nf[x] + i]
+            s = tgt[v]
+            below, above = 0.0, 0.0
+            for j in range(of[s], of[s + 1]):
+                w = out[j]
+                weight = pw[pf[w] + v - lf[s]] * (1.0 if tgt[w] == y else z)
+                begin = begin_of(slot, at, y, tgt[w])
+                if begin < 0:
+                    above += weight * far
+                else:
+                    below += weight * lo[box + begin + w - lf[tgt[w]]]
+                    above += weight * hi[box + begin + w - lf[tgt[w]]]
             sum_down, sum_up = factors(of[s + 1] - of[s] + 2)
-            for v in range(lf[s], lf[s + 1]):
-                below, above = 0.0, 0.0
-                for j in range(of[s], of[s + 1]):
-                    w = out[j]
-                    weight = pw[pf[w] + v - lf[s]] * (1.0 if tgt[w] == y else z)
-                    begin = begin_of(slot, at, y, tgt[w])
-                    if begin < 0:
-                        above += weight * far
-                    else:
-                        below += weight * lo[box + begin + w - lf[tgt[w]]]
-                        above += weight * hi[box + begin + w - lf[tgt[w]]]
-                low[at_s + v], high[at_s + v] = lowered(below, sum_down), raised(above, sum_up)
+            low[i], high[i] = lowered(below, sum_down), raised(above, sum_up)
         for j in range(leaving):
             w = out[of[x] + j]
             weight, at_w = 1.0 if tgt[w] == y else z, box + begin_of(slot, at, y, tgt[w]) + w - lf[tgt[w]]
             t_lo[j], t_hi[j] = lo[at_w], hi[at_w]
             for v in range(number):
                 mine[j, v] = weight * pw[pf[w] + v]
-        rest, own = on_the_rim(lf, system.near, y, hi, box, far), begin_of(slot, at, x, x)
+        rest, own = on_the_rim(system.near, y, hi, box, far), begin_of(slot, at, x, x)
         for p in range(number):
             new = parent[ef[label] + p]
             if not live[new]:
@@ -203,7 +199,7 @@ def backward(
                 largest_quotients(
                     mine, other, above_other == 1, t_lo, t_hi, leaving, number, scratch, quotients[above_other]
                 )
-            for i in range(size[x]):
+            for i in range(nf[x + 1] - nf[x]):
                 v = i - own
                 if v == p:
                     least, most = 1.0, 1.0
@@ -255,22 +251,17 @@ def compare(
 
 
 @compiled(error_model="numpy", inner=True)
-def log_ends(
-    lf: Array, near: Near, ends: Array, own: int, count: int, masses: Masses, low: Array, high: Array
-) -> None:  # fmt: skip
+def log_ends(near: Near, ends: Array, own: int, count: int, masses: Masses, low: Array, high: Array) -> None:
     """Bounds on the logarithm of the whole mass where the word ends."""
-    nf, ns, slot, at, _, size = near
+    nf, ns = near.nf, near.ns
     for c in range(count):
         low[c], high[c] = 0.0, masses.outside[c]
-    for k in range(nf[own], nf[own + 1]):
-        s = ns[k]
-        begin = begin_of(slot, at, own, s) - lf[s]
-        for m in range(lf[s], lf[s + 1]):
-            below, above = masses.lo[begin + m], masses.hi[begin + m]
-            for c in range(count):
-                low[c] += ends[m] * below[c]
-                high[c] += ends[m] * above[c]
-    down, up = factors(size[own] + 2)
+    for i in range(nf[own + 1] - nf[own]):
+        weight, below, above = ends[ns[nf[own] + i]], masses.lo[i], masses.hi[i]
+        for c in range(count):
+            low[c] += weight * below[c]
+            high[c] += weight * above[c]
+    down, up = factors(nf[own + 1] - nf[own] + 2)
     for c in range(count):
         low[c], high[c] = log(lowered(low[c], down)), log(raised(high[c], up))
 
@@ -303,28 +294,25 @@ def mixed(masses: Masses, count: int, size: int, mixture: Array, place: Array) -
 
 @compiled(error_model="numpy", inner=True)
 def completed(
-    z: float, lf: Array, near: Near, r: int, s: int, after: Completions, label: int, place: Array, t_lo: Array,
-    t_hi: Array,
+    z: float, lf: Array, tgt: Array, near: Near, r: int, s: int, after: Completions, label: int, place: Array,
+    t_lo: Array, t_hi: Array,
 ) -> None:  # fmt: skip
     """Bounds on z^[does not enter s] · completions, for the nodes in the box of r and for all outside of it."""
-    nf, ns, slot, at, _, size = near
+    nf, ns, _, slot, at = near
     z_lo, z_hi = as_factor(z)
-    box = after.af[label]
-    for k in range(nf[r], nf[r + 1]):
-        t = ns[k]
-        down, up = (1.0, 1.0) if t == s else (z_lo, z_hi)
-        here, there = begin_of(slot, at, r, t), begin_of(slot, at, s, t)
-        for m in range(lf[t + 1] - lf[t]):
-            i = place[here + m]
-            if i < 0:
-                continue
-            if there < 0:
-                t_lo[i], t_hi[i] = 0.0, up * after.far
-            else:
-                t_lo[i], t_hi[i] = down * after.lo[box + there + m], up * after.hi[box + there + m]
-    if place[size[r]] >= 0:
-        rest = on_the_rim(lf, near, s, after.hi, box, after.far)
-        t_lo[place[size[r]]], t_hi[place[size[r]]] = 0.0, z_hi * rest
+    size, box = nf[r + 1] - nf[r], after.af[label]
+    for k in range(size):
+        i, v = place[k], ns[nf[r] + k]
+        if i < 0:
+            continue
+        down, up = (1.0, 1.0) if tgt[v] == s else (z_lo, z_hi)
+        there = begin_of(slot, at, s, tgt[v]) + v - lf[tgt[v]]
+        if there < v - lf[tgt[v]]:
+            t_lo[i], t_hi[i] = 0.0, up * after.far
+        else:
+            t_lo[i], t_hi[i] = down * after.lo[box + there], up * after.hi[box + there]
+    if place[size] >= 0:
+        t_lo[place[size]], t_hi[place[size]] = 0.0, z_hi * on_the_rim(near, s, after.hi, box, after.far)
 
 
 @compiled(error_model="numpy")
@@ -337,15 +325,14 @@ def closings(
     live[0] and live[1] are of the nodes to r and to s. The completions after s are the same for all that are compared,
     in a box that is wide; so each closing is divided by the same mixture of completions.
     """
-    lf, of, out, src, tgt, size = system.lf, system.of, system.out, system.src, system.tgt, system.near.size
+    lf, of, out, src, tgt, near = system.lf, system.of, system.out, system.src, system.tgt, system.near
+    nf = near.nf
     last, begun = prefixes.last, prefixes.begun
     wf, prefix, first = paths.wf, paths.prefix, paths.first
-    n, widest = largest(size) + 1, 0
-    for group in range(len(wf) - 1):
-        widest = max(widest, wf[group + 1] - wf[group])
+    n, widest = largest(nf) + 1, largest(wf)
     logs, matrices = np.zeros((2, widest)), widest if steps > 1 else 1
     low, high = logs[0], logs[1]
-    reached = reached_of(len(size), max(matrices, paths.width))
+    reached = reached_of(len(nf) - 1, max(matrices, paths.width))
     at_x, at_y = masses_of(n, paths.width), masses_of(n, paths.width)
     at_q, at_r, beyond = masses_of(n, matrices), masses_of(n, matrices), masses_of(n, matrices)
     scratch, rows, place = np.zeros((6, matrices)), np.zeros((3, n)), np.zeros(n, np.int64)
@@ -359,17 +346,17 @@ def closings(
                 k, e = prefix[i], first[i]
                 x = src[e]
                 if last[k] < 0:  # the word begins here, and what is known after its first symbol is in another box
-                    take(at_y, width, shares, begun[e], size[y], 0)
+                    take(at_y, width, shares, begun[e], nf[y + 1] - nf[y], 0)
                     width += 1
                 else:
-                    take(at_x, number, shares, k, size[x], last[k] - lf[x] + 1)
+                    take(at_x, number, shares, k, nf[x + 1] - nf[x], last[k] - lf[x] + 1)
                     number += 1
                 i += 1
                 if number > 0 and (i == end or first[i] != e):
                     step(z, system, reached, x, number, at_x, y, at_y, width)
                     width, number = width + number, 0
             if steps == 1:
-                log_ends(lf, system.near, ends, y, width, at_y, low[at:], high[at:])
+                log_ends(near, ends, y, width, at_y, low[at:], high[at:])
             else:
                 step(z, system, reached, y, width, at_y, q, at_q, at)
         if begin == end:
@@ -377,7 +364,7 @@ def closings(
         count = end - begin
         if steps < 3:
             if steps == 2:
-                log_ends(lf, system.near, ends, q, count, at_q, low, high)
+                log_ends(near, ends, q, count, at_q, low, high)
             compare(tgt, prefixes, paths, turns, begin, end, low, high, most)
             continue
         for j in range(of[q], of[q + 1]):
@@ -386,18 +373,18 @@ def closings(
                 continue
             step(z, system, reached, q, count, at_q, r, at_r, 0)
             if steps == 3:
-                log_ends(lf, system.near, ends, r, count, at_r, low, high)
+                log_ends(near, ends, r, count, at_r, low, high)
                 compare(tgt, prefixes, paths, turns, begin, end, low, high, most)
                 continue
             step(1.0, system, reached, r, count, at_r, r, beyond, 0)
-            kept = mixed(beyond, count, size[r], mixture, place)
+            kept = mixed(beyond, count, nf[r + 1] - nf[r], mixture, place)
             for h in range(of[r], of[r + 1]):
                 if not live[1, out[h]]:
                     continue
                 for label in range(after.of_node[out[h]], after.of_node[out[h] + 1]):
                     if not after.live[label]:
                         continue
-                    completed(z, lf, system.near, r, tgt[out[h]], after, label, place, t_lo, t_hi)
+                    completed(z, lf, tgt, near, r, tgt[out[h]], after, label, place, t_lo, t_hi)
                     for up in range(2):
                         masses = beyond.hi if up else beyond.lo
                         largest_quotients(masses, mixture, up == 1, t_lo, t_hi, kept, count, scratch, logs[up])

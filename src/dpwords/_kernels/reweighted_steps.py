@@ -22,14 +22,13 @@ Array = Any
 
 
 class Near(NamedTuple):
-    """The states near s are ns[nf[s]:nf[s+1]]."""
+    """The nodes in the box of state s are ns[nf[s]:nf[s+1]], ordered by the states that they enter."""
 
     nf: Array
     ns: Array
+    rim: Array  # rim[k]: whether node ns[k] enters a state so far out that one step can leave
     slot: Array  # slot[t]: a column for t; states that are near the same one have different columns
     at: Array  # at[s, slot[t]]: the state near s that has this column, −1 if there is none; where its nodes begin
-    rim: Array  # rim[k]: whether ns[k] is so far out that one step can leave
-    size: Array  # nodes in the box of a state
 
 
 class System(NamedTuple):
@@ -87,11 +86,11 @@ def reached_of(states: int, columns: int) -> Reached:
 
 
 @compiled(inner=True)
-def largest(numbers: Array) -> int:
-    """The largest of some numbers, none of them negative; NumPy's own takes longer to compile."""
+def largest(begins: Array) -> int:
+    """The largest of several rows that begin there."""
     most = 0
-    for number in numbers:
-        most = max(most, number)
+    for i in range(len(begins) - 1):
+        most = max(most, begins[i + 1] - begins[i])
     return most
 
 
@@ -123,56 +122,53 @@ def step(
     it; what rounding can do to it is a share of `size`, the sum of absolute values.
     """
     lf, of, out, src, tgt, pf, pw = system.lf, system.of, system.out, system.src, system.tgt, system.pf, system.pw
-    nf, ns, slot, at, rim, size_of = system.near
+    nf, ns, rim, slot, at = system.near
     lo, hi, single, pivot = masses.lo, masses.hi, masses.single, masses.pivot
-    down, up = factors(size_of[own])
+    down, up = factors(nf[own + 1] - nf[own])
     z_lo, z_hi = as_factor(z)
-    for k in range(nf[new], nf[new + 1]):
-        t = ns[k]
-        to = begin_of(slot, at, new, t) - lf[t]
-        for m in range(lf[t], lf[t + 1]):
-            s = src[m]
-            begin, number, weights = begin_of(slot, at, own, s), lf[s + 1] - lf[s], pf[m]
-            low, high = after.lo[to + m, first:], after.hi[to + m, first:]
+    for row in range(nf[new + 1] - nf[new]):
+        m = ns[nf[new] + row]
+        s = src[m]
+        begin, number, weights = begin_of(slot, at, own, s), lf[s + 1] - lf[s], pf[m]
+        low, high = after.lo[row, first:], after.hi[row, first:]
+        for c in range(count):
+            low[c], high[c] = 0.0, 0.0 if begin >= 0 else single[c]
+        if begin >= 0:
+            for i in range(number):
+                weight, below, above = pw[weights + i], lo[begin + i], hi[begin + i]
+                for c in range(count):
+                    low[c] += weight * below[c]
+                    high[c] += weight * above[c]
             for c in range(count):
-                low[c], high[c] = 0.0, 0.0 if begin >= 0 else single[c]
-            if begin >= 0:
-                for i in range(number):
-                    weight, below, above = pw[weights + i], lo[begin + i], hi[begin + i]
-                    for c in range(count):
-                        low[c] += weight * below[c]
-                        high[c] += weight * above[c]
-                for c in range(count):
-                    low[c] *= down
-                    high[c] *= up
-            for c in range(count if s == own else 0):
-                if pivot[c] == 0:
-                    continue
-                most = least = size = pw[weights + pivot[c] - 1]
-                for i in range(number):
-                    more = pw[weights + i] - pw[weights + pivot[c] - 1]
-                    size += abs(more) * hi[begin + i, c]
-                    if more > 0.0:
-                        most += more * hi[begin + i, c]
-                        least += more * lo[begin + i, c]
-                    elif more < 0.0:
-                        most += more * lo[begin + i, c]
-                        least += more * hi[begin + i, c]
-                error = (number + 4) * UNIT * size
-                low[c], high[c] = max(low[c], least - error), min(high[c], most + error)
-            if z < 1.0 and t != new:
-                for c in range(count):
-                    low[c], high[c] = lowered(low[c], z_lo), raised(high[c], z_hi)
-    most_of, total, into = after.single[first:], after.outside[first:], reached.mass[len(size_of)]
+                low[c] *= down
+                high[c] *= up
+        for c in range(count if s == own else 0):
+            if pivot[c] == 0:
+                continue
+            most = least = size = pw[weights + pivot[c] - 1]
+            for i in range(number):
+                more = pw[weights + i] - pw[weights + pivot[c] - 1]
+                size += abs(more) * hi[begin + i, c]
+                if more > 0.0:
+                    most += more * hi[begin + i, c]
+                    least += more * lo[begin + i, c]
+                elif more < 0.0:
+                    most += more * lo[begin + i, c]
+                    least += more * hi[begin + i, c]
+            error = (number + 4) * UNIT * size
+            low[c], high[c] = max(low[c], least - error), min(high[c], most + error)
+        if z < 1.0 and tgt[m] != new:
+            for c in range(count):
+                low[c], high[c] = lowered(low[c], z_lo), raised(high[c], z_hi)
+    most_of, total, into = after.single[first:], after.outside[first:], reached.mass[len(slot)]
     for c in range(count):
         most_of[c], total[c] = system.entering * single[c], system.leaving * masses.outside[c]
     terms = 2 * system.entering + 4
     for again in range(2):
         for k in range(nf[own], nf[own + 1]):
-            if not rim[k]:
+            s, begin = tgt[ns[k]], k - nf[own]
+            if not rim[k] or ns[k] != lf[s]:  # once for each state
                 continue
-            s = ns[k]
-            begin = begin_of(slot, at, own, s)
             for j in range(of[s], of[s + 1]):
                 t = tgt[out[j]]
                 if begin_of(slot, at, new, t) >= 0:
@@ -250,13 +246,11 @@ def largest_quotients(
 
 
 @compiled(error_model="numpy", inner=True)
-def on_the_rim(lf: Array, near: Near, own: int, hi: Array, box: int, far: float) -> float:
+def on_the_rim(near: Near, own: int, hi: Array, box: int, far: float) -> float:
     """The most that a node on the rim of a box has, or outside of it."""
-    nf, ns, slot, at, rim, _ = near
+    nf, rim = near.nf, near.rim
     most = far
     for k in range(nf[own], nf[own + 1]):
         if rim[k]:
-            begin = box + begin_of(slot, at, own, ns[k])
-            for i in range(begin, begin + lf[ns[k] + 1] - lf[ns[k]]):
-                most = max(most, hi[i])
+            most = max(most, hi[box + k - nf[own]])
     return most

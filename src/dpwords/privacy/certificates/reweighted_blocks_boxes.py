@@ -127,12 +127,9 @@ class Boxes:
         nf, ns = system.near[:2]
         first = system.labels[0]
         for label in np.flatnonzero(live).tolist():
-            node = first[label]
-            own = system.tgt[node]
-            near = ns[nf[own] : nf[own + 1]]
-            for state, begin in zip(near, system.af[label] + system.begins(own, near), strict=True):
-                some = ends[system.lf[state] : system.lf[state + 1]] / ends[node]
-                lo[begin : begin + len(some)], hi[begin : begin + len(some)] = some * down, some * up
+            own, box = system.tgt[first[label]], slice(*system.af[label : label + 2])
+            some = ends[ns[nf[own] : nf[own + 1]]] / ends[first[label]]
+            lo[box], hi[box] = some * down, some * up
         return Bounds(lo, hi, np.array([up / ends[first[live]].min() if live.any() else 1.0]))
 
     def before(self, after: Bounds, symbols: int) -> Bounds | None:

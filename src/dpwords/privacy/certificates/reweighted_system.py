@@ -52,7 +52,7 @@ class ReweightedSystem:
         self._others, self._at_start = reweighting.others[steps], reweighting.at_start[steps]
         self._others_at_end = reweighting.others_at_end[1 + order]
         self.near = self._near(entering)
-        self.size = self.near[-1]
+        self.size = np.diff(self.near[0])
         self._nodes = (
             self.lf, graph.first, self.out, self.src, self.tgt, int(leaving[self.tgt].max(initial=1)),
             int(entering.max()), offsets(entering[self.src]),
@@ -88,22 +88,25 @@ class ReweightedSystem:
 
     def begins(self, own: int, states: Integers) -> Integers:
         """Where the nodes into some states begin in the box of `own`, −1 for those that are not near."""
-        _, _, slot, at, _, _ = self.near
+        slot, at = self.near[3:]
         return np.where(at[own, slot[states], 0] == states, at[own, slot[states], 1], -1)
 
     def _near(self, entering: Integers) -> tuple[Any, ...]:
         """The states near each state, and where their nodes begin in its box, as `Near` of the kernels."""
         radius = self.detail.radius
         rows = neighbourhood(self.graph, radius)
-        ns = np.array([state for row in rows for state in row], dtype=np.int64)
-        rim = np.array([row[state] >= radius - 1 for row in rows for state in row], dtype=np.bool_)
+        states = np.array([state for row in rows for state in row], dtype=np.int64)
+        far = np.array([row[state] >= radius - 1 for row in rows for state in row], dtype=np.bool_)
+        number = entering[states]
+        ns = np.arange(number.sum()) + np.repeat(self.lf[states] - offsets(number)[:-1], number)
         slot = _slots(rows)
         at = np.full((self.graph.size, slot.max() + 1, 2), -1, dtype=np.int32)
-        sizes = np.zeros(self.graph.size, dtype=np.int64)
+        sizes = []
         for state, row in enumerate(rows):
             places, columns = offsets(entering[list(row)]), slot[list(row)]
-            at[state, columns, 0], at[state, columns, 1], sizes[state] = list(row), places[:-1], places[-1]
-        return offsets([len(row) for row in rows]), ns, slot, at, rim, sizes
+            at[state, columns, 0], at[state, columns, 1] = list(row), places[:-1]
+            sizes.append(places[-1])
+        return offsets(sizes), ns, np.repeat(far, number), slot, at
 
     def _find_prefixes(self, following: list[list[int]]) -> None:
         """All prefixes of runs from the start, each as the tuple of its nodes; the empty one is the last."""
