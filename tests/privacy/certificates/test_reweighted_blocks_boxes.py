@@ -11,9 +11,8 @@ import pytest
 
 import dpwords as dw
 from dpwords.privacy.certificates.reweighted_blocks import AHEAD, Cover, Group, _EveryPlace
-from dpwords.privacy.certificates.reweighted_blocks_boxes import Bounds, Boxes, PrefixLayer
+from dpwords.privacy.certificates.reweighted_blocks_boxes import Bounds, Boxes, PrefixLayer, WordLengths
 from dpwords.privacy.certificates.reweighted_system import ReweightedSystem
-from dpwords.privacy.certificates.word_lengths import WordLengths
 from dpwords.spaces.graph import Graph
 from listed_systems import blocks_of, random_cases
 from loops import callable_parts

@@ -14,11 +14,10 @@ import numpy as np
 
 from dpwords.core.compiled import kernel
 from dpwords.core.scaled import Floats
-from dpwords.privacy.certificates.reweighted_blocks_boxes import Bounds, Boxes, PrefixLayer
+from dpwords.privacy.certificates.reweighted_blocks_boxes import Bounds, Boxes, PrefixLayer, WordLengths
 from dpwords.privacy.certificates.reweighted_system import Detail, ReweightedSystem
 from dpwords.privacy.certificates.rounding import ALL_OF_IT, ULP, margin, price
 from dpwords.privacy.certificates.tuning import COMPLETIONS, COPIES, LAYERS
-from dpwords.privacy.certificates.word_lengths import WordLengths
 
 AHEAD = 4  # own states after a prefix that closings know
 SHORTEST = 4  # symbols of the words that a certificate for all lengths can cover; shorter ones have one of their own
@@ -96,12 +95,9 @@ class ReweightedBlocks:
         if c > ALL_OF_IT:
             return margin(length)
         boxes = Boxes(self.system, WordLengths(self.system.graph, length, length), price(c))
-        completions = [boxes.last_completions()]
-        for symbols in range(1, length - AHEAD + 1):
-            found = boxes.before(completions[-1], symbols)
-            if found is None:
-                return math.inf
-            completions.append(found)
+        completions = boxes.completions(length - AHEAD)
+        if completions is None:
+            return math.inf
         opening, growth, seen = np.zeros(length + 2), np.zeros(length + 2), _Found(length)
         layer = boxes.one_symbol()
         for before in range(length):
@@ -223,12 +219,9 @@ class _EveryPlace:
     @classmethod
     def of(cls, boxes: Boxes, cover: Cover) -> _EveryPlace | None:
         """None if there is no invariant, or if none was found."""
-        completions = [boxes.last_completions()]
-        for symbols in range(1, cover.completions + 1):
-            found = boxes.before(completions[-1], symbols)
-            if found is None:
-                return None
-            completions.append(found)
+        completions = boxes.completions(cover.completions)
+        if completions is None:
+            return None
         settled = boxes.invariant_completions(completions[-1], cover.completions)
         if settled is None:
             return None

@@ -8,20 +8,65 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from dpwords.core.compiled import kernel
 from dpwords.core.elementary import logs
-from dpwords.core.scaled import Floats
+from dpwords.core.scaled import Floats, Integers
 from dpwords.privacy.certificates.reweighted_system import ReweightedSystem
 from dpwords.privacy.certificates.rounding import outward
 from dpwords.privacy.certificates.tuning import INVARIANT_ROUNDS, NEARLY_NONE, WIDER
-from dpwords.privacy.certificates.word_lengths import WordLengths
-from dpwords.spaces.graph import Flags
+from dpwords.spaces.graph import Flags, Graph
 
 _HOPELESS = 1e20  # a bound beyond which nothing is proven; no product of them overflows
+
+
+class WordLengths:
+    """Which states words can be in, where the number of symbols before or after is in a range.
+
+    A range is (first, last), both included; `last` is None where it has no end. Cost of a range: its length · edges, or
+    the number of steps until no new state is found · edges.
+    """
+
+    def __init__(self, graph: Graph, least: int, most: int | None) -> None:
+        self.graph, self.least, self.most = graph, least, most
+        start = np.zeros(graph.size, dtype=np.bool_)
+        start[graph.start] = True
+        self._begun, self._ended = [start], [graph.accepting.astype(np.bool_)]
+        self.begun, self.ended = lru_cache(None)(self._states_begun), lru_cache(None)(self._states_ended)
+
+    def completed(self, symbols: int) -> Flags:
+        """The states from which a word can be completed after so many symbols."""
+        return self.ended(self.least - symbols, None if self.most is None else self.most - symbols)
+
+    def reached(self, symbols: int) -> Flags:
+        """The states that a word can be in with so many symbols to go."""
+        return self.begun(self.least - symbols, None if self.most is None else self.most - symbols)
+
+    def _states_begun(self, first: int, last: int | None) -> Flags:
+        """The states that a number of symbols in this range can lead to."""
+        return self._found(self._begun, self.graph.sources, self.graph.target, first, last)
+
+    def _states_ended(self, first: int, last: int | None) -> Flags:
+        """The states from which a number of symbols in this range can lead to an accepting one."""
+        return self._found(self._ended, self.graph.target, self.graph.sources, first, last)
+
+    def _found(self, steps: list[Flags], source: Integers, target: Integers, first: int, last: int | None) -> Flags:
+        first = max(first, 0)
+        while len(steps) <= max(first, last or 0):
+            steps.append(_after(steps[-1], source, target))
+        if last is not None:
+            some = steps[first : max(last, -1) + 1]
+            return np.asarray(np.logical_or.reduce(some)) if some else np.zeros_like(steps[0])
+        found = steps[first]
+        while True:
+            more = found | _after(found, source, target)
+            if (more == found).all():
+                return found
+            found = more
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +104,7 @@ class PrefixLayer:
     """Bounds after so many symbols (or more), and the largest differences of ln growth in the last step before."""
 
     bounds: Bounds
-    turns: Floats  # between two nodes that follow the same prefix, as `TurnGrowth.values`
+    turns: Floats  # between two nodes that follow the same prefix, as the kernels need them
     opening: float  # the largest of these
     growth: float  # between any two nodes
 
@@ -132,9 +177,15 @@ class Boxes:
             lo[box], hi[box] = some * down, some * up
         return Bounds(lo, hi, np.array([up / ends[first[live]].min() if live.any() else 1.0]))
 
-    def before(self, after: Bounds, symbols: int) -> Bounds | None:
-        """Completions of so many symbols, from those of one symbol less."""
-        return self._step_back(after, self.live_labels(symbols, symbols))
+    def completions(self, most: int) -> list[Bounds] | None:
+        """Completions of no symbol, of one, and so on; None if some bounds are of no use."""
+        found = [self.last_completions()]
+        for symbols in range(1, most + 1):
+            before = self._step_back(found[-1], self.live_labels(symbols, symbols))
+            if before is None:
+                return None
+            found.append(before)
+        return found
 
     def invariant_completions(self, bounds: Bounds, symbols: int) -> Bounds | None:
         """Completions of so many symbols or more, from those of so many; None if none are found."""
@@ -209,3 +260,9 @@ def _settled(bounds: Bounds, step: Callable[[Bounds], Bounds | None]) -> Bounds 
             return bounds
         bounds = bounds.hull(after.wider())
     return None
+
+
+def _after(states: Flags, source: Integers, target: Integers) -> Flags:
+    found = np.zeros_like(states)
+    found[target[states[source]]] = True
+    return found
