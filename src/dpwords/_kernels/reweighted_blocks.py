@@ -19,6 +19,7 @@ from dpwords._kernels.elementary import log
 from dpwords._kernels.reweighted_steps import (
     Masses,
     Near,
+    Reached,
     Shares,
     System,
     begin_of,
@@ -26,7 +27,6 @@ from dpwords._kernels.reweighted_steps import (
     largest_quotients,
     masses_of,
     on_the_rim,
-    reached_of,
     step,
     take,
 )
@@ -95,7 +95,8 @@ def forward(
     nf, slot, at = system.near.nf, system.near.slot, system.near.at
     last, tf, child, bf = prefixes.last, prefixes.tf, prefixes.child, shares.bf
     states, n, widest = len(slot), largest(nf), largest(wf)
-    before, after, reached = masses_of(n, widest), masses_of(n, widest), reached_of(states, widest)
+    before, after = masses_of(n, widest), masses_of(n, widest)
+    reached = Reached(np.zeros((states + 1, widest)), np.zeros(states))
     lo, hi = after.lo, after.hi
     down, up = factors(system.entering + 4)
     farthest = 0.0
@@ -332,7 +333,7 @@ def closings(
     n, widest = largest(nf) + 1, largest(wf)
     logs, matrices = np.zeros((2, widest)), widest if steps > 1 else 1
     low, high = logs[0], logs[1]
-    reached = reached_of(len(nf) - 1, max(matrices, paths.width))
+    reached = Reached(np.zeros((len(nf), max(matrices, paths.width))), np.zeros(len(nf) - 1))
     at_x, at_y = masses_of(n, paths.width), masses_of(n, paths.width)
     at_q, at_r, beyond = masses_of(n, matrices), masses_of(n, matrices), masses_of(n, matrices)
     scratch, rows, place = np.zeros((6, matrices)), np.zeros((3, n)), np.zeros(n, np.int64)

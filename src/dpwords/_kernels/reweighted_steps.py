@@ -81,11 +81,6 @@ def masses_of(rows: int, columns: int) -> Masses:
 
 
 @compiled(inner=True)
-def reached_of(states: int, columns: int) -> Reached:
-    return Reached(np.zeros((states + 1, columns)), np.zeros(states))
-
-
-@compiled(inner=True)
 def largest(begins: Array) -> int:
     """The largest of several rows that begin there."""
     most = 0

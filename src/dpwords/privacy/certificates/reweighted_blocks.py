@@ -37,10 +37,6 @@ class Cover:
 COVER = Cover()
 
 
-def _nothing() -> None:
-    pass
-
-
 def stored_layers(detail: Detail, length: int | None) -> tuple[int, int]:
     """How many layers of prefixes and of completions are kept, for one length or for all, including unions of them."""
     if length is not None:
@@ -87,7 +83,7 @@ class ReweightedBlocks:
     def __init__(self, system: ReweightedSystem, cover: Cover = COVER) -> None:
         self.system, self.cover = system, cover
 
-    def excess(self, length: int, c: float, tick: Tick = _nothing) -> float:
+    def excess(self, length: int, c: float, tick: Tick = lambda: None) -> float:
         """A bound on |ln Z(x′)/Z(x)| / d(x, x′) over all pairs of words of one length.
 
         `tick` is called after each place.
@@ -113,7 +109,7 @@ class ReweightedBlocks:
         closing = np.concatenate([[0.0], seen.closing, [0.0]])
         return max(seen.worst, longer_blocks(opening, growth, closing)) + margin(length)
 
-    def excess_of_all(self, c: float, target: float, most: int, tick: Tick = _nothing) -> tuple[float, int]:
+    def excess_of_all(self, c: float, target: float, most: int, tick: Tick = lambda: None) -> tuple[float, int]:
         """The same for all words of at least some length, and that length, which is at most `most`.
 
         Groups of places are evaluated together, and split where their bound is above the target. If the target cannot

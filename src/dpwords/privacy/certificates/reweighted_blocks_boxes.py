@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -32,41 +32,16 @@ class WordLengths:
     """
 
     def __init__(self, graph: Graph, least: int, most: int | None) -> None:
-        self.graph, self.least, self.most = graph, least, most
-        start = np.zeros(graph.size, dtype=np.bool_)
-        start[graph.start] = True
-        self._begun, self._ended = [start], [graph.accepting.astype(np.bool_)]
-        self.begun, self.ended = lru_cache(None)(self._states_begun), lru_cache(None)(self._states_ended)
+        self.least, self.most = least, most
+        start = np.arange(graph.size) == graph.start
+        begun = partial(_found, [start], graph.sources, graph.target)
+        ended = partial(_found, [graph.accepting.astype(np.bool_)], graph.target, graph.sources)
+        self.begun = lru_cache(None)(begun)  # the states that a number of symbols in this range can lead to,
+        self.ended = lru_cache(None)(ended)  # and those from which it can lead to an accepting one
 
-    def completed(self, symbols: int) -> Flags:
-        """The states from which a word can be completed after so many symbols."""
-        return self.ended(self.least - symbols, None if self.most is None else self.most - symbols)
-
-    def reached(self, symbols: int) -> Flags:
-        """The states that a word can be in with so many symbols to go."""
-        return self.begun(self.least - symbols, None if self.most is None else self.most - symbols)
-
-    def _states_begun(self, first: int, last: int | None) -> Flags:
-        """The states that a number of symbols in this range can lead to."""
-        return self._found(self._begun, self.graph.sources, self.graph.target, first, last)
-
-    def _states_ended(self, first: int, last: int | None) -> Flags:
-        """The states from which a number of symbols in this range can lead to an accepting one."""
-        return self._found(self._ended, self.graph.target, self.graph.sources, first, last)
-
-    def _found(self, steps: list[Flags], source: Integers, target: Integers, first: int, last: int | None) -> Flags:
-        first = max(first, 0)
-        while len(steps) <= max(first, last or 0):
-            steps.append(_after(steps[-1], source, target))
-        if last is not None:
-            some = steps[first : max(last, -1) + 1]
-            return np.asarray(np.logical_or.reduce(some)) if some else np.zeros_like(steps[0])
-        found = steps[first]
-        while True:
-            more = found | _after(found, source, target)
-            if (more == found).all():
-                return found
-            found = more
+    def left(self, symbols: int) -> tuple[int, int | None]:
+        """The range of what is left of a word after so many of its symbols."""
+        return self.least - symbols, None if self.most is None else self.most - symbols
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,16 +110,13 @@ class Boxes:
         system, z = self.system, self.z
         shares, up = self._no_shares(), outward().factors(1)[1]
         lo, hi, outside = shares.lo, shares.hi, shares.outside
+        nf, ns = system.near[:2]
         for prefix in np.flatnonzero(system.symbols == 1).tolist():
-            node, box = system.last[prefix], system.bf[prefix]
-            own = system.tgt[node]
-            begin = system.begins(own, system.tgt[system.first])
-            near = system.first[begin >= 0]
-            lo[box : system.bf[prefix + 1]] = 0.0
-            lo[box + begin[begin >= 0] + near - system.lf[system.tgt[near]]] = z
-            lo[box + system.begins(own, own) + node - system.lf[own]] = 1.0
-            hi[box : system.bf[prefix + 1]] = lo[box : system.bf[prefix + 1]]
-            outside[1 + prefix] = z * (len(system.first) - len(near)) * up
+            own, box = system.state[prefix], slice(*system.bf[prefix : prefix + 2])
+            nodes = ns[nf[own] : nf[own + 1]]
+            near = np.isin(nodes, system.first)
+            lo[box] = hi[box] = np.where(nodes == system.last[prefix], 1.0, z * near)
+            outside[1 + prefix] = z * (len(system.first) - near.sum()) * up
         outside[0] = z if outside.any() else 0.0
         return PrefixLayer(shares, np.zeros(system.turns), 0.0, 0.0)
 
@@ -152,7 +124,7 @@ class Boxes:
         """The layer of prefixes of so many symbols, from the layer before; None if its bounds are of no use."""
         back = self.system.detail.back
         begun = self.lengths.begun(symbols - back, symbols - back)
-        new = self.system.prefixes_between(min(symbols, back), begun, self.lengths.completed(symbols))
+        new = self.system.prefixes_between(min(symbols, back), begun, self.lengths.ended(*self.lengths.left(symbols)))
         return self._step(layer.bounds, new)
 
     def invariant(self, layer: PrefixLayer, symbols: int) -> PrefixLayer | None:
@@ -198,7 +170,11 @@ class Boxes:
         for step, node in enumerate(system.label_nodes.T):
             if first >= step:  # else the word may end before
                 ended = self.lengths.ended(first - step, None if last is None else last - step)
-                reached = self.lengths.begun(0, None) if last is None else self.lengths.reached(last - step + 1)
+                reached = (
+                    self.lengths.begun(0, None)
+                    if last is None
+                    else self.lengths.begun(*self.lengths.left(last - step + 1))
+                )
                 live &= (node >= 0) & reached[system.src[node]] & ended[system.tgt[node]]
         return live
 
@@ -260,6 +236,21 @@ def _settled(bounds: Bounds, step: Callable[[Bounds], Bounds | None]) -> Bounds 
             return bounds
         bounds = bounds.hull(after.wider())
     return None
+
+
+def _found(steps: list[Flags], source: Integers, target: Integers, first: int, last: int | None) -> Flags:
+    """The states that so many steps along these edges lead to; `steps` has those found so far, by their number."""
+    first = max(first, 0)
+    while len(steps) <= max(first, last or 0):
+        steps.append(_after(steps[-1], source, target))
+    if last is not None:
+        return np.asarray(np.logical_or.reduce([np.zeros_like(steps[0]), *steps[first : max(last, -1) + 1]]))
+    found = steps[first]
+    while True:
+        more = found | _after(found, source, target)
+        if (more == found).all():
+            return found
+        found = more
 
 
 def _after(states: Flags, source: Integers, target: Integers) -> Flags:

@@ -86,11 +86,6 @@ class ReweightedSystem:
         inside = np.flatnonzero(line.sources)
         return inside[np.lexsort((number[line.sources[inside] - 1], number[line.target[inside] - 1]))]
 
-    def begins(self, own: int, states: Integers) -> Integers:
-        """Where the nodes into some states begin in the box of `own`, −1 for those that are not near."""
-        slot, at = self.near[3:]
-        return np.where(at[own, slot[states], 0] == states, at[own, slot[states], 1], -1)
-
     def _near(self, entering: Integers) -> tuple[Any, ...]:
         """The states near each state, and where their nodes begin in its box, as `Near` of the kernels."""
         radius = self.detail.radius
