@@ -1,9 +1,9 @@
 """How much the normalising constant of reweighted words of states can change with the word (docs/theory.md, section 9).
 
-Nodes, boxes and what is near are given as in `reweighted_steps`. A *prefix* is what is known of an own run before a
-place: its last H nodes, or all of them if there are fewer. A *label* is what is known of it from a place on: K nodes,
-or fewer where the run cannot go on. A *closing* is the whole mass of a word relative to that of its own state x, where
-the own run goes over a prefix to x and on to y, q, r, s. A word changes in one place between paths with the same
+Nodes, boxes and what is near are given as in `reweighted_blocks_steps`. A *prefix* is what is known of an own run
+before a place: its last H nodes, or all of them if there are fewer. A *label* is what is known of it from a place on: K
+nodes, or fewer where the run cannot go on. A *closing* is the whole mass of a word relative to that of its own state x,
+where the own run goes over a prefix to x and on to y, q, r, s. A word changes in one place between paths with the same
 prefix, in two between paths whose prefixes agree but for the last node. Bounds are rounded outward; logarithms of them
 and sums of these are not, which the margin of a certificate covers.
 """
@@ -16,7 +16,7 @@ import numpy as np
 
 from dpwords._kernels.compiler import compiled
 from dpwords._kernels.elementary import log
-from dpwords._kernels.reweighted_steps import (
+from dpwords._kernels.reweighted_blocks_steps import (
     Masses,
     Near,
     Reached,

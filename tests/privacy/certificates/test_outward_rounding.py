@@ -155,7 +155,7 @@ def every(*pattern: bool) -> Iterator[bool]:
 
 def shadow_reweighted(patch: pytest.MonkeyPatch) -> None:
     """Check every step of `ReweightedBlocks.excess` from now on, except closings that are divided by a mixture."""
-    references = References("reweighted_steps", "reweighted_blocks")
+    references = References("reweighted_blocks_steps", "reweighted_blocks")
     blocks = kernel("reweighted_blocks")
     patch.setattr(
         blocks, "forward", lambda *a: references.check("forward", *a, low=[(7,), (9,)], high=[(8,), (10,), (11,)])
@@ -209,7 +209,11 @@ def test_reweighted_boxes_contain_the_exact_ones(
 @pytest.mark.parametrize("spread", [0.0, 1e-15, 1e-3])
 def test_one_step_of_shares(spread: float) -> None:
     """With weights and shares of every kind, and differences where the own node is 1 less the others."""
-    kernels, draw, references = kernel("reweighted_steps"), np.random.default_rng(11), References("reweighted_steps")
+    kernels, draw, references = (
+        kernel("reweighted_blocks_steps"),
+        np.random.default_rng(11),
+        References("reweighted_blocks_steps"),
+    )
     graph = Graph.of(dw.GridWorld(3, 3).by_states())
     system = reweighted_blocks(graph, Detail(2, 1, 2)).system
     for _ in range(40):
@@ -234,7 +238,7 @@ def test_one_step_of_shares(spread: float) -> None:
 @pytest.mark.parametrize("spread", [0.0, 1e-15, 1e-3, 1.0])
 def test_quotients_are_never_below_the_truth(spread: float) -> None:
     """With intervals so narrow that only rounding matters, and wide ones."""
-    draw, largest = np.random.default_rng(7), callable_parts("reweighted_steps").largest_quotients
+    draw, largest = np.random.default_rng(7), callable_parts("reweighted_blocks_steps").largest_quotients
     for most in [4] * 200 + [200] * 40:
         count = int(draw.integers(1, most))
         one, other = draw.random(count), draw.random(count)

@@ -121,7 +121,7 @@ def test_many_ways_at_once_are_the_same_as_one_by_one() -> None:
     assert blocks is not None
     system, z, rng = blocks.system, math.exp(-2.0), np.random.default_rng(5)
     every = Boxes(system, WordLengths(system.graph, 4, None), z)
-    steps, closings = callable_parts("reweighted_steps"), callable_parts("reweighted_blocks")
+    steps, closings = callable_parts("reweighted_blocks_steps"), callable_parts("reweighted_blocks")
     at_price, states = every.at_price, system.graph.size
     near, size = at_price.near, system.size
     most = int(size.max())
@@ -173,7 +173,7 @@ def test_long_blocks_change_at_most_as_much_as_growth_does() -> None:
 
 
 def test_what_is_outside_of_a_box_is_a_row_of_its_own() -> None:
-    steps, blocks = callable_parts("reweighted_steps"), callable_parts("reweighted_blocks")
+    steps, blocks = callable_parts("reweighted_blocks_steps"), callable_parts("reweighted_blocks")
     lo, hi = np.array([[0.1, 0.2], [0.0, 0.0], [9.0, 9.0]]), np.array([[0.3, 0.4], [0.0, 0.0], [9.0, 9.0]])
     mixture, place = np.zeros(3), np.zeros(3, dtype=np.int64)
     masses = steps.Masses(lo, hi, np.zeros(2), np.array([0.5, 0.7]), np.zeros(2, dtype=np.int64))
@@ -185,7 +185,7 @@ def test_what_is_outside_of_a_box_is_a_row_of_its_own() -> None:
 
 def test_the_end_of_a_word_counts_what_is_outside_of_the_box() -> None:
     """With weights of 1 at the end, the whole mass is the sum of all masses in the box, and of those outside."""
-    steps, kernels = callable_parts("reweighted_steps"), callable_parts("reweighted_blocks")
+    steps, kernels = callable_parts("reweighted_blocks_steps"), callable_parts("reweighted_blocks")
     blocks = blocks_of(Graph.of(dw.GridWorld(3, 3).by_states()), 2, 1, 2)
     assert blocks is not None
     system = blocks.system

@@ -42,7 +42,7 @@ class PairCounts:
         self.radius = listing.longest  # pairs at this distance or nearer are kept, all of them
         self.counts = np.zeros((len(listing), listing.longest + 1), dtype=np.int32)
         self.counts[:, 0] = 1
-        tally = kernel("pair_counts").tally
+        tally = kernel("lists").tally
         kept: list[list[Any]] = []  # of pairs: one word, the other, their distance
         number = 0
         for first, apart in listing.blocks():

@@ -1,6 +1,6 @@
 """What reweighted certificates need to know of a system: nodes, boxes, prefixes and labels (docs/theory.md, section 9).
 
-Arrays are named as in `_kernels/reweighted_steps.py` and `reweighted_blocks.py`.
+Arrays are named as in `_kernels/reweighted_blocks_steps.py` and `reweighted_blocks.py`.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class ReweightedSystem:
 
     def at_price(self, z: float) -> Any:
         """The system as `System` of the kernels, with the weights of words at z."""
-        kernels, weights = kernel("reweighted_steps"), place_weights(self._others, self._at_start, z)
+        kernels, weights = kernel("reweighted_blocks_steps"), place_weights(self._others, self._at_start, z)
         return kernels.System(kernels.Near(*self.near), *self._nodes, weights)
 
     def ends(self, z: float) -> Floats:
