@@ -15,7 +15,7 @@ import numpy as np
 from dpwords.core.compiled import kernel
 from dpwords.core.scaled import Floats
 from dpwords.privacy.certificates.reweighted_blocks_boxes import Bounds, Boxes, PrefixLayer, WordLengths
-from dpwords.privacy.certificates.reweighted_system import Detail, ReweightedSystem
+from dpwords.privacy.certificates.reweighted_system import ReweightedSystem
 from dpwords.privacy.certificates.rounding import ALL_OF_IT, ULP, margin, price
 from dpwords.privacy.certificates.tuning import COMPLETIONS, COPIES, LAYERS
 
@@ -35,13 +35,6 @@ class Cover:
 
 
 COVER = Cover()
-
-
-def stored_layers(detail: Detail, length: int | None) -> tuple[int, int]:
-    """How many layers of prefixes and of completions are kept, for one length or for all, including unions of them."""
-    if length is not None:
-        return 2, length
-    return detail.back + 2 * COVER.layers, 2 * COVER.completions
 
 
 @dataclass(frozen=True)

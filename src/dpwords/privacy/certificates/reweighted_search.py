@@ -14,7 +14,7 @@ from dpwords.core.elementary import exp
 from dpwords.core.limits import Limits
 from dpwords.core.memory import check_memory
 from dpwords.privacy.certificates.certificate import largest_rate, on_grid
-from dpwords.privacy.certificates.reweighted_blocks import ReweightedBlocks, Tick, stored_layers
+from dpwords.privacy.certificates.reweighted_blocks import COVER, ReweightedBlocks, Tick
 from dpwords.privacy.certificates.reweighted_system import LEAST_RADIUS, Detail, ReweightedSystem, neighbourhood
 from dpwords.privacy.certificates.tuning import (
     EVALUATIONS,
@@ -73,7 +73,8 @@ class ReweightedSearch:
         return self._memory(detail, length) <= self.limits.certificate_memory
 
     def _memory(self, detail: Detail, length: int | None) -> int:
-        layers, completions = stored_layers(detail, length)
+        kept = (detail.back + 2 * COVER.layers, 2 * COVER.completions) if length is None else (2, length)
+        layers, completions = kept  # including unions of them
         numbers = self._paths(detail.back) * layers + self._paths(detail.ahead) * completions
         return int((8 * self.graph.size + 16 * numbers) * self._mean_box(detail.radius))
 
