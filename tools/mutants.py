@@ -43,13 +43,15 @@ TESTS = {  # the quickest tests of a module, those first that notice most: files
     "privacy/certificates/certificate.py": "test_forged_certificates test_small_languages test_certificates",
     "privacy/certificates/certifier.py": "test_certificates test_forged_certificates core/test_cache",
     "privacy/certificates/reweighted_blocks.py": "test_reweighted_blocks_boxes test_reweighted_blocks",
-    "privacy/certificates/lists.py": "spaces/test_lists test_forged_certificates",
+    "privacy/certificates/lists.py": (
+        "spaces/test_lists spaces/test_edit_counts test_forged_certificates test_outward_rounding"
+    ),
     "privacy/certificates/constant_range.py": "test_certificates test_outward_rounding",
-    "privacy/certificates/pair_counts.py": "spaces/test_lists spaces/test_edit_counts test_outward_rounding",
     "privacy/certificates/rounding.py": "test_outward_rounding",
     "privacy/certificates/small_languages.py": "test_small_languages test_outward_rounding",
-    "privacy/certificates/staircases.py": "test_staircases",
-    "privacy/certificates/systems.py": "test_certificates test_reweighted_blocks test_forged_certificates",
+    "privacy/certificates/systems.py": (
+        "test_certificates test_reweighted_blocks test_forged_certificates test_staircases"
+    ),
     "frames/arrow_files.py": "test_formats test_jobs test_shapes test_hostile_tables",
     "frames/arrays.py": "test_differential_frames test_batches test_hostile_tables test_formats",
     "frames/rows.py": "test_formats test_differential_files",

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import contract
 import dpwords as dw
 from dpwords.core.limits import Limits
-from dpwords.privacy.certificates.pair_counts import PairCounts
+from dpwords.privacy.certificates.lists import PairCounts
 from dpwords.spaces.lists import ListedWords
 from mechanisms.test_exponential import UTILITIES
 from zoo import FINITE, random_lexicons

@@ -41,23 +41,20 @@ def compiled(*, inner: bool = False, **options: Any) -> Callable[[Loop], Loop]:
         try:
             loop = njit(cache=not inner, **chosen)(function)
             if loop is not function and not inner:
-                _stamp_cache(loop._cache)
+                loop._cache._cache_file._source_stamp  # noqa: B018  # raises AttributeError if Numba has no such thing
+                loop._cache._cache_file._source_stamp = _stamp()  # the cache holds for the present files only
         except (RuntimeError, OSError, AttributeError):  # no directory to write to, no files to read, another Numba
             loop = njit(**chosen)(function)
         if loop is function:  # compilation is switched off
             return function
         if inner:
-            loop._insert, loop._compile_for_args = _ignore, _refuse  # what Python calls
+            loop._insert, loop._compile_for_args = lambda *_: None, _refuse  # what Python calls
         else:
             loop._cache = _ForgivingCache(loop._cache)
         _forget_constants(loop)
         return loop  # type: ignore[no-any-return]
 
     return decorate
-
-
-def _ignore(*_arguments: Any) -> None:
-    pass
 
 
 def _refuse(*_arguments: Any) -> None:
@@ -92,12 +89,6 @@ def _check_memory() -> None:
     """Raise `MemoryError` where allocations of the compiler could fail: it then ends the process or never returns."""
     if address_space() < _MEMORY:
         raise MemoryError
-
-
-def _stamp_cache(cache: Any) -> None:
-    """Make Numba's cache of one function hold for the present files of this directory only."""
-    cache._cache_file._source_stamp  # noqa: B018  # raises AttributeError if this Numba has no such thing
-    cache._cache_file._source_stamp = _stamp()
 
 
 @cache

@@ -9,14 +9,20 @@ from typing import Literal
 from dpwords.errors import InvalidValue
 from dpwords.privacy.certificates.certificate import Certificate
 from dpwords.privacy.certificates.certifier import Certifier
-from dpwords.privacy.certificates.choice import certifier_of, steps_certifier_of
+from dpwords.privacy.certificates.lists import ListCertifier
+from dpwords.privacy.certificates.systems import EitherCertifier, FreeCertifier, StaircaseCertifier, SystemCertifier
 from dpwords.privacy.guarantees import Budget
 from dpwords.privacy.methods import CalibrationMethod, CalibrationName, Method
 from dpwords.privacy.utilities import Linear, LinearOrStaircase, Staircase, Utility, checked_values, sensitivity
+from dpwords.spaces.free_words import FreeWords
+from dpwords.spaces.lists import FiniteSpace
 from dpwords.spaces.runs import Runs
 from dpwords.spaces.space import Space, Weights
 
 TIGHT, TEXTBOOK = CalibrationMethod
+_CERTIFIERS: tuple[tuple[type[Space], type[Certifier]], ...] = (
+    (FreeWords, FreeCertifier), (Runs, SystemCertifier), (FiniteSpace, ListCertifier),
+)  # fmt: skip
 _MOST_CACHED = 256  # lengths whose weights are cached
 
 
@@ -47,14 +53,15 @@ class Calibration:
         if utility is not None and not isinstance(utility, Utility):
             raise InvalidValue("utility is Linear(), Inverse(alpha) or Staircase()")
         budget = Budget(epsilon, k, space.slack)
-        if wanted == TIGHT and not space.homogeneous and (k > 1 or utility is not None):
-            rates = steps_certifier_of(space, budget, utility or LinearOrStaircase())
-            if rates is not None:
-                return cls(TIGHT, utility or LinearOrStaircase(), budget, space, rates)
+        if wanted == TIGHT and isinstance(space, Runs) and not space.homogeneous:
+            if isinstance(utility, Staircase):
+                return cls(TIGHT, utility, budget, space, StaircaseCertifier(space, budget, utility))
+            if isinstance(utility, LinearOrStaircase) or (utility is None and k > 1):
+                return cls(TIGHT, LinearOrStaircase(), budget, space, EitherCertifier(space, budget))
         tight = wanted == TIGHT and (space.homogeneous or utility is None or utility.is_linear)
         default = Staircase() if tight and space.homogeneous and k > 1 else Linear()
         chosen = utility or default
-        rates = certifier_of(space, budget, textbook_only=not tight) if chosen.is_linear else None
+        rates = _certifier_of(space, budget, textbook_only=not tight) if chosen.is_linear else None
         return cls(TIGHT if tight else TEXTBOOK, chosen, budget, space, rates)
 
     @property
@@ -120,3 +127,11 @@ class Calibration:
         values = checked_values(utility.fitted(distances, k, power, self.space).values(distances, k), distances)
         change = sensitivity(values, k) or Fraction(1)  # a utility that never changes prefers no output
         return Weights.by_distance(tuple(power * (values[0] - value) / change for value in values[: reach + 1]))
+
+
+def _certifier_of(space: Space, budget: Budget, textbook_only: bool) -> Certifier:
+    """What proves how large the rate c in weights e^(−c·d) may be on a space, within a budget."""
+    for kind, certifier in _CERTIFIERS:
+        if isinstance(space, kind):
+            return certifier(space, budget, textbook_only)
+    raise InvalidValue(f"there is no certificate for {type(space).__name__}: take calibration='textbook'")

@@ -80,6 +80,13 @@ def true_largest(one: Any, other: Any, lo: Any, hi: Any, count: int) -> Any:
         best = found
 
 
+def true_quotients(one: Any, other: Any, upward: bool, lo: Any, hi: Any, rows: int, count: int, *into: Any) -> None:
+    """The same for each column of `one`, or for `other` over it; written to the last argument."""
+    for c in range(count):
+        pair = (one[:, c], other) if upward else (other, one[:, c])
+        into[-1][c] = true_largest(*pair, lo, hi, rows)
+
+
 class References:
     """The loops of some kernels as plain Python, with floats and with fractions; arguments of logarithms are kept."""
 
@@ -94,7 +101,7 @@ class References:
             "as_factor": lambda value: (value, value),
             "UNIT": 0,
             "LEAST": 0,
-            "largest_quotient": true_largest,
+            "largest_quotients": true_quotients,
             "np": SimpleNamespace(inf=math.inf, int64=0, empty=_filled(0.0), zeros=_filled(0.0), full=_filled(0.0)),
         }
 
@@ -148,12 +155,12 @@ def every(*pattern: bool) -> Iterator[bool]:
 
 def shadow_reweighted(patch: pytest.MonkeyPatch) -> None:
     """Check every step of `ReweightedBlocks.excess` from now on, except closings that are divided by a mixture."""
-    references = References("reweighted_blocks_boxes", "reweighted_blocks_paths", "reweighted_blocks")
-    boxes, blocks = kernel("reweighted_blocks_boxes"), kernel("reweighted_blocks")
+    references = References("reweighted_blocks_steps", "reweighted_blocks")
+    blocks = kernel("reweighted_blocks")
     patch.setattr(
-        boxes, "forward", lambda *a: references.check("forward", *a, low=[(8,), (10,)], high=[(9,), (11,), (12,)])
+        blocks, "forward", lambda *a: references.check("forward", *a, low=[(7,), (9,)], high=[(8,), (10,), (11,)])
     )
-    patch.setattr(boxes, "backward", lambda *a: references.check("backward", *a, low=[(10,)], high=[(11,)]))
+    patch.setattr(blocks, "backward", lambda *a: references.check("backward", *a, low=[(8,)], high=[(9,)]))
     mixed = blocks.closings
 
     def closings(z: float, steps: int, *arguments: Any) -> None:
@@ -162,12 +169,7 @@ def shadow_reweighted(patch: pytest.MonkeyPatch) -> None:
         references.check("closings", z, steps, *arguments)
         return references.check_logs(every(False, True))
 
-    def last_closings(*arguments: Any) -> None:
-        references.check("last_closings", *arguments)
-        references.check_logs(every(False, True))
-
     patch.setattr(blocks, "closings", closings)
-    patch.setattr(blocks, "last_closings", last_closings)
 
 
 @st.composite
@@ -207,41 +209,45 @@ def test_reweighted_boxes_contain_the_exact_ones(
 @pytest.mark.parametrize("spread", [0.0, 1e-15, 1e-3])
 def test_one_step_of_proportions(spread: float) -> None:
     """With weights and proportions of every kind, and differences where the own node is 1 less the others."""
-    boxes, draw, references = (
-        kernel("reweighted_blocks_boxes"),
+    kernels, draw, references = (
+        kernel("reweighted_blocks_steps"),
         np.random.default_rng(11),
-        References("reweighted_blocks_boxes"),
+        References("reweighted_blocks_steps"),
     )
     graph = Graph.of(dw.GridWorld(3, 3).by_states())
-    blocks = reweighted_blocks(graph, Detail(2, 1, 2)).system
-    near, degrees = boxes.Near(*blocks.near), boxes.Degrees(*blocks.degrees)
+    system = reweighted_blocks(graph, Detail(2, 1, 2)).system
     for _ in range(40):
-        weights = draw.uniform(0.5, 1.0, blocks.pf[-1])
-        nodes = boxes.Nodes(blocks.lf, blocks.of_state, blocks.out, blocks.src, blocks.tgt, blocks.pf, weights, weights)
-        node = int(draw.integers(len(blocks.src)))
-        own, new = int(blocks.src[node]), int(blocks.tgt[node])
-        lo = draw.random(near.size[own])
-        hi = lo * (1 + spread * draw.random(len(lo)))
-        single, outside = draw.random(2).tolist()
-        step = np.zeros((2, near.size[new]))
-        for pivot in range(-1, blocks.lf[own + 1] - blocks.lf[own]):
-            references.check("advance", nodes, near, own, lo, hi, single, pivot, new, *step, low=[(8,)], high=[(9,)])
-        reached = boxes.Reached(*np.zeros((2, graph.size)))
-        arguments = (nodes, near, degrees, reached, own, hi, single, outside, new)
-        pairs = zip(references.float["leave"](*arguments), references.exact["leave"](*exact(arguments)), strict=True)
-        assert all(exact(float(one)) >= other for one, other in pairs)
+        at_price = system.at_price(0.1)
+        at_price = at_price._replace(pw=draw.uniform(0.5, 1.0, len(at_price.pw)))
+        node = int(draw.integers(len(system.src)))
+        own, new = int(system.src[node]), int(system.tgt[node])
+        lo = draw.random((system.size[own], 1))
+        hi = lo * (1 + spread * draw.random(lo.shape))
+        single, outside = draw.random((2, 1))
+        for pivot in range(system.lf[own + 1] - system.lf[own] + 1):
+            masses = kernels.Masses(lo, hi, single, outside, np.array([pivot]))
+            after = kernels.Masses(*np.zeros((2, system.size[new], 1)), *np.zeros((2, 1)), np.zeros(1, dtype=np.int64))
+            reached = kernels.Reached(np.zeros((graph.size + 1, 1)), np.zeros(graph.size))
+            for z in (1.0, 0.1):
+                references.check(
+                    "step", z, at_price, reached, own, 1, masses, new, after, 0,
+                    low=[(7, 0)], high=[(7, 1), (7, 2), (7, 3)],
+                )  # fmt: skip
 
 
 @pytest.mark.parametrize("spread", [0.0, 1e-15, 1e-3, 1.0])
 def test_quotients_are_never_below_the_truth(spread: float) -> None:
     """With intervals so narrow that only rounding matters, and wide ones."""
-    draw, largest = np.random.default_rng(7), callable_parts("reweighted_blocks_boxes").largest_quotient
+    draw, largest = np.random.default_rng(7), callable_parts("reweighted_blocks_steps").largest_quotients
     for most in [4] * 200 + [200] * 40:
         count = int(draw.integers(1, most))
         one, other = draw.random(count), draw.random(count)
         lo = draw.random(count) * 10.0 ** draw.integers(-30, 1, count)
         hi = lo * (1 + spread * draw.random(count))
-        assert Exact(largest(one, other, lo, hi, count)) >= true_largest(*map(exact, (one, other, lo, hi)), count)
+        for upward in (True, False):
+            found, (above, below) = np.zeros(1), (one, other) if upward else (other, one)
+            largest(one[:, None], other, upward, lo, hi, count, 1, np.zeros((6, 1)), found)
+            assert Exact(found[0]) >= true_largest(*map(exact, (above, below, lo, hi)), count)
 
 
 def test_one_rounding_after_another() -> None:

@@ -11,9 +11,8 @@ import pytest
 
 import dpwords as dw
 from dpwords.privacy.certificates.reweighted_blocks import AHEAD, Cover, Group, _EveryPosition
-from dpwords.privacy.certificates.reweighted_blocks_boxes import Bounds, Boxes, PrefixLayer
+from dpwords.privacy.certificates.reweighted_blocks_boxes import Bounds, Boxes, PrefixLayer, WordLengths
 from dpwords.privacy.certificates.reweighted_system import ReweightedSystem
-from dpwords.privacy.certificates.word_lengths import WordLengths
 from dpwords.spaces.graph import Graph
 from listed_systems import blocks_of, random_cases
 from loops import callable_parts
@@ -22,13 +21,12 @@ from loops import callable_parts
 def outside_of_box(system: ReweightedSystem, bounds: Bounds, begin: int, own: int, masses: Any) -> Any:
     """The masses of nodes outside the box of an own state; those inside are within its bounds."""
     outside = masses.copy()
-    first, states = system.near[:2]
-    for state in states[first[own] : first[own + 1]]:
-        nodes, position = slice(system.lf[state], system.lf[state + 1]), begin + int(system.begins(own, state))
-        box = slice(position, position + nodes.stop - nodes.start)
-        assert (bounds.lo[box] <= masses[nodes] * (1 + 1e-12)).all()
-        assert (masses[nodes] <= bounds.hi[box] * (1 + 1e-12)).all()
-        outside[nodes] = 0.0
+    first, near = system.near[:2]
+    nodes = near[first[own] : first[own + 1]]
+    box = slice(begin, begin + len(nodes))
+    assert (bounds.lo[box] <= masses[nodes] * (1 + 1e-12)).all()
+    assert (masses[nodes] <= bounds.hi[box] * (1 + 1e-12)).all()
+    outside[nodes] = 0.0
     return outside
 
 
@@ -71,7 +69,7 @@ def check_word(every: _EveryPosition, z: float, word: tuple[int, ...], grown: di
         after.append(step @ (match[position] * after[-1]))
     masses, prefix, whole = (src == graph.start) * match[0], len(system.last) - 1, 1.0
     for i, node in enumerate(own, start=1):
-        prefix = system.prefixes[4][system.prefixes[3][prefix] + system.turn[node]]
+        prefix = every.boxes.prefixes.child[every.boxes.prefixes.tf[prefix] + system.turn[node]]
         last, left = min(i, len(every.layers) - 1), min(n - i, len(every.completions) - 1)
         ends = None if n - i >= len(every.completions) - 1 else left + AHEAD - 1
         exact = Group(last, None if i >= len(every.layers) - 1 else last, left + AHEAD - 1, ends)
@@ -124,41 +122,46 @@ def test_many_ways_at_once_are_the_same_as_one_by_one() -> None:
     assert blocks is not None
     system, z, rng = blocks.system, math.exp(-2.0), np.random.default_rng(5)
     every = Boxes(system, WordLengths(system.graph, 4, None), z)
-    names = ("reweighted_blocks_boxes", "reweighted_blocks_paths", "reweighted_blocks")
-    boxes, paths, closings = map(callable_parts, names)
-    nodes, near, degrees, states = every.nodes, every.near, every.degrees, system.graph.size
-    most = int(near.size.max())
-    for own, new in {
-        (int(system.src[e]), int(system.tgt[e])) for e in range(len(system.src)) if near.size[system.src[e]]
-    }:
-        lo, single, outside = rng.random((most, 3)), rng.random(3), 3 * rng.random(3)
-        hi, step = lo + rng.random((most, 3)), paths.PathMasses(*np.zeros((2, most, 3)), np.zeros(3), np.zeros(3))
-        paths.advance_with(nodes, near, own, 3, paths.PathMasses(lo, hi, single, outside), new, step)
-        scratch = paths.ReachedByPaths(np.zeros((states, 3)), np.zeros(states))
-        paths.leave_with(nodes, near, degrees, scratch, own, 3, paths.PathMasses(lo, hi, single, outside), new, step)
-        for c in range(3):
-            one, (low, high) = np.ascontiguousarray(hi[:, c]), np.zeros((2, most))
-            boxes.advance(nodes, near, own, lo[:, c].copy(), one, single[c], -1, new, low, high)
-            reached = boxes.Reached(*np.zeros((2, states)))
-            left = boxes.leave(nodes, near, degrees, reached, own, one, single[c], outside[c], new)
-            size = near.size[new]
-            assert step.lo[:size, c] == pytest.approx(low[:size], rel=1e-12)
-            assert step.hi[:size, c] == pytest.approx(high[:size], rel=1e-12)
-            assert (step.single[c], step.outside[c]) == pytest.approx(left, rel=1e-12)
+    steps, closings = callable_parts("reweighted_blocks_steps"), callable_parts("reweighted_blocks")
+    at_price, states = every.at_price, system.graph.size
+    near, size = at_price.near, system.size
+    most = int(size.max())
+
+    def masses(columns: int) -> Any:
+        numbers = np.zeros((2, most, columns)), np.zeros((2, columns)), np.zeros(columns, dtype=np.int64)
+        return steps.Masses(*numbers[0], *numbers[1], numbers[2])
+
+    def stepped(price: float, own: int, new: int, some: Any, first: int) -> Any:
+        count = len(some.single)
+        after, reached = masses(first + count), steps.Reached(np.zeros((states + 1, count)), np.zeros(states))
+        steps.step(price, at_price, reached, own, count, some, new, after, first)
+        assert not any(scratch.any() for scratch in reached)
+        return after
+
+    for own, new in {(int(system.src[e]), int(system.tgt[e])) for e in range(len(system.src)) if size[system.src[e]]}:
+        entering = int(system.lf[own + 1] - system.lf[own])
+        lo, (single, outside) = rng.random((most, 3)), rng.random((2, 3))
+        some = steps.Masses(lo, lo + rng.random((most, 3)), single, 3 * outside, rng.integers(0, entering + 1, 3))
+        for price in (1.0, z):
+            together = stepped(price, own, new, some, 2)
+            for c in range(3):
+                one = steps.Masses(*(np.ascontiguousarray(part[..., c : c + 1]) for part in some))
+                alone, columns = stepped(price, own, new, one, 0), size[new]
+                assert (together.lo[:columns, 2 + c] == alone.lo[:columns, 0]).all()
+                assert (together.hi[:columns, 2 + c] == alone.hi[:columns, 0]).all()
+                assert (together.single[2 + c], together.outside[2 + c]) == (alone.single[0], alone.outside[0])
     after = closings.Completions(
-        every.labels, np.ones(len(system.label_nodes), dtype=np.bool_), *np.ones((2, system.af[-1])), 7.0
+        *system.labels[1:3], np.ones(len(system.label_nodes), dtype=np.bool_), *np.ones((2, system.af[-1])), 7.0
     )
-    e = int(np.flatnonzero(near.size[system.src])[0])
+    e = int(np.flatnonzero(size[system.src])[0])
     r, s = int(system.src[e]), int(system.tgt[e])
     t_lo, t_hi, position = np.ones(most + 1), np.ones(most + 1), np.arange(most + 1)
-    closings._completed(z, nodes, near, r, s, after, int(every.labels.of_node[e]), position, t_lo, t_hi)
-    found = {
-        state: t_hi[system.begins(r, state)] / (1.0 if state == s else z)
-        for state in near.ns[near.nf[r] : near.nf[r + 1]]
-    }
-    assert found == {state: pytest.approx(7.0 if system.begins(s, state) < 0 else 1.0) for state in found}
+    closings.completed(z, system.lf, system.tgt, near, r, s, after, int(every.labels.of_node[e]), position, t_lo, t_hi)
+    nodes, beyond = ({*near.ns[near.nf[state] : near.nf[state + 1]].tolist()} for state in (r, s))
+    found = {v: t_hi[i] / (1.0 if system.tgt[v] == s else z) for i, v in enumerate(sorted(nodes))}
+    assert found == {v: pytest.approx(1.0 if v in beyond else 7.0) for v in found}
     assert sorted(set(np.round(list(found.values()), 9))) == [1.0, 7.0]
-    assert t_hi[near.size[r]] == pytest.approx(7.0 * z)
+    assert t_hi[size[r]] == pytest.approx(7.0 * z)
 
 
 def test_long_blocks_change_at_most_as_much_as_growth_does() -> None:
@@ -171,10 +174,11 @@ def test_long_blocks_change_at_most_as_much_as_growth_does() -> None:
 
 
 def test_what_is_outside_of_a_box_is_a_row_of_its_own() -> None:
-    paths = callable_parts("reweighted_blocks_paths")
+    steps, blocks = callable_parts("reweighted_blocks_steps"), callable_parts("reweighted_blocks")
     lo, hi = np.array([[0.1, 0.2], [0.0, 0.0], [9.0, 9.0]]), np.array([[0.3, 0.4], [0.0, 0.0], [9.0, 9.0]])
     mixture, position = np.zeros(3), np.zeros(3, dtype=np.int64)
-    kept = paths.mixed(paths.PathMasses(lo, hi, np.zeros(2), np.array([0.5, 0.7])), 2, 2, mixture, position)
+    masses = steps.Masses(lo, hi, np.zeros(2), np.array([0.5, 0.7]), np.zeros(2, dtype=np.int64))
+    kept = blocks.mixed(masses, 2, 2, mixture, position)
     assert (kept, position.tolist()) == (2, [0, -1, 1])  # the row without any mass is dropped
     assert (lo[:2].tolist(), hi[:2].tolist()) == ([[0.1, 0.2], [0.0, 0.0]], [[0.3, 0.4], [0.5, 0.7]])
     assert mixture[:2] == pytest.approx([0.25, 0.35])
@@ -182,14 +186,14 @@ def test_what_is_outside_of_a_box_is_a_row_of_its_own() -> None:
 
 def test_the_end_of_a_word_counts_what_is_outside_of_the_box() -> None:
     """With weights of 1 at the end, the whole mass is the sum of all masses in the box, and of those outside."""
-    paths, boxes = callable_parts("reweighted_blocks_paths"), callable_parts("reweighted_blocks_boxes")
+    steps, kernels = callable_parts("reweighted_blocks_steps"), callable_parts("reweighted_blocks")
     blocks = blocks_of(Graph.of(dw.GridWorld(3, 3).by_states()), 2, 1, 2)
     assert blocks is not None
     system = blocks.system
-    nodes = system.nodes(0.1)._replace(fw=np.ones(len(system.src)))
-    near, own = boxes.Near(*system.near), int(system.tgt[0])
-    lo, hi = np.full((near.size[own], 2), 0.25), np.full((near.size[own], 2), 0.5)
+    near, own = steps.Near(*system.near), int(system.tgt[0])
+    lo, hi = np.full((system.size[own], 2), 0.25), np.full((system.size[own], 2), 0.5)
     low, high, outside = np.zeros(2), np.zeros(2), np.array([0.0, 3.0])
-    paths.log_ends(nodes, near, own, 2, paths.PathMasses(lo, hi, np.zeros(2), outside), low, high)
-    assert np.exp(low) == pytest.approx(0.25 * near.size[own])
-    assert np.exp(high) == pytest.approx(0.5 * near.size[own] + outside)
+    masses = steps.Masses(lo, hi, np.zeros(2), outside, np.zeros(2, dtype=np.int64))
+    kernels.log_ends(near, np.ones(len(system.src)), own, 2, masses, low, high)
+    assert np.exp(low) == pytest.approx(0.25 * system.size[own])
+    assert np.exp(high) == pytest.approx(0.5 * system.size[own] + outside)

@@ -139,9 +139,9 @@ class Certifier(Value):
             found.append(Certificate(c, bound, method, epsilon, reach, system, self._step, self._first))
         return found
 
-    @abstractmethod
     def _best(self, reach: int, progress: FractionDone | None = None) -> Certificate:
         """The best certificate that can be proven."""
+        return max(self._proven(reach, progress), key=lambda each: each.c)
 
     def _of_all_lengths(self, progress: FractionDone | None = None) -> Certificate | None:
         """The best certificate for all lengths that can be proven; None if there is none."""

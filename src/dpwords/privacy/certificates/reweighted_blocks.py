@@ -14,11 +14,10 @@ import numpy as np
 
 from dpwords.core.compiled import kernel
 from dpwords.core.scaled import Floats
-from dpwords.privacy.certificates.reweighted_blocks_boxes import Bounds, Boxes, PrefixLayer
-from dpwords.privacy.certificates.reweighted_system import Detail, ReweightedSystem
+from dpwords.privacy.certificates.reweighted_blocks_boxes import Bounds, Boxes, PrefixLayer, WordLengths
+from dpwords.privacy.certificates.reweighted_system import ReweightedSystem
 from dpwords.privacy.certificates.rounding import ALL_OF_IT, ULP, margin, price
 from dpwords.privacy.certificates.tuning import COMPLETIONS, COPIES, LAYERS
-from dpwords.privacy.certificates.word_lengths import WordLengths
 
 AHEAD = 4  # own states after a prefix that closings know
 SHORTEST = 4  # symbols of the words that a certificate for all lengths can cover; shorter ones have one of their own
@@ -36,17 +35,6 @@ class Cover:
 
 
 COVER = Cover()
-
-
-def _nothing() -> None:
-    pass
-
-
-def stored_layers(detail: Detail, length: int | None) -> tuple[int, int]:
-    """How many layers of prefixes and of completions are kept, for one length or for all, including unions of them."""
-    if length is not None:
-        return 2, length
-    return detail.back + 2 * COVER.layers, 2 * COVER.completions
 
 
 @dataclass(frozen=True)
@@ -90,7 +78,7 @@ class ReweightedBlocks:
     def __init__(self, system: ReweightedSystem, cover: Cover = COVER) -> None:
         self.system, self.cover = system, cover
 
-    def excess(self, length: int, c: float, tick: Tick = _nothing) -> float:
+    def excess(self, length: int, c: float, tick: Tick = lambda: None) -> float:
         """A bound on |ln Z(x′)/Z(x)| / d(x, x′) over all pairs of words of one length.
 
         `tick` is called after each position.
@@ -98,16 +86,13 @@ class ReweightedBlocks:
         if c > ALL_OF_IT:
             return margin(length)
         boxes = Boxes(self.system, WordLengths(self.system.graph, length, length), price(c))
-        completions = [boxes.last_completions()]
-        for symbols in range(1, length - AHEAD + 1):
-            found = boxes.before(completions[-1], symbols)
-            if found is None:
-                return math.inf
-            completions.append(found)
+        completions = boxes.completions(length - AHEAD)
+        if completions is None:
+            return math.inf
         opening, growth, seen = np.zeros(length + 2), np.zeros(length + 2), _Found(length)
-        layer = boxes.no_symbols()
+        layer = boxes.one_symbol()
         for before in range(length):
-            next_layer = layer if before == 0 else boxes.one_symbol() if before == 1 else boxes.after(layer, before)
+            next_layer = layer if before < 2 else boxes.after(layer, before)
             if next_layer is None:
                 return math.inf
             layer = next_layer
@@ -119,7 +104,7 @@ class ReweightedBlocks:
         closing = np.concatenate([[0.0], seen.closing, [0.0]])
         return max(seen.worst, longer_blocks(opening, growth, closing)) + margin(length)
 
-    def excess_of_all(self, c: float, target: float, most: int, tick: Tick = _nothing) -> tuple[float, int]:
+    def excess_of_all(self, c: float, target: float, most: int, tick: Tick = lambda: None) -> tuple[float, int]:
         """The same for all words of at least some length, and that length, which is at most `most`.
 
         Groups of positions are evaluated together, and split where their bound is above the target. If the target
@@ -193,17 +178,24 @@ class ReweightedBlocks:
         if (known[:-1] & ~boxes.filled(layer.bounds)[:-1]).any():  # nothing is known of some prefix: cannot happen
             return np.full(3, math.inf)
         live = np.stack([begun(step)[system.src] & ended(step)[system.tgt] for step in range(AHEAD)])
-        proportions = boxes.proportions(layer.bounds)
-        position = kernels.Layer(boxes.nodes, boxes.near, boxes.degrees, boxes.prefixes, known, proportions)
-        turns = kernels.TurnGrowth(system.hf, system.turn, layer.turns)
         steps = min(AHEAD, group.after + 1)
-        if steps == 1:
-            kernels.last_closings(boxes.z, position, live[0], kernels.LastPaths(*system.last_paths), turns, most)
-        else:
-            rest = group.after - AHEAD + 1, _plus(group.most_after, 1 - AHEAD)
-            labels = boxes.live_labels(*rest) if steps == AHEAD else np.zeros(len(system.label_nodes), dtype=np.bool_)
-            ahead = kernels.Completions(boxes.labels, labels, after.lo, after.hi, float(after.outside[0]))
-            kernels.closings(boxes.z, steps, position, live, kernels.Paths(*system.paths), ahead, turns, most)
+        paths = system.paths(min(steps, 2), known, live)
+        labels = boxes.live_labels(group.after - AHEAD + 1, _plus(group.most_after, 1 - AHEAD))
+        ahead = kernels.Completions(*system.labels[1:3], labels, after.lo, after.hi, float(after.outside[0]))
+        proportions = boxes.proportions(layer.bounds)
+        kernels.closings(
+            boxes.z,
+            steps,
+            boxes.at_price,
+            boxes.ends,
+            boxes.prefixes,
+            proportions,
+            paths,
+            live[2:],
+            ahead,
+            layer.turns,
+            most,
+        )
         return most
 
 
@@ -218,16 +210,13 @@ class _EveryPosition:
     @classmethod
     def of(cls, boxes: Boxes, cover: Cover) -> _EveryPosition | None:
         """None if there is no invariant, or if none was found."""
-        completions = [boxes.last_completions()]
-        for symbols in range(1, cover.completions + 1):
-            found = boxes.before(completions[-1], symbols)
-            if found is None:
-                return None
-            completions.append(found)
+        completions = boxes.completions(cover.completions)
+        if completions is None:
+            return None
         settled = boxes.invariant_completions(completions[-1], cover.completions)
         if settled is None:
             return None
-        layers = [boxes.no_symbols(), boxes.one_symbol()]
+        layers = [boxes.one_symbol()] * 2
         last = boxes.system.detail.back + cover.layers
         for symbols in range(2, last + 1):
             layer = boxes.after(layers[-1], symbols)

@@ -8,19 +8,40 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from dpwords.core.compiled import kernel
-from dpwords.core.scaled import Floats
+from dpwords.core.elementary import logs
+from dpwords.core.scaled import Floats, Integers
 from dpwords.privacy.certificates.reweighted_system import ReweightedSystem
 from dpwords.privacy.certificates.rounding import outward
 from dpwords.privacy.certificates.tuning import INVARIANT_ROUNDS, NEARLY_NONE, WIDER
-from dpwords.privacy.certificates.word_lengths import WordLengths
-from dpwords.spaces.graph import Flags
+from dpwords.spaces.graph import Flags, Graph
 
 _HOPELESS = 1e20  # a bound beyond which nothing is proven; no product of them overflows
+
+
+class WordLengths:
+    """Which states words can be in, where the number of symbols before or after is in a range.
+
+    A range is (first, last), both included; `last` is None where it has no end. Cost of a range: its length · edges, or
+    the number of steps until no new state is found · edges.
+    """
+
+    def __init__(self, graph: Graph, least: int, most: int | None) -> None:
+        self.least, self.most = least, most
+        start = np.arange(graph.size) == graph.start
+        begun = partial(_found, [start], graph.sources, graph.target)
+        ended = partial(_found, [graph.accepting.astype(np.bool_)], graph.target, graph.sources)
+        self.begun = lru_cache(None)(begun)  # the states that a number of symbols in this range can lead to,
+        self.ended = lru_cache(None)(ended)  # and those from which it can lead to an accepting one
+
+    def left(self, symbols: int) -> tuple[int, int | None]:
+        """The range of what is left of a word after so many of its symbols."""
+        return self.least - symbols, None if self.most is None else self.most - symbols
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +79,7 @@ class PrefixLayer:
     """Bounds after so many symbols (or more), and the largest differences of ln growth in the last step before."""
 
     bounds: Bounds
-    turns: Floats  # between two nodes that follow the same prefix, as `TurnGrowth.values`
+    turns: Floats  # between two nodes that follow the same prefix, as the kernels need them
     opening: float  # the largest of these
     growth: float  # between any two nodes
 
@@ -74,81 +95,69 @@ class Boxes:
 
     def __init__(self, system: ReweightedSystem, lengths: WordLengths, z: float) -> None:
         self.system, self.lengths, self.z = system, lengths, z
-        self._kernels = kernel("reweighted_blocks_boxes")
-        self.nodes = system.nodes(z)
-        self.near = self._kernels.Near(*system.near)
-        self.degrees = self._kernels.Degrees(*system.degrees)
-        self.prefixes = self._kernels.Prefixes(*system.prefixes)
-        self.labels = self._kernels.Labels(*system.labels)
+        self._kernels = kernel("reweighted_blocks")
+        self.at_price, self.ends = system.at_price(z), system.ends(z)
+        self.prefixes, self.labels = self._kernels.Prefixes(*system.prefixes), self._kernels.Labels(*system.labels)
 
     def proportions(self, bounds: Bounds) -> Any:
-        return self._kernels.Proportions(bounds.lo, bounds.hi, bounds.outside[0], bounds.outside[1:])
-
-    def no_symbols(self) -> PrefixLayer:
-        return self._layer(self._no_proportions())
+        return self._kernels.Proportions(self.system.bf, bounds.lo, bounds.hi, bounds.outside[0], bounds.outside[1:])
 
     def one_symbol(self) -> PrefixLayer:
-        """Proportions after one symbol: 1 for the own node, z for the others. Both ends are exact."""
+        """Proportions after one symbol: 1 for the own node, z for the others. Both ends are exact.
+
+        The layer of no symbols is the same: the empty prefix has no box, and goes on to those of one symbol.
+        """
         system, z = self.system, self.z
         proportions, up = self._no_proportions(), outward().factors(1)[1]
         lo, hi, outside = proportions.lo, proportions.hi, proportions.outside
+        nf, ns = system.near[:2]
         for prefix in np.flatnonzero(system.symbols == 1).tolist():
-            node, box = system.last[prefix], system.bf[prefix]
-            own = system.tgt[node]
-            begin = system.begins(own, system.tgt[system.first])
-            near = system.first[begin >= 0]
-            lo[box : system.bf[prefix + 1]] = 0.0
-            lo[box + begin[begin >= 0] + near - system.lf[system.tgt[near]]] = z
-            lo[box + system.begins(own, own) + node - system.lf[own]] = 1.0
-            hi[box : system.bf[prefix + 1]] = lo[box : system.bf[prefix + 1]]
-            outside[1 + prefix] = z * (len(system.first) - len(near)) * up
+            own, box = system.state[prefix], slice(*system.bf[prefix : prefix + 2])
+            nodes = ns[nf[own] : nf[own + 1]]
+            near = np.isin(nodes, system.first)
+            lo[box] = hi[box] = np.where(nodes == system.last[prefix], 1.0, z * near)
+            outside[1 + prefix] = z * (len(system.first) - near.sum()) * up
         outside[0] = z if outside.any() else 0.0
-        return self._layer(proportions)
+        return PrefixLayer(proportions, np.zeros(system.turns), 0.0, 0.0)
 
     def after(self, layer: PrefixLayer, symbols: int) -> PrefixLayer | None:
         """The layer of prefixes of so many symbols, from the layer before; None if its bounds are of no use."""
         back = self.system.detail.back
-        known = self.filled(layer.bounds)
         begun = self.lengths.begun(symbols - back, symbols - back)
-        new = self.system.prefixes_between(min(symbols, back), begun, self.lengths.completed(symbols))
-        return self._step(layer.bounds, known, new)
+        new = self.system.prefixes_between(min(symbols, back), begun, self.lengths.ended(*self.lengths.left(symbols)))
+        return self._step(layer.bounds, new)
 
     def invariant(self, layer: PrefixLayer, symbols: int) -> PrefixLayer | None:
         """Bounds for all prefixes of so many symbols or more, from the layer of so many; None if none are found."""
         back = self.system.detail.back
         new = self.system.prefixes_between(back, self.lengths.begun(0, None), self.lengths.ended(0, None))
-        steps: list[PrefixLayer] = [layer]
-
-        def step(bounds: Bounds) -> Bounds | None:
-            found = self._step(bounds, self.filled(bounds), new)
-            steps[:] = [] if found is None else [found]
-            return None if found is None else found.bounds
-
-        bounds = _settled(layer.bounds, step)
-        if bounds is None:
-            return None
-        return replace(layer.hull(steps[0]), bounds=bounds)
+        bounds = _settled(layer.bounds, lambda bounds: self._forward(bounds, new)[0])
+        found = None if bounds is None else self._step(bounds, new)
+        return None if bounds is None or found is None else replace(layer.hull(found), bounds=bounds)
 
     def last_completions(self) -> Bounds:
         """Completions where the word ends."""
-        system, ends = self.system, self.nodes.fw
+        system, ends = self.system, self.ends
         live = self.live_labels(0, 0)
         lo, hi = np.full(system.af[-1], np.inf), np.zeros(system.af[-1])
         down, up = outward().factors(1)  # one division
         nf, ns = system.near[:2]
         first = system.labels[0]
         for label in np.flatnonzero(live).tolist():
-            node = first[label]
-            own = system.tgt[node]
-            near = ns[nf[own] : nf[own + 1]]
-            for state, begin in zip(near, system.af[label] + system.begins(own, near), strict=True):
-                some = ends[system.lf[state] : system.lf[state + 1]] / ends[node]
-                lo[begin : begin + len(some)], hi[begin : begin + len(some)] = some * down, some * up
+            own, box = system.tgt[first[label]], slice(*system.af[label : label + 2])
+            some = ends[ns[nf[own] : nf[own + 1]]] / ends[first[label]]
+            lo[box], hi[box] = some * down, some * up
         return Bounds(lo, hi, np.array([up / ends[first[live]].min() if live.any() else 1.0]))
 
-    def before(self, after: Bounds, symbols: int) -> Bounds | None:
-        """Completions of so many symbols, from those of one symbol less."""
-        return self._step_back(after, self.live_labels(symbols, symbols))
+    def completions(self, most: int) -> list[Bounds] | None:
+        """Completions of no symbol, of one, and so on; None if some bounds are of no use."""
+        found = [self.last_completions()]
+        for symbols in range(1, most + 1):
+            before = self._step_back(found[-1], self.live_labels(symbols, symbols))
+            if before is None:
+                return None
+            found.append(before)
+        return found
 
     def invariant_completions(self, bounds: Bounds, symbols: int) -> Bounds | None:
         """Completions of so many symbols or more, from those of so many; None if none are found."""
@@ -161,7 +170,11 @@ class Boxes:
         for step, node in enumerate(system.label_nodes.T):
             if first >= step:  # else the word may end before
                 ended = self.lengths.ended(first - step, None if last is None else last - step)
-                reached = self.lengths.begun(0, None) if last is None else self.lengths.reached(last - step + 1)
+                reached = (
+                    self.lengths.begun(0, None)
+                    if last is None
+                    else self.lengths.begun(*self.lengths.left(last - step + 1))
+                )
                 live &= (node >= 0) & reached[system.src[node]] & ended[system.tgt[node]]
         return live
 
@@ -169,37 +182,42 @@ class Boxes:
         numbers = self.system.bf[-1]
         return Bounds(np.full(numbers, np.inf), np.zeros(numbers), np.zeros(1 + len(self.system.last)))
 
-    def _layer(self, bounds: Bounds) -> PrefixLayer:
-        return PrefixLayer(bounds, np.zeros(self.system.hf[-1]), 0.0, 0.0)
-
     def filled(self, bounds: Bounds) -> Flags:
         """The prefixes that have bounds."""
         return np.append(bounds.rows(self.system.bf[:-2]), False)
 
-    def _step(self, bounds: Bounds, known: Flags, new: Flags) -> PrefixLayer | None:
-        system, proportions, after = self.system, self.proportions(bounds), self._no_proportions()
-        grown = np.ones((2, system.prefixes[3][-1]))
-        outside = after.outside[1:]
-        after.outside[0] = self._kernels.forward(
-            self.z, self.nodes, self.near, self.degrees, self.prefixes, known, new, proportions, *grown, after.lo,
-            after.hi, outside,
-        )  # fmt: skip
-        if not after.useful:
+    def _step(self, bounds: Bounds, new: Flags) -> PrefixLayer | None:
+        """The layer of these prefixes from the layer before, with the largest differences of ln growth between."""
+        after, grown = self._forward(bounds, new)
+        if after is None:
             return None
-        found = self._layer(after)
-        blocks = kernel("reweighted_blocks")
-        layer = blocks.Layer(self.nodes, self.near, self.degrees, self.prefixes, known, proportions)
-        turns = blocks.TurnGrowth(system.hf, system.turn, found.turns)
-        opening, growth = blocks.openings(layer, new, *grown, turns)
-        return PrefixLayer(after, found.turns, opening, growth)
+        system, (low, high) = self.system, logs(grown)
+        used = self.filled(bounds)[system.follows] & new[self.prefixes.child[: len(system.follows)]]
+        one, other, number = system.pairs[:, used[system.pairs[:2]].all(axis=0)]
+        turns, change = np.zeros(system.turns), high[other] - low[one]
+        np.maximum.at(turns, number, change)
+        growth = high[used].max(initial=-np.inf) - low[used].min(initial=np.inf)  # no prefix, no difference
+        return PrefixLayer(after, turns, float(change.max(initial=0.0)), max(float(growth), 0.0))
+
+    def _forward(self, bounds: Bounds, new: Flags) -> tuple[Bounds | None, Floats]:
+        """Bounds one step later, None if of no use; and the growth to each node that follows."""
+        system, after = self.system, self._no_proportions()
+        grown = np.ones((2, len(system.follows)))
+        known = np.flatnonzero(self.filled(bounds))
+        known = known[np.argsort(system.state[known], kind="stable")]
+        wf = np.searchsorted(system.state[known], np.arange(system.graph.size + 1))
+        after.outside[0] = self._kernels.forward(
+            self.z, self.at_price, self.prefixes, wf, known, new, self.proportions(bounds), *grown, after.lo, after.hi,
+            after.outside[1:],
+        )  # fmt: skip
+        return after if after.useful else None, grown
 
     def _step_back(self, after: Bounds, live: Flags) -> Bounds | None:
-        lo, hi = np.empty_like(after.lo), np.zeros_like(after.hi)
+        lo, hi = np.full_like(after.lo, np.inf), np.zeros_like(after.hi)
         filled = after.rows(self.system.af[:-1])
         far = self._kernels.backward(
-            self.z, self.nodes, self.near, self.degrees.leaving, self.labels, live, filled, after.lo, after.hi,
-            after.outside[0], lo, hi,
-        )  # fmt: skip
+            self.z, self.at_price, self.labels, live, filled, after.lo, after.hi, after.outside[0], lo, hi
+        )
         found = Bounds(lo, hi, np.array([far]))
         return found if found.useful else None
 
@@ -218,3 +236,24 @@ def _settled(bounds: Bounds, step: Callable[[Bounds], Bounds | None]) -> Bounds 
             return bounds
         bounds = bounds.hull(after.wider())
     return None
+
+
+def _found(steps: list[Flags], source: Integers, target: Integers, first: int, last: int | None) -> Flags:
+    """The states that so many steps along these edges lead to; `steps` has those found so far, by their number."""
+    first = max(first, 0)
+    while len(steps) <= max(first, last or 0):
+        steps.append(_after(steps[-1], source, target))
+    if last is not None:
+        return np.asarray(np.logical_or.reduce([np.zeros_like(steps[0]), *steps[first : max(last, -1) + 1]]))
+    found = steps[first]
+    while True:
+        more = found | _after(found, source, target)
+        if (more == found).all():
+            return found
+        found = more
+
+
+def _after(states: Flags, source: Integers, target: Integers) -> Flags:
+    found = np.zeros_like(states)
+    found[target[states[source]]] = True
+    return found

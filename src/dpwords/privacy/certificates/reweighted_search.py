@@ -13,7 +13,7 @@ import numpy as np
 from dpwords.core.elementary import exp
 from dpwords.core.limits import Limits, check_memory
 from dpwords.privacy.certificates.certificate import largest_rate, on_grid
-from dpwords.privacy.certificates.reweighted_blocks import ReweightedBlocks, Tick, stored_layers
+from dpwords.privacy.certificates.reweighted_blocks import COVER, ReweightedBlocks, Tick
 from dpwords.privacy.certificates.reweighted_system import LEAST_RADIUS, Detail, ReweightedSystem, neighbourhood
 from dpwords.privacy.certificates.tuning import (
     EVALUATIONS,
@@ -60,22 +60,20 @@ class ReweightedSearch:
             largest = self._radius(stage.box)
             least = LEAST_RADIUS if stage is STAGES[0] else largest
             details = (Detail(stage.back, stage.ahead, radius) for radius in range(largest, least - 1, -1))
-            detail = next((each for each in details if self.allowed(each, length)), None)
+            quick = (each for each in details if self.seconds(each, length) <= self.limits.certificate_time)
+            detail = next((each for each in quick if self.fits(each, length)), None)
             if detail is not None and detail not in before:
                 before.add(detail)
                 check_memory(self._memory(detail, length))
                 yield stage, detail
-
-    def allowed(self, detail: Detail, length: int | None) -> bool:
-        """Whether a search stays within the limits of time and memory."""
-        return self.fits(detail, length) and self.seconds(detail, length) <= self.limits.certificate_time
 
     def fits(self, detail: Detail, length: int | None) -> bool:
         """Whether an evaluation stays within the limit of memory."""
         return self._memory(detail, length) <= self.limits.certificate_memory
 
     def _memory(self, detail: Detail, length: int | None) -> int:
-        layers, completions = stored_layers(detail, length)
+        kept = (detail.back + 2 * COVER.layers, 2 * COVER.completions) if length is None else (2, length)
+        layers, completions = kept  # including unions of them
         numbers = self._paths(detail.back) * layers + self._paths(detail.ahead) * completions
         return int((8 * self.graph.size + 16 * numbers) * self._mean_box(detail.radius))
 
@@ -99,13 +97,20 @@ class ReweightedSearch:
         known = len(numbers) == 3 and LEAST_RADIUS <= numbers[2] <= largest.get(numbers[:2], 0)
         return Detail(*numbers) if known else None
 
+    @lru_cache(maxsize=2)  # noqa: B019  # a few searches live as long as the process
     def within(self, length: int) -> ReweightedSearch | None:
         """The certificates for words of one length, which cannot be in other states; None if there are none.
 
         Their weights are the same in the smaller system: other states that fit at a position can be reached too. Only
         whether a run can return to its start depends on other states.
         """
-        return _within(self, length)
+        part = self.graph.within(length)
+        if part is self.graph:
+            return self
+        reweighting = Reweighting.of(part, self.limits)
+        if reweighting is not None and not self.reweighting.at_start.any():
+            reweighting = replace(reweighting, at_start=np.zeros_like(reweighting.at_start))
+        return None if reweighting is None else ReweightedSearch(part, reweighting, self.limits)
 
     def blocks(self, detail: Detail) -> ReweightedBlocks:
         return _blocks(self.graph, self.reweighting, detail)
@@ -177,17 +182,6 @@ def progress_of(fraction_done: Callable[[float], None] | None, expected: int) ->
             fraction_done(1 - math.exp(-2 * parts[0] / expected))
 
     return tick
-
-
-@lru_cache(maxsize=2)
-def _within(search: ReweightedSearch, length: int) -> ReweightedSearch | None:
-    part = search.graph.within(length)
-    if part is search.graph:
-        return search
-    reweighting = Reweighting.of(part, search.limits)
-    if reweighting is not None and not search.reweighting.at_start.any():
-        reweighting = replace(reweighting, at_start=np.zeros_like(reweighting.at_start))
-    return None if reweighting is None else ReweightedSearch(part, reweighting, search.limits)
 
 
 @lru_cache(maxsize=2)

@@ -1,6 +1,6 @@
 """What reweighted certificates need to know of a system: nodes, boxes, prefixes and labels (docs/theory.md, section 9).
 
-Arrays are named as in `_kernels/reweighted_blocks_boxes.py`.
+Arrays are named as in `_kernels/reweighted_blocks_steps.py` and `reweighted_blocks.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dpwords.core.compiled import kernel
-from dpwords.core.scaled import Integers
+from dpwords.core.scaled import Floats, Integers
 from dpwords.errors import InvalidValue
 from dpwords.spaces.graph import Flags, Graph
 from dpwords.spaces.reweighting import Reweighting, position_weights
@@ -43,37 +43,39 @@ class ReweightedSystem:
     def __init__(self, graph: Graph, reweighting: Reweighting, detail: Detail) -> None:
         self.graph, self.detail = graph, detail
         order = np.argsort(graph.target, kind="stable")
-        self.src, self.tgt = graph.sources[order], graph.target[order]
-        self.of_state, self.out = graph.first, np.argsort(order)
+        self.src, self.tgt, self.out = graph.sources[order], graph.target[order], np.argsort(order)
         self.lf = np.searchsorted(self.tgt, np.arange(graph.size + 1))
-        entering, leaving = np.diff(self.lf), np.diff(graph.first)
-        self.degrees = (int(leaving[self.tgt].max(initial=1)), int(entering.max()))
-        self.pf = offsets(entering[self.src])
-        steps = self._line_steps(reweighting)
-        self.others, self.at_start = reweighting.others[steps], reweighting.at_start[steps]
-        self.others_at_end = reweighting.others_at_end[1 + order]
-        self.accepting = graph.accepting[self.tgt]
-        self.near = self._near(entering)
-        self.size = self.near[-1]
-        self.first = self.out[graph.first[graph.start] : graph.first[graph.start + 1]]
         self.turn = np.empty(len(order), dtype=np.int64)
         self.turn[self.out] = np.arange(len(order)) - graph.first[graph.sources]
+        entering, leaving = np.diff(self.lf), np.diff(graph.first)
+        steps = self._line_steps(reweighting)
+        self._others, self._at_start = reweighting.others[steps], reweighting.at_start[steps]
+        self._others_at_end = reweighting.others_at_end[1 + order]
+        self.near = self._near(entering)
+        self.size = np.diff(self.near[0])
+        self._nodes = (
+            self.lf, graph.first, self.out, self.src, self.tgt, int(leaving[self.tgt].max(initial=1)),
+            int(entering.max()), offsets(entering[self.src]),
+        )  # fmt: skip
+        self.first = self.out[graph.first[graph.start] : graph.first[graph.start + 1]]
         following = [self.out[graph.first[state] : graph.first[state + 1]].tolist() for state in self.tgt.tolist()]
         self._find_prefixes(following)
         self._find_labels(following, entering)
         self._find_paths()
 
-    def nodes(self, z: float) -> Any:
-        """The nodes with the weights of words at z."""
-        weights = position_weights(self.others, self.at_start, z)
-        ends = self.accepting * position_weights(self.others_at_end, True, z)
-        boxes = kernel("reweighted_blocks_boxes")
-        return boxes.Nodes(self.lf, self.of_state, self.out, self.src, self.tgt, self.pf, weights, ends)
+    def at_price(self, z: float) -> Any:
+        """The system as `System` of the kernels, with the weights of words at z."""
+        kernels, weights = kernel("reweighted_blocks_steps"), position_weights(self._others, self._at_start, z)
+        return kernels.System(kernels.Near(*self.near), *self._nodes, weights)
+
+    def ends(self, z: float) -> Floats:
+        """The weights of the end of a word after each node."""
+        return np.asarray(self.graph.accepting[self.tgt] * position_weights(self._others_at_end, True, z))
 
     def prefixes_between(self, symbols: int, begun: Flags, ended: Flags) -> Flags:
         """The prefixes of so many symbols (H: of H or more) from one of some states to one of some others."""
         known: Flags = self.symbols == symbols
-        known &= ended[np.where(self.last >= 0, self.tgt[self.last], self.graph.start)]
+        known &= ended[self.state]
         if symbols == self.detail.back:
             known &= begun[self.src[self.head]]
         return known
@@ -84,24 +86,22 @@ class ReweightedSystem:
         inside = np.flatnonzero(line.sources)
         return inside[np.lexsort((number[line.sources[inside] - 1], number[line.target[inside] - 1]))]
 
-    def begins(self, own: int, states: Integers) -> Integers:
-        """Where the nodes into some states begin in the box of `own`, −1 for those that are not near."""
-        _, _, slot, held, at, _, _ = self.near
-        return np.where(held[own, slot[states]] == states, at[own, slot[states]], -1)
-
     def _near(self, entering: Integers) -> tuple[Any, ...]:
         """The states near each state, and where their nodes begin in its box, as `Near` of the kernels."""
         radius = self.detail.radius
         rows = neighbourhood(self.graph, radius)
-        ns = np.array([state for row in rows for state in row], dtype=np.int64)
-        rim = np.array([row[state] >= radius - 1 for row in rows for state in row], dtype=np.bool_)
+        states = np.array([state for row in rows for state in row], dtype=np.int64)
+        far = np.array([row[state] >= radius - 1 for row in rows for state in row], dtype=np.bool_)
+        number = entering[states]
+        ns = np.arange(number.sum()) + np.repeat(self.lf[states] - offsets(number)[:-1], number)
         slot = _slots(rows)
-        held = np.full((self.graph.size, slot.max() + 1), -1, dtype=np.int32)
-        at, sizes = np.zeros_like(held), np.zeros(self.graph.size, dtype=np.int64)
+        at = np.full((self.graph.size, slot.max() + 1, 2), -1, dtype=np.int32)
+        sizes = []
         for state, row in enumerate(rows):
             positions, columns = offsets(entering[list(row)]), slot[list(row)]
-            held[state, columns], at[state, columns], sizes[state] = list(row), positions[:-1], positions[-1]
-        return offsets([len(row) for row in rows]), ns, slot, held, at, rim, sizes
+            at[state, columns, 0], at[state, columns, 1] = list(row), positions[:-1]
+            sizes.append(positions[-1])
+        return offsets(sizes), ns, np.repeat(far, number), slot, at
 
     def _find_prefixes(self, following: list[list[int]]) -> None:
         """All prefixes of runs from the start, each as the tuple of its nodes; the empty one is the last."""
@@ -124,12 +124,30 @@ class ReweightedSystem:
         self.head = np.array([prefix[0] for prefix in found] + [-1])
         self.symbols = np.array([len(prefix) for prefix in found] + [0])
         self.before = np.array([*before, -2])
-        self.bf = offsets(np.append(self.size[self.tgt[self.last[:-1]]], 0))
+        self.state = np.where(self.last >= 0, self.tgt[self.last], self.graph.start)
+        self.bf = offsets(np.append(self.size[self.state[:-1]], 0))
+        follows = offsets([len(following[nodes[-1]]) ** 2 for nodes in numbers])
+        row = follows[self.before] + self.turn[self.last] * np.diff(self.graph.first)[self.src[self.last]]
         children = children[1:] + children[:1]
         tf = offsets([len(each) for each in children])
         child = np.array([each for some in children for each in some], dtype=np.int64)
-        self.prefixes = (self.last, self.before, self.bf, tf, child, np.array([*opens, -1]))
-        self.hf = offsets([len(following[nodes[-1]]) ** 2 for nodes in numbers])
+        begun = np.full(len(self.tgt), -1)
+        begun[self.last[self.symbols == 1]] = np.flatnonzero(self.symbols == 1)
+        turn, row = self.turn[self.last], np.where(self.before >= 0, row, -1)
+        self.prefixes = (self.last, self.before, turn, row, tf, child, begun)
+        self._find_turns(tf[:-1], follows[opens])
+        self.turns = int(follows[-1])
+
+    def _find_turns(self, tf: Integers, begins: Integers) -> None:
+        """All pairs of nodes that can follow the same prefix, and the numbers for them: one for all prefixes that agree
+        but for their first node."""
+        sizes = np.diff(tf)
+        self.follows = np.repeat(np.arange(len(sizes)), sizes)  # the prefix, for each node that can follow one
+        number = sizes[self.follows]
+        one = np.repeat(np.arange(len(number)), number)
+        prefix, turn = self.follows[one], np.arange(len(one)) - offsets(number)[one]
+        other, index = tf[prefix] + turn, begins[prefix] + (one - tf[prefix]) * number[one] + turn
+        self.pairs = np.stack([one, other, index])[:, one != other]
 
     def _find_labels(self, following: list[list[int]], entering: Integers) -> None:
         """All sequences of K nodes, or of fewer that nothing can follow."""
@@ -153,21 +171,26 @@ class ReweightedSystem:
         self.label_nodes = np.array([label + (-1,) * (ahead - len(label)) for label in labels], dtype=np.int64)
 
     def _find_paths(self) -> None:
-        """The paths from prefixes one step on, and two steps on."""
-        ends = np.where(self.last >= 0, self.tgt[self.last], self.graph.start)
-        prefix, step = self._followed(np.arange(len(self.last)), ends)
-        by = np.argsort(self.before[prefix], kind="stable")
-        self.last_paths = (prefix[by], step[by])
-        path, second = self._followed(np.arange(len(prefix)), self.tgt[step])
-        by = np.lexsort((self.before[prefix[path]], self.tgt[second]))
-        path, second = path[by], second[by]
-        states = np.arange(self.graph.size + 1)
-        self.paths = (np.searchsorted(self.tgt[second], states), prefix[path], step[path], second)
+        """The paths from prefixes one step on, and two steps on, in order, and their order by what is before."""
+        prefix, edges = self.graph.leaving(self.state)
+        first = self.out[edges]
+        path, edges = self.graph.leaving(self.tgt[first])
+        self._paths = list[tuple[Integers, ...]]()
+        for some, node in ((np.arange(len(first)), first), (path, self.out[edges])):
+            by = np.lexsort((prefix[some], first[some], node))
+            group = self.tgt[node[by]] if self._paths else np.zeros_like(by)
+            alike = np.lexsort((self.before[prefix[some[by]]], group))
+            self._paths.append((prefix[some[by]], first[some[by]], node[by], group, alike))
 
-    def _followed(self, items: Integers, ends: Integers) -> tuple[Integers, Integers]:
-        """Each item with each node that leaves the state where it ends."""
-        item, edges = self.graph.leaving(ends)
-        return items[item], self.out[edges]
+    def paths(self, steps: int, known: Flags, live: Any) -> Any:
+        """The paths that words have, as `Paths` of the kernels: from known prefixes over nodes that are live."""
+        prefix, first, node, group, alike = self._paths[steps - 1]
+        keep = known[prefix] & live[0, first] & live[steps - 1, node]
+        number, node, group = np.cumsum(keep) - 1, node[keep], group[keep]
+        wf = np.searchsorted(group, np.arange(2 if steps == 1 else self.graph.size + 1))
+        width = np.bincount(self.tgt[node] if steps == 1 else node, minlength=1).max()
+        kept = number[alike[keep[alike]]], prefix[keep], first[keep]
+        return kernel("reweighted_blocks").Paths(wf, *kept, int(width))
 
 
 def neighbourhood(graph: Graph, radius: int, states: Sequence[int] | None = None) -> list[dict[int, int]]:

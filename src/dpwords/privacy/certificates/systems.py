@@ -8,6 +8,10 @@ Several methods bound how much the normalising constant Z can change from word t
   blocks, which can be changed one at a time;
 - *range*, any words: the largest and the least value of Z;
 - *textbook*: ln Z(x′)/Z(x) ≤ c·d always holds, so c = ε/2 is always allowed.
+
+For k > 1 there are staircases, too. With weights e^(−c·ceil((d − j)/k)) the rate c, ε and the bound of a certificate
+are for each k positions that differ. The proofs are those of linear weights, with ceil(d/k), which is a distance too,
+in the place of d.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from dpwords.core.limits import Limits
+from dpwords.core.elementary import index_of_least
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.privacy.certificates.certificate import Certificate, Certified, Excess, FractionDone
 from dpwords.privacy.certificates.certifier import Certifier
@@ -31,6 +35,7 @@ from dpwords.privacy.certificates.small_languages import Listed
 from dpwords.privacy.certificates.tuning import ENOUGH, GUESS, HOPELESS, QUICK, QUICKER, STAGES
 from dpwords.privacy.guarantees import Budget
 from dpwords.privacy.methods import Method
+from dpwords.privacy.utilities import Staircase
 from dpwords.spaces.free_words import FreeWords
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.reweighting import Reweighting
@@ -49,12 +54,6 @@ class FreeCertifier(Certifier):
             return {Method.TEXTBOOK: lambda c: c}
         epsilon = self._epsilon(reach)
         return {Method.EVERY_WORD: lambda c: 0.0 if c == epsilon else math.inf}  # draws spend all of it
-
-    def _best(self, reach: int, progress: FractionDone | None = None) -> Certificate:
-        epsilon, system = self._epsilon(reach), self._space.identity
-        if self._textbook_only:
-            return Certificate(epsilon / 2, epsilon, Method.TEXTBOOK, epsilon, reach, system)
-        return Certificate(epsilon, epsilon, Method.EVERY_WORD, epsilon, reach, system)
 
     def _of_all_lengths(self, progress: FractionDone | None = None) -> Certificate | None:
         return replace(self._best(LONGEST), length=1, longest=LONGEST)
@@ -238,11 +237,66 @@ class SystemCertifier(Certifier):
         return Reweighting.of(self._graph, self._limits) if self._graph.state_named is not None else None
 
 
-@lru_cache(maxsize=4)  # all lengths share it
-def _weighted(reweighting: Reweighting, rate: Fraction) -> Graph:
-    return reweighting.weighted(rate)
+class StaircaseCertifier(SystemCertifier):
+    """Runs of a system, under a staircase. Cost of a certificate: some evaluations of `range_of_constants`."""
+
+    def __init__(self, space: Runs, budget: Budget, staircase: Staircase) -> None:
+        super().__init__(space, budget)
+        staircase.values(1, budget.k)  # refuses a first step of k or more
+        self._staircase, self._step, self._first = staircase, budget.k, staircase.first_step or 0
+
+    @cached_property
+    def _search(self) -> ReweightedSearch | None:
+        return None  # reweighted certificates are about linear weights
+
+    def _weights(self, rate: Fraction, reach: int, base: Graph | WeightedWords | None) -> Weights:
+        assert not isinstance(base, Graph)  # such weights belong to reweighted certificates
+        return Weights.by_distance(tuple(-rate * value for value in self._staircase.values(reach, self._step)), base)
+
+    def _epsilon(self, reach: int) -> float:
+        """ε for each step, less what rounding may cost."""
+        return math.nextafter(float(self._budget.rest(reach)), 0.0)
 
 
-@lru_cache(maxsize=2)  # all methods of one length share it
-def _listed(graph: Graph, length: int, limits: Limits, step: int, first: int) -> Listed | None:
-    return Listed.of(graph, length, limits, step, first)
+class EitherCertifier(SystemCertifier):
+    """Runs of a system, for k > 1: linear weights or a staircase, whichever has the smaller public expected distance.
+
+    Cost: both certificates, and the expected distances at a few words.
+    """
+
+    def __init__(self, space: Runs, budget: Budget) -> None:
+        super().__init__(space, budget)
+        self._linear = SystemCertifier(space, budget)
+        self._stairs = StaircaseCertifier(space, budget, Staircase())
+
+    def _best(self, reach: int, progress: FractionDone | None = None) -> Certificate:
+        linear, stairs = self._linear._certified(reach, progress), self._stairs._certified(reach)
+        if stairs.certificate.method is Method.TEXTBOOK:
+            return linear.certificate  # a staircase at half of ε is worse, except where more than half can be proven
+        try:
+            means = [self._mean_distance(each.weights, reach) for each in (stairs, linear)]
+            return (stairs, linear)[index_of_least(means)].certificate
+        except TooLarge:  # words cannot be counted by their distance here
+            return linear.certificate
+
+    def _of_all_lengths(self, progress: FractionDone | None = None) -> Certificate | None:
+        return self._linear._of_all_lengths(progress)
+
+    def _mean_distance(self, weights: Weights, reach: int) -> float:
+        """The expected distance, averaged over typical words."""
+        words, times = self._space.typical(reach, steps=reach)
+        laws = (self._space.law(codes, weights) for codes in words)
+        means = [count * law.expected_distance() for law, count in zip(laws, times.tolist(), strict=True)]
+        return math.fsum(means) / int(times.sum())
+
+    def _prepared(self, certificate: Certificate, reach: int) -> Certified:
+        maker = self._maker(certificate)
+        assert maker is not None
+        return maker._prepared(certificate, reach)
+
+    def _maker(self, certificate: Certificate) -> Certifier | None:
+        return self._linear._maker(certificate) or self._stairs._maker(certificate)
+
+
+_weighted = lru_cache(maxsize=4)(Reweighting.weighted)  # all lengths share it
+_listed = lru_cache(maxsize=2)(Listed.of)  # all methods of one length share it
