@@ -70,42 +70,42 @@ class MarkovChain(ABC):
 
     def log_probs(self, rows: Codes) -> Floats:
         """The same for several words of the language, all of one length, as rows of symbol codes."""
-        places = np.arange(rows.shape[1])
+        positions = np.arange(rows.shape[1])
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self._steps(len(places))[places, self.population.taken(rows)]).sum(axis=1))
+            return np.asarray(np.log(self._steps(len(positions))[positions, self.population.taken(rows)]).sum(axis=1))
 
     def simulate(self, length: int, draws: int, seed: int | str) -> list[tuple[Any, ...]]:
         """Words of this length drawn from the chain: synthetic data, at no further privacy cost.
 
         Cost: length · edges, and the length for each word.
         """
-        places, number = whole_number(length, "length", 1), whole_number(draws, "draws", 0)
-        words = self.drawn(places, number, SeededSource(seed).open())
+        positions, number = whole_number(length, "length", 1), whole_number(draws, "draws", 0)
+        words = self.drawn(positions, number, SeededSource(seed).open())
         return Encoder(self.language.alphabet).words(words, tuple)
 
-    def drawn(self, places: int, number: int, stream: Stream) -> Codes:
+    def drawn(self, positions: int, number: int, stream: Stream) -> Codes:
         """The same as rows of symbol codes, with the bits of a stream."""
-        steps = self._steps(places)
-        uniform = uniform_numbers(stream, (places, number))
+        steps = self._steps(positions)
+        uniform = uniform_numbers(stream, (positions, number))
         state, hidden, first = np.zeros(number, dtype=np.int64), self.population, self.population.first
-        words = np.zeros((number, places), dtype=np.int64)
-        for place in range(places):
-            total = np.concatenate([[0.0], np.cumsum(steps[place])])
-            below = total[first[state]] + uniform[place] * (total[first[state + 1]] - total[first[state]])
+        words = np.zeros((number, positions), dtype=np.int64)
+        for position in range(positions):
+            total = np.concatenate([[0.0], np.cumsum(steps[position])])
+            below = total[first[state]] + uniform[position] * (total[first[state + 1]] - total[first[state]])
             edge = np.clip(np.searchsorted(total, below, side="right") - 1, first[state], first[state + 1] - 1)
             state = hidden.target[edge]
-            words[:, place] = hidden.symbol[state]
+            words[:, position] = hidden.symbol[state]
         return words
 
     def marginals(self, length: int) -> Floats:
-        """For each place of a word of this length (row) the probability of each symbol. Cost: length · edges."""
+        """For each position of a word of this length (row) the probability of each symbol. Cost: length · edges."""
         steps, hidden = self._steps(length), self.population
         found, reached = np.zeros((length, len(hidden.alphabet))), np.zeros(hidden.size)
         reached[0] = 1.0
-        for place in range(length):
-            taken = reached[hidden.source] * steps[place]
+        for position in range(length):
+            taken = reached[hidden.source] * steps[position]
             reached = np.bincount(hidden.target, taken, hidden.size).astype(np.float64)
-            found[place] = np.bincount(hidden.symbol[1:], reached[1:], len(hidden.alphabet))
+            found[position] = np.bincount(hidden.symbol[1:], reached[1:], len(hidden.alphabet))
         return found
 
     def likeliest(self, length: int) -> tuple[Codes, float]:
@@ -115,19 +115,19 @@ class MarkovChain(ABC):
             steps = np.log(self._steps(length))
         best, came = np.full(hidden.size, -np.inf), np.zeros((length, hidden.size), dtype=np.int64)
         best[0] = 0.0
-        for place in range(length):
-            values = best[hidden.source] + steps[place]
+        for position in range(length):
+            values = best[hidden.source] + steps[position]
             order = np.argsort(values, kind="stable")  # the largest comes last, and is what remains
             best = np.full(hidden.size, -np.inf)
-            best[hidden.target[order]], came[place, hidden.target[order]] = values[order], hidden.source[order]
+            best[hidden.target[order]], came[position, hidden.target[order]] = values[order], hidden.source[order]
         state, word = int(best.argmax()), np.zeros(length, dtype=np.int64)
         logarithm = float(best[state])
-        for place in reversed(range(length)):
-            word[place], state = hidden.symbol[state], int(came[place, state])
+        for position in reversed(range(length)):
+            word[position], state = hidden.symbol[state], int(came[position, state])
         return word, float(np.exp(logarithm))
 
     def _steps(self, length: int) -> Floats:
-        """For each place, the probability of each edge in its state, given that a word of this length is completed."""
+        """For each position, the probability of each edge in its state, given that a word of this length ends."""
         return self.population.completing(self.chances, length)
 
 
