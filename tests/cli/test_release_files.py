@@ -115,6 +115,18 @@ def test_ledgers_and_budgets(source: str, tmp_path: Path) -> None:
     assert "the words of each person share the budget ε = 4 equally" in run(*plain, "--by", "user").stderr
 
 
+@pytest.mark.parametrize("split", [(), ("--split", "equal")])
+def test_a_receipt_never_claims_less_than_a_word_spends(split: tuple[str, ...], tmp_path: Path) -> None:
+    """Who has one word spends all of the budget for it, whatever --epsilon says."""
+    source, target = tmp_path / "in.csv", tmp_path / "out.parquet"
+    source.write_text("p,w\n1,a\n2,b\n", encoding="utf-8")
+    arguments = ("--column", "w", "--alphabet", "abc", "--by", "p", "-e", "0.1", "--budget", "10", *split)
+    assert run("release", "--input", str(source), *arguments, "--output", str(target), "-q").returncode == 0
+    document = receipts.read(str(target))
+    assert (document["epsilon"], document["guarantee"][:6]) == (10, "ε = 10")
+    assert "epsilon" not in document["recipe"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -276,7 +276,16 @@ def test_what_has_no_effect_is_refused_wherever_it_comes_from() -> None:
             dw.Recipe.from_json(values | {"epsilon": 1}).mechanism()
     with pytest.raises(dw.InvalidValue, match="epsilon= is missing"):
         dw.Recipe(alphabet="ab").mechanism()
-    assert dw.Recipe(alphabet="ab", by="u", budget=3).mechanism().epsilon == 3
+
+
+@pytest.mark.parametrize(
+    ("values", "epsilon"),
+    [({}, 3), ({"split": "equal"}, 3), ({"epsilon": 0.1}, 3), ({"epsilon": 0.1, "split": "first"}, 0.1)],
+)
+def test_a_shared_budget_stands_for_epsilon(values: dict[str, Any], epsilon: float) -> None:
+    recipe = dw.Recipe.of({"alphabet": "ab", "by": "u", "budget": 3, **values})
+    assert recipe.mechanism().epsilon == recipe.for_receipt().mechanism().epsilon == epsilon
+    assert recipe.python().endswith(f"mechanism = dw.Exponential(language, epsilon={epsilon:g})")
 
 
 def test_a_recipe_is_a_value() -> None:

@@ -213,8 +213,7 @@ def _system(recipe: Description) -> str:
 
 def mechanism_code(recipe: Description, imports: list[str]) -> str:
     """The expression that makes the mechanism for the language in `language`; adds to the imports what it needs."""
-    epsilon = recipe.epsilon or recipe.budget
-    promise = f"epsilon={_number(epsilon)}" + (f", k={recipe.k}" if recipe.k > 1 else "")
+    promise = f"epsilon={_number(recipe.most_of_a_word)}" + (f", k={recipe.k}" if recipe.k > 1 else "")
     if recipe.report is not None:
         return f"dw.Report(language, {promise}, question={recipe.report!r})"
     name = recipe.chosen

@@ -134,6 +134,8 @@ class Description(RecipeFields):
         Cost: that of `language`.
         """
         values = {key: value for key, value in self.values().items() if FIELDS[key].in_receipt}
+        if self.shares_budget:
+            values.pop("epsilon", None)  # no word has it
         for key in _PUBLIC:
             if self._is_file(key):
                 values |= self._included(key)
@@ -186,8 +188,13 @@ class Description(RecipeFields):
 
     @property
     def shares_budget(self) -> bool:
-        """Whether the words of a person share a budget, which then stands for ε."""
+        """Whether the words of a person share a budget equally."""
         return self.budget is not None and self.split == "equal"
+
+    @property
+    def most_of_a_word(self) -> float | None:
+        """The ε of the mechanism: the most that a word may spend. A shared budget is that of an only word."""
+        return self.budget if self.shares_budget else self.epsilon
 
     @cached_property
     def _public(self) -> tuple[TransitionSystem | None, Language, Language]:
@@ -224,7 +231,7 @@ class Description(RecipeFields):
         Cost: that of `language`, and of building the mechanism.
         """
         language = self.language()
-        epsilon = self.epsilon or (self.budget if self.shares_budget else None)
+        epsilon = self.most_of_a_word
         if epsilon is None:
             raise InvalidValue(
                 f"{named('epsilon')} is missing: say what each word may spend, as in {named('epsilon', 3)}"
