@@ -84,8 +84,6 @@ def _written(recipe: Description) -> tuple[dict[str, list[str]], dict[str, Any]]
     """The files that have to be written before, by their names, and the values of all options."""
     files: dict[str, list[str]] = {}
     options = recipe.values()
-    if recipe.shares_budget:
-        options = {key: value for key, value in options.items() if (key, value) != ("split", "equal")}
     for key, value in list(options.items()):
         mark = "@" if key == "alphabet" else ""
         if isinstance(value, NamedFile):

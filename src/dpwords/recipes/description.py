@@ -48,8 +48,6 @@ class Description(RecipeFields):
             if value is not None and not (value == DEFAULTS[key] and type(value) is type(DEFAULTS[key])):
                 object.__setattr__(self, ATTRIBUTES[key], FIELDS[key].kind.checked(key, value))
         object.__setattr__(self, "given", self.given | self.values().keys())
-        if self.budget is not None and self.split is None:
-            object.__setattr__(self, "split", "equal")
         if self.header and self.no_header:
             raise InvalidValue(f"{named('header')} and {named('no_header')} say the opposite: leave out one of them")
 
@@ -118,9 +116,8 @@ class Description(RecipeFields):
         return found
 
     def without(self, *keys: str) -> Self:
-        """The recipe without the values of some fields, and of those that follow from them."""
-        dropped = {*keys, *(["split"] if "budget" in keys else [])}
-        return type(self).of({key: value for key, value in self.values().items() if key not in dropped})
+        """The recipe without the values of some fields."""
+        return type(self).of({key: value for key, value in self.values().items() if key not in keys})
 
     def refuse(self, rule: str, *keys: str) -> None:
         """Raise `InvalidValue` if one of these fields is given, although it has no effect; `rule` says why."""
@@ -189,7 +186,7 @@ class Description(RecipeFields):
     @property
     def shares_budget(self) -> bool:
         """Whether the words of a person share a budget equally."""
-        return self.budget is not None and self.split == "equal"
+        return self.budget is not None and self.split != "first"
 
     @property
     def most_of_a_word(self) -> float | None:
