@@ -328,6 +328,19 @@ def test_a_recipe_is_printed_and_released(tmp_path: Path) -> None:
     assert "recipe.json cannot be read" in refused("release", "ESS", "--recipe", str(tmp_path / "recipe.json"))
 
 
+@pytest.mark.parametrize(
+    "values",
+    [{"by": "p", "budget": 8}, {"output": "o.csv"}, {"column": "w"}, {"drop_others": True}, {"split": "first"}],
+)
+def test_a_recipe_of_a_table_is_not_for_words(values: dict[str, Any], tmp_path: Path) -> None:
+    """A budget of one person would be spent on each word."""
+    file = tmp_path / "release.json"
+    file.write_text(json.dumps({"alphabet": "abc", "epsilon": 8} | values), encoding="utf-8")
+    said = refused("release", "abca", "abcb", "--recipe", str(file))
+    assert "without --input there is no file: leave out " in said
+    assert all(f"--{key.replace('_', '-')}" in said for key in values)
+
+
 def test_a_recipe_of_a_table(tmp_path: Path) -> None:
     table, output, file = tmp_path / "words.csv", tmp_path / "out.csv", tmp_path / "release.json"
     table.write_text("id,word\n1,abc\n2,CANARY\n", encoding="utf-8")

@@ -149,7 +149,7 @@ def release(
     if recipe.input is not None:
         release_file(recipe, mechanism, inside, certificates, options | {"budget": budget})
         return
-    refuse("without --input there is no file", *NEED_INPUT)
+    refuse("without --input there is no file", *NEED_INPUT, recipe=recipe)
     language = recipe.language()
     notation = Notation(language, recipe.separator)
     empty_word = mechanism.distance == "levenshtein" and language.accepts([])

@@ -130,7 +130,7 @@ def _refuse_what_has_no_effect(recipe: Recipe) -> None:
     if recipe.output in (None, STANDARD):
         refuse("only a file that --output names can be finished later", "resume")
     if recipe.budget is None:
-        refuse("there is no --budget to divide", "split")
+        recipe.refuse("there is no --budget to divide", "split")
 
 
 def _ledger(options: Mapping[str, Any]) -> Any:
