@@ -21,7 +21,7 @@ from dpwords.cli.options import (
     refuse,
 )
 from dpwords.cli.release_files import NEED_INPUT, file_options, release_file
-from dpwords.cli.terminal import emit, lines_of_stdin, note, prepare, shown
+from dpwords.cli.terminal import check_standard_output, emit, lines_of_stdin, note, prepare, shown
 from dpwords.errors import NotInLanguage
 from dpwords.recipes.recipe import Recipe
 
@@ -137,6 +137,7 @@ def release(
     mechanism = recipe.mechanism()
     if print_recipe:
         refuse("--print-recipe releases nothing", "words_given", "certificates", "ledger", "resume", "key_file")
+        check_standard_output(source=recipe.input)
         emit(recipe.to_json().splitlines())
         return
     if mechanism.certificates is None:

@@ -83,7 +83,7 @@ def release_file(
                 note(f"{Path(job.target).name} is complete: there is nothing to resume")
                 return
             if job.target == STANDARD:
-                check_standard_output(release.target_is_text)
+                check_standard_output(release.target_is_text, job.source)
             with rows_bar("checking") as progress:
                 plan = release.survey(progress, charged)
             _report_contents(release, plan, recipe)

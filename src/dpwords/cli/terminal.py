@@ -93,24 +93,27 @@ def emit(lines: Sequence[str], files: Mapping[Path, bytes] | None = None) -> Non
         copy_out(io.BytesIO(content))
 
 
-def check_standard_output(is_text: bool = True) -> None:
-    """Raise `InvalidValue` if standard output cannot take text, or what is not text, or if it is the input file."""
+def check_standard_output(is_text: bool = True, source: str | None = None) -> None:
+    """Raise `InvalidValue` if standard output cannot take text, or what is not text, or if it is the input file.
+
+    `source` is an input that no option names.
+    """
     if sys.stdout is None:
         raise InvalidValue(NO_OUTPUT)
-    if _is_input():
+    if _is_input(source):
         raise InvalidValue("standard output is the input file: write to another file")
     if not is_text and sys.stdout.isatty():
         raise InvalidValue("this format is not for a terminal: name a file with --output, or redirect the output")
 
 
-def _is_input() -> bool:
-    """Whether standard output is a file that is standard input as well, or that --input names."""
+def _is_input(source: str | None) -> bool:
+    """Whether standard output is a file that is standard input as well, or this source, or that --input names."""
     context = click.get_current_context(silent=True)
     named = None if context is None else context.params.get("input")
-    for source in filter(None, (named, sys.stdin)):
+    for each in filter(None, (source, named, sys.stdin)):
         with suppress(OSError, ValueError, AttributeError):  # there is none, or it is not a file
             written = os.fstat(sys.stdout.fileno())
-            read = os.stat(source) if isinstance(source, str) else os.fstat(source.fileno())
+            read = os.stat(each) if isinstance(each, str) else os.fstat(each.fileno())
             if stat.S_ISREG(written.st_mode) and os.path.samestat(written, read):
                 return True
     return False
