@@ -329,6 +329,41 @@ def test_a_recipe_is_printed_and_released(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("values", "options"),
+    [
+        ({"alphabet": "ab", "k": 2}, ["--report", "symbols", "-k", "1"]),
+        ({"alphabet": "ab", "utility": "inverse", "alpha": 2}, ["--utility", "best", "--alpha", "1"]),
+        ({"system": "grid:3x3", "words": "states", "certificate_time": 3}, ["--alphabet", "ab"]),
+        ({"system": "grid:3x3", "edits": "all", "any_word": True}, ["--alphabet", "ab"]),
+    ],
+)
+def test_options_come_before_what_a_recipe_says(values: dict[str, Any], options: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "release.json"
+    file.write_text(json.dumps(values | {"epsilon": 3}), encoding="utf-8")
+    done = run("release", "abab", "--recipe", str(file), *options, "-q")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_header_comes_before_a_recipe_without_one(tmp_path: Path) -> None:
+    table, file = tmp_path / "words.csv", tmp_path / "release.json"
+    table.write_text("a\nab\n", encoding="utf-8")
+    values = {"alphabet": "ab", "epsilon": 300, "input": str(table), "no_header": True}
+    file.write_text(json.dumps(values), encoding="utf-8")
+    assert run("release", "--recipe", str(file), "--column", "1", "-q").stdout == "a\nab\n"
+    assert run("release", "--recipe", str(file), "--column", "a", "--header", "-q").stdout == "a\nab\n"
+    recipe = dw.Recipe.of(values)
+    assert recipe.changed({"header": True}) == dw.Recipe.of(values | {"no_header": False, "header": True})
+    assert recipe.changed({"header": False}) == recipe
+
+
+def test_messages_say_what_a_file_has(tmp_path: Path) -> None:
+    file = tmp_path / "release.json"
+    file.write_text(json.dumps({"alphabet": "ab", "epsilon": 3, "k": 2, "edits": "all"}), encoding="utf-8")
+    said = refused("release", "ab", "--recipe", str(file), "--report", "symbols", "--alpha", "2")
+    assert said.endswith("leave out --edits (in release.json), -k (in release.json), --alpha\n")
+
+
+@pytest.mark.parametrize(
     "values",
     [{"by": "p", "budget": 8}, {"output": "o.csv"}, {"column": "w"}, {"drop_others": True}, {"split": "first"}],
 )

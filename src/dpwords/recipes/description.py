@@ -31,7 +31,9 @@ SYSTEM_FIELDS = ("system", "words", "start", "action", "dot_symbols", "walls", "
 _INSTEAD = (  # fields that stand for each other: if one of a group is given, those of the other groups do not count
     (("alphabet",), SYSTEM_FIELDS, ("lexicon",)),
     (("column", "separator"), ("columns",), ("case", "symbol", "order")),
+    (("header",), ("no_header",)),
 )
+_ON_SYSTEMS = ("certificate_time", "any_word")  # which say nothing about other languages
 _NOT_FOR_REPORTS = ("edits", "mechanism", "k", "utility", "alpha", "calibration", "certificate_time", "any_word")
 _NO_PROOF = "long proofs are for tight calibration on words of states that keep their length, which is not in use here"
 
@@ -41,6 +43,7 @@ class Description(RecipeFields):
     """The fields of a recipe, checked, and what can be made of them. See `Recipe`."""
 
     given: frozenset[str] = field(default=frozenset(), compare=False)  # fields that somebody wrote, even as defaults
+    sources: Mapping[str, str] = field(default_factory=dict, compare=False)  # names of documents that have them
 
     def __post_init__(self) -> None:
         values = {key: getattr(self, attribute) for key, attribute in ATTRIBUTES.items()}
@@ -56,10 +59,14 @@ class Description(RecipeFields):
         return f"{type(self).__name__}({', '.join(f'{name}={_short(value)}' for name, value in shown.items())})"
 
     @classmethod
-    def of(cls, values: Mapping[str, Any]) -> Self:
-        """From values by their names in JSON and on the command line; others, and None, count as not given."""
+    def of(cls, values: Mapping[str, Any], sources: Mapping[str, str] | None = None) -> Self:
+        """From values by their names in JSON and on the command line; others, and None, count as not given.
+
+        `sources` are the names of the documents that fields come from, for messages.
+        """
         present = {key: value for key, value in values.items() if key in FIELDS and value is not None}
-        return cls(**{ATTRIBUTES[key]: value for key, value in present.items()}, given=frozenset(present))
+        attributes = {ATTRIBUTES[key]: value for key, value in present.items()}
+        return cls(**attributes, given=frozenset(present), sources=sources or {})
 
     @classmethod
     @within_memory()
@@ -82,7 +89,7 @@ class Description(RecipeFields):
                 near = "".join(f" to {each}" for each in get_close_matches(key, FIELDS, 1))
                 raise InvalidValue(f"{name} has an unknown field {key[:40]}: leave it out, or correct it{near}")
         try:
-            return cls.of(values)
+            return cls.of(values, dict.fromkeys(values, name))
         except InvalidValue as error:
             raise InvalidValue(f"{name}: {error.message}") from None
 
@@ -100,28 +107,36 @@ class Description(RecipeFields):
         return json.dumps(self.document(), indent=1, ensure_ascii=False)
 
     def changed(self, values: Mapping[str, Any]) -> Self:
-        """The recipe with other values, by their names. An alphabet replaces a system, and so on."""
-        present = {key for key, value in values.items() if key in FIELDS and value is not None}
+        """The recipe with other values, by their names. An alphabet replaces a system, and so on.
+
+        A default takes back a value, as if nobody had written it.
+        """
+        new = {key: value for key, value in values.items() if key in FIELDS and value is not None}
+        told = {key for key, value in new.items() if value != DEFAULTS[key]}
         dropped = {
             each
             for groups in _INSTEAD
             for group in groups
             for each in group
-            if any(present & set(other) for other in groups if other is not group)
+            if any(told & set(other) for other in groups if other is not group)
         }
-        kept = {key: getattr(self, ATTRIBUTES[key]) for key in self.given if key not in dropped or key in present}
-        found = type(self).of(kept | {key: values[key] for key in present})
+        if "system" in dropped:
+            dropped.update(_ON_SYSTEMS)
+        kept = {key: getattr(self, ATTRIBUTES[key]) for key in self.given if key not in dropped and key not in new}
+        added = {key: value for key, value in new.items() if key in told or key not in self.given}
+        found = type(self).of(kept | added, {key: self.sources[key] for key in kept if key in self.sources})
         if "_public" in vars(self) and all(getattr(found, key) == getattr(self, key) for key in LANGUAGE):
             vars(found)["_public"] = self._public
         return found
 
     def without(self, *keys: str) -> Self:
         """The recipe without the values of some fields."""
-        return type(self).of({key: value for key, value in self.values().items() if key not in keys})
+        return type(self).of({key: value for key, value in self.values().items() if key not in keys}, self.sources)
 
     def refuse(self, rule: str, *keys: str) -> None:
         """Raise `InvalidValue` if one of these fields is given, although it has no effect; `rule` says why."""
-        idle = [named(key) for key in FIELDS if key in keys and key in self.given]
+        where = {key: f" (in {name})" for key, name in self.sources.items()}
+        idle = [named(key) + where.get(key, "") for key in FIELDS if key in keys and key in self.given]
         if idle:
             raise InvalidValue(f"{rule}: leave out {', '.join(idle)}")
 

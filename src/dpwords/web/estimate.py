@@ -125,7 +125,7 @@ def _as_written(recipe: Recipe, receipt: Receipt | None) -> Recipe:
         return recipe
     bare = receipt[1].no_header and FileForm.of(str(recipe.input), recipe.format).kind in DELIMITED
     document = {"no_header": bare or None, "certificate_time": receipt[1].certificate_time}
-    return (recipe.without("header") if bare else recipe).changed(document)
+    return recipe.changed(document)
 
 
 def _check(receipt: Receipt, mechanism: Private, recipe: Recipe) -> None:
