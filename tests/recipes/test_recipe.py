@@ -376,6 +376,29 @@ def test_a_recipe_of_a_table_is_not_for_words(values: dict[str, Any], tmp_path: 
     assert all(f"--{key.replace('_', '-')}" in said for key in values)
 
 
+def test_a_receipt_is_a_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files that stand in it by their names are looked for beside it."""
+    many = tmp_path / "many.txt"
+    many.write_text("".join(f"s{each}\n" for each in range(LARGEST_INCLUDED // 8)), encoding="utf-8")
+    (tmp_path / "in.csv").write_text("w\ns1 s2\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    for alphabet in ("@many.txt", "s0-9 "):
+        options = ("--column", "w", "--alphabet", alphabet, "-e", "300", "--output", "out.csv", "-q")
+        assert run("release", "--input", "in.csv", *options).returncode == 0
+        (tmp_path / "elsewhere").mkdir(exist_ok=True)
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        again = run("release", "--recipe", "../out.csv.receipt.json", "--input", "../in.csv", "-q")
+        assert (again.returncode, again.stdout) == (0, "w\ns1 s2\n")
+        assert "leave out --column (in out.csv.receipt.json)" in refused(
+            "release", "s1", "--recipe", "../out.csv.receipt.json"
+        )
+        monkeypatch.chdir(tmp_path)
+    with pytest.raises(dw.InvalidValue, match="must not name a path"):
+        Recipe.from_json({"receipt": 2, "recipe": {"recipe": 1, "alphabet": "@/etc/passwd"}})
+    with pytest.raises(dw.InvalidValue, match="another version"):
+        Recipe.from_json({"receipt": 2, "recipe": {"recipe": {}}})
+
+
 def test_a_recipe_of_a_table(tmp_path: Path) -> None:
     table, output, file = tmp_path / "words.csv", tmp_path / "out.csv", tmp_path / "release.json"
     table.write_text("id,word\n1,abc\n2,CANARY\n", encoding="utf-8")

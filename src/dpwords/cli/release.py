@@ -47,8 +47,8 @@ def _silence(_context: click.Context, _parameter: click.Parameter, chosen: bool)
     "--recipe",
     "recipe_file",
     shell_complete=FILES,
-    help="A JSON file that describes the release, as --print-recipe writes it. Options that are given beside it come "
-    "before what it says.",
+    help="A JSON file that describes the release, as --print-recipe writes it, or a receipt. Options that are given "
+    "beside it come before what it says.",
 )
 @click.option(
     "--print-recipe", is_flag=True, help="Write the recipe that the options describe, as JSON, and release nothing."
@@ -131,6 +131,7 @@ def release(
     from dpwords.recipes.notation import Notation
 
     recipe = given_recipe(base=None if recipe_file is None else Recipe.from_json(Path(recipe_file)))
+    recipe = recipe.located(Path(recipe_file or "").parent)
     budget = recipe.budget
     if options["ledger"] is not None and "split" not in recipe.given:
         recipe = recipe.without("budget")  # it is the ledger's, and nothing is divided

@@ -73,11 +73,14 @@ class Description(RecipeFields):
     def from_json(cls, document: str | Mapping[str, Any] | os.PathLike[str], name: str = "the recipe") -> Self:
         """From JSON: a text, the path of a file, or what `json.load` returns. Unknown fields are refused.
 
-        `name` is for messages. Cost: the size of the text; files that the recipe names are not read.
+        Of a receipt it is the recipe in it, which must not name a path. `name` is for messages. Cost: the size of the
+        text; files that the recipe names are not read.
         """
         if isinstance(document, os.PathLike):
             name, document = file_name(document), read_text(document)
         values = parsed(document, name) if isinstance(document, str) else document
+        is_receipt = isinstance(values, Mapping) and isinstance(values.get("recipe"), Mapping)
+        values = values["recipe"] if is_receipt else values
         if not isinstance(values, Mapping) or not all(isinstance(key, str) for key in values):
             raise InvalidValue(f'{name} is not a JSON object of fields: write for example {{"alphabet": "a-z"}}')
         if values.get("recipe", FORMAT) != FORMAT:
@@ -89,9 +92,10 @@ class Description(RecipeFields):
                 near = "".join(f" to {each}" for each in get_close_matches(key, FIELDS, 1))
                 raise InvalidValue(f"{name} has an unknown field {key[:40]}: leave it out, or correct it{near}")
         try:
-            return cls.of(values, dict.fromkeys(values, name))
+            found = cls.of(values, dict.fromkeys(values, name))
         except InvalidValue as error:
             raise InvalidValue(f"{name}: {error.message}") from None
+        return found.closed(name) if is_receipt else found
 
     def values(self) -> dict[str, Any]:
         """The values of the fields that are not their defaults, by their names."""
