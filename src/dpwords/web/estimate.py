@@ -33,7 +33,6 @@ _PAIRS = ("transitions", "dfg")
 _ASKED = tuple(each for each in QUESTIONS if each != "patterns")
 _LONGEST_RECEIPT = 2**20  # characters
 _USUAL = 0.95  # the confidence that the command line and Python assume
-_CHOICES = ("utility", "alpha", "calibration")  # of an exponential mechanism
 _NOT_HERE = {"lexicon": "a lexicon", "action": "an edge attribute", "dot_symbols": "a choice of symbols in a DOT file"}
 Receipt = tuple[dict[str, Any], Recipe]  # what it says, and the recipe in it
 
@@ -65,7 +64,7 @@ def answer(question: Message, progress: ShowProgress) -> Message:
     recipe = _as_written(recipe, known)
     mechanism = mechanism_of(recipe)
     if known is not None:
-        _check(known, mechanism, recipe)
+        receipts.check_mechanism(*known, mechanism, recipe)
     words = _words(recipe, mechanism, question.content, None if known is None else known[0].get("words"))
     progress(_READ)
     found = _estimated(asked, mechanism, confidence, words, progress)
@@ -126,26 +125,6 @@ def _as_written(recipe: Recipe, receipt: Receipt | None) -> Recipe:
     bare = receipt[1].no_header and FileForm.of(str(recipe.input), recipe.format).kind in DELIMITED
     document = {"no_header": bare or None, "certificate_time": receipt[1].certificate_time}
     return recipe.changed(document)
-
-
-def _check(receipt: Receipt, mechanism: Private, recipe: Recipe) -> None:
-    """Raise if the receipt is of another mechanism than the form describes."""
-    document, released = receipt
-    facts = {
-        "ε =": (document.get("epsilon"), mechanism.epsilon),
-        "k =": (document.get("k"), mechanism.k),
-        "the distance": (document.get("distance"), mechanism.distance),
-        "the mechanism": (document.get("mechanism"), type(mechanism).__name__),
-    }
-    facts |= {f"the {name}": (getattr(released, name), getattr(recipe, name)) for name in _CHOICES}
-    for called, (said, given) in facts.items():
-        if said != given:
-            raise InvalidValue(f"the receipt says {called} {said}, and the settings say {given}: correct the settings")
-    if document.get("language") != receipts.language_hash(mechanism):
-        raise InvalidValue(
-            "the receipt is of a release in another language, with other words, symbols, or another order of them: "
-            "correct what could come out"
-        )
 
 
 def _words(recipe: Recipe, mechanism: Private, content: bytes, number: int | None) -> Ragged:
