@@ -21,7 +21,7 @@ from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.language import Language
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.models.chains import Chain, MarkovChain, PriorWords, hidden_runs
-from dpwords.models.evidence import evidence_of
+from dpwords.models.evidence import kind_of_evidence
 from dpwords.models.listed import Evidence
 from dpwords.models.posteriors import Posteriors, Simulated
 from dpwords.spaces.choice import space_of
@@ -79,7 +79,7 @@ class Attack:
     @cached_property
     def evidence(self) -> Evidence:
         """What releases tell."""
-        return evidence_of(self.mechanism, self.length)
+        return kind_of_evidence(self.mechanism, self.length)
 
     @cached_property
     def listing(self) -> LikelyWords | None:

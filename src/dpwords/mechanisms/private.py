@@ -56,6 +56,11 @@ class Private(Summarised):
     def _like(self, epsilon: float, k: int) -> Self:
         """The same with this ε and k."""
 
+    def within(self, length: int) -> Self:
+        """The mechanism that tables use for words of this length: its k is at most the length."""
+        k = min(self.k, max(length, 1)) if self.distance == "hamming" else self.k
+        return self if k == self.k else self.like(k=k)
+
     def at(self, length: int) -> Private:
         return self
 
