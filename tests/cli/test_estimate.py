@@ -201,10 +201,9 @@ def test_empty_words_that_leave_no_trace_in_a_log_are_counted(tmp_path: Path) ->
 
 def test_options_replace_those_of_the_receipt_but_describe_the_same(months: Path) -> None:
     asked = ("estimate", "--input", str(months), "--question", "frequencies")
-    states = months.with_name("states.txt")
     elsewhere = months.with_name("elsewhere.txt")
     whole = run(*asked).stdout
-    states.rename(elsewhere)
+    months.with_name("states.txt").rename(elsewhere)
     assert run(*asked).stdout == whole  # since the receipt has the symbols
     assert run(*asked, "--alphabet", f"@{elsewhere}").stdout == whole
     given = (*asked, "--alphabet", f"@{elsewhere}")
@@ -217,8 +216,7 @@ def test_options_replace_those_of_the_receipt_but_describe_the_same(months: Path
     ):
         assert f"says that {said}, and its recipe or what is given beside it says {now}" in refused(*given, *options)
     assert "with another alphabet, system or rules" in refused(*asked, "--alphabet", "abc")
-    one = table(run(*given, "--column", "Aug").stdout)
-    assert one["employment"][0] == pytest.approx(0.5, abs=0.08)
+    assert table(run(*given, "--column", "Aug").stdout)["employment"][0] == pytest.approx(0.5, abs=0.08)
 
 
 @pytest.mark.parametrize(
