@@ -21,7 +21,7 @@ from dpwords.cli.options import (
     refuse,
 )
 from dpwords.cli.release_files import NEED_INPUT, file_options, release_file
-from dpwords.cli.terminal import check_standard_output, emit, lines_of_stdin, note, prepare, shown
+from dpwords.cli.terminal import check_standard_output, emit, lines_of_stdin, note, note_proofs, prepare, shown
 from dpwords.errors import NotInLanguage
 from dpwords.recipes.recipe import Recipe
 
@@ -159,7 +159,9 @@ def release(
     if inside is not None:
         _refuse_others(inside, words)
     if all(map(language.accepts, words)):
-        prepare(mechanism, {len(word) for word in words if word}, certificates)
+        lengths = {len(word) for word in words if word}
+        note_proofs([(mechanism, length) for length in lengths])
+        prepare(mechanism, lengths, certificates)
     try:
         released = mechanism.release_all(words, progress=partial(shown, label="releasing"))
     except NotInLanguage as error:

@@ -14,7 +14,7 @@ import click
 from dpwords.cli.completion import FILES
 from dpwords.cli.options import Command, field_options, refuse
 from dpwords.cli.targets import refuse_overwriting
-from dpwords.cli.terminal import check_standard_output, copy_out, is_quiet, note, prepare, rows_bar
+from dpwords.cli.terminal import check_standard_output, copy_out, is_quiet, note, note_proofs, prepare, rows_bar
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.recipes.fields import WHERE
 from dpwords.recipes.recipe import Recipe
@@ -153,6 +153,7 @@ def _key(path: str) -> bytes:
 
 def _prepare_all(mechanism: Private, plan: Plan, certificates: Path | None) -> None:
     """Make everything that the draws need from calibration, where it can be seen."""
+    note_proofs(plan.kinds)
     begin, said = time.monotonic(), False
     for number, (each, length) in enumerate(plan.kinds, start=1):
         if length:

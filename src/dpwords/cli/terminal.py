@@ -35,6 +35,7 @@ Item = TypeVar("Item")
 LONGEST_LINE = 2**24  # bytes
 LARGEST_INPUT = 2**28  # bytes
 _CHUNK = 2**20  # bytes
+_LONG = 2.0  # seconds of a proof that is announced
 BROKEN_PIPE = 141  # the exit code that a shell reports for a program ended by SIGPIPE
 _DARK_BACKGROUNDS = {"0", "1", "2", "3", "4", "5", "6", "8"}  # of the sixteen colours that COLORFGBG numbers
 NO_OUTPUT = "standard output is closed, so nothing can be written: open it or redirect it"
@@ -245,6 +246,17 @@ def _steps_bar(about: str) -> Iterator[Callable[[str, float | None], None] | Non
             bars[0].update(bars[0].task_ids[0], description=text + about, completed=fraction or 0.0)
 
         yield show
+
+
+def note_proofs(kinds: Sequence[tuple[Private, int]]) -> None:
+    """Say, in a pipe too, that proofs begin which take long, for mechanisms with lengths of words."""
+    waits = (each.seconds_to_prepare(length) for each, length in kinds if length and not is_quiet())
+    for least, most in waits:
+        if least > _LONG:
+            number = len({length for _, length in kinds if length})
+            lengths = f"{number} lengths" if number > 1 else "one length"
+            note(f"proving certificates for words of {lengths}: the first takes about {least:.0f} to {most:.0f} s")
+            return
 
 
 def prepare(mechanism: Private, lengths: Iterable[int], path: Path | None = None, about: str = "") -> None:
