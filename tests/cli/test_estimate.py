@@ -201,21 +201,22 @@ def test_empty_words_that_leave_no_trace_in_a_log_are_counted(tmp_path: Path) ->
 
 def test_options_replace_those_of_the_receipt_but_describe_the_same(months: Path) -> None:
     asked = ("estimate", "--input", str(months), "--question", "frequencies")
-    states = months.with_name("states.txt")
     elsewhere = months.with_name("elsewhere.txt")
     whole = run(*asked).stdout
-    states.rename(elsewhere)
+    months.with_name("states.txt").rename(elsewhere)
     assert run(*asked).stdout == whole  # since the receipt has the symbols
     assert run(*asked, "--alphabet", f"@{elsewhere}").stdout == whole
     given = (*asked, "--alphabet", f"@{elsewhere}")
-    assert "says that ε was 3.0, and its recipe or the options say 2.0" in refused(*given, "-e", "2")
-    assert "says that k was 1, and its recipe or the options say 2" in refused(*given, "-k", "2")
-    assert "says that the mechanism was Exponential, and its recipe or the options say Online" in refused(
-        *given, "--mechanism", "online"
-    )
+    for options, said, now in (
+        (("-e", "2"), "ε was 3.0", "2.0"),
+        (("-k", "2"), "k was 1", "2"),
+        (("--mechanism", "online"), "the mechanism was Exponential", "Online"),
+        (("--calibration", "textbook"), "--calibration was tight", "textbook"),
+        (("--utility", "inverse", "--alpha", "5"), "--utility was best", "inverse"),
+    ):
+        assert f"says that {said}, and its recipe or what is given beside it says {now}" in refused(*given, *options)
     assert "with another alphabet, system or rules" in refused(*asked, "--alphabet", "abc")
-    one = table(run(*given, "--column", "Aug").stdout)
-    assert one["employment"][0] == pytest.approx(0.5, abs=0.08)
+    assert table(run(*given, "--column", "Aug").stdout)["employment"][0] == pytest.approx(0.5, abs=0.08)
 
 
 @pytest.mark.parametrize(
@@ -243,17 +244,25 @@ def test_options_replace_those_of_the_receipt_but_describe_the_same(months: Path
         (lambda path: damage(path, recipe={"k": 1, "eval": "x"}), "the receipt of out.csv has an unknown field eval"),
         (lambda path: damage(path, recipe={"alphabet": "@/etc/passwd"}), "receipt of out.csv must not name a path"),
         (lambda path: damage(path, words=-1), "the receipt of out.csv is damaged: the number of its words"),
-        (lambda path: damage(path, epsilon="much"), "says that ε was much, and its recipe or the options say 3.0"),
-        (lambda path: damage(path, epsilon=9), "says that ε was 9, and its recipe or the options say 3.0"),
+        (
+            lambda path: damage(path, epsilon="much"),
+            "says that ε was much, and its recipe or what is given beside it says 3.0",
+        ),
+        (lambda path: damage(path, epsilon=9), "says that ε was 9, and its recipe or what is given beside it says 3.0"),
         (
             lambda path: damage(path, mechanism="Online"),
-            "the mechanism was Online, and its recipe or the options say Exp",
+            "the mechanism was Online, and its recipe or what is given beside it says Exp",
         ),
         (lambda path: damage(path, language="0"), "the hash in the receipt differs"),
+        (
+            lambda path: damage(path, distance="levenshtein"),
+            "says that the distance was levenshtein, and its recipe or",
+        ),
+        (lambda path: damage(path, guarantee="ε = 1"), "says that the promise was ε = 1, and its recipe or"),
     ],
     ids=[
         *("empty", "one row", "symbols", "no receipt", "cut off", "no recipe", "options", "unknown", "path", "words"),
-        *("no number", "another ε", "mechanism", "language"),
+        *("no number", "another ε", "mechanism", "language", "distance", "promise"),
     ],
 )
 def test_bad_files(months: Path, change: Any, said: str) -> None:

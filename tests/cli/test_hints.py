@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import dpwords as dw
 from commands import refused, run
 
 
@@ -99,3 +100,16 @@ def test_a_target_that_any_epsilon_reaches_is_told() -> None:
     done = run("accuracy", "--alphabet", "abc", "--length", "6", "--target-distance", "50")
     assert done.stdout.splitlines()[-2].split() == ["any", "any", "any"]
     assert "even an output that does not depend on the word" in done.stdout
+
+
+def test_long_proofs_are_announced_in_a_pipe(tmp_path: Path) -> None:
+    """Before they begin, also if a ledger is charged: afterwards, the certifier expects no more of them."""
+    table, word = tmp_path / "in.tsv", " ".join(f"0,{step}" for step in range(1, 8))
+    table.write_text(f"p\tw\n1\t{word}\n2\t{word} 1,7\n", encoding="utf-8")
+    least, most = dw.Exponential(dw.GridWorld(8, 8).by_states(), 6).certificate.seconds(7)
+    assert 2 < least < most
+    line = f"dpwords: proving certificates for words of 2 lengths: the first takes about {least:.0f} to {most:.0f} s\n"
+    arguments = ["--input", str(table), "--column", "w", "--system", "grid:8x8", "--words", "states", "-e", "6"]
+    arguments += ["--by", "p", "--ledger", str(tmp_path / "ledger.db")]
+    assert line in told(tmp_path, "release", *arguments)
+    assert told(tmp_path, "release", *arguments, "-q") == ""

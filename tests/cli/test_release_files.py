@@ -115,6 +115,44 @@ def test_ledgers_and_budgets(source: str, tmp_path: Path) -> None:
     assert "the words of each person share the budget ε = 4 equally" in run(*plain, "--by", "user").stderr
 
 
+def test_a_printed_recipe_divides_no_more_than_its_options(source: str, tmp_path: Path) -> None:
+    """A ledger keeps the budget, which is divided only where somebody says so."""
+    target, recipe = str(tmp_path / "out.csv"), tmp_path / "release.json"
+    described = [
+        "--input",
+        source,
+        "--column",
+        "w",
+        "--alphabet",
+        "acgt",
+        "--by",
+        "user",
+        "-e",
+        "2",
+        "--output",
+        target,
+    ]
+    for split, spent in (((), 2), (("--split", "equal"), 10)):
+        printed = run("release", *described, "--budget", "10", *split, "--print-recipe").stdout
+        recipe.write_text(printed, encoding="utf-8")
+        assert ("split" in json.loads(printed)) == bool(split)
+        ledger = tmp_path / f"{spent}.db"
+        assert run("release", "--recipe", str(recipe), "--ledger", str(ledger), "-q").returncode == 0
+        assert (dw.Ledger(ledger).spent("bob"), dw.Ledger(ledger).budget) == (spent, 10)
+
+
+@pytest.mark.parametrize("split", [(), ("--split", "equal")])
+def test_a_receipt_never_claims_less_than_a_word_spends(split: tuple[str, ...], tmp_path: Path) -> None:
+    """Who has one word spends all of the budget for it, whatever --epsilon says."""
+    source, target = tmp_path / "in.csv", tmp_path / "out.parquet"
+    source.write_text("p,w\n1,a\n2,b\n", encoding="utf-8")
+    arguments = ("--column", "w", "--alphabet", "abc", "--by", "p", "-e", "0.1", "--budget", "10", *split)
+    assert run("release", "--input", str(source), *arguments, "--output", str(target), "-q").returncode == 0
+    document = receipts.read(str(target))
+    assert (document["epsilon"], document["guarantee"][:6]) == (10, "ε = 10")
+    assert "epsilon" not in document["recipe"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

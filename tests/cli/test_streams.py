@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import subprocess
@@ -101,12 +102,23 @@ def test_blank_lines_are_words_where_the_empty_word_can_be_released() -> None:
 
 
 @pytest.mark.parametrize("onto", [">> {0}", "1<> {0}"])
-@pytest.mark.parametrize("source", ["--input {0} --column w", "--input - --format csv --column w < {0}", "< {0}"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "--input {0} --column w",
+        "--input - --format csv --column w < {0}",
+        "< {0}",
+        "--recipe {1}",
+        "--recipe {1} --print-recipe",
+    ],
+)
 def test_standard_output_that_is_the_input(source: str, onto: str, tmp_path: Path) -> None:
     """The original would be lost, or its words would stand beside the released ones."""
     file = tmp_path / "in.csv"
     file.write_text("w\nww\n", encoding="utf-8")
+    recipe = tmp_path / "release.json"
+    recipe.write_text(json.dumps({"input": str(file), "column": "w"}), encoding="utf-8")
     program = f"{shlex.join(COMMAND)} release --alphabet wx -e 1 {source} {onto}"
-    done = shell(program.format(shlex.quote(str(file))))
+    done = shell(program.format(shlex.quote(str(file)), shlex.quote(str(recipe))))
     assert done.stderr == "dpwords: standard output is the input file: write to another file\n"
     assert (done.returncode, file.read_text("utf-8")) == (2, "w\nww\n")

@@ -137,3 +137,14 @@ def test_estimates_contradict_each_other_beyond_four_standard_deviations() -> No
     assert found.contradicts(np.array([0.5, 0.5]) + np.array([1, -1]) * np.sqrt(0.051), 1000)
     exact = Inverted(np.array([0.5, 0.5]), np.zeros(2), errors)
     assert not exact.contradicts(np.array([0.5001, 0.4999]), 1000)  # less than one answer of 1,000
+
+
+@pytest.mark.parametrize("method", ["inverse", "em"])
+def test_words_shorter_than_k_have_their_length_as_k(method: Any) -> None:
+    """As tables release them: their estimates are those of the mechanism with this k, and files mix all lengths."""
+    mechanism = dw.Exponential(dw.Words("ab"), 6.0, k=4, utility=dw.Linear())
+    short = ["ab", "aa", "ab", "ba", "aa", "ab"] * 20
+    found = dw.estimate.frequencies(short, mechanism, method=method)
+    assert found == dw.estimate.frequencies(short, mechanism.like(k=2), method=method)
+    mixed = dw.estimate.dfg([*short, *["aab", "ababab"] * 60], mechanism, method=method)
+    assert sum(each.value for each in mixed.values()) == pytest.approx(1)

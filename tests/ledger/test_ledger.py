@@ -351,7 +351,7 @@ def test_show(path: Path) -> None:
     ]
     assert show(path)[5].split() == ["'two\\nlines'", "0.5", "3.5", "1"]
     ledger.charge({"ann": 1}, replace(PROMISE, k=3), run="june")
-    assert "substitutions in at most k = 1 places" in show(path)[-1]
+    assert "substitutions in at most k = 1 positions" in show(path)[-1]
     lines = show(path, "--id", "ann")
     assert lines[0] == "ann: 2.25 spent, 1.75 left"
     assert [line.split()[1:] for line in lines[2:]] == [

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpwords as dw
-from commands import refused, run
+from commands import refused
 from dpwords.cli.release import release
 from dpwords.frames.receipts import language_hash
 from dpwords.recipes.description import LARGEST_INCLUDED
@@ -276,7 +276,16 @@ def test_what_has_no_effect_is_refused_wherever_it_comes_from() -> None:
             dw.Recipe.from_json(values | {"epsilon": 1}).mechanism()
     with pytest.raises(dw.InvalidValue, match="epsilon= is missing"):
         dw.Recipe(alphabet="ab").mechanism()
-    assert dw.Recipe(alphabet="ab", by="u", budget=3).mechanism().epsilon == 3
+
+
+@pytest.mark.parametrize(
+    ("values", "epsilon"),
+    [({}, 3), ({"split": "equal"}, 3), ({"epsilon": 0.1}, 3), ({"epsilon": 0.1, "split": "first"}, 0.1)],
+)
+def test_a_shared_budget_stands_for_epsilon(values: dict[str, Any], epsilon: float) -> None:
+    recipe = dw.Recipe.of({"alphabet": "ab", "by": "u", "budget": 3, **values})
+    assert recipe.mechanism().epsilon == recipe.for_receipt().mechanism().epsilon == epsilon
+    assert recipe.python().endswith(f"mechanism = dw.Exponential(language, epsilon={epsilon:g})")
 
 
 def test_a_recipe_is_a_value() -> None:
@@ -294,44 +303,3 @@ def test_every_field_has_an_option_of_release() -> None:
     options, context = {each.name: each for each in release.params}, click.Context(release)
     assert set(FIELDS) <= set(options)
     assert {name: options[name].get_default(context) for name in FIELDS} == {**DEFAULTS, "rules": ()}
-
-
-def test_a_recipe_is_printed_and_released(tmp_path: Path) -> None:
-    file = tmp_path / "release.json"
-    printed = run("release", "--print-recipe", "--system", "grid:4x4", "--rule", "contains:1,1", "--epsilon", "300")
-    assert printed.returncode == 0
-    assert json.loads(printed.stdout) == {
-        "recipe": 1,
-        "system": "grid:4x4",
-        "rules": ["contains:1,1"],
-        "epsilon": 300,
-    }
-    file.write_text(printed.stdout, encoding="utf-8")
-    assert run("release", "ESS", "--recipe", str(file), "-q").stdout == "ESS\n"
-    assert "word 1 breaks the rule contains:1,1" in refused("release", "EEE", "--recipe", str(file))
-    assert (
-        run("release", "abab", "--recipe", str(file), "--alphabet", "ab", "--rule", "contains:a", "-q").stdout
-        == "abab\n"
-    )
-    assert "--print-recipe releases nothing: leave out WORD" in refused(
-        "release", "ESS", "--recipe", str(file), "--print-recipe"
-    )
-    assert "recipe.json cannot be read" in refused("release", "ESS", "--recipe", str(tmp_path / "recipe.json"))
-
-
-def test_a_recipe_of_a_table(tmp_path: Path) -> None:
-    table, output, file = tmp_path / "words.csv", tmp_path / "out.csv", tmp_path / "release.json"
-    table.write_text("id,word\n1,abc\n2,CANARY\n", encoding="utf-8")
-    recipe = dw.Recipe(alphabet="a-c", epsilon=300, input=str(table), column="word", output=str(output), invalid="skip")
-    file.write_text(recipe.to_json(), encoding="utf-8")
-    assert run("release", "--recipe", str(file), "-q").returncode == 0
-    assert output.read_text(encoding="utf-8") == "id,word\n1,abc\n"
-    told = (tmp_path / "out.csv.receipt.json").read_text(encoding="utf-8")
-    assert "CANARY" not in told
-    assert str(tmp_path) not in told
-    failing = refused("release", "--recipe", str(file), "--invalid", "fail", "-q")
-    assert "row 2 has a word that is not in the language" in failing
-    assert "CANARY" not in failing
-    assert "would be overwritten, and --input needs it" in refused(
-        "release", "--recipe", str(file), "--output", str(table)
-    )

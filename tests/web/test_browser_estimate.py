@@ -127,7 +127,7 @@ def test_a_receipt_that_is_dropped_with_the_file_fills_in_the_form(view: Any) ->
     command = view.locator("#estimate-command").inner_text()
     assert command == "dpwords estimate --input courses.private.csv --question frequencies"
     control(view, "ε as a number").fill("3")
-    refusal = "the receipt says ε = 4.5, and the settings say 3.0: correct the settings"
+    refusal = "the receipt says that ε was 4.5, and its recipe or what is given beside it says 3.0"
     view.locator("#estimate-error", has_text=refusal).wait_for()
     assert view.locator("#estimate-answer").is_hidden()
     assert "AB" in view.evaluate("location.hash")
@@ -142,7 +142,7 @@ def test_a_receipt_inside_has_the_list_of_symbols(view: Any) -> None:
     view.locator("#estimate-shares th", has_text="ship").wait_for()
     assert view.locator("#estimate-symbols-hint").inner_text() == "Read as 2 names: pay · ship"
     choose(view, ("symbols.txt", b"ship\npay\n"), control="#estimate-symbols-file")
-    view.locator("#estimate-error", has_text="a release in another language").wait_for()
+    view.locator("#estimate-error", has_text="with another alphabet, system or rules").wait_for()
     choose(view, ("symbols.txt", b"pay\nship\n"), control="#estimate-symbols-file")
     view.locator("#estimate-shares th", has_text="ship").wait_for()
 

@@ -211,6 +211,8 @@ def test_what_people_spend_is_known_before_anything_is_drawn() -> None:
     cut = data.check(asked(by="user", budget=2, split="first", epsilon=2), nothing).values
     assert (cut["spent"], cut["people"]["left_out"], cut["words"]) == (2.0, 1, 2)
     assert data.check(asked(), nothing).values["people"] is None
+    told = data.release(asked(by="user", budget=4, epsilon=0.1), nothing).values
+    assert (told["spent"], json.loads(told["receipt"])["epsilon"]) == (4.0, 4.0)
 
 
 def test_the_summary_is_that_of_the_library() -> None:

@@ -21,7 +21,7 @@ from dpwords.errors import InvalidValue, NotInLanguage, TooLarge, within_memory
 from dpwords.languages.language import Language
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.models.chains import Chain, MarkovChain, PriorWords, hidden_runs
-from dpwords.models.evidence import evidence_of
+from dpwords.models.evidence import kind_of_evidence
 from dpwords.models.posteriors import Evidence, Posteriors, Simulated
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.space import none_of_length
@@ -81,7 +81,7 @@ class Attack:
     @cached_property
     def evidence(self) -> Evidence:
         """What releases tell."""
-        return evidence_of(self.mechanism, self.length)
+        return kind_of_evidence(self.mechanism, self.length)
 
     @cached_property
     def listing(self) -> LikelyWords | None:

@@ -26,7 +26,7 @@ from dpwords.cli.options import (
 from dpwords.cli.released import ReleasedFile, released_file
 from dpwords.cli.tables import table
 from dpwords.cli.targets import check_target, csv_content, json_content
-from dpwords.cli.terminal import Terminal, emit, note, prepare, status
+from dpwords.cli.terminal import Terminal, emit, note, note_proofs, prepare, status
 from dpwords.core.files import write_whole
 from dpwords.errors import InvalidValue
 from dpwords.recipes.fields import WHERE
@@ -214,6 +214,7 @@ def _prepare(read: ReleasedFile) -> None:
 
     assert isinstance(read.contents.codes, Ragged)
     lengths = sorted(set(read.contents.codes.sizes.tolist()) - {0})
+    note_proofs([(read.mechanism, length) for length in lengths])
     for number, length in enumerate(lengths, start=1):
         if read.mechanism.certificates is not None:
             prepare(read.mechanism, [length], about=f" ({number} of {len(lengths)})")

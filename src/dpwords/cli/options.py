@@ -113,11 +113,14 @@ def was_given(name: str) -> bool:
     return name in context.params and context.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
-def refuse(rule: str, *names: str) -> None:
+def refuse(rule: str, *names: str, recipe: Recipe | None = None) -> None:
     """Refuse those of the named options of the running command that the user gave, although they have no effect here.
 
-    `rule` says why they have none. Defaults do not count, but a default that the user wrote does.
+    `rule` says why they have none. Defaults do not count, but a default that the user wrote does. Fields of a recipe
+    count as well, wherever it comes from.
     """
+    if recipe is not None:
+        recipe.refuse(rule, *names)
     context = click.get_current_context()
     given = [
         max(each.opts, key=len) if isinstance(each, click.Option) else "WORD"

@@ -21,7 +21,7 @@ from dpwords.cli.options import (
     refuse,
 )
 from dpwords.cli.release_files import NEED_INPUT, file_options, release_file
-from dpwords.cli.terminal import emit, lines_of_stdin, note, prepare, shown
+from dpwords.cli.terminal import check_standard_output, emit, lines_of_stdin, note, note_proofs, prepare, shown
 from dpwords.errors import NotInLanguage
 from dpwords.recipes.recipe import Recipe
 
@@ -47,8 +47,8 @@ def _silence(_context: click.Context, _parameter: click.Parameter, chosen: bool)
     "--recipe",
     "recipe_file",
     shell_complete=FILES,
-    help="A JSON file that describes the release, as --print-recipe writes it. Options that are given beside it come "
-    "before what it says.",
+    help="A JSON file that describes the release, as --print-recipe writes it, or a receipt. Options that are given "
+    "beside it come before what it says.",
 )
 @click.option(
     "--print-recipe", is_flag=True, help="Write the recipe that the options describe, as JSON, and release nothing."
@@ -131,12 +131,14 @@ def release(
     from dpwords.recipes.notation import Notation
 
     recipe = given_recipe(base=None if recipe_file is None else Recipe.from_json(Path(recipe_file)))
+    recipe = recipe.located(Path(recipe_file or "").parent)
     budget = recipe.budget
     if options["ledger"] is not None and "split" not in recipe.given:
         recipe = recipe.without("budget")  # it is the ledger's, and nothing is divided
     mechanism = recipe.mechanism()
     if print_recipe:
         refuse("--print-recipe releases nothing", "words_given", "certificates", "ledger", "resume", "key_file")
+        check_standard_output(source=recipe.input)
         emit(recipe.to_json().splitlines())
         return
     if mechanism.certificates is None:
@@ -149,7 +151,7 @@ def release(
     if recipe.input is not None:
         release_file(recipe, mechanism, inside, certificates, options | {"budget": budget})
         return
-    refuse("without --input there is no file", *NEED_INPUT)
+    refuse("without --input there is no file", *NEED_INPUT, recipe=recipe)
     language = recipe.language()
     notation = Notation(language, recipe.separator)
     empty_word = mechanism.distance == "levenshtein" and language.accepts([])
@@ -157,7 +159,9 @@ def release(
     if inside is not None:
         _refuse_others(inside, words)
     if all(map(language.accepts, words)):
-        prepare(mechanism, {len(word) for word in words if word}, certificates)
+        lengths = {len(word) for word in words if word}
+        note_proofs([(mechanism, length) for length in lengths])
+        prepare(mechanism, lengths, certificates)
     try:
         released = mechanism.release_all(words, progress=partial(shown, label="releasing"))
     except NotInLanguage as error:

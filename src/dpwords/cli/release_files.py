@@ -14,7 +14,7 @@ import click
 from dpwords.cli.completion import FILES
 from dpwords.cli.options import Command, field_options, refuse
 from dpwords.cli.targets import refuse_overwriting
-from dpwords.cli.terminal import check_standard_output, copy_out, is_quiet, note, prepare, rows_bar
+from dpwords.cli.terminal import check_standard_output, copy_out, is_quiet, note, note_proofs, prepare, rows_bar
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.recipes.fields import WHERE
 from dpwords.recipes.recipe import Recipe
@@ -83,7 +83,7 @@ def release_file(
                 note(f"{Path(job.target).name} is complete: there is nothing to resume")
                 return
             if job.target == STANDARD:
-                check_standard_output(release.target_is_text)
+                check_standard_output(release.target_is_text, job.source)
             with rows_bar("checking") as progress:
                 plan = release.survey(progress, charged)
             _report_contents(release, plan, recipe)
@@ -130,7 +130,7 @@ def _refuse_what_has_no_effect(recipe: Recipe) -> None:
     if recipe.output in (None, STANDARD):
         refuse("only a file that --output names can be finished later", "resume")
     if recipe.budget is None:
-        refuse("there is no --budget to divide", "split")
+        recipe.refuse("there is no --budget to divide", "split")
 
 
 def _ledger(options: Mapping[str, Any]) -> Any:
@@ -153,6 +153,7 @@ def _key(path: str) -> bytes:
 
 def _prepare_all(mechanism: Private, plan: Plan, certificates: Path | None) -> None:
     """Make everything that the draws need from calibration, where it can be seen."""
+    note_proofs(plan.kinds)
     begin, said = time.monotonic(), False
     for number, (each, length) in enumerate(plan.kinds, start=1):
         if length:

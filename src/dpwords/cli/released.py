@@ -55,7 +55,7 @@ def released_file(path: str, named: str | None) -> ReleasedFile:
         form = FileForm.of(path, named, not (recipe.no_header and form.kind in DELIMITED))
         mechanism = recipe.mechanism()
         if document:
-            receipts.check_mechanism(document, mechanism, recipe)
+            receipts.check_mechanism(document, base, mechanism, recipe)
         number = document.get("words")
         request = Request(**{name: getattr(recipe, name) for name in WHERE})
         found = released(TableSource(source, form, form.reader(source)), mechanism, request, number)

@@ -35,6 +35,7 @@ Item = TypeVar("Item")
 LONGEST_LINE = 2**24  # bytes
 LARGEST_INPUT = 2**28  # bytes
 _CHUNK = 2**20  # bytes
+_LONG = 2.0  # seconds of a proof that is announced
 BROKEN_PIPE = 141  # the exit code that a shell reports for a program ended by SIGPIPE
 _DARK_BACKGROUNDS = {"0", "1", "2", "3", "4", "5", "6", "8"}  # of the sixteen colours that COLORFGBG numbers
 NO_OUTPUT = "standard output is closed, so nothing can be written: open it or redirect it"
@@ -93,24 +94,27 @@ def emit(lines: Sequence[str], files: Mapping[Path, bytes] | None = None) -> Non
         copy_out(io.BytesIO(content))
 
 
-def check_standard_output(is_text: bool = True) -> None:
-    """Raise `InvalidValue` if standard output cannot take text, or what is not text, or if it is the input file."""
+def check_standard_output(is_text: bool = True, source: str | None = None) -> None:
+    """Raise `InvalidValue` if standard output cannot take text, or what is not text, or if it is the input file.
+
+    `source` is an input that no option names.
+    """
     if sys.stdout is None:
         raise InvalidValue(NO_OUTPUT)
-    if _is_input():
+    if _is_input(source):
         raise InvalidValue("standard output is the input file: write to another file")
     if not is_text and sys.stdout.isatty():
         raise InvalidValue("this format is not for a terminal: name a file with --output, or redirect the output")
 
 
-def _is_input() -> bool:
-    """Whether standard output is a file that is standard input as well, or that --input names."""
+def _is_input(source: str | None) -> bool:
+    """Whether standard output is a file that is standard input as well, or this source, or that --input names."""
     context = click.get_current_context(silent=True)
     named = None if context is None else context.params.get("input")
-    for source in filter(None, (named, sys.stdin)):
+    for each in filter(None, (source, named, sys.stdin)):
         with suppress(OSError, ValueError, AttributeError):  # there is none, or it is not a file
             written = os.fstat(sys.stdout.fileno())
-            read = os.stat(source) if isinstance(source, str) else os.fstat(source.fileno())
+            read = os.stat(each) if isinstance(each, str) else os.fstat(each.fileno())
             if stat.S_ISREG(written.st_mode) and os.path.samestat(written, read):
                 return True
     return False
@@ -242,6 +246,17 @@ def _steps_bar(about: str) -> Iterator[Callable[[str, float | None], None] | Non
             bars[0].update(bars[0].task_ids[0], description=text + about, completed=fraction or 0.0)
 
         yield show
+
+
+def note_proofs(kinds: Sequence[tuple[Private, int]]) -> None:
+    """Say, in a pipe too, that proofs begin which take long, for mechanisms with lengths of words."""
+    waits = (each.seconds_to_prepare(length) for each, length in kinds if length and not is_quiet())
+    for least, most in waits:
+        if least > _LONG:
+            number = len({length for _, length in kinds if length})
+            lengths = f"{number} lengths" if number > 1 else "one length"
+            note(f"proving certificates for words of {lengths}: the first takes about {least:.0f} to {most:.0f} s")
+            return
 
 
 def prepare(mechanism: Private, lengths: Iterable[int], path: Path | None = None, about: str = "") -> None:

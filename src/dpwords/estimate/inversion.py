@@ -23,7 +23,8 @@ from dpwords.errors import InvalidValue, NotInLanguage
 from dpwords.estimate.questions import RunQuestion
 from dpwords.estimate.results import Estimates, estimates, interval_factor
 from dpwords.estimate.tuning import TOO_FAR
-from dpwords.mechanisms.mechanism import Mechanism, NamedItems
+from dpwords.mechanisms.mechanism import NamedItems
+from dpwords.mechanisms.private import Private
 from dpwords.models.fitting import EstimateMethod, MethodName
 from dpwords.models.releases import listed
 from dpwords.recipes.questions import OF_REPORTS
@@ -39,7 +40,7 @@ class Noise(NamedTuple):
     least: float  # variance of the inverted indicator of a symbol at a position, given the true word
 
     @classmethod
-    def at(cls, mechanism: Mechanism, length: int) -> Noise:
+    def at(cls, mechanism: Private, length: int) -> Noise:
         """The noise in words of this length."""
         proportions, m = np.array(mechanism.distance_distribution(length=length)), len(mechanism.language.alphabet)
         changed = np.arange(len(proportions))
@@ -74,13 +75,13 @@ class Inverted(NamedTuple):
         return bool(((self.proportions - proportions) ** 2).sum() > (1 + TOO_FAR * spread) * variances.sum())
 
 
-def inverted(words: dict[int, Codes], mechanism: Mechanism, question: RunQuestion) -> Inverted:
+def inverted(words: dict[int, Codes], mechanism: Private, question: RunQuestion) -> Inverted:
     """The answers to a question about symbols. Cost: symbols of all words, and their answers."""
     number = question.number
     total, plain, whole, kept = (np.zeros(number) for _ in range(4))
     moments = np.zeros((3, number))  # of each word's answer and size: squares, products, squares of the size
     for length, rows in words.items():
-        sizes, noise = question.sizes(length), Noise.at(mechanism, length)
+        sizes, noise = question.sizes(length), Noise.at(mechanism.within(length), length)
         whole += sizes * len(rows)
         for part in batches(len(rows), number, mechanism.limits):
             counts = _counts(rows[part], question, length)
@@ -100,11 +101,11 @@ def inverted(words: dict[int, Codes], mechanism: Mechanism, question: RunQuestio
     return Inverted(kept, np.maximum(errors, least_errors(words, mechanism, question)), plain)
 
 
-def least_errors(words: dict[int, Codes], mechanism: Mechanism, question: RunQuestion) -> Floats:
+def least_errors(words: dict[int, Codes], mechanism: Private, question: RunQuestion) -> Floats:
     """The standard errors that the noise alone has, whatever the true words are. Cost: a pass over the lengths."""
     least, whole = np.zeros(question.number), np.zeros(question.number)
     for length, rows in words.items():
-        sizes, noise = question.sizes(length) * len(rows), Noise.at(mechanism, length)
+        sizes, noise = question.sizes(length) * len(rows), Noise.at(mechanism.within(length), length)
         whole += sizes
         least += sizes * (noise.least**2 if question.kind == "pair" else noise.least)
     return np.divide(np.sqrt(least), whole, out=np.zeros(question.number), where=whole > 0)

@@ -36,24 +36,28 @@ _WORDS = 10**15  # at most so many words are stated; more would be no table
 
 def receipt(mechanism: Private, recipe: Recipe, words: int) -> dict[str, Any]:
     """The receipt of so many words that a mechanism has released; `recipe` is what `Recipe.for_receipt` returns."""
+    return _public_facts(mechanism, recipe) | {"words": words}
+
+
+def is_of(document: Mapping[str, Any], mechanism: Private, recipe: Recipe) -> bool:
+    """Whether a receipt is one of a release by this mechanism with this recipe."""
+    facts = json.loads(encoded(_public_facts(mechanism, recipe)))
+    return all(document.get(name) == value for name, value in facts.items())
+
+
+def _public_facts(mechanism: Private, recipe: Recipe) -> dict[str, Any]:
+    facts = {"receipt": _FORMAT, "version": __version__, **_facts(mechanism)}
+    return facts | {"language": language_hash(mechanism), "recipe": recipe.document()}
+
+
+def _facts(mechanism: Private) -> dict[str, Any]:
     return {
-        "receipt": _FORMAT,
-        "version": __version__,
         "mechanism": type(mechanism).__name__,
         "epsilon": mechanism.epsilon,
         "k": mechanism.k,
         "distance": mechanism.distance,
         "guarantee": str(mechanism.guarantee),
-        "language": language_hash(mechanism),
-        "recipe": recipe.document(),
-        "words": words,
     }
-
-
-def is_of(document: Mapping[str, Any], mechanism: Private, recipe: Recipe) -> bool:
-    """Whether a receipt is one of a release by this mechanism with this recipe, of however many words."""
-    facts = json.loads(encoded(receipt(mechanism, recipe, 0)))
-    return all(document.get(name) == value for name, value in facts.items() if name != "words")
 
 
 def language_hash(mechanism: Private) -> str:
@@ -143,29 +147,41 @@ def _named_file(key: str, value: Any) -> Any:
     return NamedFile(Path(value).name) if key in ("system", "lexicon") and not value.startswith("grid:") else value
 
 
-def check_mechanism(document: Mapping[str, Any], mechanism: Private, recipe: Recipe) -> None:
-    """Raise `InvalidValue` if a receipt is of releases by another mechanism, or by mechanisms with several ε."""
-    expected = {"mechanism": type(mechanism).__name__, "epsilon": mechanism.epsilon, "k": mechanism.k}
-    for name, value in expected.items():
-        if document.get(name) != value:
-            raise InvalidValue(
-                f"the receipt says that {_NAMES[name]} was {document.get(name)}, and its recipe or the options say "
-                f"{value}: leave out the options that differ, and take the receipt as it was written"
-            )
-    if document.get("language") != language_hash(mechanism):
-        raise InvalidValue(
-            "the words were released with another alphabet, system or rules than those given now (the hash in the "
-            "receipt differs): give the ones of the release, with the same files"
-        )
+def check_mechanism(document: Mapping[str, Any], released: Recipe, mechanism: Private, recipe: Recipe) -> None:
+    """Raise `InvalidValue` if a receipt is of releases by another mechanism, or by mechanisms with several ε.
+
+    `released` is the recipe in it, and `recipe` the one of the mechanism.
+    """
     if recipe.shares_budget:
         raise InvalidValue(
             "the words have different ε, because a budget was divided equally over the words of each person: release "
             f"them with one {named('epsilon')}, or with {named('split', 'first')}"
         )
+    now = _facts(mechanism)
+    _refuse_others({called: (document.get(name), now[name]) for name, called in _NAMES.items()})
+    _refuse_others({named(name): (getattr(released, name), getattr(recipe, name)) for name in _CALIBRATING})
+    if document.get("language") != language_hash(mechanism):
+        raise InvalidValue(
+            "the words were released with another alphabet, system or rules than those given now (the hash in the "
+            "receipt differs): give the ones of the release, with the same files"
+        )
+    if document.get("version") == __version__:  # others may put it otherwise
+        _refuse_others({"the promise": (document.get("guarantee"), now["guarantee"])})
 
 
-_NAMES = {"mechanism": "the mechanism", "epsilon": "ε", "k": "k"}
-_FACTS = ("receipt", "version", *_NAMES, "distance", "guarantee", "language", "words")
+def _refuse_others(facts: Mapping[str, tuple[Any, Any]]) -> None:
+    """Raise if what the receipt says about a fact differs from what holds now."""
+    for called, (said, now) in facts.items():
+        if said != now:
+            raise InvalidValue(
+                f"the receipt says that {called} was {said}, and its recipe or what is given beside it says {now}: "
+                "leave out or correct what differs, and take the receipt as it was written"
+            )
+
+
+_NAMES = {"mechanism": "the mechanism", "epsilon": "ε", "k": "k", "distance": "the distance"}
+_CALIBRATING = ("utility", "alpha", "calibration", "certificate_time")  # fields that no other fact tells
+_FACTS = ("receipt", "version", *_NAMES, "guarantee", "language", "words")
 
 
 class NoReceipt(InvalidValue):

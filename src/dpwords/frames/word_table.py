@@ -20,6 +20,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -55,8 +56,18 @@ class Plan:
     lengths: Mapping[int, int]  # how many words have each length; this is for their owner
     facts: PeopleFacts | None = None  # if it is known who is one person
     amounts: Mapping[Any, float] | None = None  # the ε that each person spends, if there is a ledger
-    run: str = ""  # a repeated release with the same key has the same name; without the key it tells nothing
+    digest: bytes = b""  # of key, words, ids and people, if there is a ledger; not of how the table is cut
     by_row: Floats | None = None  # the ε of each row, if it is not that of the mechanism
+
+    @cached_property
+    def run(self) -> str:
+        """A repeated release with the same key has the same name; without the key it tells nothing.
+
+        Cost: that of the certificates of all mechanisms.
+        """
+        public = [mechanism.parameters(max(length, 1)) for mechanism, length in self.kinds]
+        described = repr(public).encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(described, key=self.digest, digest_size=16).hexdigest()
 
     @property
     def words(self) -> int:
@@ -171,18 +182,14 @@ class Survey:
             return plan
         names = pa.chunked_array(self._names).take(pa.array(stays[first])).to_pylist()  # of one row of each person
         amounts = dict(zip(names, self.division.paid(numbers).tolist(), strict=True))
-        return replace(plan, amounts=amounts, run=self._run(kinds, by_row, sizes))
+        return replace(plan, amounts=amounts, digest=self._digest(by_row, sizes))
 
-    def _run(self, kinds: tuple[tuple[Private, int], ...], by_row: Floats, sizes: NDArray[Any]) -> str:
-        """A name that depends on key, words, ids, people and mechanisms, and not on how the table is cut."""
-        name = hashlib.blake2b(key=self._key.derived("run"), digest_size=16)
-        public = [mechanism.parameters(max(length, 1)) for mechanism, length in kinds]
-        name.update(repr(public).encode("utf-8", "surrogatepass"))
-        name.update(self._symbols.digest())
+    def _digest(self, by_row: Floats, sizes: NDArray[Any]) -> bytes:
+        name = hashlib.blake2b(self._symbols.digest(), key=self._key.derived("run"))
         ids = self._people if self.by == self.release.id else self._ids
         for part in (by_row, sizes, *ids, *self._people):
             name.update(part.tobytes())
-        return name.hexdigest()
+        return name.digest()
 
 
 def _distinct(ids: list[NDArray[Any]]) -> bool:

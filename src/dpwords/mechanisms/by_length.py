@@ -85,12 +85,18 @@ class ByLength(Private):
         """Those of the first candidate that has any."""
         return next((each.certificates for each in self.candidates.values() if each.certificates is not None), None)
 
+    def _needed(self, length: int) -> list[Private]:
+        """The candidates, or the chosen one alone if the choice is in the cache."""
+        return [self.at(length)] if self._choice_is_known(length) else list(self.candidates.values())
+
+    def seconds_to_prepare(self, length: int) -> tuple[float, float]:
+        return max(each.seconds_to_prepare(length) for each in self._needed(length))
+
     def prepare(self, length: int, progress: StepDone | None = None, *, in_full: bool = False) -> None:
         """Make what the candidates need, or the chosen one alone if the choice is in the cache."""
         known = self._choice_is_known(length)
-        for name, each in self.candidates.items():
-            if in_full or not known or name == self.chosen(length):
-                each.prepare(length, progress, in_full=in_full)
+        for each in self.candidates.values() if in_full else self._needed(length):
+            each.prepare(length, progress, in_full=in_full)
         if progress is not None and not known:
             progress(f"choosing a mechanism for words of length {length}", None)
         super().prepare(length, progress)

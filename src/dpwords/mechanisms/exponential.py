@@ -100,12 +100,15 @@ class Exponential(Weighted):
         proven_by_formula = self._calibration.method is CalibrationMethod.TEXTBOOK or self._space.homogeneous
         return None if proven_by_formula else self._calibration.rates
 
+    def seconds_to_prepare(self, length: int) -> tuple[float, float]:
+        return (0.0, 0.0) if self.certificates is None else self.certificates.seconds(length)
+
     def prepare(self, length: int, progress: StepDone | None = None, *, in_full: bool = False) -> None:
         certifier = self.certificates
         if certifier is not None and (in_full or not self.language.listed):
             for_all = self.distance == "levenshtein"
             text = "certifying all words" if for_all else f"certifying words of length {length}"
-            seconds = certifier.seconds(length)
+            _, seconds = self.seconds_to_prepare(length)
             text += f", up to about {seconds:.0f} s" if seconds >= 1 else ""
             certifier(None if for_all else length, None if progress is None else partial(progress, text))
         super().prepare(length, progress)

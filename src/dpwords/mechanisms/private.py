@@ -55,6 +55,15 @@ class Private(Summarised):
     def _like(self, epsilon: float, k: int) -> Self:
         """The same with this ε and k."""
 
+    def seconds_to_prepare(self, length: int) -> tuple[float, float]:
+        """About how many seconds the proofs take that `prepare` needs, at least and at most."""
+        return 0.0, 0.0
+
+    def within(self, length: int) -> Self:
+        """The mechanism that tables use for words of this length: its k is at most the length."""
+        k = min(self.k, max(length, 1)) if self.distance == "hamming" else self.k
+        return self if k == self.k else self.like(k=k)
+
     def at(self, length: int) -> Private:
         return self
 

@@ -8,6 +8,7 @@ from dpwords.mechanisms.edit_channel import EditChannel
 from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.online import Online
+from dpwords.mechanisms.private import Private
 from dpwords.mechanisms.report import Report
 from dpwords.models.by_distance import DistanceEvidence
 from dpwords.models.edited import AlignedEvidence
@@ -16,9 +17,9 @@ from dpwords.models.posteriors import AnswerEvidence, Evidence
 from dpwords.models.runs import LinearEvidence, OnlineEvidence, PositionEvidence
 
 
-def evidence_of(mechanism: Mechanism, length: int) -> Evidence:
+def evidence_of(mechanism: Private, length: int) -> Evidence:
     """What releases of a mechanism tell about true words of this length. Cost: on systems a certificate, once."""
-    return kind_of_evidence(mechanism.at(length), length)
+    return kind_of_evidence(mechanism.within(length).at(length), length)
 
 
 @singledispatch

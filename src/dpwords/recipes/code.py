@@ -84,8 +84,6 @@ def _written(recipe: Description) -> tuple[dict[str, list[str]], dict[str, Any]]
     """The files that have to be written before, by their names, and the values of all options."""
     files: dict[str, list[str]] = {}
     options = recipe.values()
-    if recipe.shares_budget:
-        options = {key: value for key, value in options.items() if (key, value) != ("split", "equal")}
     for key, value in list(options.items()):
         mark = "@" if key == "alphabet" else ""
         if isinstance(value, NamedFile):
@@ -213,8 +211,7 @@ def _system(recipe: Description) -> str:
 
 def mechanism_code(recipe: Description, imports: list[str]) -> str:
     """The expression that makes the mechanism for the language in `language`; adds to the imports what it needs."""
-    epsilon = recipe.epsilon or recipe.budget
-    promise = f"epsilon={_number(epsilon)}" + (f", k={recipe.k}" if recipe.k > 1 else "")
+    promise = f"epsilon={_number(recipe.most_of_a_word)}" + (f", k={recipe.k}" if recipe.k > 1 else "")
     if recipe.report is not None:
         return f"dw.Report(language, {promise}, question={recipe.report!r})"
     name = recipe.chosen

@@ -31,7 +31,9 @@ SYSTEM_FIELDS = ("system", "words", "start", "action", "dot_symbols", "walls", "
 _INSTEAD = (  # fields that stand for each other: if one of a group is given, those of the other groups do not count
     (("alphabet",), SYSTEM_FIELDS, ("lexicon",)),
     (("column", "separator"), ("columns",), ("case", "symbol", "order")),
+    (("header",), ("no_header",)),
 )
+_ON_SYSTEMS = ("certificate_time", "any_word")  # which say nothing about other languages
 _NOT_FOR_REPORTS = ("edits", "mechanism", "k", "utility", "alpha", "calibration", "certificate_time", "any_word")
 _NO_PROOF = "long proofs are for tight calibration on words of states that keep their length, which is not in use here"
 
@@ -41,6 +43,7 @@ class Description(RecipeFields):
     """The fields of a recipe, checked, and what can be made of them. See `Recipe`."""
 
     given: frozenset[str] = field(default=frozenset(), compare=False)  # fields that somebody wrote, even as defaults
+    sources: Mapping[str, str] = field(default_factory=dict, compare=False)  # names of documents that have them
 
     def __post_init__(self) -> None:
         values = {key: getattr(self, attribute) for key, attribute in ATTRIBUTES.items()}
@@ -48,8 +51,6 @@ class Description(RecipeFields):
             if value is not None and not (value == DEFAULTS[key] and type(value) is type(DEFAULTS[key])):
                 object.__setattr__(self, ATTRIBUTES[key], FIELDS[key].kind.checked(key, value))
         object.__setattr__(self, "given", self.given | self.values().keys())
-        if self.budget is not None and self.split is None:
-            object.__setattr__(self, "split", "equal")
         if self.header and self.no_header:
             raise InvalidValue(f"{named('header')} and {named('no_header')} say the opposite: leave out one of them")
 
@@ -58,21 +59,28 @@ class Description(RecipeFields):
         return f"{type(self).__name__}({', '.join(f'{name}={_short(value)}' for name, value in shown.items())})"
 
     @classmethod
-    def of(cls, values: Mapping[str, Any]) -> Self:
-        """From values by their names in JSON and on the command line; others, and None, count as not given."""
+    def of(cls, values: Mapping[str, Any], sources: Mapping[str, str] | None = None) -> Self:
+        """From values by their names in JSON and on the command line; others, and None, count as not given.
+
+        `sources` are the names of the documents that fields come from, for messages.
+        """
         present = {key: value for key, value in values.items() if key in FIELDS and value is not None}
-        return cls(**{ATTRIBUTES[key]: value for key, value in present.items()}, given=frozenset(present))
+        attributes = {ATTRIBUTES[key]: value for key, value in present.items()}
+        return cls(**attributes, given=frozenset(present), sources=sources or {})
 
     @classmethod
     @within_memory()
     def from_json(cls, document: str | Mapping[str, Any] | os.PathLike[str], name: str = "the recipe") -> Self:
         """From JSON: a text, the path of a file, or what `json.load` returns. Unknown fields are refused.
 
-        `name` is for messages. Cost: the size of the text; files that the recipe names are not read.
+        Of a receipt it is the recipe in it, which must not name a path. `name` is for messages. Cost: the size of the
+        text; files that the recipe names are not read.
         """
         if isinstance(document, os.PathLike):
             name, document = file_name(document), read_text(document)
         values = parsed(document, name) if isinstance(document, str) else document
+        is_receipt = isinstance(values, Mapping) and isinstance(values.get("recipe"), Mapping)
+        values = values["recipe"] if is_receipt else values
         if not isinstance(values, Mapping) or not all(isinstance(key, str) for key in values):
             raise InvalidValue(f'{name} is not a JSON object of fields: write for example {{"alphabet": "a-z"}}')
         if values.get("recipe", FORMAT) != FORMAT:
@@ -84,9 +92,10 @@ class Description(RecipeFields):
                 near = "".join(f" to {each}" for each in get_close_matches(key, FIELDS, 1))
                 raise InvalidValue(f"{name} has an unknown field {key[:40]}: leave it out, or correct it{near}")
         try:
-            return cls.of(values)
+            found = cls.of(values, dict.fromkeys(values, name))
         except InvalidValue as error:
             raise InvalidValue(f"{name}: {error.message}") from None
+        return found.closed(name) if is_receipt else found
 
     def values(self) -> dict[str, Any]:
         """The values of the fields that are not their defaults, by their names."""
@@ -102,29 +111,36 @@ class Description(RecipeFields):
         return json.dumps(self.document(), indent=1, ensure_ascii=False)
 
     def changed(self, values: Mapping[str, Any]) -> Self:
-        """The recipe with other values, by their names. An alphabet replaces a system, and so on."""
-        present = {key for key, value in values.items() if key in FIELDS and value is not None}
+        """The recipe with other values, by their names. An alphabet replaces a system, and so on.
+
+        A default takes back a value, as if nobody had written it.
+        """
+        new = {key: value for key, value in values.items() if key in FIELDS and value is not None}
+        told = {key for key, value in new.items() if value != DEFAULTS[key]}
         dropped = {
             each
             for groups in _INSTEAD
             for group in groups
             for each in group
-            if any(present & set(other) for other in groups if other is not group)
+            if any(told & set(other) for other in groups if other is not group)
         }
-        kept = {key: getattr(self, ATTRIBUTES[key]) for key in self.given if key not in dropped or key in present}
-        found = type(self).of(kept | {key: values[key] for key in present})
+        if "system" in dropped:
+            dropped.update(_ON_SYSTEMS)
+        kept = {key: getattr(self, ATTRIBUTES[key]) for key in self.given if key not in dropped and key not in new}
+        added = {key: value for key, value in new.items() if key in told or key not in self.given}
+        found = type(self).of(kept | added, {key: self.sources[key] for key in kept if key in self.sources})
         if "_public" in vars(self) and all(getattr(found, key) == getattr(self, key) for key in LANGUAGE):
             vars(found)["_public"] = self._public
         return found
 
     def without(self, *keys: str) -> Self:
-        """The recipe without the values of some fields, and of those that follow from them."""
-        dropped = {*keys, *(["split"] if "budget" in keys else [])}
-        return type(self).of({key: value for key, value in self.values().items() if key not in dropped})
+        """The recipe without the values of some fields."""
+        return type(self).of({key: value for key, value in self.values().items() if key not in keys}, self.sources)
 
     def refuse(self, rule: str, *keys: str) -> None:
         """Raise `InvalidValue` if one of these fields is given, although it has no effect; `rule` says why."""
-        idle = [named(key) for key in FIELDS if key in keys and key in self.given]
+        where = {key: f" (in {name})" for key, name in self.sources.items()}
+        idle = [named(key) + where.get(key, "") for key in FIELDS if key in keys and key in self.given]
         if idle:
             raise InvalidValue(f"{rule}: leave out {', '.join(idle)}")
 
@@ -134,6 +150,8 @@ class Description(RecipeFields):
         Cost: that of `language`.
         """
         values = {key: value for key, value in self.values().items() if FIELDS[key].in_receipt}
+        if self.shares_budget:
+            values.pop("epsilon", None)  # no word has it
         for key in _PUBLIC:
             if self._is_file(key):
                 values |= self._included(key)
@@ -186,8 +204,13 @@ class Description(RecipeFields):
 
     @property
     def shares_budget(self) -> bool:
-        """Whether the words of a person share a budget, which then stands for ε."""
-        return self.budget is not None and self.split == "equal"
+        """Whether the words of a person share a budget equally."""
+        return self.budget is not None and self.split != "first"
+
+    @property
+    def most_of_a_word(self) -> float | None:
+        """The ε of the mechanism: the most that a word may spend. A shared budget is that of an only word."""
+        return self.budget if self.shares_budget else self.epsilon
 
     @cached_property
     def _public(self) -> tuple[TransitionSystem | None, Language, Language]:
@@ -224,7 +247,7 @@ class Description(RecipeFields):
         Cost: that of `language`, and of building the mechanism.
         """
         language = self.language()
-        epsilon = self.epsilon or (self.budget if self.shares_budget else None)
+        epsilon = self.most_of_a_word
         if epsilon is None:
             raise InvalidValue(
                 f"{named('epsilon')} is missing: say what each word may spend, as in {named('epsilon', 3)}"

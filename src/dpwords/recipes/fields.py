@@ -95,7 +95,8 @@ class RecipeFields:
     )
     epsilon: float | None = _promise(
         number(1),
-        "The privacy budget that each word spends. It may be left out where a budget is shared equally.",
+        "The privacy budget that each word spends. Where a budget is shared equally, it has no effect, and may be left "
+        "out.",
     )
     report: str | None = _promise(
         one_of(*choice.QUESTIONS),

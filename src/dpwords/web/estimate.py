@@ -17,7 +17,6 @@ from dpwords.frames.formats import FileForm
 from dpwords.frames.requests import Request
 from dpwords.frames.sources import released as released_words
 from dpwords.languages.systems import written
-from dpwords.mechanisms.private import Private
 from dpwords.recipes import code
 from dpwords.recipes.questions import QUESTIONS
 from dpwords.recipes.recipe import Recipe
@@ -33,7 +32,6 @@ _PAIRS = ("transitions", "dfg")
 _ASKED = tuple(each for each in QUESTIONS if each != "patterns")
 _RECEIPT = of(str, 2**20, default=None)
 _USUAL = 0.95  # the confidence that the command line and Python assume
-_CHOICES = ("utility", "alpha", "calibration")  # of an exponential mechanism
 _NOT_HERE = {"lexicon": "a lexicon", "action": "an edge attribute", "dot_symbols": "a choice of symbols in a DOT file"}
 Receipt = tuple[dict[str, Any], Recipe]  # what it says, and the recipe in it
 
@@ -67,7 +65,7 @@ def answer(
     recipe = _as_written(recipe, known)
     mechanism = mechanism_of(recipe)
     if known is not None:
-        _check(known, mechanism, recipe)
+        receipts.check_mechanism(*known, mechanism, recipe)
     said = None if known is None else known[0].get("words")
     words = released_words(source_of(recipe, content), mechanism, Request.of(recipe), said)
     progress(_READ)
@@ -126,27 +124,7 @@ def _as_written(recipe: Recipe, receipt: Receipt | None) -> Recipe:
         return recipe
     bare = receipt[1].no_header and FileForm.of(str(recipe.input), recipe.format).kind in DELIMITED
     document = {"no_header": bare or None, "certificate_time": receipt[1].certificate_time}
-    return (recipe.without("header") if bare else recipe).changed(document)
-
-
-def _check(receipt: Receipt, mechanism: Private, recipe: Recipe) -> None:
-    """Raise if the receipt is of another mechanism than the form describes."""
-    document, released = receipt
-    facts = {
-        "ε =": (document.get("epsilon"), mechanism.epsilon),
-        "k =": (document.get("k"), mechanism.k),
-        "the distance": (document.get("distance"), mechanism.distance),
-        "the mechanism": (document.get("mechanism"), type(mechanism).__name__),
-    }
-    facts |= {f"the {name}": (getattr(released, name), getattr(recipe, name)) for name in _CHOICES}
-    for called, (said, given) in facts.items():
-        if said != given:
-            raise InvalidValue(f"the receipt says {called} {said}, and the settings say {given}: correct the settings")
-    if document.get("language") != receipts.language_hash(mechanism):
-        raise InvalidValue(
-            "the receipt is of a release in another language, with other words, symbols, or another order of them: "
-            "correct what could come out"
-        )
+    return recipe.changed(document)
 
 
 def _command(recipe: Recipe, question: str, confidence: float, has_receipt: bool) -> str:

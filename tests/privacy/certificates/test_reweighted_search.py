@@ -56,9 +56,9 @@ def test_a_large_system_does_not_wait_for_a_certificate_for_all_lengths(tmp_path
     """Few of its states are within reach; the certificate of the length is saved and proven again like any other."""
     language, path = dw.GridWorld(20, 20).by_states(), tmp_path / "certificates.json"
     made = dw.Exponential(language, 4.0, limits=UNLISTED)
-    assert 0.0 < made.certificate.seconds(6) < 1.0
+    assert 0.0 < max(made.certificate.seconds(6)) < 1.0
     own = made.certificate(6)
-    assert made.certificate.seconds(6) == 0.0
+    assert made.certificate.seconds(6) == (0.0, 0.0)
     assert (own.method, own.length, own.longest) == ("blocks, levelled", 6, None)
     assert own.c > 0.99 * 4.0
     made.certificate.save(path)

@@ -72,9 +72,12 @@ class Certifier(Value):
         """What a release of words of this length uses: certificate and weights, read together."""
         return self._certified(self._space.reach(length))
 
-    def seconds(self, length: int) -> float:
-        """About how many seconds the certificate for words of this length takes at most; 0 if it is quick or made."""
-        return 0.0
+    def seconds(self, length: int) -> tuple[float, float]:
+        """About how many seconds the certificate for words of this length takes, at least and at most.
+
+        Both are 0 if it is quick or made.
+        """
+        return 0.0, 0.0
 
     @property
     def complete(self) -> bool:

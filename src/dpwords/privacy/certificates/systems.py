@@ -109,15 +109,16 @@ class SystemCertifier(Certifier):
             return max(found, key=lambda each: each.c)
         return min(found, key=lambda each: (listed.mean_distance(each.c, each.method is Method.BALANCED), -each.c))
 
-    def seconds(self, length: int) -> float:
+    def seconds(self, length: int) -> tuple[float, float]:
         known = length in self._known or any(each.covers(length) for each in self._for_all)
         search = None if known or self._search is None or self._listed(length) is not None else self._search
         own = None if search is None else search.within(length)
         if search is None or own is None:
-            return 0.0
+            return 0.0, 0.0
         if not self._waits_for_all(own, length):
-            return own.first_seconds(length)
-        return math.fsum(search.seconds(detail, None) for _, detail in search.attempts(None))
+            return own.first_seconds(length), own.first_seconds(length)
+        found = [search.seconds(detail, None) for _, detail in search.attempts(None)]
+        return found[0], math.fsum(found)
 
     def _waits_for_all(self, own: ReweightedSearch, length: int) -> bool:
         """Whether words of this length wait for a certificate for all lengths: where it is quick, or their own is not.
