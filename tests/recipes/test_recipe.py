@@ -185,7 +185,7 @@ def test_files_stand_in_a_receipt_in_full_if_they_are_small(tmp_path: Path) -> N
     told = dw.Recipe(system=str(roads), start="a").for_receipt()
     assert told.document() == {
         "recipe": 1,
-        "system": {"name": "roads.json", "start": "a", "transitions": {"a": {"b": "b"}, "b": {"a": "a"}}},
+        "system": {"start": "a", "transitions": {"a": {"b": "b"}, "b": {"a": "a"}}},
         "words": "states",
     }
 
@@ -209,6 +209,50 @@ def test_large_files_stand_in_a_receipt_by_name_and_hash(tmp_path: Path, monkeyp
     file.write_text(file.read_text(encoding="utf-8") + "other\n", encoding="utf-8")
     with pytest.raises(dw.InvalidValue, match=r"many\.txt is not the file of the release"):
         told.located(tmp_path).language()
+
+
+@pytest.mark.parametrize(("side", "is_included"), [(60, True), (160, False)])
+def test_maps_with_many_walls_are_released_and_estimated(
+    side: int, is_included: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Walls of a small map stand in the receipt, and those of a large one by the hash of its file."""
+    monkeypatch.chdir(tmp_path)
+    world = Path("map.txt")
+    world.write_text(f"S{'.' * (side - 1)}\n" + f"{'#' * side}\n" * (side - 1), encoding="utf-8")
+    Path("words.csv").write_text("w\n" + "EEEE\n" * 50, encoding="utf-8")
+    files = ("--input", "words.csv", "--column", "w", "--output", "out.csv")
+    done = run("release", *files, "--system", "map.txt", "--epsilon", "4", "--mechanism", "online", "-q")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(Path("out.csv.receipt.json").read_text(encoding="utf-8"))["recipe"]
+    assert ("walls" in told) == is_included
+    if is_included:
+        world.unlink()
+    assert run("estimate", "--input", "out.csv", "--question", "frequencies").returncode == 0
+    if not is_included:
+        world.write_text(f"{world.read_text(encoding='utf-8')}{'.' * side}\n", encoding="utf-8")
+        assert "is not the file of the release" in refused("estimate", "--input", "out.csv", "--question", "visits")
+
+
+LARGE = {"start": "0", "transitions": {str(each): {"a": str(each + 1)} for each in range(LARGEST_INCLUDED // 16)}}
+
+
+def test_what_a_recipe_has_in_full_stays_so_in_a_receipt() -> None:
+    """There never was a file that could be found again."""
+    recipe = dw.Recipe(system=LARGE, epsilon=3)
+    assert len(recipe.to_json()) > LARGEST_INCLUDED
+    told = Recipe.from_json(recipe.for_receipt().to_json())
+    assert told.document()["system"] == LARGE
+    assert told.language().accepts("a" * 9)
+
+
+@pytest.mark.parametrize("system", [LARGE, {"name": "my\nroads.csv", "content": "source,target\na,b\nb,a\n"}])
+def test_code_says_which_file_has_to_be_there(system: dict[str, Any]) -> None:
+    """In a comment of one line, whatever the name is."""
+    recipe = dw.Recipe(system=system, epsilon=3)
+    name = repr(system.get("name", "system.json"))
+    comment = f"# {name} has to be here, with the content that the recipe has\n"
+    assert recipe.command().startswith(comment + "dpwords release --system ")
+    assert f"\n{comment}language = dw.from_" in recipe.python()
 
 
 @pytest.mark.parametrize(

@@ -71,13 +71,14 @@ table = pa.table({name: [row.get(name) for row in rows] for name in names})""",
 
 def command(recipe: Description, name: str = "release", more: Mapping[str, Any] | None = None) -> str:
     """The command of this name with the options of a recipe, on several lines; `more` are other options, which come
-    first. What came as a list, or as a system in JSON, is written to a file before.
+    first. What came as a list, or as a small system in JSON, is written to a file before; of other files whose content
+    the recipe has, a comment says that they have to be there.
     """
     files, options = _written(recipe)
     values = {**(more or {}), **{key: options[key] for key in sorted(options, key=_position)}}
     parts = [f"dpwords {name}"] + [_option(key, each) for key, value in values.items() for each in _each(value)]
     written = [f"printf '%s\\n' {' '.join(map(shlex.quote, lines))} > {shlex.quote(f)}" for f, lines in files.items()]
-    return "\n".join([*written, _folded([" ".join(parts[:2]), *parts[2:]])])
+    return "\n".join([*_needed_file(recipe), *written, _folded([" ".join(parts[:2]), *parts[2:]])])
 
 
 def _written(recipe: Description) -> tuple[dict[str, list[str]], dict[str, Any]]:
@@ -103,6 +104,14 @@ def _is_written_out(value: Any) -> TypeGuard[FileContent]:
     """Whether a value is a small system in JSON, which commands and code have in full; other files have to be there."""
     small = isinstance(value, FileContent) and len(value.content) <= _LONGEST_WRITTEN
     return small and PurePath(value.name).suffix.lower() == ".json"
+
+
+def _needed_file(recipe: Description) -> list[str]:
+    """A comment on the file of a system whose content the recipe has, and the code has not."""
+    value = recipe.system
+    if not isinstance(value, FileContent) or _is_written_out(value):
+        return []
+    return [f"# {value.name!r} has to be here, with the content that the recipe has"]
 
 
 def _position(key: str) -> tuple[int, int]:
@@ -176,7 +185,7 @@ def language_code(recipe: Description) -> list[str]:
         assert isinstance(plain, Lexicon)
         lines = [f"language = dw.Lexicon({[''.join(map(str, word)) for word in plain]!r})"]
     else:
-        lines = [f"language = {_system(recipe)}"]
+        lines = [*_needed_file(recipe), f"language = {_system(recipe)}"]
     for text in recipe.rules:
         name, arguments = rule_parts(text)
         if name == "re":

@@ -148,18 +148,16 @@ class Description(RecipeFields):
         return value.startswith("@") if key == "alphabet" else not value.startswith("grid:")
 
     def _included(self, key: str) -> dict[str, Any]:
-        """What stands for the content of a public file: all of it, or its name and hash if that is long."""
+        """What stands for the content of a public file: all of it, or its name and hash if it is long and on a disk."""
         from dpwords.recipes.languages import public_content
 
-        found = public_content(key, self.without_rules(), self._public[0])
-        value = getattr(self, key)
-        name = file_name(value if isinstance(value, FileContent) else getattr(value, "name", str(value)).lstrip("@"))
-        if len(json.dumps(found[key])) > LARGEST_INCLUDED:
-            return {key: NamedFile(name, hash_of(found[key]))}
-        if isinstance(found[key], dict):
-            found[key] = {"name": name, **found[key]}
+        plain, value = self.without_rules(), getattr(self, key)
+        found = public_content(key, plain, self._public[0])
+        if not isinstance(value, FileContent) and len(json.dumps(found)) > LARGEST_INCLUDED:
+            return {key: NamedFile(file_name(getattr(value, "name", str(value)).lstrip("@")), hash_of(found))}
+        states = {"words": "states"} if plain.symbols_are == "states" else {}
         idle = {"start": None, "action": None, "dot_symbols": None} if key == "system" else {}
-        return idle | found
+        return idle | found | states
 
     def closed(self, name: str) -> Self:
         """The recipe itself, if it reads no file; for recipes that come from elsewhere, in something of this name."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from dpwords.core.files import FileContent
 from dpwords.mechanisms import choice
-from dpwords.recipes.kinds import FLAG, SYSTEM, TEXT, TEXTS, WHOLE, FieldKind, NamedFile, list_of, number, one_of
+from dpwords.recipes.kinds import CELLS, FLAG, SYSTEM, TEXT, TEXTS, WHOLE, FieldKind, NamedFile, list_of, number, one_of
 from dpwords.recipes.table_formats import FORMATS
 
 WHERE = ("column", "columns", "case", "symbol", "order", "separator")  # the fields that say where words are in a table
@@ -81,8 +81,8 @@ class RecipeFields:
         "What the moves of a .dot file are, where edges are labelled 'input / output'.  [default: inputs if all labels "
         "have this form, otherwise labels]",
     )
-    walls: str | None = _language(TEXT, "Cells of a grid that no run enters: '2,3;4,5'.")
-    goal: str | None = _language(TEXT, "Where runs on a grid end: a cell '5,5', or several with ; between them.")
+    walls: str | None = _language(CELLS, "Cells of a grid that no run enters: '2,3;4,5'.")
+    goal: str | None = _language(CELLS, "Where runs on a grid end: a cell '5,5', or several with ; between them.")
     rules: Sequence[str] = _language(
         TEXTS,
         "Only words that satisfy a rule: contains:a, contains:a;b (one directly after the other), before:a;b, never:a, "

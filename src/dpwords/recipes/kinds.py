@@ -20,6 +20,8 @@ _MOST_TEXTS = 1_000  # rules
 UNPRINTABLE = re.compile("[\r\n\ud800-\udfff]")  # a line break, or a surrogate, which UTF-8 cannot encode
 HASH = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 _SHORT = {"type": "string", "maxLength": _LONGEST_TEXT}
+_LONGEST_CELLS = 14 * 10**6  # characters: every cell of the largest grid
+_SYSTEM_NAME = "system.json"  # that of a system which is written out without a name
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ def _system(name: str, value: Any) -> Any:
         if set(value) != {"name", "content"} or not isinstance(value["content"], str):
             raise InvalidValue(f"{named(name)} has a name and its content, both texts, and nothing else: correct it")
         return FileContent(_file_name(name, value["name"]), value["content"].encode("utf-8", "replace"))
-    called = _file_name(name, value.get("name", "system.json"))
+    called = _file_name(name, value.get("name", _SYSTEM_NAME))
     system = {key: each for key, each in value.items() if key != "name"}
     return FileContent(str(PurePath(called).with_suffix(".json")), json.dumps(system, ensure_ascii=False).encode())
 
@@ -127,7 +129,7 @@ def _system_document(value: Any) -> Any:
     text = value.content.decode("utf-8", "replace")
     if PurePath(value.name).suffix.lower() == ".json":
         try:
-            return {"name": value.name, **json.loads(text)}
+            return ({} if value.name == _SYSTEM_NAME else {"name": value.name}) | json.loads(text)
         except (ValueError, TypeError, RecursionError):
             pass  # damaged: its content shows it again
     return {"name": value.name, "content": text}
@@ -183,6 +185,9 @@ _TRANSITIONS = _object(
 )
 _CONTENT = _object(["name", "content"], name=_SHORT, content={"type": "string"})
 TEXT = FieldKind(_SHORT, _text)  # such as the name of a column
+CELLS = FieldKind(
+    {"type": "string", "maxLength": _LONGEST_CELLS}, lambda name, value: _text(name, value, _LONGEST_CELLS)
+)
 TEXTS = FieldKind({"type": "array", "maxItems": _MOST_TEXTS, "items": _SHORT}, _texts, list)
 FLAG = FieldKind({"type": "boolean"}, _flag)
 WHOLE = FieldKind({"type": "integer", "minimum": 1}, lambda name, value: whole_number(value, named(name), 1))
