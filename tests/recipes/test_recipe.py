@@ -6,11 +6,14 @@ import ast
 import json
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import click
 import jsonschema
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,7 +21,9 @@ from hypothesis import strategies as st
 import dpwords as dw
 from commands import refused, run
 from dpwords.cli.release import release
+from dpwords.frames.formats import FileForm
 from dpwords.frames.receipts import language_hash
+from dpwords.frames.streams import Input
 from dpwords.recipes.description import LARGEST_INCLUDED
 from dpwords.recipes.fields import DEFAULTS, FIELDS
 from dpwords.recipes.kinds import NamedFile
@@ -167,6 +172,63 @@ def test_what_a_receipt_tells_makes_an_equal_mechanism(values: dict[str, Any]) -
     assert "secret" not in told.to_json()
     assert told.column == "w"
     same_mechanism(recipe.mechanism(), told.mechanism())
+
+
+@pytest.mark.parametrize("output", ["b.parquet", "b.tsv", "b.csv", "b.jsonl", "b.csv.gz", "b.txt", "b.feather", "-"])
+@pytest.mark.parametrize("source", ["a.csv", "a.jsonl", "a.parquet"])
+def test_code_writes_the_format_of_the_output(
+    source: str, output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """As the command does: what comes out of the two is the same at a large ε."""
+    monkeypatch.chdir(tmp_path)
+    table = pa.table({"w": ["ab", "ba", "aab"]})
+    Path("a.csv").write_text("w\nab\nba\naab\n", encoding="utf-8")
+    Path("a.jsonl").write_text('{"w": "ab"}\n{"w": "ba"}\n{"w": "aab"}\n', encoding="utf-8")
+    pq.write_table(table, "a.parquet")
+    more = {"output_format": "csv"} if output == "-" else {}
+    recipe = Recipe.of({"alphabet": "ab", "epsilon": 300, "input": source, "column": "w", "output": output, **more})
+    exec(recipe.python(), {})
+    if output == "-":
+        sys.stdout.buffer.flush()
+        assert capfdbinary.readouterr().out == b"w\nab\nba\naab\n"
+        return
+    name = "out" + "".join(Path(output).suffixes)
+    Path("recipe.json").write_text(recipe.to_json(), encoding="utf-8")
+    assert run("release", "--recipe", "recipe.json", "--output", name, "-q").returncode == 0
+    found = [opened(file).to_pydict() for file in (output, name)]
+    assert found[0] == found[1]
+
+
+def opened(path: str) -> Any:
+    """The table in a file, as the program reads it."""
+    with Input(path) as source:
+        reader = FileForm.of(path).reader(source)
+        return pa.Table.from_batches(reader.batches(reader.schema.names))
+
+
+def test_code_refuses_the_words_that_the_command_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text("w\nNNNN\n", encoding="utf-8")
+    recipe = dw.Recipe(system="grid:3x3", edits="all", epsilon=4, input="a.csv", column="w", output="b.csv")
+    with pytest.raises(dw.NotInLanguage, match=r"row 1 has a word that is not in the language .*any_word=True"):
+        exec(recipe.python(), {})
+    exec(recipe.changed({"any_word": True}).python(), {})
+    assert Path("b.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"alphabet": "abc"}, "epsilon= is missing"),
+        ({"alphabet": "abc", "epsilon": 3, "report": "symbols", "k": 2}, "leave out k="),
+        ({"alphabet": "abc", "epsilon": 3, "any_word": True}, "leave out any_word="),
+    ],
+)
+def test_code_is_only_made_of_what_can_be_released(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(dw.InvalidValue, match=message):
+        Recipe.of(values).python()
+    with pytest.raises(dw.InvalidValue, match=message):
+        Recipe.of(values).mechanism()
 
 
 def same_mechanism(one: Any, other: Any) -> None:

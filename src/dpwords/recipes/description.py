@@ -243,18 +243,21 @@ class Description(RecipeFields):
         if self.mechanism_name == "best" and self.edits == "all":
             from dpwords.accuracy import best
 
-            return best(language, epsilon, self.k, length=None, distance="levenshtein")
-        return choice.mechanism(
-            language,
-            epsilon,
-            self.k,
-            cast(Any, self.edits),
-            self.mechanism_name,
-            self.utility,
-            self.alpha,
-            cast(Any, self.calibration),
-            limits,
-        )
+            made = best(language, epsilon, self.k, length=None, distance="levenshtein")
+        else:
+            made = choice.mechanism(
+                language,
+                epsilon,
+                self.k,
+                cast(Any, self.edits),
+                self.mechanism_name,
+                self.utility,
+                self.alpha,
+                cast(Any, self.calibration),
+                limits,
+            )
+        self.inside(made)  # raises
+        return made
 
     def limits(self, limits: Limits = LIMITS) -> Limits:
         """The limits, with the time for certificates that it has."""
