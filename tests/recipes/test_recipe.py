@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 import jsonschema
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -323,7 +324,11 @@ def test_code_says_which_file_has_to_be_there(system: dict[str, Any]) -> None:
         ("", "not valid JSON"),
         ("[1]", "not a JSON object"),
         ('{"alphabet": "ab", "alphabet": "abc"}', "has a key twice"),
-        ('{"epsilon": NaN}', "not valid JSON"),
+        ('{"epsilon": NaN}', "a number that is not finite or very long: correct it"),
+        ('{"epsilon": ' + "1" * 5_000 + "}", "a number that is not finite or very long: correct it"),
+        ('{"epsilon": 1e9}', r"epsilon= must be at most 1e\+06"),
+        ('{"budget": 1e9}', r"budget= must be at most 1e\+06"),
+        ('{"mechanism": "worst"}', "mechanism_name= must be one of best, exponential"),
         ('{"epsilon": 1e999}', "epsilon= must be a finite number above 0"),
         ('{"epsilon": "3"}', "epsilon= must be a finite number above 0"),
         ('{"epsilon": true}', "epsilon= must be a finite number above 0"),
@@ -348,6 +353,12 @@ def test_code_says_which_file_has_to_be_there(system: dict[str, Any]) -> None:
         ('{"header": true, "no_header": true}', "say the opposite"),
         ("[" * 100_000, "not valid JSON"),
         ('{"alphabet": ' + "[" * 100_000, "not valid JSON"),
+        ('{"alphabet": "a\\ud800"}', "alphabet= has half a character"),
+        ('{"alphabet": ["a\\ud800"]}', "which are lines of text"),
+        ('{"column": "\\ud800"}', "column= has half a character"),
+        ('{"system": {"start": "\\ud800", "transitions": {}}}', "system= must be written as in JSON, with UTF-8 texts"),
+        ('{"system": {"name": "a.csv", "content": "\\ud800"}}', "system= has half a character"),
+        ("release.json", "is not valid JSON: write an object {…}, or pass a Path to read a file"),
     ],
 )
 def test_hostile_recipes_are_refused_in_one_line(document: str, message: str, tmp_path: Path) -> None:
@@ -360,9 +371,51 @@ def test_hostile_recipes_are_refused_in_one_line(document: str, message: str, tm
     refused("release", "ab", "--recipe", str(file))
 
 
+def _nested(levels: int) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for _ in range(levels):
+        found = {"a": found}
+    return found
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"system": {"start": (0, 1), "transitions": {(0, 1): {"a": (0, 1)}}}},
+        {"system": {"start": "s", "transitions": {"s": {"a", "b"}}}},
+        {"system": {"start": object(), "transitions": {}}},
+        {"system": {"start": "s", "transitions": _nested(100_000)}},
+        {"system": np.array(["a", "b"])},
+        {"alphabet": np.array(["a", "b"])},
+        {"column": np.array(["a", "b"])},
+    ],
+    ids=["tuples", "sets", "objects", "levels", "system", "alphabet", "column"],
+)
+def test_values_that_are_no_json_are_refused_in_one_line(values: dict[str, Any]) -> None:
+    for make in (dw.Recipe.from_json, lambda given: dw.Recipe(**given)):
+        with pytest.raises(dw.InvalidValue, match=r"(system|alphabet|column)= must be"):
+            make(values)
+
+
+def test_files_are_also_paths() -> None:
+    found = dw.Recipe(alphabet=Path("acts.txt"), input=Path("in") / "a.csv", output=Path("b.csv"))
+    assert found == dw.Recipe(alphabet="@acts.txt", input="in/a.csv", output="b.csv")
+    for key in ("system", "lexicon"):
+        assert dw.Recipe.of({key: Path("a.txt")}) == dw.Recipe.of({key: "a.txt"})
+
+
+def test_remedies_are_written_as_python_takes_them() -> None:
+    with pytest.raises(dw.InvalidValue, match=r"write system='grid:15x15', or rules=\['never:…'\]"):
+        dw.Recipe(alphabet="ab", walls="1,1").language()
+    with pytest.raises(dw.InvalidValue, match=r"grid:ROWSxCOLUMNS, of 1 or more each.*write system='grid:15x15'"):
+        dw.Recipe(system="grid:0x3").language()
+    with pytest.raises(dw.InvalidValue, match=r"^\. cannot be read"):
+        dw.Recipe(alphabet="@.").language()
+
+
 @pytest.mark.parametrize("path", ["@/etc/passwd", "@x"])
 def test_what_comes_from_elsewhere_names_no_path(path: str) -> None:
-    with pytest.raises(dw.InvalidValue, match="the receipt must not name a path: alphabet= has to be written out"):
+    with pytest.raises(dw.InvalidValue, match=r"the receipt must not name a path: alphabet= has to be written out$"):
         dw.Recipe(alphabet=path).closed("the receipt")
     for key in ("system", "lexicon"):
         with pytest.raises(dw.InvalidValue, match="must not name a path"):

@@ -117,12 +117,12 @@ def _job(recipe: Recipe, mechanism: Private, inside: Language | None) -> Job:
     from dpwords.frames.receipts import path_of
     from dpwords.frames.requests import Request
 
-    target = recipe.output or STANDARD
+    target = str(recipe.output or STANDARD)
     for written in () if target == STANDARD else (Path(target), path_of(Path(target))):
         refuse_overwriting(written, recipe=recipe)
     formats, header = (recipe.format, recipe.output_format), not recipe.no_header
     request = Request.of(recipe, inside)
-    return Job(mechanism, recipe.input or STANDARD, target, *formats, request, recipe.for_receipt(), header)
+    return Job(mechanism, str(recipe.input or STANDARD), target, *formats, request, recipe.for_receipt(), header)
 
 
 def _refuse_what_has_no_effect(recipe: Recipe) -> None:

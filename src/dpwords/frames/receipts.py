@@ -152,8 +152,8 @@ def check_mechanism(document: Mapping[str, Any], mechanism: Private, recipe: Rec
     for name, value in expected.items():
         if document.get(name) != value:
             raise InvalidValue(
-                f"the receipt says that {_NAMES[name]} was {document.get(name)}, and its recipe or the options say "
-                f"{value}: leave out the options that differ, and take the receipt as it was written"
+                f"the receipt says that {_NAMES[name]} was {str(document.get(name))[:40]}, and its recipe or the "
+                f"options say {value}: leave out the options that differ, and take the receipt as it was written"
             )
     if document.get("language") != language_hash(mechanism):
         raise InvalidValue(

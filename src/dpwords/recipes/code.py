@@ -262,7 +262,7 @@ def files_code(recipe: Description) -> tuple[list[str], list[str], list[str]]:
         raise InvalidValue("code reads a table from a file: name one that is not standard input")
     source = str(recipe.input)
     old = form_of(source, recipe.format)
-    target, usual = recipe.output or output_name(source), recipe.format if recipe.output is None else None
+    target, usual = str(recipe.output or output_name(source)), recipe.format if recipe.output is None else None
     new = form_of(target, recipe.output_format or (old[0] if target == STANDARD else usual))
     imports, reading, _ = _file_code(*old, source, "rb", recipe.no_header)
     more, _, writing = _file_code(*new, target, "wb", recipe.no_header)

@@ -45,7 +45,7 @@ class Description(RecipeFields):
     def __post_init__(self) -> None:
         values = {key: getattr(self, attribute) for key, attribute in ATTRIBUTES.items()}
         for key, value in values.items():
-            if value is not None and not (value == DEFAULTS[key] and type(value) is type(DEFAULTS[key])):
+            if value is not None and not (type(value) is type(DEFAULTS[key]) and value == DEFAULTS[key]):
                 object.__setattr__(self, ATTRIBUTES[key], FIELDS[key].kind.checked(key, value))
         object.__setattr__(self, "given", self.given | self.values().keys())
         if self.budget is not None and self.split is None:
@@ -66,12 +66,14 @@ class Description(RecipeFields):
     @classmethod
     @within_memory()
     def from_json(cls, document: str | Mapping[str, Any] | os.PathLike[str], name: str = "the recipe") -> Self:
-        """From JSON: a text, the path of a file, or what `json.load` returns. Unknown fields are refused.
+        """From JSON: a text, a file as a `Path`, or what `json.load` returns. Unknown fields are refused.
 
         `name` is for messages. Cost: the size of the text; files that the recipe names are not read.
         """
         if isinstance(document, os.PathLike):
             name, document = file_name(document), read_text(document)
+        elif isinstance(document, str) and not document.lstrip().startswith(("{", "[")):
+            raise InvalidValue(f"{name} is not valid JSON: write an object {{…}}, or pass a Path to read a file")
         values = parsed(document, name) if isinstance(document, str) else document
         if not isinstance(values, Mapping) or not all(isinstance(key, str) for key in values):
             raise InvalidValue(f'{name} is not a JSON object of fields: write for example {{"alphabet": "a-z"}}')
@@ -163,7 +165,8 @@ class Description(RecipeFields):
         """The recipe itself, if it reads no file; for recipes that come from elsewhere, in something of this name."""
         for key in _PUBLIC:
             if isinstance(getattr(self, key), str) and self._is_file(key):
-                raise InvalidValue(f"{name} must not name a path: {named(key)} has to be written out, or be a grid")
+                grid = ", or be a grid" if key == "system" else ""
+                raise InvalidValue(f"{name} must not name a path: {named(key)} has to be written out{grid}")
         return self
 
     def located(self, folder: Path) -> Self:
@@ -283,8 +286,10 @@ def parsed(text: str, name: str) -> Any:
     """A JSON document in which no key is repeated, and no number is infinite or undefined."""
     try:
         return json.loads(text, object_pairs_hook=_without_repetition, parse_constant=_no_number)
-    except (ValueError, RecursionError):
-        raise InvalidValue(f"{name} is not valid JSON, or has a key twice: is it cut off?") from None
+    except (json.JSONDecodeError, RecursionError):
+        raise InvalidValue(f"{name} is not valid JSON: is it cut off?") from None
+    except ValueError:
+        raise InvalidValue(f"{name} has a key twice, or a number that is not finite or very long: correct it") from None
     except MemoryError:
         raise TooLarge(f"{name} is too large: describe less") from None
 
