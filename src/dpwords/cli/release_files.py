@@ -169,7 +169,7 @@ def _prepare_all(mechanism: Private, plan: Plan, certificates: Path | None) -> N
 def _report_contents(release: FileRelease, plan: Plan, recipe: Recipe) -> None:
     """What is in the file, what happens to its columns, and what people spend, for the owner of the data."""
     skipped = f", of which {plan.skipped:,} are not in the language and left out" if plan.skipped else ""
-    note(f"{plan.rows:,} {plan.release.row}s{skipped}")
+    note(f"{_number_of_rows(plan)}{skipped}")
     if recipe.columns is not None:
         first, *others = release.word_columns
         where = f"{len(others) + 1} columns, from {first} to {others[-1]}" if others else f"one column, {first}"
@@ -220,6 +220,10 @@ def _some_length(language: Language) -> int:
     return next((each for each in (*range(_EXAMPLE, 0, -1), *range(_EXAMPLE, 64)) if language.count(each)), 0)
 
 
+def _number_of_rows(plan: Plan) -> str:
+    return f"{plan.rows:,} {plan.release.row}{'' if plan.rows == 1 else 's'}"
+
+
 def _listed(names: Sequence[str]) -> str:
     """Some names, the last ones only counted if there are many."""
     return ", ".join(names) if len(names) <= _SHOWN else f"{', '.join(names[:_SHOWN])} and {len(names) - _SHOWN} more"
@@ -227,7 +231,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _report_after(release: FileRelease, plan: Plan, seconds: float) -> None:
     rows, rate = f"{plan.release.row}s", plan.rows / max(seconds, 1e-9)
-    note(f"{plan.rows:,} {rows} in {seconds:.1f} s" + (f", {rate:,.0f} {rows}/s" if rate >= _WORTH_TELLING else ""))
+    note(f"{_number_of_rows(plan)} in {seconds:.1f} s" + (f", {rate:,.0f} {rows}/s" if rate >= _WORTH_TELLING else ""))
     if release.receipt is not None:
         note(f"the receipt is in {release.receipt.name}")
     elif not release.target_is_text:
