@@ -201,8 +201,7 @@ def accuracy(
     for one, make in product(epsilon, makers.values()):
         quietly(make, one)  # raises what it has to raise before anything is printed
     words = f"for words of length {length}, k = {k}"
-    title = f"expected distance {words}"
-    changes = f"at most {at_most} change{'' if at_most == 1 else 's'}"
+    title, changes = f"expected distance {words}", f"at most {at_most} change{'' if at_most == 1 else 's'}"
     compared = frozenset(contest if len(contest) > 1 or edits == "all" else makers)  # edits made are not distances
     table = AccuracyTable(tuple(makers), compared, Terminal.of_output())
     waiting = [f"{title} (and probability of {changes})", *table.head()] if epsilon else []
@@ -223,9 +222,8 @@ def accuracy(
                 announced = _announced(make, name, say)
                 found_least = measured.least_epsilon(announced, target, length, lowest)
                 least[name] = 0.0 if found_least == lowest and edits == "substitutions" else found_least
-        aim = _aim(target, changes)
-        waiting += [aim] if epsilon else [f"{aim}, {words}", *table.head()]
-        waiting += table.epsilons(least)
+        aim = [_aim(target, changes)] if epsilon else [f"{_aim(target, changes)}, {words}", *table.head()]
+        waiting += [*aim, *table.epsilons(least)]
         if 0.0 in least.values():
             waiting.append("(any: even an output that does not depend on the word reaches it)")
     if len(compared) > 1 and (epsilon or 0.0 not in least.values()):
