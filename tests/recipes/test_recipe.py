@@ -2,75 +2,25 @@
 
 from __future__ import annotations
 
-import ast
 import json
-import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 import jsonschema
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given
 
 import dpwords as dw
 from commands import refused, run
+from described import EVERY, LARGE, RECIPES, same_mechanism
 from dpwords.cli.release import release
-from dpwords.frames.formats import FileForm
-from dpwords.frames.receipts import language_hash
-from dpwords.frames.streams import Input
 from dpwords.recipes.description import LARGEST_INCLUDED
 from dpwords.recipes.fields import DEFAULTS, FIELDS
 from dpwords.recipes.kinds import NamedFile
 from dpwords.recipes.recipe import Recipe
 from dpwords.recipes.schema import recipe_schema
-
-SYSTEM = {"start": "s", "transitions": {"s": {"a": "t"}, "t": {"b": "s", "a": "t"}}}
-NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=12)
-SYMBOLS = st.lists(NAMES.filter(lambda text: not set(text) & set("\r\n")), min_size=1, max_size=4, unique=True)
-PROMISES = st.fixed_dictionaries(
-    {"epsilon": st.floats(0.1, 20)},
-    optional={
-        "k": st.integers(1, 5),
-        "certificate_time": st.floats(0, 100),
-        "alpha": st.floats(0.5, 3),
-        "utility": st.sampled_from(["best", "inverse", "linear"]),
-        "calibration": st.sampled_from(["tight", "textbook"]),
-        "mechanism": st.sampled_from(["best", "exponential", "online", "channel"]),
-        "edits": st.sampled_from(["substitutions", "all"]),
-        "any_word": st.booleans(),
-    },
-)
-LANGUAGES = st.one_of(
-    st.fixed_dictionaries({"alphabet": st.one_of(NAMES, SYMBOLS)}, optional={"rules": st.lists(NAMES, max_size=3)}),
-    st.fixed_dictionaries(
-        {"system": st.just("grid:3x3")},
-        optional={"words": st.sampled_from(["moves", "states"]), "walls": st.just("1,1"), "goal": NAMES},
-    ),
-)
-TABLES = st.fixed_dictionaries(
-    {},
-    optional={
-        "input": NAMES,
-        "output": NAMES,
-        "format": st.sampled_from(["csv", "parquet"]),
-        "column": NAMES,
-        "separator": NAMES,
-        "by": NAMES,
-        "budget": st.floats(0.5, 50),
-        "split": st.sampled_from(["equal", "first"]),
-        "invalid": st.sampled_from(["fail", "skip"]),
-        "drop_others": st.booleans(),
-        "no_header": st.booleans(),
-    },
-)
-RECIPES = st.builds(lambda *parts: {k: v for part in parts for k, v in part.items()}, LANGUAGES, PROMISES, TABLES)
 
 
 @given(RECIPES)
@@ -83,89 +33,6 @@ def test_json_and_back(values: dict[str, Any]) -> None:
     jsonschema.validate(json.loads(recipe.to_json()), recipe_schema())
 
 
-@given(RECIPES)
-def test_a_command_says_the_same_whatever_the_names_are(values: dict[str, Any]) -> None:
-    """What a shell makes of the command, the command line reads as the same recipe."""
-    recipe = Recipe.of(values)
-    written = recipe.command()
-    if isinstance(recipe.alphabet, tuple):
-        first, _, written = written.partition("> symbols.txt\n")
-        printf, form, *symbols = shlex.split(first)
-        assert (printf, form, tuple(symbols)) == ("printf", "%s\\n", recipe.alphabet)
-    program, name, *arguments = shlex.split(written)
-    assert (program, name) == ("dpwords", "release")
-    context = release.make_context("release", arguments)
-    found = {key: context.params[key] for key in FIELDS if context.params[key] not in (None, ())}
-    if isinstance(recipe.alphabet, tuple):
-        assert found["alphabet"] == "@symbols.txt"
-        found["alphabet"] = recipe.alphabet
-    assert Recipe.of(found) == recipe
-
-
-@settings(max_examples=20)
-@given(st.lists(NAMES, min_size=1, max_size=3))
-def test_a_shell_reads_hostile_names_as_they_are(names: list[str]) -> None:
-    """`shlex` reads as a shell does; this asks one."""
-    recipe = Recipe(alphabet="ab", epsilon=1, column=names[0], by=names[-1])
-    echoed = recipe.command().replace("dpwords release", "printf '%s\\0'", 1)
-    done = subprocess.run(["sh", "-c", echoed], capture_output=True, check=True)
-    words = done.stdout.decode().split("\0")
-    assert words == ["--column", names[0], "--alphabet", "ab", "--epsilon", "1", "--by", names[-1], ""]
-
-
-@given(RECIPES.filter(lambda values: "rules" not in values and "goal" not in values))
-def test_code_is_harmless_whatever_the_names_are(values: dict[str, Any]) -> None:
-    """It is one assignment after the other of calls of ours, and all that users have typed are literals."""
-    recipe = Recipe.of(values)
-    try:
-        tree = ast.parse(recipe.python())
-    except dw.DPWordsError:
-        return
-    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-        owner = ast.unparse(call.func).split("(")[0].split(".")[0]
-        assert owner in OWNERS, owner
-    told = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
-    for name in ("column", "by", "input"):
-        if name in values and recipe.input is not None:
-            assert values[name] in told
-
-
-OWNERS = {"dw", "pd", "pq", "pa", "str", "private", "Limits"}  # of what code calls
-
-
-EVERY = [
-    {"alphabet": "a-c"},
-    {"alphabet": ["pay", "ship it", "x'\"\\"], "rules": ["contains:pay"]},
-    {"alphabet": "ab", "k": 2, "utility": "inverse", "alpha": 2.0, "calibration": "textbook"},
-    {"alphabet": "ab", "edits": "all"},
-    {"system": "grid:3x3"},
-    {"system": "grid:3x3@any", "words": "states", "walls": "1,1", "rules": ["re:(0,0|0,1|0,2)*"]},
-    {"system": "grid:3x3", "mechanism": "online", "goal": "2,2;0,1"},
-    {"system": "grid:3x3", "edits": "all", "any_word": True},
-    {"system": SYSTEM, "words": "states"},
-    {"system": SYSTEM, "mechanism": "exponential", "utility": "linear"},
-    {"system": {"name": "roads.csv", "content": "source,target\na,b\nb,a\nb,b\n"}, "start": "a"},
-    {"system": {"name": "map.txt", "content": "S..\n.#G\n"}},
-    {"lexicon": ["bern", "basel", "rome"]},
-    {"lexicon": ["bern", "basel", "rome"], "edits": "all"},
-    {"system": "grid:3x3", "words": "states", "report": "visits"},
-    {"alphabet": "abc", "report": "symbols"},
-    {"system": "grid:2x2", "words": "states", "mechanism": "exponential", "certificate_time": 0},
-    {"system": "grid:2x2", "words": "states", "certificate_time": 0},
-]
-
-
-@pytest.mark.parametrize("values", EVERY, ids=str)
-def test_code_makes_an_equal_mechanism(values: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    if isinstance(values.get("system"), dict) and "content" in values["system"]:
-        Path(values["system"]["name"]).write_text(values["system"]["content"], encoding="utf-8")
-    recipe = Recipe.of(values | {"epsilon": 4})
-    made: dict[str, Any] = {}
-    exec(recipe.python(), made)
-    same_mechanism(recipe.mechanism(), made["mechanism"])
-
-
 @pytest.mark.parametrize("values", EVERY, ids=str)
 def test_what_a_receipt_tells_makes_an_equal_mechanism(values: dict[str, Any]) -> None:
     recipe = Recipe.of(values | {"epsilon": 4, "input": "secret/in.csv", "output": "secret/out.csv", "column": "w"})
@@ -173,71 +40,6 @@ def test_what_a_receipt_tells_makes_an_equal_mechanism(values: dict[str, Any]) -
     assert "secret" not in told.to_json()
     assert told.column == "w"
     same_mechanism(recipe.mechanism(), told.mechanism())
-
-
-@pytest.mark.parametrize("output", ["b.parquet", "b.tsv", "b.csv", "b.jsonl", "b.csv.gz", "b.txt", "b.feather", "-"])
-@pytest.mark.parametrize("source", ["a.csv", "a.jsonl", "a.parquet"])
-def test_code_writes_the_format_of_the_output(
-    source: str, output: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
-    """As the command does: what comes out of the two is the same at a large ε."""
-    monkeypatch.chdir(tmp_path)
-    table = pa.table({"w": ["ab", "ba", "aab"]})
-    Path("a.csv").write_text("w\nab\nba\naab\n", encoding="utf-8")
-    Path("a.jsonl").write_text('{"w": "ab"}\n{"w": "ba"}\n{"w": "aab"}\n', encoding="utf-8")
-    pq.write_table(table, "a.parquet")
-    more = {"output_format": "csv"} if output == "-" else {}
-    recipe = Recipe.of({"alphabet": "ab", "epsilon": 300, "input": source, "column": "w", "output": output, **more})
-    exec(recipe.python(), {})
-    if output == "-":
-        sys.stdout.buffer.flush()
-        assert capfdbinary.readouterr().out == b"w\nab\nba\naab\n"
-        return
-    name = "out" + "".join(Path(output).suffixes)
-    Path("recipe.json").write_text(recipe.to_json(), encoding="utf-8")
-    assert run("release", "--recipe", "recipe.json", "--output", name, "-q").returncode == 0
-    found = [opened(file).to_pydict() for file in (output, name)]
-    assert found[0] == found[1]
-
-
-def opened(path: str) -> Any:
-    """The table in a file, as the program reads it."""
-    with Input(path) as source:
-        reader = FileForm.of(path).reader(source)
-        return pa.Table.from_batches(reader.batches(reader.schema.names))
-
-
-def test_code_refuses_the_words_that_the_command_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("a.csv").write_text("w\nNNNN\n", encoding="utf-8")
-    recipe = dw.Recipe(system="grid:3x3", edits="all", epsilon=4, input="a.csv", column="w", output="b.csv")
-    with pytest.raises(dw.NotInLanguage, match=r"row 1 has a word that is not in the language .*any_word=True"):
-        exec(recipe.python(), {})
-    exec(recipe.changed({"any_word": True}).python(), {})
-    assert Path("b.csv").exists()
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"alphabet": "abc"}, "epsilon= is missing"),
-        ({"alphabet": "abc", "epsilon": 3, "report": "symbols", "k": 2}, "leave out k="),
-        ({"alphabet": "abc", "epsilon": 3, "any_word": True}, "leave out any_word="),
-    ],
-)
-def test_code_is_only_made_of_what_can_be_released(values: dict[str, Any], message: str) -> None:
-    with pytest.raises(dw.InvalidValue, match=message):
-        Recipe.of(values).python()
-    with pytest.raises(dw.InvalidValue, match=message):
-        Recipe.of(values).mechanism()
-
-
-def same_mechanism(one: Any, other: Any) -> None:
-    length = next(length for length in (4, 3, 5) if one.language.count(length))
-    assert type(one) is type(other)
-    assert language_hash(one) == language_hash(other)
-    assert one.guarantee == other.guarantee
-    assert one.parameters(length) == other.parameters(length)
 
 
 def test_files_stand_in_a_receipt_in_full_if_they_are_small(tmp_path: Path) -> None:
@@ -296,9 +98,6 @@ def test_maps_with_many_walls_are_released_and_estimated(
         assert "is not the file of the release" in refused("estimate", "--input", "out.csv", "--question", "visits")
 
 
-LARGE = {"start": "0", "transitions": {str(each): {"a": str(each + 1)} for each in range(LARGEST_INCLUDED // 16)}}
-
-
 def test_what_a_recipe_has_in_full_stays_so_in_a_receipt() -> None:
     """There never was a file that could be found again."""
     recipe = dw.Recipe(system=LARGE, epsilon=3)
@@ -306,16 +105,6 @@ def test_what_a_recipe_has_in_full_stays_so_in_a_receipt() -> None:
     told = Recipe.from_json(recipe.for_receipt().to_json())
     assert told.document()["system"] == LARGE
     assert told.language().accepts("a" * 9)
-
-
-@pytest.mark.parametrize("system", [LARGE, {"name": "my\nroads.csv", "content": "source,target\na,b\nb,a\n"}])
-def test_code_says_which_file_has_to_be_there(system: dict[str, Any]) -> None:
-    """In a comment of one line, whatever the name is."""
-    recipe = dw.Recipe(system=system, epsilon=3)
-    name = repr(system.get("name", "system.json"))
-    comment = f"# {name} has to be here, with the content that the recipe has\n"
-    assert recipe.command().startswith(comment + "dpwords release --system ")
-    assert f"\n{comment}language = dw.from_" in recipe.python()
 
 
 @pytest.mark.parametrize(

@@ -78,9 +78,8 @@ def release(
     from dpwords.frames import whole
     from dpwords.frames.requests import Request
 
-    inside = None if any_word else getattr(mechanism, "projected_onto", None)
     where = (column, columns, case, symbol, order, separator)
-    request = Request(*where, id, by, budget, split, invalid, drop_others, inside=inside)
+    request = Request(*where, id, by, budget, split, invalid, drop_others, any_word=any_word)
     return whole.release(mechanism, table, request, key, ledger)
 
 

@@ -66,7 +66,9 @@ def words(mechanism: Private, table: Any, request: Request) -> Ragged:
 
 
 def _words(mechanism: Private, source: TableAdapter, request: Request, key: bytes | None) -> WordTable:
-    if source.bare and request != Request(separator=request.separator, invalid=request.invalid):
+    if source.bare and request != Request(
+        separator=request.separator, invalid=request.invalid, any_word=request.any_word
+    ):
         raise _bare()
     reader = ArrowRows(source.arrow(request.needed(source.names)))
     return WordTable.of(reader, request, mechanism, key, source.declares)
