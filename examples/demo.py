@@ -82,7 +82,7 @@ def word() -> None:
         at = dw.Exponential(dw.Words("abcdefghijklmnopqrstuvwxyz0123456789 "), epsilon).given(TITLE)
         expected(epsilon, at, len(TITLE), "letters")
         for released in at.simulate(DRAWS):
-            show("released", by_place(TITLE, released))
+            show("released", by_position(TITLE, released))
 
 
 def plan() -> None:
@@ -207,7 +207,7 @@ def expected(epsilon: float, at: Any, length: int, what: str) -> None:
     console.print(f"\n  ε = {epsilon:g}: {changes}; in {chance} of 100 draws, nothing does\n")
 
 
-def by_place(private: Sequence[str], released: Sequence[str]) -> Marked:
+def by_position(private: Sequence[str], released: Sequence[str]) -> Marked:
     """The released symbols, with a ^ below those that differ from the private ones."""
     return [(other, " " if own == other else "^") for own, other in zip(private, released, strict=True)]
 
@@ -241,7 +241,7 @@ def on_maps(world: dw.GridWorld, private: str, runs: Sequence[str], places: dict
     """Runs on maps side by side, with the moves below them, marked where they differ from the private run."""
     wide = 2 * world.columns
     maps = [map_of(world, private, run, places or {}) for run in runs]
-    moves = [lines_of(by_place(private, run)) for run in runs]
+    moves = [lines_of(by_position(private, run)) for run in runs]
     below = [[Text(" ").append_text(symbols) for symbols, _ in moves]]
     if runs != [private]:
         below.append([Text(" " + (marks if marks.strip() else UNCHANGED)) for _, marks in moves])

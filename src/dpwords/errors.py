@@ -34,9 +34,11 @@ def named(name: str, value: str | int | None = None) -> str:
 
 def as_argument(name: str, value: str | None) -> str:
     """A parameter as Python code has it."""
+    argument = "mechanism_name" if name == "mechanism" else name  # in Python, `mechanism` is a method of recipes
     if value is None:
-        return f"{name}="
-    return f"{name}={value if value == 'True' or value.isdecimal() else repr(value)}"
+        return f"{argument}="
+    code = value if value == "True" or value.isdecimal() else repr(value)
+    return f"{argument}=[{code}]" if name == "rules" else f"{argument}={code}"
 
 
 def rendered(message: str, write: Callable[[str, str | None], str] = as_argument) -> str:

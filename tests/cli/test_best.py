@@ -140,15 +140,16 @@ def test_accuracy_finds_epsilon_for_a_probability() -> None:
     done = run("accuracy", *options)
     assert done.returncode == 0
     lines = done.stdout.splitlines()
-    assert lines[2] == "least ε for a probability of 0.8 of at most 0 changes"
-    found = [float(cell.rstrip("*")) for cell in lines[3].split()]
-    assert lines[3].split()[found.index(min(found))].endswith("*")
+    assert lines[0] == "least ε for a probability of 0.8 of at most 0 changes, for words of length 4, k = 1"
+    assert lines[1].split()[:2] == ["ε", "tight"]  # the only header, of the row below it
+    found = [float(cell.rstrip("*")) for cell in lines[2].split()]
+    assert lines[2].split()[found.index(min(found))].endswith("*")
     for make, epsilon in zip(offers(dw.GridWorld(3, 3), 1).values(), found, strict=True):
         assert make(epsilon * 1.001).distance_distribution(length=4)[0] >= 0.8
         assert make(epsilon * 0.997).distance_distribution(length=4)[0] < 0.8
     both = run("accuracy", *options, "--target-distance", "0.1").stdout.splitlines()
-    assert both[2] == "least ε for an expected distance of 0.1 and a probability of 0.8 of at most 0 changes"
-    assert all(float(b.rstrip("*")) >= a for a, b in zip(found, both[3].split(), strict=True))
+    assert both[0].startswith("least ε for an expected distance of 0.1 and a probability of 0.8 of at most 0 changes, ")
+    assert all(float(b.rstrip("*")) >= a for a, b in zip(found, both[2].split(), strict=True))
 
 
 def test_accuracy_refuses_bad_targets_and_writes_nothing() -> None:

@@ -221,7 +221,7 @@ def test_accuracy_before_any_data() -> None:
 def test_accuracy_finds_epsilon_and_draws(tmp_path: Path) -> None:
     done = run("accuracy", "--alphabet", "name:dna", "--length", "20", "--target-distance", "1")
     assert done.returncode == 0
-    assert float(done.stdout.splitlines()[3].split()[0].rstrip("*")) == pytest.approx(math.log(57), rel=2e-3)
+    assert float(done.stdout.splitlines()[2].split()[0].rstrip("*")) == pytest.approx(math.log(57), rel=2e-3)
     picture = tmp_path / "accuracy.svg"
     done = run("accuracy", "--alphabet", "ab", "--length", "4", "-e", "2,1", "--plot", str(picture))
     assert done.returncode == 0

@@ -38,3 +38,4 @@ def test_options_stand_under_headings() -> None:
     assert "--mechanism" in under["Privacy and accuracy"]
     assert "--input" in under["Tables of words"]
     assert "--quiet" in under["Options"]
+    assert "[WORD]" not in under["Options"]  # which is no option

@@ -30,6 +30,14 @@ def source(tmp_path: Path) -> str:
     return str(tmp_path / "in.csv")
 
 
+def test_a_single_row_is_one_row(tmp_path: Path) -> None:
+    file = tmp_path / "one.csv"
+    file.write_text("w\nacgt\n", encoding="utf-8")
+    said = run("release", "--input", str(file), "--column", "w", *DNA).stderr
+    assert "dpwords: 1 row\n" in said
+    assert "dpwords: 1 row in " in said
+
+
 def test_files_with_a_summary_before_and_a_report_after(source: str, tmp_path: Path) -> None:
     target = tmp_path / "out.csv"
     done = run("release", "--input", source, "--column", "w", *DNA, "--by", "user", "--output", str(target))

@@ -84,6 +84,7 @@ def test_events_are_answered_in_one_row_for_each_case(tmp_path: Path) -> None:
     assert rows_of(target) == [{"c": "1", "act": ["a"]}, {"c": "2", "act": ["b"]}]
     flat = refused("release", *log, "--report", "symbols", "-e", "200", "--output", str(tmp_path / "out.csv"))
     assert "a column of CSV cannot hold lists" in flat
+    assert "or, if it has neither words nor answers, use --drop-others" in flat
 
 
 def test_text_stays_text(tmp_path: Path) -> None:

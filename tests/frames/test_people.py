@@ -217,7 +217,7 @@ def test_what_is_refused() -> None:
         dw.frames.release(mechanism, TABLE, "word", by="user", budget=0.5, split="first")
     with pytest.raises(dw.InvalidValue, match=r"split is 'equal', .*, or 'first'"):
         dw.frames.release(mechanism, TABLE, "word", by="user", budget=3.0, split="last")  # type: ignore[arg-type]
-    with pytest.raises(dw.InvalidValue, match=r"budget must be a finite number above 0: pass for example budget=10\.0"):
+    with pytest.raises(dw.InvalidValue, match="budget= must be a finite number above 0: pass for example budget=10"):
         dw.frames.release(mechanism, TABLE, "word", by="user", budget=-1.0)
 
 

@@ -75,7 +75,7 @@ def test_errors_do_not_tell_which_word_it_was() -> None:
 
 @pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, "abc", None, True, 1e9, 1j])
 def test_bad_epsilon_is_refused(epsilon: Any) -> None:
-    with pytest.raises(dw.InvalidValue, match="epsilon must be"):
+    with pytest.raises(dw.InvalidValue, match="epsilon= must be"):
         dw.Exponential(dw.Words("ab"), epsilon)
 
 

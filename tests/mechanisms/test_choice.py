@@ -153,7 +153,7 @@ def test_bad_arguments_are_refused_in_one_line() -> None:
         dw.best("abc", 1.0)  # type: ignore[arg-type]
     with pytest.raises(dw.InvalidValue, match="length must be a whole number"):
         dw.best(STATES, 1.0, length=0)
-    with pytest.raises(dw.InvalidValue, match="epsilon must be"):
+    with pytest.raises(dw.InvalidValue, match="epsilon= must be"):
         dw.best(STATES, 0.0)
     with pytest.raises(dw.InvalidValue, match="no word of length 2"):
         dw.best(dw.TransitionSystem({"s": {"a": "end"}}, start="s"), 1.0, length=2)

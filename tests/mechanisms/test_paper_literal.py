@@ -81,7 +81,7 @@ def test_it_is_never_called_private() -> None:
     assert isinstance(literal.perturb(["a", "b"]), list)
     assert isinstance(literal.seeded(1).guarantee, dw.NotPrivate)
     assert "PaperLiteral" in repr(literal)
-    with pytest.raises(dw.InvalidValue, match="epsilon must be a finite number 0 or more"):
+    with pytest.raises(dw.InvalidValue, match="epsilon= must be a finite number 0 or more"):
         dw.PaperLiteral(dw.Words("abc"), -0.5)
     with pytest.raises(dw.InvalidValue, match="k is at most the word's length"):
         dw.PaperLiteral(dw.Words("abc"), 1.0, k=3).guarantee.true_epsilon(2)

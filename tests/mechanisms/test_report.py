@@ -278,7 +278,7 @@ def test_it_is_charged_like_any_other(tmp_path: Any) -> None:
         (lambda: dw.Report(dw.Words("ab"), 1.0), "this language has none: ask for 'symbols'"),
         (lambda: dw.Report(dw.Words("a"), 1.0, "symbols"), "fewer than two possible answers"),
         (lambda: dw.Report(dw.Words("ab"), 1.0, "positions"), "question is one of 'visits', 'transitions', 'symbols'"),  # type: ignore[arg-type]
-        (lambda: dw.Report(dw.Words("ab"), 0.0, "symbols"), "epsilon must be a finite number above 0"),
+        (lambda: dw.Report(dw.Words("ab"), 0.0, "symbols"), "epsilon= must be a finite number above 0"),
         (lambda: dw.Report(dw.Words("ab"), 1e-16, "symbols"), "no larger than what rounding may cost"),
         (lambda: dw.Report(dw.Words("ab"), 2.0**-49, "symbols"), "no larger than what rounding may cost"),
         (lambda: dw.Report(dw.Words("ab"), 1.0, "symbols").like(k=2), "leave out k"),

@@ -106,7 +106,7 @@ def test_graph_files(tmp_path: Path) -> None:
         (("ab", None, "states"), "belong to system="),
         ((None, "grid:2"), "a grid is written"),
         ((None, "grid:2x2@x"), "a grid is written"),
-        ((None, "grid:0x2"), "rows must be a whole number"),
+        ((None, "grid:0x2"), "of 1 or more each, or with a start"),
         ((None, "grid:2x2", None, "0,0"), "a grid takes no start=, action= or dot_symbols="),
         ((None, "system.json", None, "s0"), r"start= has no effect on a \.json file: leave it out"),
         ((None, "map.txt", None, "0,0"), r"start= has no effect on a \.txt file: leave it out"),

@@ -236,7 +236,7 @@ def test_a_system_from_a_file_and_a_release_that_is_cancelled(data: Any) -> None
     assert data.locator("#data-released").is_hidden()
     assert data.locator("#data-count").inner_text().startswith("Each release")
     data.get_by_role("button", name="Forget the file").click()
-    data.locator("#data-summary", has_text="places are changed, on average").wait_for()
+    data.locator("#data-summary", has_text="positions are changed, on average").wait_for()
 
 
 def test_the_address_brings_the_public_settings_back(page: Any, address: str) -> None:

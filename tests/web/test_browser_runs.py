@@ -64,7 +64,7 @@ def test_the_view_opens_with_releases_and_keeps_the_run_out_of_the_address(page:
     assert set(word) <= set("NESW")
     assert page.locator("#runs-board .run-same, #runs-board .run-changed").count() >= 12
     assert page.locator("#runs-mechanisms .badge").count() == 1
-    assert "of two runs that differ in up to 2 places" in page.locator("#runs-promise").inner_text()
+    assert "of two runs that differ in up to 2 positions" in page.locator("#runs-promise").inner_text()
     view(page).get_by_label("k, positions that one secret may touch").fill("1")
     page.locator("#runs-promise", has_text="k = 1 is about no two runs").wait_for()
     view(page).get_by_label("k, positions that one secret may touch").fill("0")

@@ -159,7 +159,8 @@ def test_a_receipt_of_a_system(described: dict[str, Any], word: str) -> None:
     told = {key: value for key, value in found.items() if key not in ("recipe", "epsilon", "column")}
     if word == "ba":  # of the file, its content is in the receipt
         system = told["system"]
-        assert (system["name"], system["start"], set(system["transitions"])) == ("roads.json", "a", {"a", "b"})
+        assert system.keys() == {"start", "transitions"}
+        assert (system["start"], set(system["transitions"])) == ("a", {"a", "b"})
         assert told["words"] == "states"
     else:
         assert told == described

@@ -154,22 +154,22 @@ def test_random_runs() -> None:
 
 
 def test_the_promise_in_words() -> None:
-    wanted = r"of two runs that differ in 1 place, .* at most e\^2 = 7.39 times as likely .* at most 88.1% sure"
+    wanted = r"of two runs that differ in 1 position, .* at most e\^2 = 7.39 times as likely .* at most 88.1% sure"
     for result in answer(asked()).values():  # 7.389 = e², and 0.881 = 7.389 / 8.389
         assert re.match(wanted, result["promise"])
 
 
 def test_the_promise_is_about_runs_that_there_are() -> None:
-    """With a goal, runs of moves have the same number of each move but for pairs: no two differ in one place only."""
+    """With a goal, runs of moves have the same number of each move but for pairs: none differ in one position."""
     goal = SMALL | {"goal": "2,2"}
     ends = [word for word in EVERY if (walked(word) or [])[-1] == (2, 2)]
     nearest = min(differing(one, other) for one, other in itertools.combinations(ends, 2))
     assert nearest == 4  # around the wall, on one side or the other
     for result in answer(asked(goal)).values():  # 99.97% = e^8 / (1 + e^8)
-        assert "differ in fewer than 4 places, so k = 1 is about no two runs: take k = 4. As it is" in result["promise"]
+        assert "differ in fewer than 4 positions, so k = 1 is about no two runs: take k = 4." in result["promise"]
         assert "at most e^8 = 2,981 times as likely" in result["promise"]
     for result in answer(asked(goal, k=4)).values():
-        assert result["promise"].startswith("of two runs that differ in up to 4 places, any output is at most e^2")
+        assert result["promise"].startswith("of two runs that differ in up to 4 positions, any output is at most e^2")
 
 
 def test_a_single_run_is_not_hidden_at_all() -> None:
@@ -186,7 +186,7 @@ def test_an_epsilon_that_hides_little(epsilon: float, little: bool) -> None:
 
 def test_k_beyond_one() -> None:
     found = answer(asked(k=2))["textbook"]
-    assert found["promise"].startswith("of two runs that differ in up to 2 places, ")
+    assert found["promise"].startswith("of two runs that differ in up to 2 positions, ")
     assert found["unchanged"] == pytest.approx(law(tuple(RUN), 0.5, EVERY)[tuple(RUN)], abs=1e-6)
 
 

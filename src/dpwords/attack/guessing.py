@@ -262,7 +262,7 @@ def posterior(
 
     >>> import dpwords as dw
     >>> known = dw.attack.posterior(["abb", "aab"], dw.Exponential(dw.Words("ab"), epsilon=1))
-    >>> known.best_by_place[0], round(known.positions[0]["a"], 2), round(known.probability, 2)
+    >>> known.best_by_place[0], round(known.places[0]["a"], 2), round(known.probability, 2)
     ('a', 0.88, 0.39)
     """
     _check_mechanism(mechanism)

@@ -200,11 +200,11 @@ def accuracy(
     makers, contest = offers(public, k, edits, limits), contenders(public, k, edits, limits)
     for one, make in product(epsilon, makers.values()):
         quietly(make, one)  # raises what it has to raise before anything is printed
-    title = f"expected distance for words of length {length}, k = {k}"
-    changes = f"at most {at_most} change{'' if at_most == 1 else 's'}"
+    words = f"for words of length {length}, k = {k}"
+    title, changes = f"expected distance {words}", f"at most {at_most} change{'' if at_most == 1 else 's'}"
     compared = frozenset(contest if len(contest) > 1 or edits == "all" else makers)  # edits made are not distances
     table = AccuracyTable(tuple(makers), compared, Terminal.of_output())
-    waiting = [f"{title} (and probability of {changes})" if epsilon else title, *table.head()]
+    waiting = [f"{title} (and probability of {changes})", *table.head()] if epsilon else []
     curves: dict[str, list[float]] = {name: [] for name in makers}
     for one in epsilon:
         found: dict[str, Figures] = {}
@@ -222,7 +222,8 @@ def accuracy(
                 announced = _announced(make, name, say)
                 found_least = measured.least_epsilon(announced, target, length, lowest)
                 least[name] = 0.0 if found_least == lowest and edits == "substitutions" else found_least
-        waiting += [_aim(target, changes), *table.epsilons(least)]
+        aim = [_aim(target, changes)] if epsilon else [f"{_aim(target, changes)}, {words}", *table.head()]
+        waiting += [*aim, *table.epsilons(least)]
         if 0.0 in least.values():
             waiting.append("(any: even an output that does not depend on the word reaches it)")
     if len(compared) > 1 and (epsilon or 0.0 not in least.values()):

@@ -45,7 +45,7 @@ class SectionedCommand(click.Command):
         records: dict[str, list[tuple[str, str]]] = {heading: [] for heading in ("Options", _QUESTION, *Section)}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if record is not None:
+            if record is not None and isinstance(parameter, click.Option):
                 records[_HEADINGS.get(parameter.name or "", "Options")].append(record)
         for heading, lines in records.items():
             if lines:

@@ -117,12 +117,12 @@ def _job(recipe: Recipe, mechanism: Private, inside: Language | None) -> Job:
     from dpwords.frames.receipts import path_of
     from dpwords.frames.requests import Request
 
-    target = recipe.output or STANDARD
+    target = str(recipe.output or STANDARD)
     for written in () if target == STANDARD else (Path(target), path_of(Path(target))):
         refuse_overwriting(written, recipe=recipe)
     formats, header = (recipe.format, recipe.output_format), not recipe.no_header
     request = Request.of(recipe, inside)
-    return Job(mechanism, recipe.input or STANDARD, target, *formats, request, recipe.for_receipt(), header)
+    return Job(mechanism, str(recipe.input or STANDARD), target, *formats, request, recipe.for_receipt(), header)
 
 
 def _refuse_what_has_no_effect(recipe: Recipe) -> None:
@@ -170,7 +170,7 @@ def _prepare_all(mechanism: Private, plan: Plan, certificates: Path | None) -> N
 def _report_contents(release: FileRelease, plan: Plan, recipe: Recipe) -> None:
     """What is in the file, what happens to its columns, and what people spend, for the owner of the data."""
     skipped = f", of which {plan.skipped:,} are not in the language and left out" if plan.skipped else ""
-    note(f"{plan.rows:,} {plan.release.row}s{skipped}")
+    note(f"{_number_of_rows(plan)}{skipped}")
     if recipe.columns is not None:
         first, *others = release.word_columns
         where = f"{len(others) + 1} columns, from {first} to {others[-1]}" if others else f"one column, {first}"
@@ -221,6 +221,10 @@ def _some_length(language: Language) -> int:
     return next((each for each in (*range(_EXAMPLE, 0, -1), *range(_EXAMPLE, 64)) if language.count(each)), 0)
 
 
+def _number_of_rows(plan: Plan) -> str:
+    return f"{plan.rows:,} {plan.release.row}{'' if plan.rows == 1 else 's'}"
+
+
 def _listed(names: Sequence[str]) -> str:
     """Some names, the last ones only counted if there are many."""
     return ", ".join(names) if len(names) <= _SHOWN else f"{', '.join(names[:_SHOWN])} and {len(names) - _SHOWN} more"
@@ -228,7 +232,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _report_after(release: FileRelease, plan: Plan, seconds: float) -> None:
     rows, rate = f"{plan.release.row}s", plan.rows / max(seconds, 1e-9)
-    note(f"{plan.rows:,} {rows} in {seconds:.1f} s" + (f", {rate:,.0f} {rows}/s" if rate >= _WORTH_TELLING else ""))
+    note(f"{_number_of_rows(plan)} in {seconds:.1f} s" + (f", {rate:,.0f} {rows}/s" if rate >= _WORTH_TELLING else ""))
     if release.receipt_path is not None:
         note(f"the receipt is in {release.receipt_path.name}")
     elif not release.target_is_text:

@@ -94,7 +94,7 @@ def emit(lines: Sequence[str], files: Mapping[Path, bytes] | None = None) -> Non
         copy_out(io.BytesIO(content))
 
 
-def check_standard_output(is_text: bool = True, source: str | None = None) -> None:
+def check_standard_output(is_text: bool = True, source: str | os.PathLike[str] | None = None) -> None:
     """Raise `InvalidValue` if standard output cannot take text, or what is not text, or if it is the input file.
 
     `source` is an input that no option names.
@@ -107,14 +107,14 @@ def check_standard_output(is_text: bool = True, source: str | None = None) -> No
         raise InvalidValue("this format is not for a terminal: name a file with --output, or redirect the output")
 
 
-def _is_input(source: str | None) -> bool:
+def _is_input(source: str | os.PathLike[str] | None) -> bool:
     """Whether standard output is a file that is standard input as well, or this source, or that --input names."""
     context = click.get_current_context(silent=True)
     named = None if context is None else context.params.get("input")
     for each in filter(None, (source, named, sys.stdin)):
         with suppress(OSError, ValueError, AttributeError):  # there is none, or it is not a file
             written = os.fstat(sys.stdout.fileno())
-            read = os.stat(each) if isinstance(each, str) else os.fstat(each.fileno())
+            read = os.stat(each) if isinstance(each, (str, os.PathLike)) else os.fstat(each.fileno())
             if stat.S_ISREG(written.st_mode) and os.path.samestat(written, read):
                 return True
     return False

@@ -11,6 +11,8 @@ from typing import Any
 
 from dpwords.errors import InvalidValue, MissingExtra
 
+LARGEST_EPSILON = 1e6
+
 
 def whole_number(value: object, name: str, least: int) -> int:
     """The value as an int, if it is a whole number and at least `least`."""
@@ -26,8 +28,10 @@ def collection(value: object, name: str) -> Iterable[Any]:
     return value
 
 
-def positive_number(value: object, name: str, example: str, zero_allowed: bool = False) -> float:
-    """The value as a float, if it is finite and above 0 (or 0, if that is allowed)."""
+def positive_number(
+    value: object, name: str, example: str, zero_allowed: bool = False, largest: float = math.inf
+) -> float:
+    """The value as a float, if it is finite, above 0 (or 0, if that is allowed) and not above the `largest` ε."""
     try:
         number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
     except OverflowError:
@@ -35,6 +39,8 @@ def positive_number(value: object, name: str, example: str, zero_allowed: bool =
     if not math.isfinite(number) or number < 0 or (number == 0 and not zero_allowed):
         rule = "0 or more" if zero_allowed else "above 0"
         raise InvalidValue(f"{name} must be a finite number {rule}: pass for example {example}")
+    if number > largest:
+        raise InvalidValue(f"{name} must be at most {largest:g}: beyond that nothing would be hidden")
     return number
 
 

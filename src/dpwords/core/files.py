@@ -29,8 +29,9 @@ AnyFile = str | os.PathLike[str] | FileContent
 
 
 def file_name(file: AnyFile) -> str:
-    """The name of a file without its directories."""
-    return PurePath(file.name if isinstance(file, FileContent) else file).name
+    """The name of a file without its directories; for "." and "/", which have none, the path."""
+    path = PurePath(file.name if isinstance(file, FileContent) else file)
+    return path.name or str(path)
 
 
 @within_memory()

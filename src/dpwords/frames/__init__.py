@@ -32,6 +32,7 @@ def release(
     ledger: Any = None,
     invalid: Literal["fail", "skip"] = "fail",
     drop_others: bool = False,
+    any_word: bool = True,
 ) -> Any:
     """Return the table with each of its words released. Each word spends ε.
 
@@ -55,7 +56,9 @@ def release(
     The values of all other columns are copied, and not protected; `drop_others` leaves only those that are named here.
     Where categories are listed with a column, they are those of the alphabet afterwards. A word shorter than k is
     released with its length as k. Rows whose word is missing or not in the language raise NotInLanguage before anything
-    is drawn; with invalid="skip" they are left out, which shows that they were such rows.
+    is drawn; with invalid="skip" they are left out, which shows that they were such rows. An `EditChannel` that is
+    projected onto a language takes any word over its symbols; with any_word=False the words have to be in the language,
+    as on the command line.
 
     `by` names the column that tells who one person is. With a `budget`, the words of each person spend no more than it:
     split="equal" gives each of n words budget/n, split="first" releases only as many words as it pays for at the
@@ -75,9 +78,8 @@ def release(
     from dpwords.frames import tables
     from dpwords.frames.requests import Request
 
-    request = Request(
-        column, columns, case, symbol, order, separator, id, by, budget, split, invalid=invalid, drop_others=drop_others
-    )
+    where = (column, columns, case, symbol, order, separator)
+    request = Request(*where, id, by, budget, split, invalid, drop_others, any_word=any_word)
     return tables.release(mechanism, table, request, key, ledger)
 
 

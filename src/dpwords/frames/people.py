@@ -12,10 +12,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from dpwords.core.checks import positive_number
+from dpwords.core.checks import LARGEST_EPSILON, positive_number
 from dpwords.core.scaled import Floats, Integers
 from dpwords.errors import InvalidValue, named
-from dpwords.privacy.guarantees import checked_epsilon
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Division:
                     f"{named('split')} says how a budget is divided: pass {named('budget')} as well, or leave it out"
                 )
             return cls(epsilon)
-        total = checked_epsilon(positive_number(budget, "budget", "budget=10.0"))
+        total = positive_number(budget, named("budget"), named("budget", 10), largest=LARGEST_EPSILON)
         if split not in (None, "equal", "first"):
             raise InvalidValue(
                 "split is 'equal', the same ε for all words of a person, or 'first', as many as the budget pays"

@@ -174,8 +174,8 @@ def _refuse_others(facts: Mapping[str, tuple[Any, Any]]) -> None:
     for called, (said, now) in facts.items():
         if said != now:
             raise InvalidValue(
-                f"the receipt says that {called} was {said}, and its recipe or what is given beside it says {now}: "
-                "leave out or correct what differs, and take the receipt as it was written"
+                f"the receipt says that {called} was {str(said)[:40]}, and its recipe or what is given beside it says "
+                f"{now}: leave out or correct what differs, and take the receipt as it was written"
             )
 
 

@@ -36,6 +36,7 @@ class Request:
     reused_key: bool = False  # whether the user gives the key, which may be used again, so that rows need ids
     header: bool | None = None  # whether a header is confirmed to be one; None and False: see `confirms_header`
     inside: Language | None = None  # a language in which words have to be beyond that of the mechanism
+    any_word: bool = True  # False: the language that the mechanism projects onto is `inside`
     row: str = "row"  # what messages call a row
     named: bool = False  # whether messages know a row by its id, because rows have no numbers
 
@@ -124,7 +125,7 @@ class Request:
             id=self.id,
             invalid=self.invalid,
             output=None if output is None else tuple(output),
-            rule=WordRule(mechanism, self.inside, self.row),
+            rule=WordRule(mechanism, self.inside if self.any_word else mechanism.projected_onto, self.row),
             named=self.named,
             answers=None if mechanism.answers is None else answer_shape(shape, mechanism.answers),
         )

@@ -335,7 +335,8 @@ def words(mechanism: Private, table: Any, request: Request) -> Ragged:
 
 
 def _words(mechanism: Private, source: TableAdapter, request: Request, key: bytes | None) -> WordTable:
-    if source.bare and request != Request(separator=request.separator, invalid=request.invalid):
+    plain = Request(separator=request.separator, invalid=request.invalid, any_word=request.any_word)
+    if source.bare and request != plain:
         raise _bare()
     reader = ArrowRows(source.arrow(request.needed(source.names)))
     return WordTable.of(reader, request, mechanism, key, source.declares)

@@ -198,8 +198,8 @@ def check_flat(schema: pa.Schema, kind: str) -> None:
         inner = plain_kind(field.type)
         if pa.types.is_nested(inner) or pa.types.is_binary(inner) or pa.types.is_large_binary(inner):
             raise InvalidValue(
-                f"a column of {kind} cannot hold lists, objects or bytes: write to .jsonl, .parquet or .arrow, or use "
-                f"{named('drop_others', True)}"
+                f"a column of {kind} cannot hold lists, objects or bytes: write to .jsonl, .parquet or .arrow, or, if "
+                f"it has neither words nor answers, use {named('drop_others', True)}"
             )
 
 

@@ -52,7 +52,8 @@ class DistanceEvidence(Evidence):
     def _refuse(self) -> NoReturn:
         raise InvalidValue(
             "expectation–maximisation needs weights that fall linearly in the exponent, and those of these releases do "
-            f"not: use {named('method', 'inverse')} (free words only), or release with {named('utility', 'linear')}"
+            f"not: use {named('method', 'inverse')} (free words only), or release with Linear() "
+            f"({named('utility', 'linear')})"
         )
 
 

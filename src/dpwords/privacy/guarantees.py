@@ -11,12 +11,11 @@ from typing import Literal
 
 import numpy as np
 
-from dpwords.core.checks import positive_number, whole_number
+from dpwords.core.checks import LARGEST_EPSILON, positive_number, whole_number
 from dpwords.core.scaled import Floats
 from dpwords.core.symbols import PromisedDistance, Word, hamming, is_hashable, levenshtein, symbols_of
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, named
 
-LARGEST_EPSILON = 1e6
 _LARGEST_RATIO = 1e6  # larger ones are written as powers of e only
 _CERTAIN = 0.999  # larger probabilities would be written as 100.0%
 _METHODS = {"certified": "certified for each length"}  # how they are called where the name does not say it
@@ -246,10 +245,7 @@ def distance_between(one: Word, other: Word, distance: PromisedDistance) -> int:
 
 def checked_epsilon(epsilon: object, zero_allowed: bool = False) -> float:
     """ε as a float, if it is a finite number above 0 (or 0, if that is allowed) and not above `LARGEST_EPSILON`."""
-    number = positive_number(epsilon, "epsilon", "epsilon=1.0", zero_allowed)
-    if number > LARGEST_EPSILON:
-        raise InvalidValue(f"epsilon must be at most {LARGEST_EPSILON:g}: beyond that nothing would be hidden")
-    return number
+    return positive_number(epsilon, named("epsilon"), named("epsilon", 1), zero_allowed, LARGEST_EPSILON)
 
 
 def loss_by_distance(logs: Floats, k: int) -> float:

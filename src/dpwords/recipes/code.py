@@ -17,7 +17,7 @@ from dpwords.mechanisms.choice import NAMED
 from dpwords.recipes.fields import FIELDS, WHERE, Section, as_option
 from dpwords.recipes.kinds import NamedFile
 from dpwords.recipes.notation import cells, pattern_separator, rule_parts
-from dpwords.recipes.table_formats import form_of, output_name
+from dpwords.recipes.table_formats import DELIMITED, STANDARD, form_of, output_name
 
 if TYPE_CHECKING:
     from dpwords.recipes.description import Description
@@ -27,57 +27,61 @@ _LISTS = {"alphabet": "symbols.txt", "lexicon": "words.txt"}  # the files that a
 _LONGEST_WRITTEN = 4_000  # characters of a system that is written out
 _OPENED = {"gz": "gzip", "bz2": "bz2", "xz": "lzma"}  # modules of Python with an open function
 _USUAL = (("split", "equal"), ("invalid", "fail"))
+_TO_ARROW = "private = pa.Table.from_pandas(private, preserve_index=False)"
+_TO_PANDAS = "private = private.to_pandas(types_mapper=pd.ArrowDtype)"
 _TABLES = {  # imports, code that reads a table, and code that writes the released one
     "csv": (
         "import pandas as pd  # pip install pandas",
-        "table = pd.read_csv($old, dtype=str, keep_default_na=False$tab$header)$numbered",
-        "private.to_csv($new, index=False$tab$bare)",
+        "table = pd.read_csv($file, dtype=str, keep_default_na=False$tab$header)$numbered",
+        "private.to_csv($file, index=False$tab$bare)",
     ),
     "jsonl": (
         "import json\nimport pyarrow as pa",
-        """with $reading as file:
+        """with $opened as file:
     rows = [json.loads(line) for line in file if line.strip()]
 names = dict.fromkeys(name for row in rows for name in row)
 table = pa.table({name: [row.get(name) for row in rows] for name in names})""",
-        r"""with $writing as file:
+        r"""with $opened as file:
     for row in private.to_pylist():
         file.write((json.dumps(row, ensure_ascii=False) + "\n").encode())""",
     ),
     "text": (
         "import pyarrow as pa",
-        r"""with $reading as file:
+        r"""with $opened as file:
     table = pa.table({"word": [line.decode().rstrip("\r\n") for line in file]})""",
-        r"""with $writing as file:
-    file.write("".join(f"{word}\n" for word in private["word"].to_pylist()).encode())""",
+        r"""with $opened as file:
+    (words,) = private.columns
+    file.write("".join(f"{word}\n" for word in words.to_pylist()).encode())""",
     ),
-    "parquet": ("import pyarrow.parquet as pq", "table = pq.read_table($old)", "pq.write_table(private, $new)"),
+    "parquet": ("import pyarrow.parquet as pq", "table = pq.read_table($file)", "pq.write_table(private, $file)"),
     "arrow": (
         "from pyarrow import feather",
-        "table = feather.read_table($old)",
-        'feather.write_feather(private, $new, compression="uncompressed")',
+        "table = feather.read_table($file)",
+        'feather.write_feather(private, $file, compression="uncompressed")',
     ),
     "arrows": (
         "import pyarrow as pa",
-        "table = pa.ipc.open_stream($old).read_all()",
-        "with pa.ipc.new_stream($new, private.schema) as stream:\n    stream.write_table(private)",
+        "table = pa.ipc.open_stream($file).read_all()",
+        "with pa.ipc.new_stream($file, private.schema) as stream:\n    stream.write_table(private)",
     ),
     "feather": (
         "from pyarrow import feather",
-        "table = feather.read_table($old)",
-        "feather.write_feather(private, $new)",
+        "table = feather.read_table($file)",
+        "feather.write_feather(private, $file)",
     ),
 }
 
 
 def command(recipe: Description, name: str = "release", more: Mapping[str, Any] | None = None) -> str:
     """The command of this name with the options of a recipe, on several lines; `more` are other options, which come
-    first. What came as a list, or as a system in JSON, is written to a file before.
+    first. What came as a list, or as a small system in JSON, is written to a file before; of other files whose content
+    the recipe has, a comment says that they have to be there.
     """
     files, options = _written(recipe)
     values = {**(more or {}), **{key: options[key] for key in sorted(options, key=_position)}}
     parts = [f"dpwords {name}"] + [_option(key, each) for key, value in values.items() for each in _each(value)]
     written = [f"printf '%s\\n' {' '.join(map(shlex.quote, lines))} > {shlex.quote(f)}" for f, lines in files.items()]
-    return "\n".join([*written, _folded([" ".join(parts[:2]), *parts[2:]])])
+    return "\n".join([*_needed_file(recipe), *written, _folded([" ".join(parts[:2]), *parts[2:]])])
 
 
 def _written(recipe: Description) -> tuple[dict[str, list[str]], dict[str, Any]]:
@@ -101,6 +105,14 @@ def _is_written_out(value: Any) -> TypeGuard[FileContent]:
     """Whether a value is a small system in JSON, which commands and code have in full; other files have to be there."""
     small = isinstance(value, FileContent) and len(value.content) <= _LONGEST_WRITTEN
     return small and PurePath(value.name).suffix.lower() == ".json"
+
+
+def _needed_file(recipe: Description) -> list[str]:
+    """A comment on the file of a system whose content the recipe has, and the code has not."""
+    value = recipe.system
+    if not isinstance(value, FileContent) or _is_written_out(value):
+        return []
+    return [f"# {value.name!r} has to be here, with the content that the recipe has"]
 
 
 def _position(key: str) -> tuple[int, int]:
@@ -137,12 +149,14 @@ def _folded(parts: list[str], width: int = 80) -> str:
 def python(recipe: Description) -> str:
     """Code that makes the mechanism of a recipe, and releases the table, if the recipe has an input."""
     imports: list[str] = []
+    inside = recipe.inside(recipe.mechanism())  # raises, if choices have no effect or ε is missing
     lines = [*language_code(recipe), f"mechanism = {mechanism_code(recipe, imports)}"]
     if recipe.input is not None:
         needed, reading, writing = files_code(recipe)
         imports += needed
         given = [(key, value) for key, value in recipe.table_values().items() if value and (key, value) not in _USUAL]
         call = ["mechanism", "table", *(f"{name}={value!r}" for name, value in given)]
+        call += [] if inside is None else ["any_word=False"]
         lines += [*reading, f"private = dw.frames.release({', '.join(call)})", *writing]
     return whole(imports, lines)
 
@@ -174,7 +188,7 @@ def language_code(recipe: Description) -> list[str]:
         assert isinstance(plain, Lexicon)
         lines = [f"language = dw.Lexicon({[''.join(map(str, word)) for word in plain]!r})"]
     else:
-        lines = [f"language = {_system(recipe)}"]
+        lines = [*_needed_file(recipe), f"language = {_system(recipe)}"]
     for text in recipe.rules:
         name, arguments = rule_parts(text)
         if name == "re":
@@ -241,24 +255,36 @@ def _number(value: float | None) -> str:
 
 def files_code(recipe: Description) -> tuple[list[str], list[str], list[str]]:
     """The imports, and the code that reads the table of a recipe and writes the released one."""
-    if recipe.input in (None, "-"):
+    if recipe.input in (None, STANDARD):
         raise InvalidValue("code reads a table from a file: name one that is not standard input")
-    kind, packing = form_of(str(recipe.input), recipe.format)
-    old, new = repr(recipe.input), repr(recipe.output or output_name(str(recipe.input)))
+    source = str(recipe.input)
+    old = form_of(source, recipe.format)
+    target, usual = str(recipe.output or output_name(source)), recipe.format if recipe.output is None else None
+    new = form_of(target, recipe.output_format or (old[0] if target == STANDARD else usual))
+    imports, reading, _ = _file_code(*old, source, "rb", recipe.no_header)
+    more, _, writing = _file_code(*new, target, "wb", recipe.no_header)
+    if (old[0] in DELIMITED) != (new[0] in DELIMITED):  # a table of pandas, and one of pyarrow
+        more.append("import pyarrow as pa")
+        writing.insert(0, _TO_PANDAS if new[0] in DELIMITED else _TO_ARROW)
+    return [*imports, *more], reading, writing
+
+
+def _file_code(kind: str, packing: str | None, path: str, mode: str, no_header: bool) -> tuple[list[str], ...]:
+    """The imports for a file of a format, and the code that reads and that writes it, of which one is meant."""
     module = _OPENED.get(packing or "")
+    standard = path == STANDARD
     opener = f"{module}.open" if module else "open"
+    stream = f'open(1, "{mode}", closefd=False)' if standard else f'{opener}({path!r}, "{mode}")'
     packed = packing == "zst"
     values = {
-        "old": old,
-        "new": new,
-        "reading": f"pa.input_stream({old})" if packed else f'{opener}({old}, "rb")',
-        "writing": f"pa.output_stream({new})" if packed else f'{opener}({new}, "wb")',
+        "file": "sys.stdout.buffer" if standard else repr(path),
+        "opened": f"pa.{'in' if mode == 'rb' else 'out'}put_stream({path!r})" if packed else stream,
         "tab": r', sep="\t"' if kind == "tsv" else "",
-        "header": ", header=None" if recipe.no_header else "",
-        "bare": ", header=False" if recipe.no_header else "",
-        "numbered": "\ntable.columns = [str(number + 1) for number in table.columns]" if recipe.no_header else "",
+        "header": ", header=None" if no_header else "",
+        "bare": ", header=False" if no_header else "",
+        "numbered": "\ntable.columns = [str(number + 1) for number in table.columns]" if no_header else "",
     }
-    needed, *code = _TABLES["csv" if kind == "tsv" else kind]
+    imports, *code = _TABLES["csv" if kind == "tsv" else kind]
     opened = [f"import {module}"] if module and kind in ("jsonl", "text") else []
-    reading, writing = (Template(each).substitute(values).splitlines() for each in code)
-    return [*needed.splitlines(), *opened], reading, writing
+    opened += ["import pyarrow as pa"] * packed + ["import sys"] * standard
+    return [*imports.splitlines(), *opened], *(Template(each).substitute(values).splitlines() for each in code)

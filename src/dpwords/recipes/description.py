@@ -48,7 +48,7 @@ class Description(RecipeFields):
     def __post_init__(self) -> None:
         values = {key: getattr(self, attribute) for key, attribute in ATTRIBUTES.items()}
         for key, value in values.items():
-            if value is not None and not (value == DEFAULTS[key] and type(value) is type(DEFAULTS[key])):
+            if value is not None and not (type(value) is type(DEFAULTS[key]) and value == DEFAULTS[key]):
                 object.__setattr__(self, ATTRIBUTES[key], FIELDS[key].kind.checked(key, value))
         object.__setattr__(self, "given", self.given | self.values().keys())
         if self.header and self.no_header:
@@ -71,13 +71,15 @@ class Description(RecipeFields):
     @classmethod
     @within_memory()
     def from_json(cls, document: str | Mapping[str, Any] | os.PathLike[str], name: str = "the recipe") -> Self:
-        """From JSON: a text, the path of a file, or what `json.load` returns. Unknown fields are refused.
+        """From JSON: a text, a file as a `Path`, or what `json.load` returns. Unknown fields are refused.
 
         Of a receipt it is the recipe in it, which must not name a path. `name` is for messages. Cost: the size of the
         text; files that the recipe names are not read.
         """
         if isinstance(document, os.PathLike):
             name, document = file_name(document), read_text(document)
+        elif isinstance(document, str) and not document.lstrip().startswith(("{", "[")):
+            raise InvalidValue(f"{name} is not valid JSON: write an object {{…}}, or pass a Path to read a file")
         values = parsed(document, name) if isinstance(document, str) else document
         is_receipt = isinstance(values, Mapping) and isinstance(values.get("recipe"), Mapping)
         values = values["recipe"] if is_receipt else values
@@ -166,24 +168,23 @@ class Description(RecipeFields):
         return value.startswith("@") if key == "alphabet" else not value.startswith("grid:")
 
     def _included(self, key: str) -> dict[str, Any]:
-        """What stands for the content of a public file: all of it, or its name and hash if that is long."""
+        """What stands for the content of a public file: all of it, or its name and hash if it is long and on a disk."""
         from dpwords.recipes.languages import public_content
 
-        found = public_content(key, self.without_rules(), self._public[0])
-        value = getattr(self, key)
-        name = file_name(value if isinstance(value, FileContent) else getattr(value, "name", str(value)).lstrip("@"))
-        if len(json.dumps(found[key])) > LARGEST_INCLUDED:
-            return {key: NamedFile(name, hash_of(found[key]))}
-        if isinstance(found[key], dict):
-            found[key] = {"name": name, **found[key]}
+        plain, value = self.without_rules(), getattr(self, key)
+        found = public_content(key, plain, self._public[0])
+        if not isinstance(value, FileContent) and len(json.dumps(found)) > LARGEST_INCLUDED:
+            return {key: NamedFile(file_name(getattr(value, "name", str(value)).lstrip("@")), hash_of(found))}
+        states = {"words": "states"} if plain.symbols_are == "states" else {}
         idle = {"start": None, "action": None, "dot_symbols": None} if key == "system" else {}
-        return idle | found
+        return idle | found | states
 
     def closed(self, name: str) -> Self:
         """The recipe itself, if it reads no file; for recipes that come from elsewhere, in something of this name."""
         for key in _PUBLIC:
             if isinstance(getattr(self, key), str) and self._is_file(key):
-                raise InvalidValue(f"{name} must not name a path: {named(key)} has to be written out, or be a grid")
+                grid = ", or be a grid" if key == "system" else ""
+                raise InvalidValue(f"{name} must not name a path: {named(key)} has to be written out{grid}")
         return self
 
     def located(self, folder: Path) -> Self:
@@ -268,18 +269,21 @@ class Description(RecipeFields):
         if self.mechanism_name == "best" and self.edits == "all":
             from dpwords.accuracy import best
 
-            return best(language, epsilon, self.k, length=None, distance="levenshtein")
-        return choice.mechanism(
-            language,
-            epsilon,
-            self.k,
-            cast(Any, self.edits),
-            self.mechanism_name,
-            self.utility,
-            self.alpha,
-            cast(Any, self.calibration),
-            limits,
-        )
+            made = best(language, epsilon, self.k, length=None, distance="levenshtein")
+        else:
+            made = choice.mechanism(
+                language,
+                epsilon,
+                self.k,
+                cast(Any, self.edits),
+                self.mechanism_name,
+                self.utility,
+                self.alpha,
+                cast(Any, self.calibration),
+                limits,
+            )
+        self.inside(made)  # raises
+        return made
 
     def limits(self, limits: Limits = LIMITS) -> Limits:
         """The limits, with the time for certificates that it has."""
@@ -305,8 +309,10 @@ def parsed(text: str, name: str) -> Any:
     """A JSON document in which no key is repeated, and no number is infinite or undefined."""
     try:
         return json.loads(text, object_pairs_hook=_without_repetition, parse_constant=_no_number)
-    except (ValueError, RecursionError):
-        raise InvalidValue(f"{name} is not valid JSON, or has a key twice: is it cut off?") from None
+    except (json.JSONDecodeError, RecursionError):
+        raise InvalidValue(f"{name} is not valid JSON: is it cut off?") from None
+    except ValueError:
+        raise InvalidValue(f"{name} has a key twice, or a number that is not finite or very long: correct it") from None
     except MemoryError:
         raise TooLarge(f"{name} is too large: describe less") from None
 

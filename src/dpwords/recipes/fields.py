@@ -6,6 +6,7 @@ Nothing heavy is imported here: the help of the command line reads this table, t
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
@@ -13,9 +14,23 @@ from functools import partial
 from shlex import quote
 from typing import Any
 
+from dpwords.core.checks import LARGEST_EPSILON
 from dpwords.core.files import FileContent
 from dpwords.mechanisms import choice
-from dpwords.recipes.kinds import FLAG, SYSTEM, TEXT, TEXTS, WHOLE, FieldKind, NamedFile, list_of, number, one_of
+from dpwords.recipes.kinds import (
+    CELLS,
+    FILE,
+    FLAG,
+    SYSTEM,
+    TEXT,
+    TEXTS,
+    WHOLE,
+    FieldKind,
+    NamedFile,
+    list_of,
+    number,
+    one_of,
+)
 from dpwords.recipes.table_formats import FORMATS
 
 WHERE = ("column", "columns", "case", "symbol", "order", "separator")  # the fields that say where words are in a table
@@ -52,13 +67,13 @@ _table = partial(_field, Section.TABLE)
 class RecipeFields:
     """The fields of a `Recipe`, in the order of help texts."""
 
-    alphabet: str | Sequence[str] | NamedFile | None = _language(  # noqa: RUF009
+    alphabet: str | os.PathLike[str] | Sequence[str] | NamedFile | None = _language(  # noqa: RUF009
         list_of("symbol"),
         "The symbols: a literal with ranges ('a-z0-9 '), a name (name:dna, name:protein, name:lower, name:digits, …), "
         "or @file with a symbol on each line; a backslash makes the next character literal. Public; never read it off "
         "the data.",
     )
-    system: str | Mapping[str, Any] | FileContent | NamedFile | None = _language(  # noqa: RUF009
+    system: str | os.PathLike[str] | Mapping[str, Any] | FileContent | NamedFile | None = _language(  # noqa: RUF009
         SYSTEM,
         "A system whose runs are the words: grid:15x15, grid:15x15@1,2 (start), grid:15x15@any, or a file: .json, .csv "
         "(edge list), .dot, .graphml, or .txt (a map with # for walls, S for the start, G for goals). Public.",
@@ -67,7 +82,7 @@ class RecipeFields:
         one_of("moves", "states"),
         "What the symbols of a run are.  [default: moves; for CSV, and GraphML without an action, states]",
     )
-    lexicon: str | Sequence[str] | NamedFile | None = _language(  # noqa: RUF009
+    lexicon: str | os.PathLike[str] | Sequence[str] | NamedFile | None = _language(  # noqa: RUF009
         list_of("word"), "The words: a file with a word on each line. Public."
     )
     start: str | None = _language(
@@ -81,8 +96,8 @@ class RecipeFields:
         "What the moves of a .dot file are, where edges are labelled 'input / output'.  [default: inputs if all labels "
         "have this form, otherwise labels]",
     )
-    walls: str | None = _language(TEXT, "Cells of a grid that no run enters: '2,3;4,5'.")
-    goal: str | None = _language(TEXT, "Where runs on a grid end: a cell '5,5', or several with ; between them.")
+    walls: str | None = _language(CELLS, "Cells of a grid that no run enters: '2,3;4,5'.")
+    goal: str | None = _language(CELLS, "Where runs on a grid end: a cell '5,5', or several with ; between them.")
     rules: Sequence[str] = _language(
         TEXTS,
         "Only words that satisfy a rule: contains:a, contains:a;b (one directly after the other), before:a;b, never:a, "
@@ -94,7 +109,7 @@ class RecipeFields:
         TEXT, "What separates symbols.  [default: nothing, or a space if symbols are longer]"
     )
     epsilon: float | None = _promise(
-        number(1),
+        number(1, largest=LARGEST_EPSILON),
         "The privacy budget that each word spends. Where a budget is shared equally, it has no effect, and may be left "
         "out.",
     )
@@ -137,13 +152,15 @@ class RecipeFields:
         "Where all edits are hidden on a system: take any word over its symbols, and not only words of the system.",
         False,
     )
-    input: str | None = _table(
-        TEXT,
+    input: str | os.PathLike[str] | None = _table(  # noqa: RUF009
+        FILE,
         "A file with a table of words: .csv, .tsv, .jsonl, .txt (a word on each line), .parquet, .arrow or .feather; "
         "text also as .gz, .bz2, .xz or .zst. '-' is standard input.",
         in_receipt=False,
     )
-    output: str | None = _table(TEXT, "The file to write. '-' is standard output.  [default: -]", in_receipt=False)
+    output: str | os.PathLike[str] | None = _table(  # noqa: RUF009
+        FILE, "The file to write. '-' is standard output.  [default: -]", in_receipt=False
+    )
     format: str | None = _table(one_of(*FORMATS), "The input's format.  [default: by its suffix]", in_receipt=False)
     header: bool = _table(
         FLAG,
@@ -176,7 +193,8 @@ class RecipeFields:
     )
     by: str | None = _table(TEXT, "The column that says whose word it is: what the words of a person spend adds up.")
     budget: float | None = _table(
-        number(10), "The most ε that the words of one person may spend; with a ledger, in all releases together."
+        number(10, largest=LARGEST_EPSILON),
+        "The most ε that the words of one person may spend; with a ledger, in all releases together.",
     )
     split: str | None = _table(
         one_of("equal", "first"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,9 +19,12 @@ from dpwords.errors import InvalidValue, named
 
 _LONGEST_TEXT = 10_000  # characters of a name, a path, a rule or an alphabet that is written as a literal
 _MOST_TEXTS = 1_000  # rules
+_SURROGATE = re.compile("[\ud800-\udfff]")
 UNPRINTABLE = re.compile("[\r\n\ud800-\udfff]")  # a line break, or a surrogate, which UTF-8 cannot encode
 HASH = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 _SHORT = {"type": "string", "maxLength": _LONGEST_TEXT}
+_LONGEST_CELLS = 14 * 10**6  # characters: every cell of the largest grid
+_SYSTEM_NAME = "system.json"  # that of a system which is written out without a name
 
 
 @dataclass(frozen=True)
@@ -51,11 +56,12 @@ def one_of(*choices: str) -> FieldKind:
     return FieldKind({"enum": list(choices)}, checked)
 
 
-def number(example: int, zero_allowed: bool = False) -> FieldKind:
+def number(example: int, zero_allowed: bool = False, largest: float = math.inf) -> FieldKind:
     """A finite number above 0, or from 0 on, as a float; JSON has a whole one without a fraction."""
+    most = {} if math.isinf(largest) else {"maximum": largest}
     return FieldKind(
-        {"type": "number", "minimum" if zero_allowed else "exclusiveMinimum": 0},
-        lambda name, value: positive_number(value, named(name), named(name, example), zero_allowed),
+        {"type": "number", "minimum" if zero_allowed else "exclusiveMinimum": 0, **most},
+        lambda name, value: positive_number(value, named(name), named(name, example), zero_allowed, largest),
         lambda value: int(value) if value == int(value) else value,
     )
 
@@ -67,6 +73,8 @@ def list_of(content: str) -> FieldKind:
     """
 
     def checked(name: str, value: Any) -> Any:
+        if isinstance(value, os.PathLike):
+            value = f"{'@' if content == 'symbol' else ''}{_file(name, value)}"
         if isinstance(value, str):
             return _text(name, value, LIMITS.alphabet)
         if isinstance(value, (NamedFile, Mapping)):
@@ -88,7 +96,14 @@ def list_of(content: str) -> FieldKind:
 def _text(name: str, value: Any, longest: int = _LONGEST_TEXT) -> str:
     if not isinstance(value, str) or len(value) > longest or "\0" in value:
         raise InvalidValue(f"{named(name)} must be a text of at most {longest:,} characters: correct it")
+    if _SURROGATE.search(value):
+        raise InvalidValue(f"{named(name)} has half a character (a surrogate), which is not valid UTF-8: correct it")
     return value
+
+
+def _file(name: str, value: Any) -> str:
+    """The path of a file as text."""
+    return _text(name, os.fspath(value) if isinstance(value, os.PathLike) else value)
 
 
 def _texts(name: str, value: Any) -> tuple[str, ...]:
@@ -108,16 +123,22 @@ def _system(name: str, value: Any) -> Any:
     if isinstance(value, FileContent):
         return value
     if not isinstance(value, (NamedFile, Mapping)):
-        return _text(name, value)
+        return _file(name, value)
     if isinstance(value, NamedFile) or not {"content", "transitions"} & value.keys():
         return _named_file(name, value)
     if "content" in value:
         if set(value) != {"name", "content"} or not isinstance(value["content"], str):
             raise InvalidValue(f"{named(name)} has a name and its content, both texts, and nothing else: correct it")
-        return FileContent(_file_name(name, value["name"]), value["content"].encode("utf-8", "replace"))
-    called = _file_name(name, value.get("name", "system.json"))
+        return FileContent(_file_name(name, value["name"]), _text(name, value["content"], LIMITS.file).encode())
+    called = _file_name(name, value.get("name", _SYSTEM_NAME))
     system = {key: each for key, each in value.items() if key != "name"}
-    return FileContent(str(PurePath(called).with_suffix(".json")), json.dumps(system, ensure_ascii=False).encode())
+    try:
+        content = json.dumps(system, ensure_ascii=False).encode()
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidValue(
+            f"{named(name)} must be written as in JSON, with UTF-8 texts for states and moves: write (0, 1) as '0,1'"
+        ) from None
+    return FileContent(str(PurePath(called).with_suffix(".json")), content)
 
 
 def _system_document(value: Any) -> Any:
@@ -127,7 +148,7 @@ def _system_document(value: Any) -> Any:
     text = value.content.decode("utf-8", "replace")
     if PurePath(value.name).suffix.lower() == ".json":
         try:
-            return {"name": value.name, **json.loads(text)}
+            return ({} if value.name == _SYSTEM_NAME else {"name": value.name}) | json.loads(text)
         except (ValueError, TypeError, RecursionError):
             pass  # damaged: its content shows it again
     return {"name": value.name, "content": text}
@@ -183,6 +204,10 @@ _TRANSITIONS = _object(
 )
 _CONTENT = _object(["name", "content"], name=_SHORT, content={"type": "string"})
 TEXT = FieldKind(_SHORT, _text)  # such as the name of a column
+FILE = FieldKind(_SHORT, _file)
+CELLS = FieldKind(
+    {"type": "string", "maxLength": _LONGEST_CELLS}, lambda name, value: _text(name, value, _LONGEST_CELLS)
+)
 TEXTS = FieldKind({"type": "array", "maxItems": _MOST_TEXTS, "items": _SHORT}, _texts, list)
 FLAG = FieldKind({"type": "boolean"}, _flag)
 WHOLE = FieldKind({"type": "integer", "minimum": 1}, lambda name, value: whole_number(value, named(name), 1))

@@ -64,24 +64,26 @@ def _system_in_file(recipe: RecipeFields) -> TransitionSystem:
     file: AnyFile = value if isinstance(value, FileContent) else _path("system", value)
     found = read_system(file, recipe.words, recipe.start, recipe.action, recipe.dot_symbols)
     if isinstance(value, NamedFile):
-        _check_hash("system", value, json.loads(found.to_json()))
+        _check_hash("system", value, public_content("system", found, found))
     return found
 
 
 def public_content(key: str, language: Language, system: TransitionSystem | None) -> dict[str, Any]:
-    """The alphabet, system or lexicon of a language without rules, as fields of a recipe that name no file."""
+    """The alphabet, system or lexicon of a language without rules, as fields of a recipe that name no file.
+
+    What the symbols of runs are is not among them.
+    """
     if key == "alphabet":
         return {key: list(map(written, language.alphabet.symbols))}
     if isinstance(language, Lexicon):
         return {key: ["".join(map(str, word)) for word in language]}
     assert system is not None
-    states = {"words": "states"} if language.symbols_are == "states" else {}
     if isinstance(system, GridWorld):
         start = "any" if system.start is None else written(system.start)
         cells = (system.walls, system.accepting or ())
         walls, goal = (";".join(map(written, sorted(some))) or None for some in cells)
-        return {key: f"grid:{system.rows}x{system.columns}@{start}", "walls": walls, "goal": goal, **states}
-    return {key: json.loads(system.to_json()), **states}
+        return {key: f"grid:{system.rows}x{system.columns}@{start}", "walls": walls, "goal": goal}
+    return {key: json.loads(system.to_json())}
 
 
 def _listed(key: str, value: Any, content: str) -> Sequence[str]:
@@ -89,7 +91,7 @@ def _listed(key: str, value: Any, content: str) -> Sequence[str]:
     if isinstance(value, (str, NamedFile)):
         found = lines_of(_path(key, value), content)
         found = sorted(set(found)) if content == "word" else found
-        _check_hash(key, value, found)
+        _check_hash(key, value, {key: found})
         return found
     return list(value)
 
@@ -102,7 +104,7 @@ def _path(key: str, value: Any) -> Path:
     return Path(value.path)
 
 
-def _check_hash(key: str, value: Any, content: Any) -> None:
+def _check_hash(key: str, value: Any, content: dict[str, Any]) -> None:
     """Raise `InvalidValue` if a named file is not the one that was named."""
     if isinstance(value, NamedFile) and value.sha256 is not None and hash_of(content) != value.sha256:
         raise InvalidValue(

@@ -130,9 +130,10 @@ def lines_of(path: Path, content: str) -> list[str]:
 def grid(text: str, walls: str | None, goal: str | None) -> GridWorld:
     """A grid that is written `grid:15x15` (start 0,0), `grid:15x15@1,2` (start 1,2) or `grid:15x15@any`."""
     match = re.fullmatch(r"grid:(\d{1,6})x(\d{1,6})(?:@(?:(\d{1,6}),(\d{1,6})|any))?", text)
-    if match is None:
+    if match is None or not int(match[1]) * int(match[2]):
         raise InvalidValue(
-            "a grid is written grid:ROWSxCOLUMNS, or with a start: write grid:15x15, grid:15x15@1,2 or grid:15x15@any"
+            "a grid is written grid:ROWSxCOLUMNS, of 1 or more each, or with a start: write "
+            f"{named('system', 'grid:15x15')}, grid:15x15@1,2 or grid:15x15@any"
         )
     start = (int(match[3]), int(match[4])) if match[3] else None if text.endswith("@any") else (0, 0)
     return GridWorld(

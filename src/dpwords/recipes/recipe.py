@@ -24,7 +24,11 @@ class Recipe(Description):
     """
 
     def command(self) -> str:
-        """The command that does the same, for a shell; before it, one that writes a list of symbols to a file."""
+        """The command that does the same, for a shell.
+
+        Before it, a list of symbols or a small system in JSON is written to a file; a comment names the file of a
+        system whose content the recipe has otherwise.
+        """
         from dpwords.recipes.code import command
 
         return command(self)

@@ -161,7 +161,7 @@ export function fileForm(view, own, people = [], unused = () => []) {
 
   function takeSystem(given) {
     system = given;
-    at("system-name").textContent = given.name;
+    at("system-name").textContent = given.name ?? "in the receipt";
   }
 
   return { at, file, ofColumns, fill, take, forAddress, showSymbols, offer, hasNames, arrange, where, language, wordColumns, missing, onChange };
