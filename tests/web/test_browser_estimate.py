@@ -25,7 +25,7 @@ COURSES = ["AABB", "ABA", "BBBA", "ABBA"] * 30
 def view(page: Any, address: str) -> Any:
     """The view, with its example."""
     page.goto(f"{address}#estimate")
-    page.locator("#estimate-shares tr").nth(5).wait_for()
+    page.locator("#estimate-proportions tr").nth(5).wait_for()
     return page
 
 
@@ -68,11 +68,11 @@ def saved(page: Any, kind: str) -> str:
 
 def test_the_example_shows_estimates_beside_the_plain_count(view: Any) -> None:
     """At ε = 2 a symbol of six stays with probability 0.596, so counts are drawn towards 1/6."""
-    labels = view.locator("#estimate-shares th").all_inner_texts()
+    labels = view.locator("#estimate-proportions th").all_inner_texts()
     assert labels == ["A", "B", "C", "D", "E", "F"]  # by their estimates
-    estimate, _, counted = view.locator("#estimate-shares tr").first.locator("td").all_inner_texts()
+    estimate, _, counted = view.locator("#estimate-proportions tr").first.locator("td").all_inner_texts()
     assert (estimate, counted) == ("34.9%", "26.1%")  # 0.2606 = 0.0807 + 0.5157 x
-    assert view.locator("#estimate-chart > svg .share").count() == 6
+    assert view.locator("#estimate-chart > svg .proportion").count() == 6
     assert view.locator("#estimate-chart > svg .counted").count() == 6
     assert "800" in view.locator("#estimate-figures").inner_text()
     assert view.evaluate("location.hash") == "#estimate"  # the example's settings are of no use elsewhere
@@ -81,7 +81,7 @@ def test_the_example_shows_estimates_beside_the_plain_count(view: Any) -> None:
 def test_another_question_and_confidence_by_mouse_and_the_numbers_saved(view: Any) -> None:
     control(view, "Question").select_option("dfg")
     view.locator("#estimate-answer-title", has_text="Which symbol directly follows which").wait_for()
-    assert view.locator("#estimate-shares tr").count() == 36
+    assert view.locator("#estimate-proportions tr").count() == 36
     assert "the 20 largest of 36" in view.locator("#estimate-chart figcaption").inner_text()
     control(view, "Confidence of the intervals").select_option("0.8")
     view.locator("#estimate-interval", has_text="80% interval").wait_for()
@@ -101,7 +101,7 @@ def test_everything_works_by_keyboard(view: Any) -> None:
     control(view, "Question").focus()
     view.keyboard.press("End")  # lengths
     view.locator("#estimate-answer-title", has_text="How long words are").wait_for()
-    assert view.locator("#estimate-shares th").all_inner_texts() == [str(length) for length in range(8)]
+    assert view.locator("#estimate-proportions th").all_inner_texts() == [str(length) for length in range(8)]
     view.keyboard.press("Home")
     control(view, "ε of each word").focus()
     view.keyboard.press("ArrowRight")
@@ -139,12 +139,12 @@ def test_a_receipt_inside_has_the_list_of_symbols(view: Any) -> None:
     pq.write_table(pa.table({"course": [["pay", "ship"], ["ship", "pay", "pay"]] * 40}), file)
     name, content, _ = released("traces.parquet", file.getvalue(), {"alphabet": ["pay", "ship"]}, 6)
     choose(view, (name, content))
-    view.locator("#estimate-shares th", has_text="ship").wait_for()
+    view.locator("#estimate-proportions th", has_text="ship").wait_for()
     assert view.locator("#estimate-symbols-hint").inner_text() == "Read as 2 names: pay · ship"
     choose(view, ("symbols.txt", b"ship\npay\n"), control="#estimate-symbols-file")
     view.locator("#estimate-error", has_text="with another alphabet, system or rules").wait_for()
     choose(view, ("symbols.txt", b"pay\nship\n"), control="#estimate-symbols-file")
-    view.locator("#estimate-shares th", has_text="ship").wait_for()
+    view.locator("#estimate-proportions th", has_text="ship").wait_for()
 
 
 def test_a_receipt_of_an_earlier_version_names_the_list_that_is_missing(view: Any) -> None:
@@ -179,7 +179,7 @@ def test_a_fit_can_be_cancelled_and_asked_for_again(view: Any) -> None:
     assert view.evaluate("document.activeElement.id") == "estimate-ask"
     view.unroute("**/estimate/answer")
     view.keyboard.press("Enter")
-    view.locator("#estimate-shares tr").nth(35).wait_for()
+    view.locator("#estimate-proportions tr").nth(35).wait_for()
     assert view.locator("#estimate-hint").is_hidden()
 
 
@@ -225,7 +225,7 @@ def test_estimates_are_accessible_and_fit_a_phone(chromium: Any, address: str, s
     phone = {"width": 360, "height": 740}
     with browser.checked_page(chromium, address, color_scheme=scheme, viewport=phone) as page:
         page.goto(f"{address}#estimate?question=dfg")
-        page.locator("#estimate-shares tr").nth(35).wait_for()
+        page.locator("#estimate-proportions tr").nth(35).wait_for()
         page.locator("#view-estimate summary").click()
         for utility in ("inverse", "best"):
             control(page, "Utility", exact=True).select_option(utility)

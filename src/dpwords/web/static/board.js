@@ -33,7 +33,7 @@ export function nameAt(world, x, y) {
 
 /**
  * The parts of a picture. `symbols` is the private word, `releases` are released words, `visits` is a Map from names to
- * shares, or null, and `cursor` is the name of a state to mark, or null.
+ * proportions, or null, and `cursor` is the name of a state to mark, or null.
  */
 export function parts(world, { words, symbols, releases = [], visits = null, cursor = null, sameColour = "released" }) {
   const path = pathOf(world, words, symbols);

@@ -22,7 +22,7 @@ export function showAnswer(at, answer) {
   at("notes").replaceChildren(...notes.map((note) => element("li", {}, `${note[0].toUpperCase()}${note.slice(1)}.`)));
   at("of").textContent = OF[question];
   at("interval").textContent = `${sure} interval`;
-  at("shares").replaceChildren(...rows.slice(0, MOST_ROWS).map(([label, value, low, high, counted]) => element("tr", {},
+  at("proportions").replaceChildren(...rows.slice(0, MOST_ROWS).map(([label, value, low, high, counted]) => element("tr", {},
     element("th", { scope: "row" }, label), element("td", {}, percentOf(value)), element("td", {}, `${percentOf(low)} to ${percentOf(high)}`),
     element("td", {}, percentOf(counted)))));
   at("more").textContent = rows.length > MOST_ROWS ? `${(rows.length - MOST_ROWS).toLocaleString("en")} more, with smaller estimates, are in the CSV file.` : "";
@@ -44,17 +44,17 @@ function proportions(figure, title, rows, all, of, sure) {
     picture.append(drawn("path", { class: "gridline", d: `M${x(share)} 0V${height}` }),
       drawn("text", { x: x(share), y: height + 16, "text-anchor": "middle" }, percentOf(share)));
   }
-  picture.append(drawn("text", { x: (left + WIDTH - RIGHT) / 2, y: height + 34, "text-anchor": "middle" }, "share"));
+  picture.append(drawn("text", { x: (left + WIDTH - RIGHT) / 2, y: height + 34, "text-anchor": "middle" }, "proportion"));
   shown.forEach(([label, value, low, high, counted], place) => {
     const middle = (place + 0.5) * ROW;
     picture.append(drawn("text", { x: left - 8, y: middle + 5, "text-anchor": "end" }, short(label)),
-      drawn("rect", { class: "share", x: left, y: middle - 8, width: x(value) - left, height: 16 }, drawn("title", {}, about[place])),
+      drawn("rect", { class: "proportion", x: left, y: middle - 8, width: x(value) - left, height: 16 }, drawn("title", {}, about[place])),
       drawn("path", { class: "estimate", d: `M${x(value)} ${middle - 8}v16` }));
     if (low !== null && high !== null) picture.append(drawn("path", { class: "interval", d: whisker(x(low), x(high), middle) }));
     picture.append(drawn("circle", { class: "counted", cx: x(counted), cy: middle, r: 4.5 }));
   });
   const legend = keys([
-    ["estimate", drawn("rect", { class: "share", x: 0, y: 1, width: 31, height: 14 }), drawn("path", { class: "estimate", d: "M31 1v14" })],
+    ["estimate", drawn("rect", { class: "proportion", x: 0, y: 1, width: 31, height: 14 }), drawn("path", { class: "estimate", d: "M31 1v14" })],
     [`${sure} interval`, drawn("path", { class: "interval", d: whisker(2, 30, 8) })],
     ["plain count of the releases", drawn("circle", { class: "counted", cx: 16, cy: 8, r: 4.5 })]]);
   const labels = all[0]?.[0].length === 2 ? [`${of} from`, `${of} to`] : [of];

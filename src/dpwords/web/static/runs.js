@@ -8,7 +8,7 @@ import { fromSettings, MOST_SIDE, resized, toSettings } from "./grid.js";
 import { certifying } from "./runs_certificates.js";
 import { drawable } from "./runs_drawing.js";
 import { Model } from "./runs_model.js";
-import { best, boardLegend, figures, MECHANISMS, panels, rowsOf, shares } from "./runs_panels.js";
+import { best, boardLegend, figures, MECHANISMS, panels, rowsOf, proportions } from "./runs_panels.js";
 import { readWord, separator, writeWord } from "./world.js";
 
 const DRAWS = 12, MANY = 500; // releases, and draws of a heat map
@@ -124,7 +124,7 @@ function paint(outdated = false) {
   const usable = result !== null && (!outdated || result.releases[0].length === symbols.length);
   board.setAttribute("viewBox", frame(world).join(" "));
   board.replaceChildren(...parts(world, { words, symbols, cursor, releases: usable ? result.releases : [],
-    visits: usable ? shares(result, many) : null }));
+    visits: usable ? proportions(result, many) : null }));
   at("board").querySelector("figcaption").firstChild.textContent = name === null ? "The private run"
     : result === null ? `${MECHANISMS[name].title}: no release to show`
       : `The private run and its releases: ${MECHANISMS[name].title}, ε = ${at("epsilon").value}`;

@@ -17,8 +17,8 @@ export function best(results) {
   return ready.reduce((least, name) => (least === null || results[name].expected < results[least].expected ? name : least), null);
 }
 
-/** The visits of a result as shares, or null if there are none. */
-export function shares(result, many) {
+/** The visits of a result as proportions, or null if there are none. */
+export function proportions(result, many) {
   return many === 0 ? null : new Map(result.visits.map(([name, count]) => [name, count / many]));
 }
 
@@ -35,7 +35,7 @@ function panel(name, { title, what }, result, isBest, world, { words, symbols, m
   const told = result === null ? "no release to show" : summary(result, `${symbols.length} ${words}`);
   const picture = canvas(`${title}: releases over the private run`, told, wide, tall);
   picture.setAttribute("viewBox", `${x} ${y} ${wide} ${tall}`);
-  picture.append(...parts(world, { words, symbols, releases: result?.releases, visits: result && shares(result, many),
+  picture.append(...parts(world, { words, symbols, releases: result?.releases, visits: result && proportions(result, many),
     sameColour: name }));
   const texts = [element("p", { class: "figure" }, told), element("p", { class: "quiet" }, what)];
   if (result === null) return element("div", { class: "panel" }, heading, picture, ...texts);
@@ -50,7 +50,7 @@ function summary({ expected }, unit) {
 
 /** The numbers of a picture: visits, or the private run and its releases step by step. */
 export function rowsOf(world, words, symbols, result, many) {
-  if (many > 0) return [["state", "runs that visit it", "share"], ...result.visits.map(([name, count]) => [name, count, count / many])];
+  if (many > 0) return [["state", "runs that visit it", "proportion"], ...result.visits.map(([name, count]) => [name, count, count / many])];
   const steps = (label, word) => {
     const path = pathOf(world, words, word);
     const first = path.length - word.length;
