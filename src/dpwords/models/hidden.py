@@ -344,5 +344,6 @@ def symbol_proportions(states: Floats, hidden: Hidden) -> Floats:
     first, order = hidden.of_symbol
     entered = np.flatnonzero(np.diff(first))
     sums = np.zeros((states.shape[0], len(hidden.alphabet), states.shape[2]))
-    sums[:, entered] = np.add.reduceat(states[:, order], first[entered], axis=1)
+    several = len(order) > len(entered)  # otherwise each symbol enters one state, and there is nothing to add
+    sums[:, entered] = np.add.reduceat(states[:, order], first[entered], axis=1) if several else states[:, order]
     return sums
