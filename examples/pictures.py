@@ -36,12 +36,12 @@ def route() -> Figure:
     panels = [figure.add_axes((0.01 + 0.2475 * place, 0.11, 0.2375, 0.73)) for place in range(4)]
     for axes in panels:
         _ground(axes, world)
-    panels[0].set_title(f"the private route,\n{len(private)} positions", fontsize=11)
+    panels[0].set_title(f"the private route,\n{len(private)} cells", fontsize=11)
     _path(panels[0], [START, *private], [False] * len(private), 0.0, "private")
     for axes, epsilon in zip(panels[1:], EPSILONS, strict=True):
         mechanism = dw.best(world.by_states(), epsilon, length=len(private))
         expected = mechanism.given(private).expected_distance()
-        axes.set_title(f"ε = {epsilon:g}\n{expected:.1f} positions change on average", fontsize=11)
+        axes.set_title(f"ε = {epsilon:g}\n{expected:.1f} cells change on average", fontsize=11)
         for draw, released in enumerate(mechanism.seeded("route").simulate(private, DRAWS)):
             changed = [own != other for own, other in zip(private, released, strict=True)]
             _path(axes, [START, *released], changed, 0.11 * (draw - (DRAWS - 1) / 2), "released")
