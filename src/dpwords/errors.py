@@ -148,5 +148,5 @@ def own_failure(error: Exception) -> str:
     from traceback import extract_tb
 
     where = extract_tb(error.__traceback__)[-1]
-    position = f"{type(error).__name__} in {Path(where.filename).name}, line {where.lineno}"
-    return f"dpwords itself failed ({position}): please report it with what you did, but not with your word"
+    place = f"{type(error).__name__} in {Path(where.filename).name}, line {where.lineno}"
+    return f"dpwords itself failed ({place}): please report it with what you did, but not with your word"

@@ -283,7 +283,7 @@ def test_receipts_of_the_first_format_are_read(months: Path) -> None:
     receipt.write_text(json.dumps(old), encoding="utf-8")
     assert run(*asked).stdout == whole
     months.with_name("states.txt").rename(months.with_name("elsewhere.txt"))
-    missing = "the receipt names the file states.txt, which is not here: say where, with --alphabet @PATH"
+    missing = "the recipe names the file states.txt, which is not here: say where, with --alphabet @PATH"
     assert missing in refused(*asked)
 
 

@@ -102,6 +102,9 @@ def test_a_receipt_is_a_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             "release", "s1", "--recipe", "../out.csv.receipt.json"
         )
         monkeypatch.chdir(tmp_path)
+        if alphabet == "@many.txt":  # which the receipt only names
+            over = ("--input", "in.csv", "--output", "many.txt", "--output-format", "csv")
+            assert "would be overwritten" in refused("release", "--recipe", "out.csv.receipt.json", *over)
     with pytest.raises(dw.InvalidValue, match="must not name a path"):
         Recipe.from_json({"receipt": 2, "recipe": {"recipe": 1, "alphabet": "@/etc/passwd"}})
     with pytest.raises(dw.InvalidValue, match="another version"):

@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dpwords as dw
+from commands import run
 from dpwords.frames.formats import FileForm
 from dpwords.frames.streams import LONGEST_LINE, Input
 
@@ -316,3 +317,12 @@ def test_inputs_that_are_no_files(tmp_path: Path) -> None:
         saved(path, "w\nab\n")
         with pytest.raises(dw.InvalidValue, match="changed while it was read"):
             source.check_unchanged()
+
+
+def test_a_number_of_thousands_of_digits_is_copied_as_it_is(tmp_path: Path) -> None:
+    """Python refuses to read it as a number; in a column that is only copied nobody has to."""
+    line = f'{{"w": "ab", "n": {"1" * 5_000}}}\n'
+    (tmp_path / "in.jsonl").write_text(line, encoding="utf-8")
+    options = ("--column", "w", "--alphabet", "ab", "-e", "300", "-q")
+    done = run("release", "--input", str(tmp_path / "in.jsonl"), *options)
+    assert (done.returncode, done.stdout) == (0, line)

@@ -191,3 +191,12 @@ def test_all_shapes_read_the_same_words(words: list[list[Any]], chunks: int) -> 
 def cell_of(symbol: Any) -> tuple[int, ...]:
     """A cell from what a table has for it: a text such as 0,1, or a list."""
     return tuple(map(int, symbol.split(","))) if isinstance(symbol, str) else tuple(symbol)
+
+
+def test_cells_of_fixed_size_in_one_column_for_each_step() -> None:
+    """A cell has two numbers, whatever the number of steps."""
+    cells = dw.Exponential(dw.GridWorld(3, 3).by_states(), epsilon=2)
+    table = pa.table({"m1": pa.array([[0, 1], [1, 0]], pa.list_(pa.int64(), 2))})
+    found = dw.frames.release(cells, table, columns=["m1"])
+    assert found.schema == table.schema
+    assert all(cell in ([0, 1], [1, 0]) for cell in found["m1"].to_pylist())

@@ -173,7 +173,7 @@ def test_single_columns() -> None:
 def test_single_columns_have_no_key() -> None:
     """They can be parts of a longer column, and row numbers would give the same draws to rows of several parts."""
     for options in ({"key": KEY}, {"id": "words"}, {"column": "words"}, {"ledger": object()}):
-        with pytest.raises(dw.InvalidValue, match="a column without a table takes only separator= and invalid="):
+        with pytest.raises(dw.InvalidValue, match="a column without a table takes only separator=, invalid= and any"):
             dw.frames.release(CHARACTERS, pa.array(["abc"]), **options)
 
 

@@ -47,8 +47,8 @@ def draw_each(mechanism: Any, language: Language, words: Sequence[Symbols], draw
     """
     ways = [way for way in _WAYS if callable(getattr(mechanism, way.method, None)) and way.is_offered(mechanism)]
     many = [way for way in ways if way.is_quick or not is_ours(mechanism)] or ways
-    proportion = -(-draws // (len(words) * max(len(many), 1)))
-    every = list(range(len(words))) * proportion
+    times = -(-draws // (len(words) * max(len(many), 1)))
+    every = list(range(len(words))) * times
     some = list(islice(cycle(range(len(words))), ONE_BY_ONE if draws else 0))
     found = []
     for way in ways:
@@ -210,10 +210,10 @@ def _urn(row: Floats, seen: Mapping[int, int], weight: float) -> float:
     gain = math.lgamma(weight) - math.lgamma(weight + sum(seen.values()))
     for position, count in seen.items():
         stated = float(row[position])
-        proportion = weight * math.exp(stated)
-        if proportion < 1e-300:  # lgamma would overflow: Γ(n + s)/Γ(s) is s·Γ(n) for such a small s
+        prior = weight * math.exp(stated)
+        if prior < 1e-300:  # lgamma would overflow: Γ(n + s)/Γ(s) is s·Γ(n) for such a small s
             gain += math.log(weight) + stated + math.lgamma(count)
         else:
-            gain += math.lgamma(count + proportion) - math.lgamma(proportion)
+            gain += math.lgamma(count + prior) - math.lgamma(prior)
         gain -= count * stated
     return gain

@@ -252,10 +252,8 @@ class AttackTable:
         simulated = [each for each in self._found if each.method == "simulation"]
         if simulated:
             fewest = min(each.samples for each in simulated)
-            proportion = simulated[0].confidence
-            lines.append(
-                f"(≤: the upper end of an interval that holds with {proportion:g}, from {fewest} simulated words)"
-            )
+            sure = simulated[0].confidence
+            lines.append(f"(≤: the upper end of an interval that holds with {sure:g}, from {fewest} simulated words)")
         if any(each.method == "bound" for each in self._found):
             lines.append("(≤ alone: nothing but a bound is known, which follows from the promise)")
         return lines

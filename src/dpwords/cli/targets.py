@@ -14,6 +14,7 @@ import click
 from dpwords.core.files import check_output, is_same_file, refuse_standard_input
 from dpwords.errors import InvalidValue
 from dpwords.recipes.fields import as_option
+from dpwords.recipes.kinds import NamedFile
 from dpwords.recipes.recipe import Recipe
 
 _PICTURES = (".svg", ".png")
@@ -78,6 +79,7 @@ def json_content(document: Any) -> bytes:
 
 
 def _texts(value: Any) -> list[str]:
-    """The texts and paths that were given to an option."""
+    """The texts and paths that were given to an option, or that a recipe has."""
     values = value if isinstance(value, (list, tuple)) else [value]
+    values = [each.path if isinstance(each, NamedFile) else each for each in values]
     return [str(each) for each in values if isinstance(each, (str, Path))]

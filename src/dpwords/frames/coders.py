@@ -8,7 +8,7 @@ whether each of them can be a value of the type never depends on a draw.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -147,7 +147,7 @@ def written_kind(kind: Any, symbols: CodedSymbols) -> Any:
 _NUMBERS = (pa.int64(), pa.uint64(), pa.float64())
 
 
-def own_kind(values: Sequence[Any]) -> Any:
+def own_kind(values: Iterable[Any]) -> Any:
     """The Arrow type that values have by themselves; that of text if they have none in common."""
     try:
         return pa.array(values).type

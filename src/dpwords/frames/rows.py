@@ -62,7 +62,7 @@ def empty_batch(schema: Any) -> Any:
 
 
 def _size(table: Any) -> int:
-    """The number of bytes of a table, about; old versions of pyarrow cannot tell the proportion of a slice."""
+    """The number of bytes of a table, about; old versions of pyarrow cannot tell the size of a slice."""
     try:
         return int(table.nbytes)
     except pa.ArrowTypeError:

@@ -118,7 +118,7 @@ def guessed(sample: Any, header: bool = True) -> Request:
     steps = _steps(names if header else (), texts)
     if steps is not None:
         return Request(columns=tuple(steps), by=person)
-    texts.pop(person or "", None)
+    texts = {name: values for name, values in texts.items() if name != person}
     if not texts:
         return Request(by=person)
     separators = {name: separator_of(values) for name, values in texts.items()}

@@ -23,7 +23,7 @@ from dpwords.frames.columns import refuse_twins
 from dpwords.frames.people import PeopleFacts
 from dpwords.frames.requests import Request
 from dpwords.frames.rows import ArrowRows, empty_batch
-from dpwords.frames.shapes import Shape
+from dpwords.frames.shapes import ListWords, Shape
 from dpwords.frames.word_table import WordTable
 from dpwords.mechanisms.private import Private
 
@@ -357,12 +357,12 @@ def _made(source: TableAdapter, table: WordTable, drawn: list[DrawnBatch], every
 
 def _some_words(shape: Shape, number: int) -> Ragged:
     """So many words of the first symbol."""
-    size = getattr(shape.written[0], "list_size", 1)
+    size = getattr(shape.written[0], "list_size", 1) if isinstance(shape, ListWords) else 1
     return Ragged(np.zeros(number * size, np.int64), size * np.arange(1, number + 1))
 
 
 def _bare() -> InvalidValue:
     return InvalidValue(
-        f"a column without a table takes only {named('separator')} and {named('invalid')}: it has no ids, and can be "
-        "a part of a longer column, so pass a table"
+        f"a column without a table takes only {named('separator')}, {named('invalid')} and {named('any_word')}: it has "
+        "no ids, and can be a part of a longer column, so pass a table"
     )

@@ -112,8 +112,8 @@ class DelimitedReader(TableReader):
                     yield row
                     number, size = number + 1, 0
             except csv.Error:
-                position = number if self._has_header else number + 1
-                where = f"row {position}" if position else "the header"
+                row_number = number if self._has_header else number + 1
+                where = f"row {row_number}" if row_number else "the header"
                 raise InvalidValue(
                     f"{where} of {name} has a quote that is not closed or not doubled, or a bad line end: correct it"
                 ) from None
@@ -356,9 +356,9 @@ class JsonReader(TableReader):
                 yield some
 
 
-def _values(key: str, some: list[JsonLine]) -> list[Any]:
-    """The value of a key in each of some lines."""
-    return [json.loads(line[slice(*found[key])]) if key in found else None for line, found in some]
+def _values(key: str, some: list[JsonLine]) -> Iterator[Any]:
+    """The value of a key in each of some lines. A number of thousands of digits is a `ValueError` when it is read."""
+    return (json.loads(line[slice(*found[key])]) if key in found else None for line, found in some)
 
 
 class JsonWriter(GroupWriter):

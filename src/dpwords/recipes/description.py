@@ -197,8 +197,7 @@ class Description(RecipeFields):
                 if not paths:
                     path = "@PATH" if key == "alphabet" else "PATH"
                     raise InvalidValue(
-                        f"the receipt names the file {value.name}, which is not here: say where, with "
-                        f"{named(key, path)}"
+                        f"the recipe names the file {value.name}, which is not here: say where, with {named(key, path)}"
                     )
                 values[key] = replace(value, path=str(paths[0]))
         return self.changed(values) if values else self
