@@ -87,11 +87,11 @@ def test_a_recipe_of_a_table_is_not_for_words(values: dict[str, Any], tmp_path: 
 
 def test_a_receipt_is_a_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files that stand in it by their names are looked for beside it."""
-    many = tmp_path / "many.txt"
+    many = tmp_path / "many.csv"
     many.write_text("".join(f"s{each}\n" for each in range(LARGEST_INCLUDED // 8)), encoding="utf-8")
     (tmp_path / "in.csv").write_text("w\ns1 s2\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    for alphabet in ("@many.txt", "s0-9 "):
+    for alphabet in ("@many.csv", "s0-9 "):
         options = ("--column", "w", "--alphabet", alphabet, "-e", "300", "--output", "out.csv", "-q")
         assert run("release", "--input", "in.csv", *options).returncode == 0
         (tmp_path / "elsewhere").mkdir(exist_ok=True)
@@ -102,9 +102,11 @@ def test_a_receipt_is_a_recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             "release", "s1", "--recipe", "../out.csv.receipt.json"
         )
         monkeypatch.chdir(tmp_path)
-        if alphabet == "@many.txt":  # which the receipt only names
-            over = ("--input", "in.csv", "--output", "many.txt", "--output-format", "csv")
+        if alphabet == "@many.csv":  # which the receipt only names
+            over = ("--input", "in.csv", "--output", "many.csv", "--output-format", "csv")
             assert "would be overwritten" in refused("release", "--recipe", "out.csv.receipt.json", *over)
+            asked = ("estimate", "--input", "out.csv", "--question", "lengths", "--output", "many.csv")
+            assert "would be overwritten" in refused(*asked)
     with pytest.raises(dw.InvalidValue, match="must not name a path"):
         Recipe.from_json({"receipt": 2, "recipe": {"recipe": 1, "alphabet": "@/etc/passwd"}})
     with pytest.raises(dw.InvalidValue, match="another version"):

@@ -139,7 +139,7 @@ def estimate(
         check_target(path, suffixes=_OUTPUTS)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "of each word only")  # advice for who is about to release
-        read = released_file(input, format)
+        read = released_file(input, format, output)
     asked = _question(question, read, patterns)
     if asked != "patterns":
         refuse("--pattern belongs to --question patterns", "patterns")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpwords.cli.options import given_recipe, was_given
+from dpwords.cli.targets import refuse_overwriting
 from dpwords.errors import InvalidValue
 from dpwords.recipes.fields import FIELDS, WHERE
 from dpwords.recipes.table_formats import STANDARD
@@ -33,8 +34,11 @@ class ReleasedFile:
     notes: tuple[str, ...]  # where the file differs from its receipt
 
 
-def released_file(path: str, named: str | None) -> ReleasedFile:
-    """Read a file that `dpwords release` wrote. The receipt says how; options of the running command come first."""
+def released_file(path: str, named: str | None, outputs: Sequence[Path] = ()) -> ReleasedFile:
+    """Read a file that `dpwords release` wrote. The receipt says how; options of the running command come first.
+
+    Raises `InvalidValue` if one of the `outputs` is a file that the receipt names.
+    """
     from dpwords import __version__
     from dpwords.frames import need_pyarrow
 
@@ -52,6 +56,8 @@ def released_file(path: str, named: str | None) -> ReleasedFile:
         document = _receipt(path, form, source)
         base = receipts.recipe_of(document, source.name) if document else Recipe()
         recipe = given_recipe(_DESCRIBING, base).located(Path(path).parent)
+        for output in outputs:
+            refuse_overwriting(output, recipe=recipe)
         form = FileForm.of(path, named, not (recipe.no_header and form.kind in DELIMITED))
         mechanism = recipe.mechanism()
         if document:
