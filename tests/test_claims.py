@@ -118,7 +118,7 @@ def test_what_is_claimed_cannot_be_changed_afterwards(name: str) -> None:
         dw.Exponential(dw.Words("ab"), 1.0),
         dw.Exponential(dw.Words("ab"), 1.0, k=2),
         dw.Exponential(dw.GridWorld(3, 3).by_states(), 3.0),
-        dw.Exponential(dw.GridWorld(3, 3).by_states(), 3.0, limits=Limits(compared_words=0)),
+        dw.Exponential(dw.GridWorld(3, 3).by_states(), 3.0, limits=Limits(certified_words=0)),
         dw.Exponential(dw.GridWorld(3, 3), 3.0, utility=dw.Inverse(1.0)),
         dw.EditChannel("ab", 3.0),
     ],

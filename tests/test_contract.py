@@ -22,7 +22,7 @@ SPACES: dict[str, tuple[dw.Words, Any, int]] = {  # language, distance, and a le
     **{f"{name}, hamming": (language, "hamming", length) for name, (language, length) in ALL.items()},  # type: ignore[misc]
     **{f"{name}, levenshtein": (language, "levenshtein", longest) for name, (language, longest) in FINITE.items()},
 }
-UNLISTED = Limits(compared_words=0)
+UNLISTED = Limits(certified_words=0)
 
 MECHANISMS: dict[str, tuple[Private, int]] = {
     "exponential, free words": (dw.Exponential(dw.Words("abc"), 1.5), 3),

@@ -37,7 +37,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:of each word only")
 KEY = bytes(range(32))
 IN_NUMPY = ("exp", "exp2", "expm1", "log", "log10", "log1p", "log2", "logaddexp", "power", "sin", "cos", "arctan2")
 IN_MATH = ("exp", "exp2", "expm1", "lgamma", "log", "log10", "log1p", "log2", "pow", "sin", "cos", "atan2")
-CELLS, UNLISTED = dw.GridWorld(3, 3).by_states(), Limits(compared_words=0)
+CELLS, UNLISTED = dw.GridWorld(3, 3).by_states(), Limits(certified_words=0)
 RATES: dict[str, tuple[Callable[[float], Private], int]] = {
     "listed": (lambda epsilon: dw.Exponential(ALL["walls"][0], epsilon), 5),
     "listed, staircase": (lambda epsilon: dw.Exponential(ALL["walls"][0], epsilon, k=2, utility=dw.Staircase()), 5),

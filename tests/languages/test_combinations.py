@@ -174,7 +174,7 @@ def test_promises_on_systems_under_rules(case: tuple[Language, int], epsilon: fl
     """Certificates and online draws keep their promise on products, where a symbol may lead to several states."""
     language, length = case
     k = min(k, length)
-    unlisted = Limits(compared_words=0)  # for proofs that do not compare all words
+    unlisted = Limits(certified_words=0)  # for proofs that do not compare all words
     for mechanism in (dw.Exponential(language, epsilon, k, limits=unlisted), dw.Online(language, epsilon, k)):
         assert dw.audit.exact(mechanism, length, draws=0).holds
 

@@ -164,7 +164,7 @@ def test_averages_do_not_depend_on_the_number_of_threads() -> None:
             for most in (1, 10**7)
         ]
         assert found[0] == found[1]
-    limits = [Limits(memory=2**18, threads=most, compared_words=0) for most in (1, 10**7)]
+    limits = [Limits(memory=2**18, threads=most, certified_words=0) for most in (1, 10**7)]
     one, many = (best_by_length(cells, 1.0, 1, limits=each) for each in limits)
     assert one.compared(8) == many.compared(8)
     assert one.chosen(8) == many.chosen(8) == "online"

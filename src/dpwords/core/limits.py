@@ -78,8 +78,9 @@ class Limits:
     good_enough: float = 0.995  # fraction of ε; once a method reaches it, no slower one is tried
     worth_keeping: float = 0.1  # seconds; certificates that took longer to make are cached for later commands
     reweighted_edges: int = 2**22  # pairs of consecutive edges in a system whose words are reweighted
-    range_steps: int = 2 * 10**8  # edges · symbols · k for one evaluation of a staircase's range; some seconds
+    range_steps: int = 4 * 10**10  # numbers read for the range of the normalising constants at one rate; a few seconds
     compared_words: int = 1024  # words of one length that are compared pair by pair, at every output
+    certified_words: int = 10_000  # words of one length whose pairs are compared for a certificate; some seconds
     automatic_words: int = 2_000  # words of a list that is certified without a request, in about a second
     pair_counts: int = 2**28  # words · distances of a list
     stored_pairs: int = 2**24  # nearest pairs of a list that are stored

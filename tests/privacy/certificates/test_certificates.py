@@ -19,7 +19,7 @@ from contract import reweighted_weights
 from dpwords.core.limits import Limits
 from dpwords.languages.systems import TransitionSystem
 from dpwords.privacy.certificates.certificate import largest_rate
-from dpwords.privacy.certificates.constant_range import range_of_constants
+from dpwords.privacy.certificates.constant_range import ranges_of_constants
 from dpwords.privacy.certificates.reweighted_blocks import ReweightedBlocks
 from dpwords.privacy.certificates.reweighted_search import ReweightedSearch
 from dpwords.privacy.certificates.reweighted_system import Detail, ReweightedSystem
@@ -89,7 +89,7 @@ def test_bounds_are_never_below_the_truth(case: tuple[TransitionSystem, int], c:
         reweighted = brute_excess(system, length, c, reweighted=True)
         assert reweighted_blocks(graph, Detail(2, 1, radius)).excess(length, c) >= reweighted
     assert listed.excess(c) == pytest.approx(truth, abs=2e-9)
-    assert range_of_constants(graph, length, c) >= truth
+    assert ranges_of_constants(graph, length, c)[length] >= truth
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -98,7 +98,7 @@ def test_the_range_covers_every_kind_of_word(name: str, c: float) -> None:
     language, length = SYSTEMS[name]
     words = exhaustive.words(language, length)
     sums = np.exp(-c * exhaustive.distances(words)).sum(axis=1)
-    assert range_of_constants(Graph.of(language), length, c) >= math.log(sums.max() / sums.min())
+    assert ranges_of_constants(Graph.of(language), length, c)[length] >= math.log(sums.max() / sums.min())
 
 
 @pytest.mark.parametrize(("epsilon", "best"), [(1, 0.755), (2, 1.717), (3, 2.859), (4, 3.946), (6, 5.993)])
@@ -189,7 +189,7 @@ def test_k_divides_epsilon_among_the_positions() -> None:
 def test_blocks_keep_the_promise(name: str, epsilon: float) -> None:
     """At the rate that blocks certify, where all pairs can be compared."""
     language, length = SYSTEMS[name]
-    mechanism = dw.Exponential(language, epsilon, limits=Limits(compared_words=0, good_enough=2.0))
+    mechanism = dw.Exponential(language, epsilon, limits=Limits(certified_words=0, good_enough=2.0))
     assert mechanism.certificate(length).method == "blocks, levelled"
     contract.check_probabilities(mechanism, length, lambda d: math.exp(-mechanism.certificate(length).c * d))
     contract.check_promise(mechanism, length)
@@ -210,11 +210,12 @@ def test_every_word_is_feasible_or_all_are_free() -> None:
 
 def test_save_and_load(tmp_path: Path) -> None:
     cells, path = dw.GridWorld(3, 3).by_states(), tmp_path / "certificates.json"
-    made = dw.Exponential(cells, 3)
+    few = Limits(certified_words=200)
+    made = dw.Exponential(cells, 3, limits=few)
     first, second = made.certificate(4), made.certificate(8)
     assert (first.method, second.method) == ("listed, balanced", "blocks, levelled")
     made.certificate.save(path)
-    loaded = dw.Exponential(cells, 3)
+    loaded = dw.Exponential(cells, 3, limits=few)
     loaded.certificate.load(path)
     assert (loaded.certificate(4), loaded.certificate(8)) == (first, second)
     for other in (
@@ -256,7 +257,7 @@ def test_what_does_not_fit_is_certified_by_less() -> None:
     graph = Graph.of(dw.GridWorld(6, 6).by_states())
     bounds = {}
     for memory in (10**9, 10**6, 0):
-        space = Runs(graph, Limits(certificate_memory=memory))
+        space = Runs(graph, Limits(certificate_memory=memory, certified_words=0))
         bounds[memory] = SystemCertifier(space, Budget(4.0, 1, 0.0))(8)
     assert [bounds[memory].method for memory in bounds] == ["blocks, levelled", "blocks, levelled", "range"]
     assert bounds[10**9].c > bounds[10**6].c > bounds[0].c >= 2.0
@@ -271,7 +272,7 @@ def test_what_does_not_fit_is_certified_by_less() -> None:
         for seconds in (1000.0, 3.0, 0.0)
     }
     assert tried == {1000.0: [(2, 1), (3, 2), (4, 2)], 3.0: [(2, 1), (3, 2)], 0.0: []}
-    assert Listed.of(graph, 4, Limits(compared_words=5)) is None
+    assert Listed.of(graph, 4, Limits(certified_words=5)) is None
     assert Listed.of(graph, 4) is not None
 
 

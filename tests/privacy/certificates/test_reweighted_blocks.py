@@ -21,7 +21,7 @@ from dpwords.privacy.certificates.reweighted_blocks import LONGEST, ReweightedBl
 from dpwords.spaces.graph import Graph
 from listed_systems import blocks_of, listings, random_cases
 
-UNLISTED = Limits(compared_words=1)
+UNLISTED = Limits(certified_words=1)
 
 
 @pytest.mark.parametrize("seed", range(3))

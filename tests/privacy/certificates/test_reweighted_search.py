@@ -15,7 +15,7 @@ from dpwords.spaces.graph import Graph
 from dpwords.spaces.reweighting import Reweighting
 from listed_systems import listings, random_cases, words_of
 
-UNLISTED = Limits(compared_words=1)
+UNLISTED = Limits(certified_words=1)
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -53,7 +53,7 @@ def test_where_some_weight_would_be_negative() -> None:
 def test_the_excess_of_the_stored_weights(case: tuple[Any, int], c: float, step: int, first: int) -> None:
     """Over all pairs, from the stored numbers; and the weights are few bits, positive and at most 1."""
     (language, length), first = case, first % step
-    listed = Listed.of(Graph.of(language), length, step=step, first=first)
+    listed = Listed.of(Graph.of(language), length, step=step, first=first, k=step)
     assert listed is not None
     apart = exhaustive.distances([tuple(row) for row in listed.rows.tolist()])
     falls = np.exp(-c * np.ceil((apart - first) / step))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import contract
 import dpwords as dw
 from dpwords.core.limits import Limits
-from dpwords.privacy.certificates.constant_range import range_of_constants
+from dpwords.privacy.certificates.constant_range import ranges_of_constants
 from dpwords.privacy.utilities import LinearOrStaircase
 from dpwords.spaces import exhaustive
 from dpwords.spaces.graph import Graph
@@ -52,7 +52,7 @@ def brute_range(words: list[Any], c: float, step: int, first: int) -> float:
 @settings(max_examples=200, deadline=None)
 def test_the_range_is_never_below_the_truth(case: tuple[Any, int], c: float, step: int, first: int) -> None:
     (language, length), first = case, first % step
-    found = range_of_constants(Graph.of(language), length, c, step, first)
+    found = ranges_of_constants(Graph.of(language), length, c, step, first)[length]
     assert found >= brute_range(exhaustive.words(language, length), c, step, first)
 
 
@@ -60,7 +60,7 @@ def test_the_range_is_never_below_the_truth(case: tuple[Any, int], c: float, ste
 @pytest.mark.parametrize(("c", "step", "first"), [(0.5, 2, 0), (3.0, 2, 1), (6.0, 3, 0), (300.0, 2, 0), (1e5, 3, 2)])
 def test_the_range_covers_every_kind_of_word(name: str, c: float, step: int, first: int) -> None:
     language, length = SYSTEMS[name]
-    found = range_of_constants(Graph.of(language), length, c, step, first)
+    found = ranges_of_constants(Graph.of(language), length, c, step, first)[length]
     truth = brute_range(exhaustive.words(language, length), c, step, first)
     assert truth <= found <= math.log(language.count(length) * 4.0**length)
 
@@ -72,7 +72,7 @@ def test_the_range_covers_every_kind_of_word(name: str, c: float, step: int, fir
 def test_staircases_keep_the_promise(name: str, listed: int, epsilon: float, k: int) -> None:
     """With all words listed, and with the range alone."""
     language, length = SYSTEMS[name]
-    mechanism = dw.Exponential(language, epsilon, k, dw.Staircase(), limits=Limits(compared_words=listed))
+    mechanism = dw.Exponential(language, epsilon, k, dw.Staircase(), limits=Limits(certified_words=listed))
     certificate = mechanism.certificate(length)
     assert (certificate.step, certificate.first) == (k, 0)
     assert ("listed" in certificate.method) == (listed > 0)
@@ -84,16 +84,17 @@ def test_staircases_keep_the_promise(name: str, listed: int, epsilon: float, k: 
 
 
 def test_the_better_of_linear_and_staircase_on_the_15x15_grid() -> None:
-    """18 moves, k = 2: at ε = 8 Online has 0.974; at ε = 6 nothing better than the textbook's rate is proven."""
-    grid = dw.GridWorld(15, 15)
-    certificate = dw.Exponential(grid, 8, k=2).certificate(18)
+    """18 moves, k = 2: at ε = 8 Online has 0.974."""
+    moves, cells = (
+        dw.Exponential(dw.GridWorld(15, 15), 8, k=2),
+        dw.Exponential(dw.GridWorld(15, 15).by_states(), 12, k=2),
+    )
+    certificate = moves.certificate(18)
     assert (certificate.method, certificate.step) == ("range", 2)
-    assert 7.3 < certificate.c < certificate.bound <= 8
-    assert dw.Exponential(grid, 8, k=2).expected_distance(length=18) < 0.71
-    assert dw.Exponential(grid, 6, k=2).certificate(18).step == 1
-    cells = grid.by_states()
-    assert dw.Exponential(cells, 12, k=2).expected_distance(length=18) < 0.0035  # linear: 0.0576
-    assert dw.Exponential(cells, 12, k=2).certificate(18).step == 2
+    assert 7.6 < certificate.c < certificate.bound <= 8
+    assert moves.expected_distance(length=18) < 0.57
+    assert cells.expected_distance(length=18) < 0.0035  # linear: 0.0576
+    assert cells.certificate(18).step == 2
 
 
 def test_too_long_to_count_by_distance_is_linear() -> None:
@@ -106,18 +107,18 @@ def test_steps_longer_than_the_word() -> None:
     """All words but the private one are equally likely then, or all of them."""
     graph, words = Graph.of(MOVES), exhaustive.words(MOVES, 4)
     for step, first in ((5, 0), (60, 0), (60, 4), (60, 59)):
-        found = range_of_constants(graph, 4, 2.0, step, first)
+        found = ranges_of_constants(graph, 4, 2.0, step, first)[4]
         assert found >= brute_range(words, 2.0, step, first)
-        assert found == range_of_constants(graph, 4, 2.0, 5, min(first, 4))
+        assert found == ranges_of_constants(graph, 4, 2.0, 5, min(first, 4))[4]
     mechanism = dw.Exponential(MOVES, 3.0, k=4, utility=dw.Staircase())
     assert mechanism.expected_distance(length=4) > 1
     contract.check_promise(mechanism, 4)
 
 
 def test_where_a_range_takes_too_long_the_textbook_rate_remains() -> None:
-    limits = Limits(compared_words=0, range_steps=4 * 24 * 2 - 1)
+    limits = Limits(certified_words=0, range_steps=1)
     assert dw.Exponential(MOVES, 9.0, 2, dw.Staircase(), limits=limits).certificate(4).method == "textbook"
-    limits = Limits(compared_words=0, range_steps=4 * 24 * 2)
+    limits = Limits(certified_words=0)
     assert dw.Exponential(MOVES, 9.0, 2, dw.Staircase(), limits=limits).certificate(4).method == "range"
 
 
@@ -189,7 +190,7 @@ def test_for_all_lengths_a_staircase_has_the_textbook_rate(k: int, tmp_path: Pat
 def test_a_certificate_of_reweighted_words_is_none_of_a_staircase(tmp_path: Path) -> None:
     """For k = 1 both weights fall like e^(−c·d), but only one of them is reweighted, and c was proven with that."""
     cells, path = dw.GridWorld(4, 4).by_states(), tmp_path / "certificates.json"
-    reweighted = dw.Exponential(cells, 3.0)
+    reweighted = dw.Exponential(cells, 3.0, limits=Limits(certified_words=0))
     assert reweighted.certificate(8).method == "blocks, levelled"
     reweighted.certificate.save(path)
     with pytest.raises(dw.InvalidValue, match="does not hold"):

@@ -14,7 +14,7 @@ from typing import Any
 from dpwords.core.cache import cached, store
 from dpwords.core.files import read_text
 from dpwords.errors import InvalidValue
-from dpwords.privacy.certificates.tuning import FAR, PRECISION
+from dpwords.privacy.certificates.tuning import FAR, NOT_LESS, PRECISION
 from dpwords.privacy.methods import Method
 from dpwords.spaces.space import Weights
 
@@ -63,51 +63,54 @@ class Certified:
 
 
 def largest_rate(
-    epsilon: float, excess: Excess, start: float, tries: int = 0, precision: float = PRECISION
+    epsilon: float, excess: Excess, start: float, tries: int = 0, precision: float = PRECISION, bits: int = _GRID
 ) -> tuple[float, float]:
     """The largest c found with c + excess(c) ≤ ε, and c + excess(c); ε/2 if there is none, which is always allowed.
 
     Any c that passes is certified, however it was found: `start`, if it does, else less. The excess falls about like
-    e^(−c), hence the first steps; if they miss, or lead away, some `tries` between ε and ε/2. Then the gap to what
-    failed is halved.
+    e^(−c), hence the first steps; if they miss, or lead away, some `tries` between ε and ε/2. Then a line
+    between what holds and what failed is followed. Rates are rounded to `bits`, see `on_grid`.
     """
-    fails, before, c = math.inf, (math.inf, 0.0), start
+    fails, before, c = (math.inf, 0.0), (math.inf, 0.0), start
     steps = [epsilon * (1 - fraction / (2 * tries)) for fraction in range(1, tries)]
     while c > epsilon / 2:
         more = excess(c)
         over = c + more - epsilon
         if over <= 0:
             break
-        fails, slope = c, 1 - more
+        fails, slope = (c, over), 1 - more
         if over < before[1]:
             slope = min(slope, (before[1] - over) / (before[0] - c))
         leads_away = 0 < before[1] < over and over > FAR * epsilon
         before, c = (
             (c, over),
-            0.0 if leads_away else on_grid(c - over / max(slope, 0.1) - precision * epsilon / 2, epsilon),
+            0.0 if leads_away else on_grid(c - over / max(slope, 0.1) - precision * epsilon / 2, epsilon, bits),
         )
         if c <= epsilon / 2 and steps:
             before, c = (math.inf, 0.0), steps.pop(0)
     else:
         return epsilon / 2, epsilon
     holds = c, c + more
-    while math.isfinite(fails) and min(fails - holds[0], epsilon - holds[1]) > precision * epsilon:
-        c = on_grid((holds[0] + fails) / 2, epsilon)
+    while math.isfinite(fails[0]) and min(fails[0] - holds[0], epsilon - holds[1]) > precision * epsilon:
+        ahead = (epsilon - holds[1]) / (epsilon - holds[1] + fails[1])  # where a line between the two meets ε
+        c = on_grid(holds[0] + min(max(ahead, NOT_LESS), 1 - NOT_LESS) * (fails[0] - holds[0]), epsilon, bits)
+        if c <= holds[0]:
+            break
         more = excess(c)
         if c + more <= epsilon:
             holds = c, c + more
         else:
-            fails = c
+            fails = c, c + more - epsilon
     return holds
 
 
-def on_grid(c: float, epsilon: float) -> float:
-    """A rate rounded down to a multiple of a fixed unit, less than ε/2,000,000.
+def on_grid(c: float, epsilon: float, bits: int = _GRID) -> float:
+    """A rate rounded down to a multiple of a fixed unit, less than ε/2^(bits − 1): by default ε/2,000,000.
 
     Rates are the same on every machine because every step of a search is. If one were not, and differed in the last
     digits, the rate would still be the same, unless it lay on the boundary of a unit.
     """
-    unit = math.ldexp(1.0, math.frexp(epsilon)[1] - _GRID)
+    unit = math.ldexp(1.0, math.frexp(epsilon)[1] - bits)
     return math.floor(c / unit) * unit if math.isfinite(c) else c
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from dpwords.core.checks import whole_number
 from dpwords.core.files import write_whole
@@ -32,7 +32,7 @@ from dpwords.privacy.certificates.certificate import (
     largest_rate,
     store_certificate,
 )
-from dpwords.privacy.certificates.tuning import NEARLY, TRIES
+from dpwords.privacy.certificates.tuning import NEARLY, RANGE_TRIES, RATE_BITS, TRIES
 from dpwords.privacy.guarantees import Budget
 from dpwords.privacy.methods import Method
 from dpwords.spaces.space import Space, Weights
@@ -132,19 +132,23 @@ class Certifier(Value):
     def _methods(self, reach: int, progress: FractionDone | None = None) -> dict[Method, Excess]:
         """For each method that applies, the excess as a function of c."""
 
-    def _proven(self, reach: int, progress: FractionDone | None = None) -> list[Certificate]:
-        """The best certificate of each method that applies."""
+    def _proven(self, reach: int, methods: dict[Method, Excess]) -> list[Certificate]:
+        """The best certificate of each of some methods."""
         epsilon, found = self._epsilon(reach), []
-        for method, excess in self._methods(reach, progress).items():
-            start, tries = (epsilon * NEARLY, 0) if method is Method.BALANCED else (epsilon, TRIES)
-            c, bound = largest_rate(epsilon, excess, start, tries)
+        for method, excess in methods.items():
+            how: tuple[Any, ...] = epsilon, TRIES
+            if method is Method.BALANCED:
+                how = epsilon * NEARLY, 0
+            elif method is Method.RANGE:
+                how = epsilon, RANGE_TRIES, 2.0**-RATE_BITS, RATE_BITS
+            c, bound = largest_rate(epsilon, excess, *how)
             system = self._space.identity
             found.append(Certificate(c, bound, method, epsilon, reach, system, self._step, self._first))
         return found
 
     def _best(self, reach: int, progress: FractionDone | None = None) -> Certificate:
         """The best certificate that can be proven."""
-        return max(self._proven(reach, progress), key=lambda each: each.c)
+        return max(self._proven(reach, self._methods(reach, progress)), key=lambda each: each.c)
 
     def _of_all_lengths(self, progress: FractionDone | None = None) -> Certificate | None:
         """The best certificate for all lengths that can be proven; None if there is none."""

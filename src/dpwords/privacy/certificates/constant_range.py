@@ -4,62 +4,124 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
+from dpwords.core.compiled import in_parts, kernel
 from dpwords.core.elementary import log
-from dpwords.core.scaled import Floats
+from dpwords.core.limits import DEFAULTS, Limits
+from dpwords.core.scaled import Floats, Integers
 from dpwords.privacy.certificates.rounding import ALL_OF_IT, margin, outward, price
+from dpwords.privacy.certificates.tuning import (
+    ENTRIES,
+    FEWEST_VECTORS,
+    QUICKER_RANGE,
+    STORED,
+    SURROUNDING_ROUNDS,
+    VECTORS,
+)
 from dpwords.spaces.graph import Graph
 
 _LEAST_PRICE = 1e-87  # a lower price is rounded up to this, or down to 0
+_OF_A_MERGE = 24  # about how many times vectors², entries are read to merge the candidates of a state
 
 
-def range_of_constants(graph: Graph, length: int, c: float, step: int = 1, first: int = 0) -> float:
-    """An upper bound of max ln Z − min ln Z over all words of one length. Cost: length · edges · step.
+def ranges_of_constants(
+    graph: Graph, longest: int, c: float, step: int = 1, first: int = 0, limits: Limits = DEFAULTS
+) -> Floats:
+    """Upper bounds of max ln Z − min ln Z over all words of n symbols, at index n, for every n up to `longest`.
 
     Weights are e^(−c·ceil((d − first)/step)): of the symbols that differ, `first` are free, then every `step`-th one
-    costs e^(−c). Backwards through the layers: for each state, and each number of symbols that may still differ without
-    a cost, the largest and least sum that its completions can weigh for any symbols to come, and, for states on the
-    word's own run, the least for symbols that the run can take; each rounded outward, all divided by the same number.
-    Infinite where the numbers of one layer span too much.
+    costs e^(−c). Infinite where there is no word, where the numbers of one layer span too much, and beyond
+    `limits.range_steps`. Cost: longest · states · entries · vectors², where the numbers of entries and vectors are
+    lowered until that is within the limit; the fewer, the larger the bounds.
     """
+    margins = np.array([margin(length) for length in range(longest + 1)])
     if c > ALL_OF_IT and step == 1:
-        return margin(length)
-    step, first = min(step, length + 1), min(first, length)  # of n symbols no more than n can differ
-    z, live = price(c), graph.live(length) & graph.useful(length)
-    edges, sources = np.diff(graph.first), graph.sources
-    has_all = edges == len(graph.alphabet)
-    after = np.arange(step) - 1  # from the number of free symbols to that after one that differs; −1 is the last entry
-    dear, cheap = np.ones((step, 1)), np.ones((step, 1))
-    dear[0], cheap[0] = (z, z) if z > _LEAST_PRICE else (_LEAST_PRICE, 0.0)
-    least_kept, (down, up) = outward().LEAST, outward().factors(graph.branching + 4)
-    most = least = np.tile(graph.accepting.astype(np.float64), (step, 1))
-    own = np.where(most > 0, most, math.inf)
+        return margins
+    graph = graph.within(longest)
+    step, first = min(step, longest + 1), min(first, longest)  # of n symbols no more than n can differ
+    envelopes = _Envelopes(graph, longest, price(c), step, limits)
+    if not envelopes.fits:
+        return np.full(longest + 1, math.inf)
+    high, low = envelopes.extremes(first, upper=True), envelopes.extremes(first, upper=False)
+    return np.where(np.isfinite(high) & np.isfinite(low), high - low + margins, math.inf)
 
-    def sums(values: Floats) -> Floats:
-        return np.array([np.bincount(sources, row, graph.size) for row in values])
 
-    def extremes(of: np.ufunc, values: Floats, start: float) -> Floats:
-        found = np.full((step, graph.size), start)
-        for row, each in zip(found, values, strict=True):
-            of.at(row, sources, each)
+class _Envelopes:
+    """Vectors above, or below, the weights of all completions (`_kernels/constant_range.py`)."""
+
+    def __init__(self, graph: Graph, longest: int, z: float, step: int, limits: Limits) -> None:
+        self._graph, self._longest, self._z, self._step, self._threads = graph, longest, z, step, limits.threads
+        self._loops, self._edges = kernel("constant_range"), (graph.first, graph.symbol, graph.target)
+        self._within = graph.depth + np.arange(longest + 1)[:, None] <= longest
+        self._own = graph.useful(longest)[::-1] & self._within  # row m: states of runs with m symbols to go
+        self._vectors, self._near = VECTORS, self._surroundings(max(min(ENTRIES, graph.size, STORED // graph.size), 1))
+        while self._vectors > FEWEST_VECTORS and self._work > limits.range_steps // QUICKER_RANGE:
+            self._vectors //= 2
+        while self._work > limits.range_steps and self._width > step:
+            self._near = self._surroundings(self._width // step // 2)
+        self.fits = self._work <= limits.range_steps
+
+    def _surroundings(self, entries: int) -> Any:
+        """The states whose entries are stored for each own state: those with the most mass."""
+        graph, order = self._graph, np.argsort(self._graph.target, kind="stable")
+        begin, before = graph.reversed
+        near, mass, size = self._loops.surroundings(
+            self._edges, begin, before, graph.symbol[order], self._z, entries, SURROUNDING_ROUNDS
+        )
+        stored = np.arange(entries) < size[:, None]
+        return self._loops.Near(np.concatenate([[0], np.cumsum(size)]), near[stored], mass[stored])
+
+    @property
+    def _width(self) -> int:
+        """The numbers of a vector, at most."""
+        return int(np.diff(self._near.nf).max()) * self._step
+
+    @property
+    def _work(self) -> int:
+        """About how many numbers are read."""
+        return (
+            int(self._own.sum())
+            * len(self._near.near)
+            // self._graph.size
+            * self._step
+            * _OF_A_MERGE
+            * self._vectors**2
+        )
+
+    def extremes(self, first: int, upper: bool) -> Floats:
+        """Bounds of the largest, or of the least, ln Z for each length; not finite where there is none."""
+        graph, loops, near, step = self._graph, self._loops, self._near, self._step
+        down, up = outward().factors(graph.branching + 4)
+        factor, too_low = (up, _LEAST_PRICE) if upper else (down, 0.0)
+        z = self._z if self._z > _LEAST_PRICE else too_low
+        width = -(-self._width // 4) * 4  # loops take four entries at a time
+        far = np.repeat(graph.accepting.astype(np.float64)[:, None], step, axis=1)
+        kept, count = np.zeros((graph.size, self._vectors, width)), graph.accepting.astype(np.int64)
+        for state in np.flatnonzero(graph.accepting):
+            own = far[near.near[near.nf[state] : near.nf[state + 1]]].ravel()
+            kept[state, 0, : len(own)] = own
+        after, left, top = np.zeros_like(kept), np.zeros_like(count), np.ones(graph.size)
+        found, scale = np.full(self._longest + 1, math.nan), 0
+        for length in range(1, self._longest + 1):
+            value = loops.extreme(self._edges, near, graph.start, far, kept, count, z, factor, upper, first)
+            if 0.0 < value < math.inf:
+                found[length] = log(value) + scale * log(2.0)
+            exponent = math.frexp(float(max(far.max(), top.max())))[1]  # the next numbers are divided by 2^exponent
+            scale, scaled, own = scale + exponent, math.ldexp(factor, -exponent), np.flatnonzero(self._own[length])
+            left[:], top[:] = 0, 0.0
+            self._one_more(own, far, kept, count, z, scaled, upper, after, left, top)
+            far = loops.everywhere(self._edges, far, z, scaled, upper, len(graph.alphabet))
+            far *= self._within[length][:, None]
+            kept, count, after, left = after, left, kept, count
         return found
 
-    for layer in reversed(range(length)):
-        high, low, run = most[:, graph.target], least[:, graph.target], own[:, graph.target]
-        high_off, low_off = dear * high[after], cheap * low[after]
-        sum_high, sum_low = sums(high_off), sums(low_off)
-        others_high = np.maximum(sum_high[:, sources] * up - high_off, 0.0)
-        others_low = np.maximum(sum_low[:, sources] * down - low_off, 0.0)  # of a sum rounded down: below the others'
-        own = extremes(np.minimum, run + others_low, math.inf)
-        worst = extremes(np.minimum, low + others_low, math.inf)
-        least = np.where(has_all, worst, np.minimum(worst, sum_low))
-        most = np.where(live[layer], np.maximum(extremes(np.maximum, high + others_high, 0.0), sum_high), 0.0)
-        scale = most.max()
-        most = np.where(most > 0, np.maximum(most / scale * up, least_kept), 0.0)
-        least, own = least / scale * down, own / scale * down
-        least, own = np.where(least < least_kept, 0.0, least), np.where(own < least_kept, 0.0, own)
-    if not (most[first, graph.start] > least_kept and 0.0 < own[first, graph.start] < math.inf):
-        return math.inf
-    return log(most[first, graph.start]) - log(own[first, graph.start]) + margin(length)
+    def _one_more(self, own: Integers, *arguments: Any) -> None:
+        """The vectors with one more symbol to go, in several threads."""
+
+        def advance(part: slice) -> None:
+            self._loops.layer(self._edges, self._near, own[part], *arguments)
+
+        in_parts(advance, len(own), self._vectors**2 * self._width, self._threads)

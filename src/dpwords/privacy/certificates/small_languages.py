@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
-from dpwords.core.elementary import log, logs, powers, weighted_sum
-from dpwords.core.limits import DEFAULTS, Limits
+from dpwords.core.compiled import in_parts, kernel_for
+from dpwords.core.elementary import log, logs, powers
+from dpwords.core.limits import DEFAULTS, Limits, check_memory
 from dpwords.core.scaled import Floats, Integers, normalised
-from dpwords.core.values import read_only
+from dpwords.core.values import read_only, read_only_view
 from dpwords.errors import InvalidValue
 from dpwords.privacy.certificates.rounding import ULP, margin, price
 from dpwords.privacy.certificates.tuning import BALANCED, BALANCING_ROUNDS
@@ -22,27 +24,33 @@ _BITS = 20  # of a public weight
 class Listed:
     """The excess over all pairs of words of a language so small that they can be listed. Cost: words².
 
-    The weight of a distance d is e^(−c·ceil((d − first)/step)), where 0 ≤ first < step; it is e^(−c·d) by default.
-    Losses and excesses are for each `step` positions in which two words differ.
+    The weight of a distance d is e^(−c·ceil((d − first)/step)), where 0 ≤ first < step; it is e^(−c·d) by default. Two
+    words at distance d may lose ε for each `k` positions, or part of k. Losses and excesses are for each `step` of
+    these.
     """
 
-    def __init__(self, rows: Integers, step: int = 1, first: int = 0) -> None:
-        self.rows = rows
-        self.apart = np.zeros((len(rows), len(rows)), dtype=np.int64)
-        for column in rows.T:
-            self.apart += column[:, None] != column[None, :]
-        self._steps = -((first - self.apart) // step)  # ceil((d − first)/step)
-        self._units = np.maximum(-(-self.apart // step), 1)  # ceil(d/step); a word and itself do not matter
+    def __init__(self, rows: Integers, step: int = 1, first: int = 0, k: int = 1, threads: int = 1) -> None:
+        words, length = rows.shape
+        kind = np.uint8 if length < 2**8 else np.uint16
+        check_memory(np.dtype(kind).itemsize * words**2)
+        self.rows, self._threads = rows, threads
+        self.apart = np.zeros((words, words), dtype=kind)
+        self._each("distances", read_only_view(rows.astype(np.uint32)), self.apart, steps=length)
+        distances = np.arange(length + 1)
+        self._steps = -((first - distances) // step)  # ceil((d − first)/step)
+        self._loss, self._unit = -(-distances // step), np.maximum(-(-distances // k), 1) * (k / step)
         self._balanced: tuple[float, Floats] | None = None  # the last result, replaced in one step: threads share it
 
     @classmethod
-    def of(cls, graph: Graph, length: int, limits: Limits = DEFAULTS, step: int = 1, first: int = 0) -> Listed | None:
-        """None if there are more words than `limits.compared_words`."""
-        listed = graph.words(length, limits.compared_words)
-        return None if listed is None else cls(graph.symbol[listed[0]], step, first)
+    def of(
+        cls, graph: Graph, length: int, limits: Limits = DEFAULTS, step: int = 1, first: int = 0, k: int = 1
+    ) -> Listed | None:
+        """None if there are more words than `limits.certified_words`."""
+        listed = graph.words(length, limits.certified_words)
+        return None if listed is None else cls(graph.symbol[listed[0]], step, first, k, limits.threads)
 
     def excess(self, c: float) -> float:
-        """The largest |ln Z(x′)/Z(x)| / ceil(d(x, x′)/step) with equal weights."""
+        """What c has to be less than ε for each `step`, with equal weights: the largest loss over all pairs, less c."""
         return self._excess(c, np.ones(len(self.rows)))
 
     def balanced_excess(self, c: float) -> float:
@@ -51,8 +59,9 @@ class Listed:
 
     def mean_distance(self, c: float, balanced: bool) -> float:
         """The expected distance from a uniform word."""
-        weights, falls = self.balanced(c) if balanced else np.ones(len(self.rows)), self._falls(c)
-        return math.fsum(weighted_sum(falls * self.apart, weights) / weighted_sum(falls, weights)) / len(self.rows)
+        weights, fall = self.balanced(c) if balanced else np.ones(len(self.rows)), self._fall(c)
+        means = self._sums(fall * np.arange(len(fall)), weights) / self._sums(fall, weights)
+        return math.fsum(means) / len(self.rows)
 
     def weighted(self, c: float, bound: float) -> WeightedWords:
         """The words with their balanced weights as a draw needs them.
@@ -73,40 +82,51 @@ class Listed:
         """
         cached = self._balanced
         if cached is None or cached[0] != c:
-            falls = self._falls(c)
-            found = _solution(falls)
+            fall = self._fall(c)
+            found = self._solution(fall)
             if not found.min() > 2.0**-_BITS * found.max():
-                found = 1 / weighted_sum(falls, np.ones(len(falls)))
+                found = 1 / self._sums(fall, np.ones(len(self.rows)))
                 for _ in range(BALANCING_ROUNDS):
-                    found = found / weighted_sum(falls, found)
+                    found = found / self._sums(fall, found)
             cached = self._balanced = c, _rounded(found / found.max())
             read_only(cached[1])
         return cached[1]
 
-    def _falls(self, c: float) -> Floats:
-        """The weight e^(−c·steps) of the distance between any two words: a symmetric matrix."""
+    def _solution(self, fall: Floats) -> Floats:
+        """The weights with which all sums are 1, by conjugate gradients. Nothing depends on how exact they are."""
+        found, rest = np.zeros(len(self.rows)), np.ones(len(self.rows))
+        direction, square = rest, math.fsum(rest * rest)
+        for _ in range(BALANCING_ROUNDS):
+            ahead = self._sums(fall, direction)
+            curvature = math.fsum(direction * ahead)
+            if not curvature > 0 or square < BALANCED * len(self.rows):
+                break
+            found, rest = found + square / curvature * direction, rest - square / curvature * ahead
+            before, square = square, math.fsum(rest * rest)
+            direction = rest + square / before * direction
+        return found
+
+    def _fall(self, c: float) -> Floats:
+        """The weight e^(−c·steps) of each distance."""
         return np.asarray(powers(price(c), int(self._steps.max()) + 1)[self._steps])
 
+    def _sums(self, fall: Floats, weights: Floats) -> Floats:
+        """Σ fall(d(x, w))·weights(w) over all words w, for each x, with a relative error of words · 2^(−53)."""
+        found = np.zeros(len(self.rows))
+        self._each("sums", self.apart, fall, weights, found)
+        return found
+
     def _excess(self, c: float, weights: Floats) -> float:
-        found, length = logs(weighted_sum(self._falls(c), weights)), self.rows.shape[1]
+        sums, most, length = logs(self._sums(self._fall(c), weights)), np.zeros(len(self.rows)), self.rows.shape[1]
         rounding = 2 * (len(self.rows) + (length + 8) * -log(float(weights.min()))) * ULP
-        excess = (np.subtract.outer(found, found) / self._units).max(initial=0.0)
-        return float(excess + rounding + margin(length))
+        self._each("largest", sums, self.apart, c * self._loss, self._unit, most)
+        return float(max(most.max() - c, 0.0) + rounding + margin(length))
 
-
-def _solution(falls: Floats) -> Floats:
-    """The weights with which all sums are 1, by conjugate gradients. Nothing depends on how exact they are."""
-    found, rest = np.zeros(len(falls)), np.ones(len(falls))
-    direction, square = rest, math.fsum(rest * rest)
-    for _ in range(BALANCING_ROUNDS):
-        ahead = weighted_sum(falls, direction)
-        curvature = math.fsum(direction * ahead)
-        if not curvature > 0 or square < BALANCED * len(falls):
-            break
-        found, rest = found + square / curvature * direction, rest - square / curvature * ahead
-        before, square = square, math.fsum(rest * rest)
-        direction = rest + square / before * direction
-    return found
+    def _each(self, loop: str, *arguments: Any, steps: int = 1) -> None:
+        """Call a loop over all words that compares each of them with all others, in several threads."""
+        words = len(self.rows)
+        compute = getattr(kernel_for("small_languages", words**2 * steps), loop)
+        in_parts(lambda part: compute(*arguments, part.start, part.stop), words, words * steps, self._threads)
 
 
 def _rounded(values: Floats) -> Floats:

@@ -2,7 +2,7 @@
 
 Several methods bound how much the normalising constant Z can change from word to word; the best one is used:
 
-- *listed*, languages of at most 1,024 words: the exact value, over all pairs;
+- *listed*, languages of at most 10,000 words: the exact value, over all pairs;
 - *listed, balanced*: the same where words have public weights that make Z as equal as possible;
 - *blocks, levelled*, words of states with the weights of `reweighting`, which are public: positions that differ form
   blocks, which can be changed one at a time;
@@ -20,19 +20,21 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
 from dpwords.core.elementary import index_of_least
+from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.privacy.certificates.certificate import Certificate, Certified, Excess, FractionDone
 from dpwords.privacy.certificates.certifier import Certifier
-from dpwords.privacy.certificates.constant_range import range_of_constants
+from dpwords.privacy.certificates.constant_range import ranges_of_constants
 from dpwords.privacy.certificates.reweighted_blocks import LONGEST, SHORTEST
 from dpwords.privacy.certificates.reweighted_search import ReweightedSearch, progress_of
+from dpwords.privacy.certificates.rounding import ULP
 from dpwords.privacy.certificates.small_languages import Listed
-from dpwords.privacy.certificates.tuning import ENOUGH, GUESS, HOPELESS, QUICK, QUICKER, STAGES
+from dpwords.privacy.certificates.tuning import ENOUGH, GUESS, HOPELESS, LENGTHS_TOGETHER, QUICK, QUICKER, STAGES
 from dpwords.privacy.guarantees import Budget
 from dpwords.privacy.methods import Method
 from dpwords.privacy.utilities import Staircase
@@ -64,7 +66,7 @@ class SystemCertifier(Certifier):
 
     Words of states have one certificate for all lengths from a few symbols on, if it reaches a fixed proportion of ε;
     otherwise, and for shorter words and other words, each length has its own. Cost of a certificate: a few evaluations
-    of `ReweightedBlocks` for words of states, and of `range_of_constants` for other words.
+    of `ReweightedBlocks` for words of states, and of `ranges_of_constants` for other words.
     """
 
     section = 9
@@ -73,10 +75,10 @@ class SystemCertifier(Certifier):
     def __init__(self, space: Runs, budget: Budget, textbook_only: bool = False) -> None:
         super().__init__(space, budget, textbook_only)
         self._graph, self._limits = space.graph, space.limits
+        self._ranges: dict[float, Floats] = {}  # of ln Z, by rate; entries are replaced as a whole
 
     def _methods(self, reach: int, progress: FractionDone | None = None) -> dict[Method, Excess]:
         methods: dict[Method, Excess] = {Method.TEXTBOOK: lambda c: c}
-        graph, step, first = self._graph, self._step, self._first
         self._refuse(reach)
         if self._textbook_only:
             return methods
@@ -85,9 +87,19 @@ class SystemCertifier(Certifier):
         listed = self._listed(reach)
         if listed is not None:  # nothing else can be better
             return methods | {Method.LISTED: listed.excess, Method.BALANCED: listed.balanced_excess}
-        if step > 1 and min(step, reach + 1) * len(graph.target) * reach > self._limits.range_steps:
-            return methods
-        return methods | {Method.RANGE: lambda c: range_of_constants(graph, reach, c, step, first)}
+        least = self._space.least_distance(reach).value or 1
+        return methods | {Method.RANGE: partial(self._range_excess, reach, least)}
+
+    def _range_excess(self, reach: int, least: int, c: float) -> float:
+        """The excess if Z may differ by its range, or by c·d, between words at every distance d from the least one."""
+        longest = -(-reach // LENGTHS_TOGETHER) * LENGTHS_TOGETHER
+        if (known := self._ranges.get(c)) is None or len(known) <= reach:
+            known = ranges_of_constants(self._graph, longest, c, self._step, self._first, self._limits)
+            self._ranges[c] = known
+        apart, k = np.arange(least, reach + 1), self._budget.k
+        rates = c * -(-apart // self._step)
+        losses = (rates + np.minimum(rates, known[reach])) / (-(-apart // k) * k / self._step)
+        return max(float(losses.max()) * (1 + 4 * ULP) - c, 0.0)
 
     def _best(self, reach: int, progress: FractionDone | None = None) -> Certificate:
         self._refuse(reach)
@@ -96,7 +108,9 @@ class SystemCertifier(Certifier):
         covering = self._of_all_lengths(progress) if search is not None and self._waits_for_all(search, reach) else None
         if covering is not None and covering.covers(reach) and covering.c >= ENOUGH * epsilon:
             return covering
-        found = self._proven(reach)
+        methods = self._methods(reach)
+        by_range = methods.pop(Method.RANGE, None)
+        found = self._proven(reach, methods)
         if covering is not None and covering.covers(reach):
             found.insert(0, covering)
         best = max(each.c for each in found)
@@ -105,6 +119,8 @@ class SystemCertifier(Certifier):
             if covering is not None and covering.method is Method.REWEIGHTED:
                 guess = covering.c
             found += self._reweighted(search, reach, epsilon, guess, progress)
+        if by_range is not None and max(each.c for each in found) < ENOUGH * epsilon:
+            found += self._proven(reach, {Method.RANGE: by_range})
         if listed is None:
             return max(found, key=lambda each: each.c)
         return min(found, key=lambda each: (listed.mean_distance(each.c, each.method is Method.BALANCED), -each.c))
@@ -211,7 +227,7 @@ class SystemCertifier(Certifier):
             raise none_of_length(length)
 
     def _listed(self, length: int) -> Listed | None:
-        return _listed(self._graph, length, self._limits, self._step, self._first)
+        return _listed(self._graph, length, self._limits, self._step, self._first, self._budget.k)
 
     @cached_property
     def _everywhere(self) -> dict[Method, int]:
@@ -239,7 +255,7 @@ class SystemCertifier(Certifier):
 
 
 class StaircaseCertifier(SystemCertifier):
-    """Runs of a system, under a staircase. Cost of a certificate: some evaluations of `range_of_constants`."""
+    """Runs of a system, under a staircase. Cost of a certificate: some evaluations of `ranges_of_constants`."""
 
     def __init__(self, space: Runs, budget: Budget, staircase: Staircase) -> None:
         super().__init__(space, budget)

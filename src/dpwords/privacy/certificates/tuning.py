@@ -14,7 +14,19 @@ from dataclasses import dataclass
 TRIES = 12  # rates between ε and ε/2 where an evaluation is quick and the first steps miss
 PRECISION = 2e-4  # of ε: a search ends when the rate is known so well; much less than rates differ between methods
 FAR = 0.02  # of ε: a bound that is so far above ε, and farther than that of a larger rate, leads away
+NOT_LESS = 0.1  # of the gap between a rate that holds and one that fails: the next try is at least so far from both
 NEARLY = 1 - 2e-5  # of ε: with balanced weights only rounding is lost, and such a rate passes at the first try
+
+# Envelopes (`constant_range.py`), tried on streets (24 and 30 moves) and on grids of 15 × 15 and 40 × 40 with a goal
+VECTORS = 32  # for each own state, at most; with 16 or 128, bounds are a few percent larger or smaller
+FEWEST_VECTORS = 8  # there are fewer than `VECTORS`, but at least so many, where more would take
+QUICKER_RANGE = 40  # times less than the limit; beyond that, entries are given up: with 128 of them bounds are larger
+ENTRIES = 512  # of a vector, at most
+STORED = 2**22  # numbers that are stored as surroundings of all states
+SURROUNDING_ROUNDS = 16  # steps that paths take around an own one; with 6, bounds on 40 × 40 are twice as large
+RATE_BITS = 10  # rates by range are multiples of about ε/1,000, so that searches for several lengths meet
+RANGE_TRIES = 6  # rates between ε and ε/2
+LENGTHS_TOGETHER = 8  # lengths up to the next multiple of this are bounded in one pass
 
 # Balanced weights (`small_languages.py`)
 BALANCING_ROUNDS = 100  # of each search for weights
