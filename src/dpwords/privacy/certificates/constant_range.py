@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dpwords.core.compiled import in_parts, kernel
-from dpwords.core.elementary import log
+from dpwords.core.elementary import log, logs
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.scaled import Floats, Integers
 from dpwords.privacy.certificates.rounding import ALL_OF_IT, margin, outward, price
@@ -45,8 +45,11 @@ def ranges_of_constants(
     envelopes = _Envelopes(graph, longest, price(c), step, limits)
     if not envelopes.fits:
         return np.full(longest + 1, math.inf)
-    high, low = envelopes.extremes(first, upper=True), envelopes.extremes(first, upper=False)
-    return np.where(np.isfinite(high) & np.isfinite(low), high - low + margins, math.inf)
+    (high, up), (low, down) = envelopes.extremes(first, upper=True), envelopes.extremes(first, upper=False)
+    known = (high > 0) & (low > 0) & np.isfinite(low)
+    found = np.full(longest + 1, math.inf)
+    found[known] = logs(high[known]) - logs(low[known]) + (up - down)[known] * log(2.0) + margins[known]
+    return found
 
 
 class _Envelopes:
@@ -91,8 +94,11 @@ class _Envelopes:
             * self._vectors**2
         )
 
-    def extremes(self, first: int, upper: bool) -> Floats:
-        """Bounds of the largest, or of the least, ln Z for each length; not finite where there is none."""
+    def extremes(self, first: int, upper: bool) -> tuple[Floats, Integers]:
+        """Bounds of the largest, or of the least, Z for each length, as a number and an exponent of 2.
+
+        The number is not positive, or not finite, where nothing is known.
+        """
         graph, loops, near, step = self._graph, self._loops, self._near, self._step
         down, up = outward().factors(graph.branching + 4)
         factor, too_low = (up, _LEAST_PRICE) if upper else (down, 0.0)
@@ -104,19 +110,18 @@ class _Envelopes:
             own = far[near.near[near.nf[state] : near.nf[state + 1]]].ravel()
             kept[state, 0, : len(own)] = own
         after, left, top = np.zeros_like(kept), np.zeros_like(count), np.ones(graph.size)
-        found, scale = np.full(self._longest + 1, math.nan), 0
+        found, exponents = np.zeros(self._longest + 1), np.zeros(self._longest + 2, np.int64)
         for length in range(1, self._longest + 1):
-            value = loops.extreme(self._edges, near, graph.start, far, kept, count, z, factor, upper, first)
-            if 0.0 < value < math.inf:
-                found[length] = log(value) + scale * log(2.0)
+            found[length] = loops.extreme(self._edges, near, graph.start, far, kept, count, z, factor, upper, first)
             exponent = math.frexp(float(max(far.max(), top.max())))[1]  # the next numbers are divided by 2^exponent
-            scale, scaled, own = scale + exponent, math.ldexp(factor, -exponent), np.flatnonzero(self._own[length])
+            exponents[length + 1] = exponents[length] + exponent
+            scaled, own = math.ldexp(factor, -exponent), np.flatnonzero(self._own[length])
             left[:], top[:] = 0, 0.0
             self._one_more(own, far, kept, count, z, scaled, upper, after, left, top)
             far = loops.everywhere(self._edges, far, z, scaled, upper, len(graph.alphabet))
             far *= self._within[length][:, None]
             kept, count, after, left = after, left, kept, count
-        return found
+        return found, exponents[:-1]
 
     def _one_more(self, own: Integers, *arguments: Any) -> None:
         """The vectors with one more symbol to go, in several threads."""
