@@ -68,3 +68,8 @@ COPIES = 4  # of the last position, in the bound for longer blocks; 2 would do f
 INVARIANT_ROUNDS = 300  # after which the search for an invariant is given up
 WIDER = 3e-5  # by how much it goes beyond what was found: more loses some of ε, less takes more rounds
 NEARLY_NONE = 1e-7  # lower bounds below this are replaced by 0, since they would fall for hundreds of rounds
+
+# Pairs of words (`pairs.py`)
+FIRST_BOXES = 4  # for each two states in the first sweep, which discards nothing
+MANY_BOXES = 40_000  # boxes that a sweep has kept, beyond which the next one has no more for each two states
+SWEEPS = 24
