@@ -123,14 +123,22 @@ def larger(rows: Array, least: int) -> Array:
 
 @compiled(error_model="numpy")
 def sweep(
-    layers: Layers, z: float, fall: float, means: Array, allowed: Array, other: Kept, most: int, work: int
+    layers: Layers,
+    z: float,
+    fall: float,
+    means: Array,
+    allowed: Array,
+    other: Kept,
+    most: int,
+    work: int,
+    boxes: int,
 ) -> tuple[Kept, Found, int]:
     """The boxes of completions, from the last layer to the first; of pairs, what is above the limit only.
 
     `other` is what a sweep in the other direction has kept. A box is kept if, with some box of the other sweep, the
     second word of a pair can have a sum above that of the first, each symbol that differs counted as `fall` times the
     sum. Without boxes of another sweep all are kept. Boxes of a kind are merged until there are `most`. Returns what is
-    left of the work that is allowed; it is below 0, and the sweep not finished, if there was not enough.
+    left of the work that is allowed; it is below 0, and the sweep not finished, if more work or more boxes are needed.
     """
     n, width, have = len(layers.size) - 1, len(layers.ending), len(other.lo) > 0
     lo, hi, link = np.zeros((1024, width)), np.zeros((1024, width)), np.zeros((1024, 3), np.int64)
@@ -235,6 +243,8 @@ def sweep(
                     else:
                         pair[i, p, q, 0], pair[i, p, q, 1] = used, count
                     used += count
+                    if used > boxes:
+                        return Kept(lo, hi, link, single, pair), Found(ratios[:0], places[:0]), -1
     kept = Kept(lo[:used].copy(), hi[:used].copy(), link[:used].copy(), single, pair)
     return kept, Found(ratios[:number].copy(), places[:number].copy()), work
 

@@ -1,4 +1,4 @@
-"""Whether no pair of words loses more than a limit, by sweeps from both ends (docs/theory.md, section 9)."""
+"""Pairs of words, bounded all at once by sweeps from both ends (docs/theory.md, section 9)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dpwords.core.compiled import kernel
-from dpwords.core.elementary import exp
+from dpwords.core.elementary import exp, log
+from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.scaled import Floats, Integers
+from dpwords.privacy.certificates.certificate import on_grid
+from dpwords.privacy.certificates.reweighted_blocks import Tick
 from dpwords.privacy.certificates.rounding import ALL_OF_IT, margin, price
-from dpwords.privacy.certificates.tuning import FIRST_BOXES, MANY_BOXES, SWEEPS
+from dpwords.privacy.certificates.tuning import (
+    FIRST_BOXES,
+    FIRST_GAIN,
+    MANY_BOXES,
+    PROOFS,
+    RATE_PRECISION,
+    SECONDS_A_STEP,
+    SWEEPS,
+    WORST_PAIRS,
+)
 from dpwords.spaces.graph import Graph
 
 LIGHTEST = 1e-30  # weight of an edge: products of lighter ones could underflow
@@ -23,7 +35,6 @@ class Verdict(NamedTuple):
     """What is known about all pairs of words after some sweeps."""
 
     proven: bool
-    left: int  # of the work that was allowed; below 0 if it was not enough
     pairs: Integers  # words of which some may be above the limit: two rows of edges for each pair
 
 
@@ -36,40 +47,89 @@ class Pairs:
 
     graph: Graph
     length: int
+    limits: Limits = DEFAULTS
 
-    def proves(self, c: float, delta: float, work: int, farthest: int | None = None) -> Verdict:
-        """Whether ln Z(x′) − ln Z(x) ≤ delta · d for all pairs of words at distances d up to `farthest`.
+    @property
+    def fits(self) -> bool:
+        """Whether what is kept for each two states of a layer fits into memory."""
+        widest = int((self.graph.live(self.length) & self.graph.useful(self.length)).sum(axis=1).max())
+        return 128 * (self.length + 1) * widest * widest <= self.limits.certificate_memory
+
+    def rate(self, epsilon: float, least: float, tick: Tick = lambda: None) -> float:
+        """The largest rate c above `least` that was proven to have ln Z(x′) − ln Z(x) ≤ (ε − c)·d; 0.0 if none was.
+
+        Where not even a little more than `least` is proven, no more is tried. Pairs of words that were above a limit
+        show which other rates are too large.
+        """
+        precision = RATE_PRECISION * epsilon
+        holds, fails, c = 0.0, epsilon, on_grid(least + FIRST_GAIN * epsilon, epsilon)
+        seen = self._no_pairs
+        for _ in range(PROOFS):
+            verdict = self.verdict(c, epsilon - c, tick)
+            if verdict.proven:
+                holds = c
+            elif holds == 0.0:
+                break
+            else:
+                fails, worst = c, np.argsort(-self.losses(price(c), verdict.pairs), kind="stable")[:WORST_PAIRS]
+                seen = np.concatenate([verdict.pairs[worst], seen])
+            refuted = self._refuted(seen, epsilon, holds, fails)
+            c = on_grid(refuted - precision / 2 if refuted < fails or verdict.proven else (holds + fails) / 2, epsilon)
+            fails = refuted
+            if fails - holds < precision:
+                break
+        return holds
+
+    def _refuted(self, seen: Integers, epsilon: float, holds: float, fails: float) -> float:
+        """About the least rate above `holds` at which one of the pairs seen is above the limit, or `fails`."""
+        low, high = holds, fails
+        while len(seen) and high - low > RATE_PRECISION * epsilon / 8:
+            c = (low + high) / 2
+            low, high = (c, high) if c + self.losses(price(c), seen).max() <= epsilon else (low, c)
+        return high
+
+    def hold(self, c: float, epsilon: float, tick: Tick = lambda: None) -> bool:
+        """Whether a rate that was found is proven again."""
+        return self.verdict(c, epsilon - c, tick).proven
+
+    def verdict(self, c: float, delta: float, tick: Tick = lambda: None) -> Verdict:
+        """Whether ln Z(x′) − ln Z(x) ≤ delta · d for all pairs of words, d being their distance."""
+        if not margin(self.length) < delta or c > ALL_OF_IT:
+            return Verdict(False, self._no_pairs)
+        return self.sweeps(price(c), math.nextafter(exp(margin(self.length) - delta), 1.0), tick)
+
+    def sweeps(self, z: float, fall: float, tick: Tick = lambda: None) -> Verdict:
+        """Whether fall^d · Z(x′) ≤ Z(x) for all pairs of words, where each symbol that differs costs z.
 
         Sweeps from the end and from the start take turns. Each one discards what cannot exceed the limit with anything
         that the one before has kept, and has more boxes. They end when nothing is left, when a pair of words is found
         that is above the limit, or when the work that is allowed is done.
         """
-        pairs = np.zeros((0, 2, self.length), dtype=np.int64)
-        if not margin(self.length) < delta or c > ALL_OF_IT or not self._weights_are_usual:
-            return Verdict(False, work, pairs)
-        loops, ways, z = kernel("pairs"), self._ways, price(c)
-        fall = math.nextafter(exp(margin(self.length) - delta), 1.0)
+        loops, ways, pairs, kept, most = kernel("pairs"), self._ways, self._no_pairs, self._nothing, FIRST_BOXES
+        work = int(self.limits.certificate_time / (PROOFS * SECONDS_A_STEP))  # not seconds: the same on every machine
+        boxes = self.limits.certificate_memory // (32 * len(ways[0].ending) + 64)
         means = [loops.means_of(way, z) for way in ways]
-        near = self._least_distances <= (self.length if farthest is None else farthest)
-        allowed, kept, most = (near, near[::-1].copy()), self._nothing, FIRST_BOXES
-        for turn in range(SWEEPS):
+        for turn in range(SWEEPS if self._weights_are_usual else 0):
             way, other = turn % 2, kept
-            kept, found, work = loops.sweep(ways[way], z, fall, means[1 - way], allowed[way], other, most, work)
+            kept, found, work = loops.sweep(
+                ways[way], z, fall, means[1 - way], self._allowed[way], other, most, work, boxes
+            )
+            tick()
             if work < 0:
                 break
             if turn > 0:
                 if not len(found.ratio):
-                    return Verdict(True, work, pairs)
+                    return Verdict(True, pairs)
                 pairs = np.concatenate([pairs, self._traced(found.place, kept, other, way)])
-                if self.losses(c, pairs).max() > delta:
+                if self.losses(z, pairs).max() > -log(fall):
                     break
             if len(kept.lo) < MANY_BOXES:
                 most *= 2
-        return Verdict(False, work, pairs)
+        return Verdict(False, pairs)
 
-    def losses(self, c: float, pairs: Integers) -> Floats:
+    def losses(self, z: float, pairs: Integers) -> Floats:
         """(ln Z(x′) − ln Z(x)) / d for pairs of words, up to rounding."""
-        logs = kernel("pairs").log_constants(self._ways[0], price(c), pairs.reshape(-1, self.length)).reshape(-1, 2)
+        logs = kernel("pairs").log_constants(self._ways[0], z, pairs.reshape(-1, self.length)).reshape(-1, 2)
         codes = self.codes(pairs)
         return np.asarray((logs[:, 1] - logs[:, 0]) / (codes[:, 0] != codes[:, 1]).sum(axis=1))
 
@@ -80,8 +140,8 @@ class Pairs:
     def _traced(self, places: Integers, kept: Any, other: Any, way: int) -> Integers:
         """Words that stand for the pairs that a sweep has found."""
         found, last = np.zeros((len(places), 2, self.length), dtype=np.int64), self.length - 1
-        for row, (layer, one, two, box, before) in zip(found, places.tolist(), strict=True):
-            row[:, layer] = self._forward(way, layer, [one, two])
+        for row, (layer, one, two, after, of_other) in zip(found, places.tolist(), strict=True):
+            row[:, layer], box, before = self._forward(way, layer, [one, two]), after, of_other
             for position in range(layer + 1, self.length):
                 row[:, position] = self._forward(way, position, kept.link[box, :2])
                 box = kept.link[box, 2]
@@ -123,13 +183,18 @@ class Pairs:
         """Whether no weight is so small or large that products of a few could leave the range of floats."""
         forward = self._ways[0]
         weights = np.concatenate([forward.weight[forward.weight != 0.0], forward.ending[forward.ending != 0.0]])
-        return bool(LIGHTEST < weights.min() and weights.max() < 1 / LIGHTEST)
+        return bool(weights.min() > LIGHTEST and weights.max() < 1 / LIGHTEST)
 
     @cached_property
-    def _least_distances(self) -> Any:
-        """For two states of each layer, the least distance between words that run through them."""
-        loops = kernel("pairs")
-        return loops.least_apart(self._ways[0]) + loops.least_apart(self._ways[1])[::-1]
+    def _allowed(self) -> tuple[Any, Any]:
+        """For two states of each layer, in both directions, whether words run through them."""
+        loops, n = kernel("pairs"), self.length
+        least = loops.least_apart(self._ways[0]) + loops.least_apart(self._ways[1])[::-1]
+        return least <= n, (least <= n)[::-1].copy()
+
+    @property
+    def _no_pairs(self) -> Integers:
+        return np.zeros((0, 2, self.length), dtype=np.int64)
 
     @cached_property
     def _nothing(self) -> Any:
