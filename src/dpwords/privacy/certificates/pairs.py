@@ -20,6 +20,7 @@ from dpwords.privacy.certificates.tuning import (
     FIRST_BOXES,
     FIRST_GAIN,
     MANY_BOXES,
+    MOST_BOXES,
     PROOFS,
     RATE_PRECISION,
     SECONDS_A_STEP,
@@ -108,7 +109,7 @@ class Pairs:
         loops, ways, pairs, kept, most = kernel("pairs"), self._ways, self._no_pairs, self._nothing, FIRST_BOXES
         work = int(self.limits.certificate_time / (PROOFS * SECONDS_A_STEP))  # not seconds: the same on every machine
         boxes = self.limits.certificate_memory // (32 * len(ways[0].ending) + 64)
-        means = [loops.means_of(way, z) for way in ways]
+        means, sizes = [loops.means_of(way, z) for way in ways], list[int]()
         for turn in range(SWEEPS if self._weights_are_usual else 0):
             way, other = turn % 2, kept
             kept, found, work = loops.sweep(
@@ -123,8 +124,11 @@ class Pairs:
                 pairs = np.concatenate([pairs, self._traced(found.place, kept, other, way)])
                 if self.losses(z, pairs).max() > -log(fall):
                     break
+            sizes.append(len(kept.lo))
+            if sizes[-3:-2] == sizes[-1:]:  # nothing new since the last sweep in this direction
+                break
             if len(kept.lo) < MANY_BOXES:
-                most *= 2
+                most = min(2 * most, MOST_BOXES)
         return Verdict(False, pairs)
 
     def losses(self, z: float, pairs: Integers) -> Floats:

@@ -72,6 +72,7 @@ NEARLY_NONE = 1e-7  # lower bounds below this are replaced by 0, since they woul
 # Pairs of words (`pairs.py`)
 FIRST_BOXES = 4  # for each two states in the first sweep, which discards nothing
 MANY_BOXES = 40_000  # boxes that a sweep has kept, beyond which the next one has no more for each two states
+MOST_BOXES = 1024  # for each two states
 SWEEPS = 24  # of one proof
 PROOFS = 16  # of one search for a rate; most have 3 to 6
 SECONDS_A_STEP = 2e-9  # measured on plans of 24 and 30 moves
