@@ -11,12 +11,13 @@ import numpy as np
 
 from dpwords.core.compiled import kernel
 from dpwords.core.elementary import exp, log
-from dpwords.core.limits import DEFAULTS, Limits
+from dpwords.core.limits import DEFAULTS, Limits, check_memory
 from dpwords.core.scaled import Floats, Integers
 from dpwords.privacy.certificates.certificate import on_grid
 from dpwords.privacy.certificates.reweighted_blocks import Tick
 from dpwords.privacy.certificates.rounding import ALL_OF_IT, margin, price
 from dpwords.privacy.certificates.tuning import (
+    FEW_SWEEPS,
     FIRST_BOXES,
     FIRST_GAIN,
     MANY_BOXES,
@@ -29,6 +30,7 @@ from dpwords.privacy.certificates.tuning import (
 )
 from dpwords.spaces.graph import Graph
 
+TABLES = 128  # bytes for each two states of a layer
 LIGHTEST = 1e-30  # weight of an edge: products of lighter ones could underflow
 
 
@@ -52,9 +54,16 @@ class Pairs:
 
     @property
     def fits(self) -> bool:
-        """Whether what is kept for each two states of a layer fits into memory."""
-        widest = int((self.graph.live(self.length) & self.graph.useful(self.length)).sum(axis=1).max())
-        return 128 * (self.length + 1) * widest * widest <= self.limits.certificate_memory
+        """Whether a few sweeps over all pairs of edges are within the limits of time and memory. Cost: length · edges."""
+        active = self.graph.live(self.length) & self.graph.useful(self.length)
+        states, edges = active.sum(axis=1).astype(float), active[:-1] @ np.diff(self.graph.first).astype(float)
+        quick = FEW_SWEEPS * 2 * (edges**3).sum() <= self._work
+        return bool(quick and TABLES * (states.max() ** 2) * len(states) <= self.limits.certificate_memory)
+
+    @property
+    def _work(self) -> int:
+        """How many steps a proof may have: not seconds, so that all machines prove the same."""
+        return int(self.limits.certificate_time / (PROOFS * SECONDS_A_STEP))
 
     def rate(self, epsilon: float, least: float, tick: Tick = lambda: None) -> float:
         """The largest rate c above `least` that was proven to have ln Z(x′) − ln Z(x) ≤ (ε − c)·d; 0.0 if none was.
@@ -106,9 +115,9 @@ class Pairs:
         that the one before has kept, and has more boxes. They end when nothing is left, when a pair of words is found
         that is above the limit, or when the work that is allowed is done.
         """
+        check_memory(TABLES * len(self._ways[0].ending) ** 2 * (self.length + 1))
         loops, ways, pairs, kept, most = kernel("pairs"), self._ways, self._no_pairs, self._nothing, FIRST_BOXES
-        work = int(self.limits.certificate_time / (PROOFS * SECONDS_A_STEP))  # not seconds: the same on every machine
-        boxes = self.limits.certificate_memory // (32 * len(ways[0].ending) + 64)
+        work, boxes = self._work, self.limits.certificate_memory // (96 * len(ways[0].ending) + 192)
         means, sizes = [loops.means_of(way, z) for way in ways], list[int]()
         for turn in range(SWEEPS if self._weights_are_usual else 0):
             way, other = turn % 2, kept
