@@ -54,7 +54,7 @@ class Pairs:
 
     @property
     def fits(self) -> bool:
-        """Whether a few sweeps over all pairs of edges are within the limits of time and memory. Cost: length · edges."""
+        """Whether a few sweeps over all pairs of edges are within the limits. Cost: length · edges."""
         active = self.graph.live(self.length) & self.graph.useful(self.length)
         states, edges = active.sum(axis=1).astype(float), active[:-1] @ np.diff(self.graph.first).astype(float)
         quick = FEW_SWEEPS * 2 * (edges**3).sum() <= self._work
