@@ -6,6 +6,7 @@ Several methods bound how much the normalising constant Z can change from word t
 - *listed, balanced*: the same where words have public weights that make Z as equal as possible;
 - *blocks, levelled*, words of states with the weights of `reweighting`, which are public: positions that differ form
   blocks, which can be changed one at a time;
+- *pairs*, any words: sweeps from both ends discard all pairs of words that are proven to be within the limit;
 - *range*, any words: the largest and the least value of Z;
 - *textbook*: ln Z(x′)/Z(x) ≤ c·d always holds, so c = ε/2 is always allowed.
 
@@ -30,11 +31,22 @@ from dpwords.errors import InvalidValue, TooLarge
 from dpwords.privacy.certificates.certificate import Certificate, Certified, Excess, FractionDone
 from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.certificates.constant_range import ranges_of_constants
+from dpwords.privacy.certificates.pairs import Pairs
 from dpwords.privacy.certificates.reweighted_blocks import LONGEST, SHORTEST
 from dpwords.privacy.certificates.reweighted_search import ReweightedSearch, progress_of
 from dpwords.privacy.certificates.rounding import ULP
 from dpwords.privacy.certificates.small_languages import Listed
-from dpwords.privacy.certificates.tuning import ENOUGH, GUESS, HOPELESS, LENGTHS_TOGETHER, QUICK, QUICKER, STAGES
+from dpwords.privacy.certificates.tuning import (
+    ENOUGH,
+    GUESS,
+    HALF,
+    HOPELESS,
+    LENGTHS_TOGETHER,
+    QUICK,
+    QUICKER,
+    STAGES,
+    USUAL_SWEEPS,
+)
 from dpwords.privacy.guarantees import Budget
 from dpwords.privacy.methods import Method
 from dpwords.privacy.utilities import Staircase
@@ -121,6 +133,11 @@ class SystemCertifier(Certifier):
             found += self._reweighted(search, reach, epsilon, guess, progress)
         if by_range is not None and max(each.c for each in found) < ENOUGH * epsilon:
             found += self._proven(reach, {Method.RANGE: by_range})
+        best = max(each.c for each in found)
+        pairs = self._pairs(reach) if best < (ENOUGH if search is None else HALF) * epsilon else None
+        if pairs is not None:
+            c = pairs.rate(epsilon, best, progress_of(progress, USUAL_SWEEPS))
+            found.append(Certificate(c, epsilon, Method.PAIRS, epsilon, reach, self._space.identity))
         if listed is None:
             return max(found, key=lambda each: each.c)
         return min(found, key=lambda each: (listed.mean_distance(each.c, each.method is Method.BALANCED), -each.c))
@@ -130,11 +147,18 @@ class SystemCertifier(Certifier):
         search = None if known or self._search is None or self._listed(length) is not None else self._search
         own = None if search is None else search.within(length)
         if search is None or own is None:
-            return 0.0, 0.0
+            return 0.0, 0.0 if known or self._pairs(length) is None else self._limits.certificate_time
         if not self._waits_for_all(own, length):
             return own.first_seconds(length), own.first_seconds(length)
         found = [search.seconds(detail, None) for _, detail in search.attempts(None)]
         return found[0], math.fsum(found)
+
+    def _pairs(self, length: int) -> Pairs | None:
+        """All pairs of words of one length, where sweeps over them can be tried."""
+        if self._textbook_only or self._every_word or self._step > 1 or self._listed(length) is not None:
+            return None
+        pairs = Pairs(self._graph, length, self._limits)
+        return pairs if pairs.fits else None
 
     def _waits_for_all(self, own: ReweightedSearch, length: int) -> bool:
         """Whether words of this length wait for a certificate for all lengths: where it is quick, or their own is not.
@@ -187,6 +211,11 @@ class SystemCertifier(Certifier):
             return math.inf
         if found.method is Method.REWEIGHTED:
             return found.c + self._reweighted_excess(found, progress)
+        if found.method is Method.PAIRS:
+            self._refuse(found.length)
+            pairs = self._pairs(found.length) if found.longest is None else None
+            tick = progress_of(progress, USUAL_SWEEPS)
+            return found.epsilon if pairs is not None and pairs.hold(found.c, found.epsilon, tick) else math.inf
         if found.longest is None:
             return super()._bound(found, progress)
         return found.c * (1 + self._everywhere.get(found.method, math.inf)) if found.length > 0 else math.inf

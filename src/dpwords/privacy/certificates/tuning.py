@@ -80,3 +80,17 @@ COPIES = 4  # of the last position, in the bound for longer blocks; 2 would do f
 INVARIANT_ROUNDS = 300  # after which the search for an invariant is given up
 WIDER = 3e-5  # by how much it goes beyond what was found: more loses some of ε, less takes more rounds
 NEARLY_NONE = 1e-7  # lower bounds below this are replaced by 0, since they would fall for hundreds of rounds
+
+# Pairs of words (`pairs.py`)
+FIRST_BOXES = 1  # for each two states in the first sweep, which discards nothing; 2 or 4 prove the same, not sooner
+FEW_SWEEPS = 8  # times the first sweep: what the sweeps that a proof needs take at least
+MANY_BOXES = 40_000  # boxes that a sweep has kept, beyond which the next one has no more for each two states
+MOST_BOXES = 1024  # for each two states
+SWEEPS = 24  # of one proof
+PROOFS = 16  # of one search for a rate; most have 3 to 6
+SECONDS_A_STEP = 2e-9  # measured on plans of 24 and 30 moves
+FIRST_GAIN = 0.02  # of ε: a search ends at once if a rate that is so much larger is not proven
+RATE_PRECISION = 2e-3  # of ε
+USUAL_SWEEPS = 40  # of a search; only the bar that shows its progress needs it
+HALF = 0.501  # of ε: words of states are looked at only if blocks, levelled, prove no more than the textbook rate
+WORST_PAIRS = 100  # of each proof that failed, which show what other rates are too large

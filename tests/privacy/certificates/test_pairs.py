@@ -1,0 +1,217 @@
+"""Proofs about all pairs of words, against listing: every word, every pair, Z from its definition."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import dpwords as dw
+from dpwords.core.limits import Limits
+from dpwords.core.scaled import normalised
+from dpwords.core.symbols import Alphabet
+from dpwords.privacy.certificates import pairs as module
+from dpwords.privacy.certificates.pairs import Pairs
+from dpwords.privacy.certificates.rounding import price
+from dpwords.spaces.graph import Graph
+from zoo import SYSTEMS
+
+UNLISTED = Limits(compared_words=0)  # otherwise such small languages are listed
+
+
+class Case(NamedTuple):
+    """A graph, and all of its words of one length: their symbols, distances and weights."""
+
+    graph: Graph
+    length: int
+    words: Any
+    apart: Any
+    weight: list[Fraction]
+
+    def losses(self, z: float) -> Any:
+        """(ln Z(x′) − ln Z(x)) / d in rows of x; −1 on the diagonal."""
+        logs = np.log(z**self.apart @ np.array([float(each) for each in self.weight]))
+        return np.where(self.apart > 0, (logs[None] - logs[:, None]) / np.maximum(self.apart, 1), -1.0)
+
+    def exact_sums(self, z: float) -> list[Fraction]:
+        """Z of each word, in exact arithmetic for this float."""
+        powers = [Fraction(z) ** d for d in range(self.length + 1)]
+        return [sum(powers[d] * w for d, w in zip(row, self.weight, strict=True)) for row in self.apart.tolist()]
+
+
+def case_of(graph: Graph, length: int) -> Case | None:
+    listed = graph.words(length, 250) if graph.useful(length)[0, graph.start] else None
+    if listed is None or len(listed[0]) < 2:
+        return None
+    taken, ends = listed
+    words = graph.symbol[taken]
+    weight = [Fraction(1)] * len(words)
+    if graph.weight is not None and graph.ending is not None:
+        edges, states = graph.weight.exact(), graph.ending.exact()
+        weight = [math.prod((edges[e] for e in row), start=states[end]) for row, end in zip(taken, ends, strict=True)]
+    return Case(graph, length, words, (words[:, None] != words[None]).sum(axis=2), weight)
+
+
+def random_cases(seed: int, count: int) -> Iterator[tuple[np.random.Generator, Case]]:
+    """Systems with dead ends, one-way streets, several accepting states, symbols that lead to one state; weights."""
+    rng = np.random.default_rng(seed)
+    while count:
+        size, symbols, length = (int(rng.integers(*span)) for span in ((2, 7), (2, 5), (2, 8)))
+        edges = [(s, a, int(rng.integers(size))) for s in range(size) for a in range(symbols) if rng.random() < 0.7]
+        if not edges:
+            continue
+        source, symbol, target = np.array(edges).T
+        accepting, first = rng.random(size) < 0.4, np.searchsorted(source, np.arange(size + 1))
+        graph = Graph(Alphabet("abcd"), 0, symbol, target, first, accepting)
+        if rng.random() < 0.5:
+            weight, ending = (np.exp(rng.normal(size=number) / 2) for number in (len(edges), size))
+            graph = replace(
+                graph,
+                weight=normalised(weight, np.zeros(len(edges), np.int64)),
+                ending=normalised(ending * accepting, np.zeros(size, np.int64)),
+            )
+        case = case_of(graph, length)
+        if case is not None:
+            count -= 1
+            yield rng, case
+
+
+@pytest.mark.parametrize("boxes", [1, 2, 6])
+@pytest.mark.parametrize("grow", [False, True])
+def test_nothing_false_is_proven(boxes: int, grow: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FIRST_BOXES", boxes)
+    monkeypatch.setattr(module, "MANY_BOXES", 10**6 if grow else 0)
+    proofs = missed = 0
+    for rng, case in random_cases(boxes, 100):
+        pairs, words = Pairs(case.graph, case.length), set(map(bytes, case.words))
+        c = float(rng.choice([0.3, 0.5, 1, 2, 3]))
+        truth = case.losses(price(c)).max()
+        for delta in (truth * rng.uniform(0.5, 1.3), truth * (1 - 1e-6), truth * (1 + 1e-6) + 1e-8):
+            found = pairs.verdict(c, delta)
+            assert not found.proven or truth <= delta
+            assert {bytes(word) for word in pairs.codes(found.pairs).reshape(-1, case.length)} <= words
+            if len(found.pairs):
+                assert pairs.losses(price(c), found.pairs).max() <= truth + 1e-9
+            proofs, missed = proofs + found.proven, missed + (delta > truth and not found.proven)
+    assert proofs > 100
+    assert not grow or missed < 10  # exact, but for 10⁻⁶, where boxes may become points
+
+
+def test_proofs_hold_in_exact_arithmetic() -> None:
+    """Limits within some units in the last place of the truth, for Z in rational arithmetic: there is no tolerance."""
+    seen = set()
+    for rng, case in random_cases(7, 120):
+        if len(case.words) > 40:
+            continue
+        z = price(float(rng.choice([0.3, 1, 2, 5])))
+        losses, sums = case.losses(z), case.exact_sums(z)
+        worst = np.argwhere(losses > losses.max() - 1e-9).tolist()  # only these can be above the limits that follow
+        for ulps in (-4000, -40, -4, -1, 0, 1, 4, 40):
+            fall = math.exp(-losses.max()) * (1 + ulps * 2.0**-52)
+            found = Pairs(case.graph, case.length).sweeps(z, fall).proven
+            truth = all(Fraction(fall) ** int(case.apart[i, j]) * sums[j] <= sums[i] for i, j in worst)
+            assert truth or not found
+            seen.add((found, truth))
+    assert {(True, True), (False, False)} <= seen
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_every_kind_of_language(name: str) -> None:
+    language, length = SYSTEMS[name]
+    case = case_of(Graph.of(language), length)
+    if case is None:
+        return
+    for c in (0.5, 2.0):
+        truth, pairs = max(case.losses(price(c)).max(), 0.0), Pairs(case.graph, length)
+        assert pairs.verdict(c, truth + 1e-6).proven
+        if truth > 1e-6:
+            found = pairs.verdict(c, truth * (1 - 1e-6))
+            assert not found.proven
+            assert pairs.losses(price(c), found.pairs).max() == pytest.approx(truth, rel=1e-9)  # the worst pair
+
+
+def streets() -> dw.GridWorld:
+    rows = Path(__file__, "../../../../examples/streets.txt").resolve().read_text("ascii").split()
+    at = {kind: [(r, c) for r, row in enumerate(rows) for c, one in enumerate(row) if one == kind] for kind in "SG#"}
+    return dw.GridWorld(len(rows), len(rows[0]), at["S"][0], walls=at["#"], goal=at["G"][0])
+
+
+@pytest.mark.parametrize(("length", "c", "worst"), [(24, 1.8, 0.794), (24, 2.0, 0.650), (30, 2.5, 0.683)])
+def test_plans_to_a_goal(length: int, c: float, worst: float) -> None:
+    """The largest ln Z(x′)/Z(x) at distance 2, found before by another program; nothing is worse farther apart."""
+    pairs = Pairs(Graph.of(streets()), length)
+    assert pairs.verdict(c, worst / 2 + 5e-4).proven
+    if length == 24:
+        found = pairs.verdict(c, worst / 2 - 5e-4)
+        assert not found.proven
+        assert pairs.losses(price(c), found.pairs).max() == pytest.approx(worst / 2, abs=5e-4)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+@pytest.mark.parametrize("name", ["goal", "moves under a rule", "accepting set", "dead ends", "pattern", "any start"])
+def test_exact_audits(name: str, k: int) -> None:
+    language, length = SYSTEMS[name]
+    mechanism = dw.Exponential(language, 3.0, k=k, utility=dw.Linear(), limits=UNLISTED)
+    found = mechanism.certificate(length)
+    assert found.method == "pairs" or name == "any start" or (name == "dead ends" and k == 1)
+    assert dw.audit.exact(mechanism, length).epsilon <= 3.0
+
+
+def test_rates_are_nearly_the_best() -> None:
+    """Of equal weights, by bisection over all pairs."""
+    used = 0
+    for _, weighted in random_cases(3, 40):
+        graph, low, high = replace(weighted.graph, weight=None, ending=None), 1.0, 2.0
+        case = weighted._replace(graph=graph, weight=[Fraction(1)] * len(weighted.words))
+        for _ in range(30):
+            c = (low + high) / 2
+            low, high = (c, high) if c + case.losses(price(c)).max() <= 2 else (low, c)
+        found = Pairs(graph, case.length).rate(2.0, 1.0)
+        assert found <= low + 1e-6
+        if 1.05 < low < 1.99:
+            used += 1
+            assert found >= low - 0.005
+    assert used > 5
+
+
+def test_certificates_are_saved_and_proven_again(tmp_path: Path) -> None:
+    mechanism = dw.Exponential(streets(), 4.0, k=2, utility=dw.Linear())
+    found = mechanism.certificate(20)
+    assert (found.method, found.bound) == ("pairs", found.epsilon)
+    assert found.c == pytest.approx(1.9345, abs=2e-3)
+    assert found == dw.Exponential(streets(), 4.0, k=2, utility=dw.Linear()).certificate(20)
+    mechanism.certificates.save(tmp_path / "own.json")
+    other = dw.Exponential(streets(), 4.0, k=2, utility=dw.Linear())
+    other.certificates.load(tmp_path / "own.json")
+    assert other.certificate(20) == found
+    text = json.loads((tmp_path / "own.json").read_text())
+    text["certificates"][0]["c"] = 1.95
+    (tmp_path / "other.json").write_text(json.dumps(text))
+    with pytest.raises(dw.InvalidValue, match="does not hold"):
+        other.certificates.load(tmp_path / "other.json")
+
+
+def test_a_proof_that_takes_too_long_is_given_up() -> None:
+    graph = Graph.of(streets())
+    assert Pairs(graph, 24, Limits(certificate_time=1e-3)).rate(2.0, 1.0) == 0.0
+    assert Pairs(graph, 24, Limits(certificate_memory=2**16)).rate(2.0, 1.0) == 0.0
+    assert not Pairs(graph, 24, Limits(certificate_memory=2**16)).fits
+    assert not Pairs(graph, 24).verdict(1.5, 0.0).proven
+    assert not Pairs(graph, 24).verdict(300.0, 1.0).proven
+
+
+def test_the_time_is_told() -> None:
+    mechanism = dw.Exponential(streets(), 4.0, k=2, utility=dw.Linear(), limits=Limits(certificate_time=30.0))
+    assert mechanism.seconds_to_prepare(20) == (0.0, 30.0)
+    fractions: list[float] = []
+    mechanism.certificate(20, fractions.append)
+    assert fractions == sorted(fractions)
+    assert 0 < fractions[-1] < 1
+    assert mechanism.seconds_to_prepare(20) == (0.0, 0.0)
