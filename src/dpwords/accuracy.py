@@ -122,7 +122,7 @@ def compare(
 
     >>> import dpwords as dw
     >>> print(dw.accuracy.compare(dw.GridWorld(4, 4), epsilon=2, length=8))
-    expected distance at ε = 2 for words of length 8: online 2.19, tight 3.56
+    expected distance at ε = 2 for words of length 8: online 2.19, tight 2.397
     """
     makers = _existing(choice.contenders(checked_language(language), k, _edits(distance)), epsilon)
     found = {name: figures(make, epsilon, length, at_most) for name, make in makers.items()}

@@ -83,7 +83,7 @@ NEARLY_NONE = 1e-7  # lower bounds below this are replaced by 0, since they woul
 
 # Pairs of words (`pairs.py`)
 FIRST_BOXES = 1  # for each two states in the first sweep, which discards nothing; 2 or 4 prove the same, not sooner
-FEW_SWEEPS = 8  # times the first sweep: what the sweeps that a proof needs take at least
+FEW_SWEEPS = 64  # times the first sweep at the least: what a proof takes
 MANY_BOXES = 40_000  # boxes that a sweep has kept, beyond which the next one has no more for each two states
 MOST_BOXES = 1024  # for each two states
 SWEEPS = 24  # of one proof
