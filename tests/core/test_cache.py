@@ -30,7 +30,7 @@ from dpwords.privacy.certificates.small_languages import Listed
 CELLS = dw.GridWorld(3, 3).by_states()
 LENGTH = 9  # more words than are listed
 LATER = time.time() + 10**6  # for code that is written by a test
-ALL = Limits(worth_keeping=0.0)
+ALL = Limits(worth_keeping=0.0, certified_words=500)
 PACKAGES = ("_kernels", "core", "languages", "mechanisms", "privacy", "spaces")  # that prove or compare
 
 
@@ -83,7 +83,7 @@ def test_other_questions_have_other_answers(cache: Path, searches: list[str]) ->
     certificate(4.0)
     certificate(3.5)
     dw.Exponential(dw.GridWorld(3, 3, start=(1, 1)).by_states(), 4.0, limits=ALL).certificate(LENGTH)
-    dw.Exponential(CELLS, 4.0, limits=Limits(worth_keeping=0.0, certificate_time=100.0)).certificate(LENGTH)
+    dw.Exponential(CELLS, 4.0, limits=Limits(worth_keeping=0.0, certified_words=500, certificate_time=100.0)).certificate(LENGTH)
     assert searches == ["_best_for_all"] * 4
     assert len(files(cache)) == 4
     assert certificate(4.0).c > certificate(3.5).c
@@ -146,7 +146,7 @@ def test_the_tag_is_for_one_question(cache: Path, searches: list[str]) -> None:
 
 def test_a_certificate_of_another_length_is_no_answer(cache: Path, searches: list[str]) -> None:
     """It may hold for its own words; that says nothing about others."""
-    limits = Limits(worth_keeping=0.0, certificate_time=0.0)  # each length has its own
+    limits = Limits(worth_keeping=0.0, certified_words=500, certificate_time=0.0)  # each length has its own
     short = dw.Exponential(CELLS, 4.0, limits=limits).certificate(3)
     long = dw.Exponential(CELLS, 4.0, limits=limits).certificate(LENGTH)
     assert (short.longest, long.longest) == (None, None)

@@ -23,7 +23,7 @@ from dpwords.privacy.certificates.rounding import price
 from dpwords.spaces.graph import Graph
 from zoo import SYSTEMS
 
-UNLISTED = Limits(compared_words=0)  # otherwise such small languages are listed
+UNLISTED = Limits(certified_words=0)  # otherwise such small languages are listed
 
 
 class Case(NamedTuple):
