@@ -10,10 +10,11 @@ from typing import Any, Literal
 
 from dpwords.core.checks import whole_number
 from dpwords.core.limits import DEFAULTS
-from dpwords.core.symbols import Alphabet, Symbol, Word, symbols_of
+from dpwords.core.symbols import Alphabet, Encoder, Symbol, Word, symbols_of
 from dpwords.core.values import Value
 from dpwords.errors import InvalidValue, NotInLanguage
 from dpwords.languages.exploring import Explored, State, minimised, numbered, trimmed
+from dpwords.languages.spelling import IMPOSSIBLE, Spelling, SpellingEncoder
 
 Sign = Literal["&", "|", "-"]
 
@@ -40,6 +41,7 @@ class Language(Value, ABC):
     unbound = False  # whether it has no alphabet before that
     conditions: tuple[Language, Language] | None = None  # two languages to both of which a word has to belong, if known
     within: Language | None = None  # a language to which all words are known to belong
+    spelling: Spelling | None = None  # how words are written, if not in the symbols of the alphabet
 
     @property
     @abstractmethod
@@ -65,13 +67,34 @@ class Language(Value, ABC):
         """Whether the word may be released; False for unknown symbols too. Cost: the word's length."""
         return self.fault(symbols_of(word)) is None
 
-    def fault(self, symbols: tuple[Any, ...]) -> str | None:
+    @property
+    def letters(self) -> Alphabet:
+        """What words are written in: the alphabet, or that of the `spelling`."""
+        return self.alphabet if self.spelling is None else self.spelling.alphabet
+
+    def read(self, letters: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The symbols of a word, which the distance is about, from the letters in which it is written."""
+        return letters if self.spelling is None else self.spelling.read(letters)
+
+    def spell(self, symbols: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The letters of a word of the language, from its symbols."""
+        return symbols if self.spelling is None else self.spelling.spell(symbols)
+
+    def encoder(self) -> Encoder:
+        """What turns written words into codes of symbols and back."""
+        return Encoder(self.alphabet) if self.spelling is None else SpellingEncoder(self.alphabet, self.spelling)
+
+    def fault(self, letters: tuple[Any, ...]) -> str | None:
         """Why the word is not in the language, in a text without any symbol of the word; None if it is in it."""
+        return self.fault_of(self.read(letters))
+
+    def fault_of(self, symbols: tuple[Any, ...]) -> str | None:
+        """The same for the symbols of a word."""
         state, size = self.initial, len(symbols)
         for place, symbol in enumerate(symbols, start=1):
-            if symbol not in self.alphabet:
+            if symbol is not IMPOSSIBLE and symbol not in self.alphabet:
                 return f"symbol {place} of {size} is not in the alphabet"
-            state = self.step(state, symbol)
+            state = None if symbol is IMPOSSIBLE else self.step(state, symbol)
             if state is None:
                 return f"symbol {place} of {size} cannot follow the ones before it"
         return None if self.is_accepting(state) else "it ends where no word of the language may end"
@@ -121,7 +144,7 @@ class Language(Value, ABC):
         fault = self.fault(symbols)
         if fault is not None:
             raise NotInLanguage(f"the word is not in the language ({fault}): only words of the language can be run")
-        return [self.place(state) for state in accumulate(symbols, self.step, initial=self.initial)][1:]
+        return [self.place(state) for state in accumulate(self.read(symbols), self.step, initial=self.initial)][1:]
 
     def moves(self, states: Word) -> list[Any]:
         """The word that enters these states of `system` one after the other, if it is unique: the inverse of `run`.
@@ -262,6 +285,12 @@ class Combination(Derived):
         self.symbols_are = left.symbols_are if left.symbols_are == right.symbols_are else "symbols"
         if self.system is not None:
             self.symbols_are = self.system.symbols_are
+        self.spelling = None if self._runs is None else self._runs.spelling
+        if self.spelling is None and (left.spelling or right.spelling) is not None:
+            raise InvalidValue(
+                "not all of these words are plans of one system, so they cannot be written as moves: combine words of "
+                "states, by_states()"
+            )
 
     def __repr__(self) -> str:
         if self.sign == "-" and type(self.left) is Everything:

@@ -71,5 +71,6 @@ class PaperLiteral(Mechanism):
         words = exhaustive.words(self.language, length, limit=self.limits.compared_words)
         if not words:
             raise none_of_length(length)
-        losses = exhaustive.pair_losses(exhaustive.log_probs([self.given(word) for word in words], words))
+        written = [self.language.spell(word) for word in words]
+        losses = exhaustive.pair_losses(exhaustive.log_probs([self.given(word) for word in written], written))
         return float(losses[exhaustive.distances(words) <= self.k].max(initial=0.0))
