@@ -180,8 +180,14 @@ class Mechanism(Value, ABC):
     def _unless_seeded(self, promise: PureDP) -> Guarantee:
         """The promise, if the draws use fresh randomness."""
         if isinstance(self._source, SystemSource):
-            return promise if self.language.spelling is None else replace(promise, spelled=self.language)
-        return NotPrivate("the draws can be repeated by whoever knows the seed", promise.epsilon, self.k)
+            return replace(promise, spelled=self._spelled)
+        reason = "the draws can be repeated by whoever knows the seed"
+        return NotPrivate(reason, promise.epsilon, self.k, spelled=self._spelled)
+
+    @property
+    def _spelled(self) -> Language | None:
+        """The language, if its words are written in other symbols than those that distances are about."""
+        return None if self.language.spelling is None else self.language
 
     @property
     def is_linear(self) -> bool:

@@ -49,7 +49,7 @@ class PaperLiteral(Mechanism):
     @property
     def guarantee(self) -> NotPrivate:
         reason = "the paper's formula leaves out how many words lie at each distance"
-        return NotPrivate(reason, self.epsilon, self.k, self._true_epsilon)
+        return NotPrivate(reason, self.epsilon, self.k, self._true_epsilon, self._spelled)
 
     def perturb(self, word: AnyWord) -> AnyWord:
         """One word as the paper's formula draws it. It must not be called private."""

@@ -17,6 +17,10 @@ from dpwords.spaces.space import LeastDistance, Weights
 
 _MOSTLY = 0.9  # a word that is so likely to come out unchanged is hardly hidden
 _TINY = 0.001  # smaller probabilities are not written out; as a lower bound they say nothing
+_STATES = (  # what a promise about the states that moves enter means
+    "this is about states, and not about the moves that enter them: a detour around one cell is two other moves and "
+    "one other state, and a route that is shifted as a whole has few other moves and many other states"
+)
 _RANDOM = 0.9  # of the distance of a random word: an output that far away says next to nothing
 
 
@@ -136,6 +140,7 @@ class Summary:
         if isinstance(self.guarantee, NotPrivate):
             return [f"{self.guarantee}; nothing is promised"]
         lines = [f"promised: {self.guarantee.in_words}"]
+        lines += [] if self.guarantee.spelled is None or self.distance == "any" else [_STATES]
         nearest, within, whole = self.nearest, self.within_k, self.whole
         if nearest is None or within is None or whole is None:
             return lines
@@ -162,7 +167,11 @@ class Summary:
                 f"a word comes out unchanged with probability {least}{_percent(figures.unchanged)}, on average"
             )
         if figures.distance is not None:
-            what = "positions are changed" if self.distance == "hamming" else "edits lie between it and its release"
+            what = (
+                f"{self.guarantee.unit}s are changed"
+                if self.distance == "hamming"
+                else "edits lie between it and its release"
+            )
             what = "edits are made" if figures.of_edits else what
             lines.append(f"{figures.distance:.3g} {what}, on average")
         return lines

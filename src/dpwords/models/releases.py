@@ -115,9 +115,7 @@ def _of_symbols(words: Ragged, language: Language) -> Ragged:
     wrong = np.flatnonzero(found.values >= len(language.alphabet))
     if len(wrong):
         number = int(np.searchsorted(found.ends, wrong[0], side="right")) + 1
-        raise NotInLanguage(
-            f"release {number} is no word of the mechanism's language: pass releases of this mechanism"
-        )
+        raise NotInLanguage(f"release {number} is no word of the mechanism's language: pass releases of this mechanism")
     return found
 
 

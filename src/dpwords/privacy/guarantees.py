@@ -79,7 +79,9 @@ class Odds:
             return "are different"
         number, plural = f"{about}{self.distance}", "" if self.distance == 1 else "s"
         return (
-            f"differ in {number} {self.unit}{plural}" if self.measure == "hamming" else f"are {number} edit{plural} apart"
+            f"differ in {number} {self.unit}{plural}"
+            if self.measure == "hamming"
+            else f"are {number} edit{plural} apart"
         )
 
     @property
@@ -153,7 +155,7 @@ class PureDP:
 
     @property
     def unit(self) -> str:
-        """What the Hamming distance counts: positions, or states that are entered by different moves."""
+        """What the Hamming distance counts: positions, or states."""
         return "position" if self.spelled is None else "state"
 
     def loss(self, distance: int) -> float:
@@ -210,6 +212,12 @@ class NotPrivate:
     nominal: float
     k: int
     measure: Callable[[int], float] | None = field(default=None, repr=False, compare=False)
+    spelled: Language | None = field(default=None, repr=False, compare=False)  # as in `PureDP`
+
+    @property
+    def unit(self) -> str:
+        """What the Hamming distance counts: positions, or states."""
+        return "position" if self.spelled is None else "state"
 
     def true_epsilon(self, length: int) -> float:
         """The largest log-ratio over all outputs and all pairs of words that differ in at most k positions."""
@@ -220,8 +228,8 @@ class NotPrivate:
     def explain(self, one: Word, other: Word) -> Odds:
         """Of two words of the caller's choice nothing is promised: the loss is infinite, unless they are the same."""
         kind: PromisedDistance = "hamming" if len(symbols_of(one)) == len(symbols_of(other)) else "levenshtein"
-        distance = distance_between(one, other, kind)
-        return Odds(distance, kind, math.inf if distance else 0.0)
+        distance = distance_between(one, other, kind, self.spelled)
+        return Odds(distance, kind, math.inf if distance else 0.0, self.unit)
 
     def __str__(self) -> str:
         return f"not private: {self.reason}"
@@ -240,9 +248,7 @@ def keeps(measured: float, claimed: float) -> bool:
     return measured <= claimed * (1 + 1e-9) + 1e-12
 
 
-def distance_between(
-    one: Word, other: Word, distance: PromisedDistance, spelled: Language | None = None
-) -> int:
+def distance_between(one: Word, other: Word, distance: PromisedDistance, spelled: Language | None = None) -> int:
     """The distance of two words in the form that users pass; raises `InvalidValue` where they have none.
 
     `spelled` is their language, if they are written in other symbols than the distance is about.

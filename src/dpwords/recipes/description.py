@@ -34,7 +34,17 @@ _INSTEAD = (  # fields that stand for each other: if one of a group is given, th
     (("header",), ("no_header",)),
 )
 _ON_SYSTEMS = ("certificate_time", "any_word")  # which say nothing about other languages
-_NOT_FOR_REPORTS = ("protect", "edits", "mechanism", "k", "utility", "alpha", "calibration", "certificate_time", "any_word")
+_NOT_FOR_REPORTS = (
+    "protect",
+    "edits",
+    "mechanism",
+    "k",
+    "utility",
+    "alpha",
+    "calibration",
+    "certificate_time",
+    "any_word",
+)
 _NO_PROOF = "long proofs are for tight calibration on words of states that keep their length, which is not in use here"
 
 

@@ -42,8 +42,8 @@ def languages_of(recipe: RecipeFields) -> tuple[TransitionSystem | None, Languag
         )
     if recipe.system is None and (of_files or (recipe.words, recipe.protect) != (None, None)):
         raise InvalidValue(
-            f"{named('words')}, {named('protect')}, {named('start')}, {named('action')} and {named('dot_symbols')} belong to "
-            f"{named('system')}: leave them out, or give a {named('system')}"
+            f"{named('words')}, {named('protect')}, {named('start')}, {named('action')} and {named('dot_symbols')} "
+            f"belong to {named('system')}: leave them out, or give a {named('system')}"
         )
     system = None
     if recipe.system is not None:

@@ -98,7 +98,9 @@ class Notation:
     def manner(self) -> str:
         """How words are read, with a symbol as an example, as a phrase for messages; both are public."""
         language = self.language
-        (first,) = next((language.spell((each,)) for each, _ in language.follow(language.initial)), language.letters.symbols[:1])
+        (first,) = next(
+            (language.spell((each,)) for each, _ in language.follow(language.initial)), language.letters.symbols[:1]
+        )
         example = f"such as {written(first)}"
         if self.as_characters:
             return f"as single characters {example}"
