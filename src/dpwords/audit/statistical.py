@@ -122,7 +122,7 @@ def statistical(
     owner = release if is_ours(release) else getattr(release, "__self__", None)
     if is_ours(owner):
         claimed, k, promised = promise_of(owner, claimed, k)
-        distance = _of_symbols(distance or promised, owner.language)
+        distance = of_symbols(distance or promised, owner.language)
     if claimed is not None:
         claimed = positive_number(claimed, "claimed", "claimed=1.0", zero_allowed=True)
     k = whole_number(1 if k is None else k, "k", 1)
@@ -184,7 +184,7 @@ def _tested(event: TellingEvent, outputs: Sequence[Sequence[Any]], error: float)
     return proportions
 
 
-def _of_symbols(distance: AnyDistance, language: Language) -> AnyDistance:
+def of_symbols(distance: AnyDistance, language: Language) -> AnyDistance:
     """The distance of words as they are written, if it is about other symbols than they are written in."""
     if callable(distance) or distance == "any" or language.spelling is None:
         return distance

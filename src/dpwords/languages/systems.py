@@ -117,9 +117,9 @@ class TransitionSystem(Language):
     def plans(self) -> Plans:
         """The same words of moves, with a promise and a distance that are about the states that they enter.
 
-        For plans and routes that is usually what is meant: a detour around one cell is two other moves, but one other
-        state, and a route that is shifted as a whole has few other moves, but many other states. Moves and states have
-        to determine each other: raises `InvalidValue` without a start, and if two moves lead from one state to the
+        For plans and routes that is usually what is meant: a detour by one cell changes two moves and one state, and a
+        route that is shifted as a whole few moves and many states. Moves and states have to determine each other:
+        raises `InvalidValue` without a start, and if two moves lead from one state to the
         same. Rules, estimates and arrays of codes are about states. Cost: the number of edges.
 
         >>> plans = GridWorld(15, 15).plans()

@@ -18,8 +18,8 @@ from dpwords.spaces.space import LeastDistance, Weights
 _MOSTLY = 0.9  # a word that is so likely to come out unchanged is hardly hidden
 _TINY = 0.001  # smaller probabilities are not written out; as a lower bound they say nothing
 _STATES = (  # what a promise about the states that moves enter means
-    "this is about states, and not about the moves that enter them: a detour around one cell is two other moves and "
-    "one other state, and a route that is shifted as a whole has few other moves and many other states"
+    "this is about the states entered, and not about the moves: a detour by one cell changes two moves and one state, "
+    "and a route that is shifted as a whole few moves and many states"
 )
 _RANDOM = 0.9  # of the distance of a random word: an output that far away says next to nothing
 
