@@ -103,4 +103,7 @@ def test_systems_that_nobody_could_see_are_refused() -> None:
 
 
 def test_plans_are_offered_where_moves_and_states_tell_each_other() -> None:
-    assert loaded("a.json", '{"start": "s", "transitions": {"s": {"a": "s", "b": "s"}}}')["words"] == ["moves", "states"]
+    assert loaded("a.json", '{"start": "s", "transitions": {"s": {"a": "s", "b": "s"}}}')["words"] == [
+        "moves",
+        "states",
+    ]
