@@ -10,16 +10,15 @@ from typing import Any, Literal
 
 from dpwords.core.checks import whole_number
 from dpwords.core.limits import DEFAULTS
-from dpwords.core.symbols import Alphabet, Encoder, Symbol, Word, symbols_of
-from dpwords.core.values import Value
+from dpwords.core.symbols import Alphabet, Symbol, Word, symbols_of
 from dpwords.errors import InvalidValue, NotInLanguage
 from dpwords.languages.exploring import Explored, State, minimised, numbered, trimmed
-from dpwords.languages.spelling import IMPOSSIBLE, Spelling, SpellingEncoder
+from dpwords.languages.spelling import IMPOSSIBLE, Written
 
 Sign = Literal["&", "|", "-"]
 
 
-class Language(Value, ABC):
+class Language(Written, ABC):
     """A public set of words, given as a deterministic automaton: each word has at most one run.
 
     Languages are immutable. They combine: `a & b` has the words of both, `a | b` those of either, `a - b` those of `a`
@@ -30,7 +29,6 @@ class Language(Value, ABC):
     7
     """
 
-    alphabet: Alphabet
     max_length: int | None = None  # the largest length of a word, if the language declares one
     every_word = False  # whether every word over the alphabet belongs to the language
     alike = False  # whether all words of the same length have equally many words at each distance
@@ -41,7 +39,6 @@ class Language(Value, ABC):
     unbound = False  # whether it has no alphabet before that
     conditions: tuple[Language, Language] | None = None  # two languages to both of which a word has to belong, if known
     within: Language | None = None  # a language to which all words are known to belong
-    spelling: Spelling | None = None  # how words are written, if not in the symbols of the alphabet
 
     @property
     @abstractmethod
@@ -66,23 +63,6 @@ class Language(Value, ABC):
     def accepts(self, word: Word) -> bool:
         """Whether the word may be released; False for unknown symbols too. Cost: the word's length."""
         return self.fault(symbols_of(word)) is None
-
-    @property
-    def letters(self) -> Alphabet:
-        """What words are written in: the alphabet, or that of the `spelling`."""
-        return self.alphabet if self.spelling is None else self.spelling.alphabet
-
-    def read(self, letters: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The symbols of a word, which the distance is about, from the letters in which it is written."""
-        return letters if self.spelling is None else self.spelling.read(letters)
-
-    def spell(self, symbols: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The letters of a word of the language, from its symbols."""
-        return symbols if self.spelling is None else self.spelling.spell(symbols)
-
-    def encoder(self) -> Encoder:
-        """What turns written words into codes of symbols and back."""
-        return Encoder(self.alphabet) if self.spelling is None else SpellingEncoder(self.alphabet, self.spelling)
 
     def fault(self, letters: tuple[Any, ...]) -> str | None:
         """Why the word is not in the language, in a text without any symbol of the word; None if it is in it."""

@@ -130,6 +130,30 @@ class SpellingEncoder(Encoder):
         return Ragged(self._letter(left * self._states + entered).astype(code_type(self._letters)), words.ends)
 
 
+class Written(Value):
+    """Words over an alphabet, and how they are written."""
+
+    alphabet: Alphabet
+    spelling: Spelling | None = None  # how words are written, if not in the symbols of the alphabet
+
+    @property
+    def letters(self) -> Alphabet:
+        """What words are written in: the alphabet, or that of the `spelling`."""
+        return self.alphabet if self.spelling is None else self.spelling.alphabet
+
+    def read(self, letters: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The symbols of a word, which the distance is about, from the letters in which it is written."""
+        return letters if self.spelling is None else self.spelling.read(letters)
+
+    def spell(self, symbols: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The letters of a word of the language, from its symbols."""
+        return symbols if self.spelling is None else self.spelling.spell(symbols)
+
+    def encoder(self) -> Encoder:
+        """What turns written words into codes of symbols and back."""
+        return Encoder(self.alphabet) if self.spelling is None else SpellingEncoder(self.alphabet, self.spelling)
+
+
 class _Table:
     """Numbers by key; what has no key, −1 for example, has another one."""
 
