@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpwords.core.symbols import PromisedDistance
-from dpwords.errors import TooLarge
+from dpwords.errors import TooLarge, named
+from dpwords.languages.systems import GridWorld
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.privacy.guarantees import Guarantee, NotPrivate, Odds, PureDP
 from dpwords.privacy.methods import CalibrationMethod, Method
@@ -17,9 +18,9 @@ from dpwords.spaces.space import LeastDistance, Weights
 
 _MOSTLY = 0.9  # a word that is so likely to come out unchanged is hardly hidden
 _TINY = 0.001  # smaller probabilities are not written out; as a lower bound they say nothing
-_STATES = (  # what a promise about the states that moves enter means
-    "this is about the states entered, and not about the moves: a detour by one cell changes two moves and one state, "
-    "and a route that is shifted as a whole few moves and many states"
+_DIFFERENCE = (
+    "a detour by one cell changes two moves and one state, and a route that is shifted as a whole few moves and many "
+    "states"
 )
 _RANDOM = 0.9  # of the distance of a random word: an output that far away says next to nothing
 
@@ -68,6 +69,7 @@ class Summary:
     averages: Averages
     in_force: InForce | None
     least: LeastDistance
+    about: str = ""  # whether moves or states are meant, where that can be chosen
 
     @property
     def epsilon(self) -> float:
@@ -140,7 +142,7 @@ class Summary:
         if isinstance(self.guarantee, NotPrivate):
             return [f"{self.guarantee}; nothing is promised"]
         lines = [f"promised: {self.guarantee.in_words}"]
-        lines += [] if self.guarantee.spelled is None or self.distance == "any" else [_STATES]
+        lines += [self.about] if self.about else []
         nearest, within, whole = self.nearest, self.within_k, self.whole
         if nearest is None or within is None or whole is None:
             return lines
@@ -227,7 +229,21 @@ class Summarised(Mechanism):
         averages, in_force = self._public_averages(positions), None
         with suppress(TooLarge):
             in_force = self._in_force(positions)
-        return Summary(positions, self.guarantee, self.distance, averages, in_force, self._least_distance(positions))
+        least = self._least_distance(positions)
+        return Summary(positions, self.guarantee, self.distance, averages, in_force, least, self._about())
+
+    def _about(self) -> str:
+        """Whether the promise is about moves or states, and what is usually meant, for plans and on grids."""
+        if self.distance != "hamming":
+            return ""
+        if self.language.spelling is not None:
+            return f"this is about the states entered, as is usual for plans and routes: {_DIFFERENCE}"
+        if isinstance(self.language.system, GridWorld) and self.language.symbols_are == "moves":
+            meant = (
+                f"for plans and routes, the states entered are usually meant (plans(), {named('protect', 'states')})"
+            )
+            return f"this is about moves; {meant}: {_DIFFERENCE}"
+        return ""
 
     def known_warnings(self, length: int) -> tuple[str, ...]:
         """Those warnings of `summary(length)` for which no average has to be computed. They are public.
