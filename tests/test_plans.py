@@ -109,7 +109,10 @@ def test_the_promise_and_the_summary_speak_of_states() -> None:
     assert "a detour by one cell changes two moves and one state" in text
     assert "the nearest two words differ in 1 state:" in text
     assert "states are changed, on average" in text
-    assert "states entered" not in str(dw.Exponential(WORLD, 2.0).summary(LENGTH))
+    assert "this is about the states entered, as is usual for plans and routes" in text
+    moves, cells = (str(dw.Exponential(each, 2.0).summary(LENGTH)) for each in (WORLD, WORLD.by_states()))
+    assert "this is about moves; for plans and routes, the states entered are usually meant (--protect states" in moves
+    assert "this is about" not in cells
 
 
 def test_words_of_every_kind_and_codes_of_states() -> None:

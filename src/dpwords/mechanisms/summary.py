@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpwords.core.symbols import PromisedDistance
-from dpwords.errors import TooLarge, named
+from dpwords.errors import TooLarge
 from dpwords.languages.systems import GridWorld
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.privacy.guarantees import Guarantee, NotPrivate, Odds, PureDP
@@ -240,7 +240,7 @@ class Summarised(Mechanism):
             return f"this is about the states entered, as is usual for plans and routes: {_DIFFERENCE}"
         if isinstance(self.language.system, GridWorld) and self.language.symbols_are == "moves":
             meant = (
-                f"for plans and routes, the states entered are usually meant (plans(), {named('protect', 'states')})"
+                "for plans and routes, the states entered are usually meant (--protect states, or plans() in Python)"
             )
             return f"this is about moves; {meant}: {_DIFFERENCE}"
         return ""
