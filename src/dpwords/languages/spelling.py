@@ -77,10 +77,12 @@ class SpellingEncoder(Encoder):
         ).reshape(-1, 3)
         self._states = len(numbers)
         self._entered = _Table(edges[:, 0] * self._letters + edges[:, 1], edges[:, 2], self._states + 1)
-        self._letter = _Table(edges[:, 0] * self._states + edges[:, 2], edges[:, 1], 0)
+        letters = edges[:, 1].astype(code_type(self._letters))
+        self._letter = _Table(edges[:, 0] * self._states + edges[:, 2], letters, 0)
         codes = [alphabet.codes.get(state, self._size + 1) for state in numbers]
         self._code = np.array([*codes, self._size, self._size + 1], dtype=self.kind)  # last, of what is wrong
-        self._number = np.zeros(self._size, dtype=np.int64)
+        small = self._states * max(self._states, self._letters) < 2**31  # whether keys fit into half of the memory
+        self._number = np.zeros(self._size, dtype=np.int32 if small else np.int64)
         for state, number in numbers.items():
             if state in alphabet:
                 self._number[alphabet.codes[state]] = number
@@ -125,9 +127,12 @@ class SpellingEncoder(Encoder):
     def of_letters(self, words: Ragged) -> Ragged:
         """The codes of the letters of words of the language, from codes of states."""
         entered = self._number[words.values]
-        left = np.concatenate([[0], entered[:-1]]) if len(entered) else entered
+        left = np.empty_like(entered)
+        left[1:] = entered[:-1]
         left[(words.ends - words.sizes)[words.sizes > 0]] = 0  # the number of the start
-        return Ragged(self._letter(left * self._states + entered).astype(code_type(self._letters)), words.ends)
+        left *= self._states
+        left += entered
+        return Ragged(self._letter(left).astype(code_type(self._letters), copy=False), words.ends)
 
 
 class Written(Value):
@@ -157,17 +162,17 @@ class Written(Value):
 class _Table:
     """Numbers by key; what has no key, −1 for example, has another one."""
 
-    def __init__(self, keys: NDArray[np.int64], values: NDArray[np.int64], other: int) -> None:
+    def __init__(self, keys: NDArray[np.int64], values: Codes, other: int) -> None:
         order = np.argsort(keys, kind="stable")
         self._keys, self._values, self._other = keys[order], values[order], other
-        self._dense: NDArray[np.int64] | None = None
+        self._dense: Codes | None = None
         if len(keys) and self._keys[-1] < _DENSE:
-            self._dense = np.full(int(self._keys[-1]) + 2, other)  # last: any other key
+            self._dense = np.full(int(self._keys[-1]) + 2, other, dtype=values.dtype)  # last: any other key
             self._dense[keys] = values
 
-    def __call__(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    def __call__(self, keys: Codes) -> Codes:
         if not len(self._keys):
-            return np.full(len(keys), self._other)
+            return np.full(len(keys), self._other, dtype=self._values.dtype)
         if self._dense is not None:
             return np.asarray(self._dense[np.minimum(keys, len(self._dense) - 1)])  # −1 is the last one
         found = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
