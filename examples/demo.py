@@ -26,11 +26,11 @@ HERE = Path(__file__).parent
 TITLE = "american control conference 2019"
 PLAN = "EEEEEESSSESSSESSEEES"
 ERRAND = "SSSEEEEEEESSSESSSEEE"
+STREETS = ("--system", "examples/streets.txt", "--protect", "states")
 PARCEL, CUSTOMER = (3, 3), (6, 7)
 DRAWS = 3
 UNCHANGED, GAP = "(unchanged)", "·"
 WITHOUT_RULE = 200  # draws
-K = 2  # two plans to one goal differ in at least two moves
 
 console = Console(highlight=False, soft_wrap=True)
 # Foreground and background are set together, so that the text can be read on light and on dark terminals. The nearest
@@ -92,13 +92,14 @@ def plan() -> None:
         "2. A robot's plan",
         "The robot goes from the upper left to the lower right corner; o is where it passes, # is a wall. In the",
         "private versions, x is where it passes elsewhere. It never enters a wall, and always arrives.",
-        "Two plans with the same goal differ in at least two moves, so ε is promised for two moves: -k 2.",
+        "ε is promised for each place where the robot is at some time (--protect states), and not for each move: a",
+        "detour by one place changes two moves. They have a ^ below them.",
     )
-    command("release", PLAN, "--system", "examples/streets.txt", "--epsilon", "4", "-k", str(K))
+    command("release", PLAN, *STREETS, "--epsilon", "2")
     on_maps(world, PLAN, [PLAN])
-    for epsilon in (4, 2):
-        at = prepared(world, epsilon, PLAN)
-        expected(epsilon, at, len(PLAN), "moves")
+    for epsilon in (2, 1):
+        at = prepared(world.plans(), epsilon, PLAN)
+        expected(epsilon, at, len(PLAN), "places")
         on_maps(world, PLAN, at.simulate(DRAWS))
 
 
@@ -129,21 +130,21 @@ def traces() -> None:
 def rule() -> None:
     """An errand with a rule that private versions obey, at two ε."""
     world = dw.from_map(HERE / "streets.txt")
-    errand = world & dw.rules.contains(CUSTOMER) & dw.rules.before(PARCEL, CUSTOMER)
+    errand = world.plans() & dw.rules.contains(CUSTOMER) & dw.rules.before(PARCEL, CUSTOMER)
     say(
         "4. A rule that still holds",
         "The robot must visit the customer (C), and fetch the parcel (P) before that. The rule is public, and every",
         "private version obeys it. The numbers below the maps say at which step the robot is at P and at C.",
     )
-    where = ("--system", "examples/streets.txt", "--rule", "contains:6,7", "--rule", "before:3,3;6,7")
-    command("release", ERRAND, *where, "--epsilon", "2", "-k", str(K))
+    where = (*STREETS, "--rule", "contains:6,7", "--rule", "before:3,3;6,7")
+    command("release", ERRAND, *where, "--epsilon", "2")
     places = {PARCEL: "P", CUSTOMER: "C"}
     on_maps(world, ERRAND, [ERRAND], places)
     for epsilon in (2, 1):
         at = prepared(errand, epsilon, ERRAND)
-        expected(epsilon, at, len(ERRAND), "moves")
+        expected(epsilon, at, len(ERRAND), "places")
         on_maps(world, ERRAND, at.simulate(DRAWS), places)
-    without = prepared(world, 2, ERRAND).simulate(WITHOUT_RULE)
+    without = prepared(world.plans(), 2, ERRAND).simulate(WITHOUT_RULE)
     broken = sum(not errand.accepts(run) for run in without)
     console.print(f"\n  For comparison: without the rule, {broken} of {WITHOUT_RULE} draws at ε = 2 broke it.")
 
@@ -152,11 +153,11 @@ def accuracy() -> None:
     """The accuracy, before there is any data."""
     say(
         "5. What will it cost?",
-        "You can ask before any data is touched: how many of 20 moves on this map will change, on average over all",
+        "You can ask before any data is touched: how many of 20 places on this map will change, on average over all",
         "plans (above it was one plan), and in brackets how likely it is that at most two do.",
     )
-    where = ("--system", "examples/streets.txt", "--length", str(len(PLAN)), "-k", str(K), "--at-most", "2")
-    command("accuracy", *where, "--epsilon", "2,4,6,8", runs=True)
+    where = (*STREETS, "--length", str(len(PLAN)), "--at-most", "2")
+    command("accuracy", *where, "--epsilon", "1,2,3,4", runs=True)
 
 
 def audit() -> None:
@@ -165,7 +166,7 @@ def audit() -> None:
         "6. Is the promise kept?",
         "ε is a claim about every two words and every output. On small languages all of them can be checked.",
     )
-    command("audit", "--system", "grid:3x3", "--words", "states", "--length", "4", "--epsilon", "2", runs=True)
+    command("audit", "--system", "grid:3x3", "--protect", "states", "--length", "4", "--epsilon", "2", runs=True)
     literal = dw.PaperLiteral(dw.Words("0123456789abcdef"), epsilon=1)
     true = literal.guarantee.true_epsilon(32)
     console.print(
@@ -196,7 +197,7 @@ def command(*arguments: str, runs: bool = False) -> None:
 def prepared(language: Any, epsilon: float, word: str) -> Any:
     """The distribution of the best mechanism at a word; the first time, parts of dpwords are compiled."""
     with console.status("comparing the mechanisms and preparing the draws"):
-        return dw.best(language, epsilon, k=K, length=len(word)).given(word)
+        return dw.best(language, epsilon, length=len(word)).given(word)
 
 
 def expected(epsilon: float, at: Any, length: int, what: str) -> None:

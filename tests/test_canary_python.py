@@ -29,6 +29,8 @@ MECHANISMS: dict[str, tuple[Callable[[], Any], Any]] = {  # with a word of its l
     "words, inverse": (lambda: dw.Exponential(LETTERS, EPSILON, utility=dw.Inverse(1.0)), RUN),
     "moves": (lambda: dw.Exponential(WORLD, EPSILON), MOVES),
     "cells": (lambda: dw.Exponential(WORLD.by_states(), EPSILON, calibration="textbook"), LONG),
+    "plans": (lambda: dw.Exponential(WORLD.plans(), EPSILON, calibration="textbook"), MOVES),
+    "online, plans": (lambda: dw.Online(WORLD.plans(), EPSILON), MOVES),
     "rule": (lambda: dw.Exponential(LETTERS & dw.rules.contains("q"), EPSILON), RUN),
     "online": (lambda: dw.Online(WORLD, EPSILON), MOVES),
     "online, words": (lambda: dw.Online(LETTERS, EPSILON), RUN),

@@ -16,10 +16,11 @@ from dpwords.mechanisms.uniform import Uniform
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.exhaustive import EveryWord
 from dpwords.spaces.space import Weights
-from zoo import ALL, FINITE
+from zoo import ALL, FINITE, PLANS
 
 SPACES: dict[str, tuple[dw.Words, Any, int]] = {  # language, distance, and a length: of words, or of the longest
     **{f"{name}, hamming": (language, "hamming", length) for name, (language, length) in ALL.items()},  # type: ignore[misc]
+    **{f"plans, {name}": (language, "hamming", length) for name, (language, length) in PLANS.items()},  # type: ignore[misc]
     **{f"{name}, levenshtein": (language, "levenshtein", longest) for name, (language, longest) in FINITE.items()},
 }
 UNLISTED = Limits(certified_words=0)
@@ -30,6 +31,9 @@ MECHANISMS: dict[str, tuple[Private, int]] = {
     "exponential, the paper's utility": (dw.Exponential(ALL["grid"][0], 3.0, utility=dw.Inverse(0.5)), 3),
     "exponential, moves": (dw.Exponential(ALL["walls"][0], 2.0), 4),
     "exponential, states": (dw.Exponential(ALL["grid by states"][0], 3.0), 4),
+    "exponential, plans": (dw.Exponential(PLANS["walls"][0], 2.0, limits=UNLISTED), 4),
+    "exponential, plans under a rule": (dw.Exponential(PLANS["goal under a rule"][0], 3.0), 5),
+    "exponential, plans by edits": (dw.Exponential(PLANS["bounded"][0], 2.0, distance="levenshtein"), 3),
     "exponential, any start": (dw.Exponential(ALL["any start"][0], 2.0), 3),
     "exponential, moves, k = 2": (dw.Exponential(ALL["walls"][0], 3.0, k=2), 4),
     "exponential, staircase on a system": (
@@ -59,12 +63,14 @@ MECHANISMS: dict[str, tuple[Private, int]] = {
     "online, moves under a rule": (dw.Online(ALL["moves under a rule"][0], 2.0), 4),
     "online, states under a rule": (dw.Online(ALL["states under a rule"][0], 2.0), 4),
     "online, states under a rule about the ends": (dw.Online(ALL["states under a rule about the ends"][0], 2.0), 3),
+    "online, plans": (dw.Online(PLANS["goal under a rule"][0], 2.0), 5),
     "online, free words": (dw.Online(dw.Words("abc"), 1.5), 3),
     "channel": (dw.EditChannel("ab", 3.0), 3),
     "channel onto a system": (dw.EditChannel("NESW", 5.0, onto=dw.GridWorld(2, 2)), 2),
     "channel onto a lexicon": (dw.EditChannel("abc", 5.0, onto=dw.Lexicon(["ab", "cab", "b"])), 2),
     "channel onto a pattern": (dw.EditChannel("abcd", 5.0, onto=ALL["pattern"][0]), 2),
     "best by length, under a rule": (best_by_length(ALL["states under a rule"][0], 2.0), 4),
+    "best by length, plans": (best_by_length(PLANS["walls"][0], 2.0), 4),
     "best by length": (best_by_length(ALL["walls"][0], 2.0), 4),
     "best by length, k = 2": (best_by_length(ALL["grid by states"][0], 2.0, 2), 4),
     "uniform": (Uniform(ALL["grid"][0]), 3),
@@ -72,6 +78,7 @@ MECHANISMS: dict[str, tuple[Private, int]] = {
     "report, pairs of symbols": (dw.Report(dw.Words("abc"), 1.5, "transitions"), 3),
     "report, visits": (dw.Report(ALL["states under a rule"][0], 1.2, "visits"), 4),
     "report, visits of moves": (dw.Report(ALL["walls"][0], 0.8, "visits"), 4),
+    "report, visits of plans": (dw.Report(PLANS["walls"][0], 1.0, "visits"), 4),
     "report, transitions of moves": (dw.Report(ALL["parallel actions"][0], 0.5, "transitions"), 3),
     "report, transitions from anywhere": (dw.Report(ALL["any start"][0], 2.0, "transitions"), 3),
     "report, lexicon": (dw.Report(ALL["lexicon"][0], 3.0, "symbols"), 4),

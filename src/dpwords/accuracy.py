@@ -14,7 +14,7 @@ import numpy as np
 
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.randomness import SeededSource
-from dpwords.core.symbols import Distance, Encoder, levenshtein
+from dpwords.core.symbols import Distance, levenshtein
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.language import Language, checked_language
 from dpwords.languages.lexicon import Lexicon
@@ -282,6 +282,6 @@ def _log_ratio(found: float, wanted: float) -> float:
 def _measured(channel: Private, language: Language, length: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """The Levenshtein distances between words of one length and their releases, both drawn with fixed seeds."""
     rows = space_of(language).uniform(whole_number(length, "length", 1), _MEASURED, SeededSource("words").open())
-    words = Encoder(language.alphabet).words(np.array(list(rows)), tuple)
+    words = language.encoder().words(np.array(list(rows)), tuple)
     released = channel.seeded("releases").release_all(words)
     return np.array([levenshtein(*pair) for pair in zip(words, released, strict=True)], dtype=np.int64)

@@ -33,7 +33,31 @@ Symbols = tuple[Any, ...]
 def words_of(mechanism: Mechanism, length: int) -> list[Symbols]:
     """What can go in: words of one length, or, if words of several lengths are compared, up to that of the longest."""
     listed = exhaustive.words if mechanism.distance == "hamming" else exhaustive.words_up_to
-    return [word for word in listed(mechanism.language, length) if len(word) >= mechanism.least_length]
+    words = [word for word in listed(mechanism.language, length) if len(word) >= mechanism.least_length]
+    return [written(mechanism.language, word) for word in words]
+
+
+def written(language: Language, symbols: Symbols) -> Symbols:
+    """A word as users write it, step by step."""
+    if language.spelling is None:
+        return symbols
+    at, found = language.spelling.start, []
+    for state in symbols:
+        (letter,) = [each for each, target in language.spelling.moves[at].items() if target == state]
+        found.append(letter)
+        at = state
+    return tuple(found)
+
+
+def symbols_of(language: Language, word: Symbols) -> Symbols:
+    """What distances are about, step by step."""
+    if language.spelling is None:
+        return word
+    at, found = language.spelling.start, []
+    for letter in word:
+        at = language.spelling.moves[at][letter]
+        found.append(at)
+    return tuple(found)
 
 
 def outputs_of(mechanism: Mechanism, length: int) -> list[Any]:
@@ -47,12 +71,14 @@ def decoded(mechanism: Mechanism, row: Any) -> Any:
     """The output that a row of codes stands for."""
     if isinstance(mechanism, dw.Report):
         return frozenset(mechanism.items[code] for code in row.tolist())
-    return tuple(mechanism.language.alphabet.symbols[code] for code in row.tolist())
+    language = mechanism.language
+    return written(language, tuple(language.alphabet.symbols[code] for code in row.tolist()))
 
 
 def apart(mechanism: Mechanism, one: Symbols, other: Symbols) -> int:
     """The mechanism's distance, by the plain definition."""
-    return hamming(one, other) if mechanism.distance == "hamming" else edits(one, other)
+    words = symbols_of(mechanism.language, one), symbols_of(mechanism.language, other)
+    return hamming(*words) if mechanism.distance == "hamming" else edits(*words)
 
 
 def edits(one: Symbols, other: Symbols) -> int:
@@ -134,10 +160,10 @@ def reference_law(mechanism: Mechanism, word: Symbols, outputs: list[Symbols], w
 
 def shell_law(mechanism: Mechanism, word: Symbols, weight: Weight) -> dict[Symbols, float]:
     """The reference of a law that draws the distance first, and then one of the words there."""
-    counts = exhaustive.distance_counts(mechanism.language, word)
+    counts = exhaustive.distance_counts(mechanism.language, symbols_of(mechanism.language, word))
     total = math.fsum(weight(d) for d, number in enumerate(counts) if number)
-    outputs = exhaustive.words(mechanism.language, len(word))
-    proportions = {output: hamming(word, output) for output in outputs}
+    outputs = words_of(mechanism, len(word))
+    proportions = {output: apart(mechanism, word, output) for output in outputs}
     return {output: weight(d) / total / counts[d] for output, d in proportions.items()}
 
 
@@ -189,7 +215,7 @@ def stored_law(mechanism: Mechanism, word: Symbols, outputs: list[Symbols]) -> d
 
 
 def codes_of(language: Language, word: Symbols) -> Any:
-    return np.array([language.alphabet.codes[symbol] for symbol in word], dtype=np.int64)
+    return np.array([language.alphabet.codes[symbol] for symbol in symbols_of(language, word)], dtype=np.int64)
 
 
 def ideal_law(mechanism: Mechanism, word: Symbols, outputs: list[Symbols]) -> dict[Symbols, Fraction]:

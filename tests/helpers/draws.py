@@ -33,6 +33,7 @@ EVERY: dict[str, tuple[Any, Any]] = {
     "words, k": (dw.Exponential(LETTERS, 0.1, k=3), TEXT),
     "moves": (dw.Exponential(WORLD, 0.1), MOVES),
     "cells": (dw.Exponential(WORLD.by_states(), 0.1, calibration="textbook"), CELLS),
+    "plans": (dw.Exponential(WORLD.plans(), 0.1, calibration="textbook"), MOVES),
     "online": (dw.Online(WORLD, 0.1), MOVES),
     "online, words": (dw.Online(LETTERS, 0.1), TEXT),
     "channel": (dw.EditChannel("abcdefgh", 3.0), TEXT),

@@ -61,6 +61,13 @@ FREE: dict[str, tuple[Language, int]] = {
     "bounded": (dw.Words("xyz", max_length=3), 3),
 }
 ALL = SYSTEMS | FREE
+PLANS: dict[str, tuple[Language, int]] = {  # which are written as moves, and whose symbols are states
+    "walls": (dw.GridWorld(3, 3, walls={(0, 2)}).plans(), 4),
+    "goal under a rule": (dw.GridWorld(3, 3, goal=(1, 2)).plans() & dw.rules.contains((1, 1)), 5),
+    "dead ends": (CORRIDOR.plans(), 4),
+    "accepting set": (ENDING.plans(), 4),
+    "bounded": (dw.GridWorld(2, 2, stay=True).plans().up_to(3), 3),
+}
 
 FINITE: dict[str, tuple[Language, int]] = {  # with the length of the longest word, for Levenshtein distance
     "cities": (dw.Lexicon(["bern", "berlin", "bonn", "basel", "born", "b", "ulm", "köln", "a"]), 6),

@@ -102,6 +102,12 @@ SHAPES: list[tuple[Any, dict[str, Any]]] = [
     (ABC, {"column": "list", "id": "number", "drop_others": True}),
     (dw.Exponential(dw.Words(range(3)), 1.0), {"column": "positions", "id": "trip"}),
     (ABC, {"columns": "s1:s2", "id": "trip"}),
+    (
+        dw.Exponential(
+            dw.TransitionSystem({0: {"a": 1, "b": 2}, 1: {"a": 0, "b": 1}, 2: {"b": 0}}, start=0).plans(), 1.0
+        ),
+        {"column": "letters", "id": "trip", "invalid": "skip"},
+    ),
     (dw.EditChannel("abc", 4.0), {"column": "letters", "id": "trip"}),
     (dw.Exponential(dw.Lexicon(["a", "ab", "abc"]), 1.0), {"column": "letters", "id": "trip", "invalid": "skip"}),
 ]

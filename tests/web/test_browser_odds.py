@@ -124,6 +124,10 @@ def test_routes_on_a_grid(odds: Any) -> None:
     shown(odds, "distance", "1")
     odds.get_by_role("img", name="The two routes.").wait_for()
     field(odds, "The other route").fill("SSEEEE")
+    shown(odds, "distance", "3")  # cells, and 4 moves
+    field(odds, "Routes are written as").select_option("moves")
+    shown(odds, "distance", "1")
+    field(odds, "The other route").fill("SSEEEE")
     shown(odds, "distance", "4")
     field(odds, "One route").fill("NNNNNN")
     odds.get_by_role("alert").get_by_text("the first is not in the language").wait_for()

@@ -64,9 +64,12 @@ def test_the_view_opens_with_releases_and_keeps_the_run_out_of_the_address(page:
     assert set(word) <= set("NESW")
     assert page.locator("#runs-board .run-same, #runs-board .run-changed").count() >= 12
     assert page.locator("#runs-mechanisms .badge").count() == 1
-    assert "of two runs that differ in up to 2 positions" in page.locator("#runs-promise").inner_text()
-    view(page).get_by_label("k, positions that one secret may touch").fill("1")
+    assert view(page).get_by_label("Places: where the moves lead").is_checked()
+    assert "of two runs that differ in 1 state" in page.locator("#runs-promise").inner_text()
+    assert "of 23 states change" in page.locator("#runs-mechanisms").inner_text()
+    view(page).get_by_label("Moves: the steps taken").check()
     page.locator("#runs-promise", has_text="k = 1 is about no two runs").wait_for()
+    assert run_of(page) == word
     view(page).get_by_label("k, positions that one secret may touch").fill("0")
     page.locator("#runs-error", has_text="“k” must be").wait_for()
     view(page).get_by_label("k, positions that one secret may touch").fill("2")
@@ -85,7 +88,7 @@ def test_settings_come_from_the_address(page: Any, address: str) -> None:
     assert page.locator("#runs-board .ground-wall").count() == 1  # the first bit: cell 0,0
     assert page.locator("#runs-board .ground-goal").count() == 2
     assert page.locator("#runs-rules").input_value() == "never:2,2"
-    assert view(page).get_by_label("States: the places visited").is_checked()
+    assert view(page).get_by_label("Places, written as states").is_checked()
     assert setting(page, "walls") == "gA"[0]  # as short as it can be
 
 
@@ -235,7 +238,7 @@ def test_typing_and_random_runs(page: Any, address: str) -> None:
     page.locator("#runs-error", has_text="step 9 of the run is not possible").wait_for()
     view(page).get_by_role("textbox", name="Private run").fill("SSSSEEEE")
     ready(page)
-    view(page).get_by_label("States: the places visited").check()
+    view(page).get_by_label("Places, written as states").check()
     assert run_of(page) == "1,0 2,0 3,0 4,0 4,1 4,2 4,3 4,4"
     view(page).get_by_label("Length").fill("10")
     view(page).get_by_role("button", name="Random run").click()

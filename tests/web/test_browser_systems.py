@@ -81,7 +81,7 @@ def test_a_system_from_dot_drawn_by_mouse_and_keyboard(page: Any, address: str, 
     assert at.startswith("paid")  # the state after cart
     page.keyboard.press("Enter")
     assert run_of(page) == "open add buy"
-    page.get_by_label("States: the places visited").check()
+    page.get_by_label("Places, written as states").check()
     assert run_of(page) == "shop cart paid"
     page.get_by_role("textbox", name="Private run").fill("shop shop cart paid")
     ready(page)

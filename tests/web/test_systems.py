@@ -31,9 +31,9 @@ def loaded(name: str, content: str, **options: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("name", "content", "start", "words"),
     [
-        ("a.dot", DOT, 0, ["moves", "states"]),
-        ("a.GV", DOT, 0, ["moves", "states"]),
-        ("a.json", JSON, 0, ["moves", "states"]),
+        ("a.dot", DOT, 0, ["plans", "moves", "states"]),
+        ("a.GV", DOT, 0, ["plans", "moves", "states"]),
+        ("a.json", JSON, 0, ["plans", "moves", "states"]),
         ("a.csv", CSV, None, ["states"]),
         ("a.graphml", GRAPHML, None, ["states"]),
     ],
@@ -56,7 +56,7 @@ def test_options_of_files() -> None:
         edge = f'<edge source="{one}" target="{other}"'
         labelled = labelled.replace(f"{edge}/>", f'{edge}><data key="l">{road}</data></edge>')
     found = loaded("a.graphml", labelled, start="s", action="road")
-    assert found["words"] == ["moves", "states"]
+    assert found["words"] == ["plans", "moves", "states"]
     assert sorted(action for _, action, _ in found["moves"]) == ["a", "b", "c"]
 
 
@@ -100,3 +100,10 @@ def test_systems_that_nobody_could_see_are_refused() -> None:
     with pytest.raises(dw.TooLarge, match="has 1,024 and"):
         loaded("map.txt", ("." * 32 + "\n") * 32)
     assert len(loaded("map.txt", ("." * 30 + "\n") * 30)["states"]) == 900
+
+
+def test_plans_are_offered_where_moves_and_states_tell_each_other() -> None:
+    assert loaded("a.json", '{"start": "s", "transitions": {"s": {"a": "s", "b": "s"}}}')["words"] == [
+        "moves",
+        "states",
+    ]

@@ -295,4 +295,5 @@ def posterior(
         )
     symbols = attack.language.alphabet.symbols
     tables = tuple(dict(zip(symbols, row.tolist(), strict=True)) for row in known.positions)
-    return Posterior(tables, tuple(symbols[code] for code in known.word), min(known.probability, 1.0), known.error)
+    word = attack.language.spell(tuple(symbols[code] for code in known.word))
+    return Posterior(tables, word, min(known.probability, 1.0), known.error)

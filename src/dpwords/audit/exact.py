@@ -142,10 +142,12 @@ def exact(
     if distance != "levenshtein" and outputs_up_to is not None:
         raise InvalidValue("only under Levenshtein distance outputs have other lengths: leave out outputs_up_to")
     words, outputs = _listed(mechanism, language, length, distance, outputs_up_to)
+    apart = exhaustive.distances(words, distance)
+    outputs = outputs if distance == "any" else [language.spell(output) for output in outputs]
+    words = [language.spell(word) for word in words]
     columns = {output: column for column, output in enumerate(outputs)}
     if len(columns) < len(outputs):
         raise InvalidValue("an output is listed twice, so that its probability counts twice: list each word once")
-    apart = exhaustive.distances(words, distance)
     laws = (law_at(mechanism, word) for word in progress(words))
     logs = exhaustive.log_probs(laws, outputs, complete=distance != "levenshtein")
     if len(logs) != len(words):
@@ -155,7 +157,7 @@ def exact(
     check_fit(drawn, logs, words, columns, complete=distance != "levenshtein")
     if distance == "levenshtein":
         seen = {each for way in drawn for each in chain(*way.outputs)} - columns.keys()
-        symbols = frozenset(language.alphabet.symbols)
+        symbols = frozenset(language.letters.symbols)
         added = sorted(seen, key=lambda output: _rank(output, symbols))[:ADDED]
         outputs = [*outputs, *added]
         if added:

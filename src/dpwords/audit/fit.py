@@ -53,7 +53,7 @@ def draw_each(mechanism: Any, language: Language, words: Sequence[Symbols], draw
     found = []
     for way in ways:
         numbers = every if way in many else some
-        as_text = language.alphabet.of_characters and way.takes_text
+        as_text = language.letters.of_characters and way.takes_text
         given = [
             "".join(words[number]) if as_text and (at + at // len(words)) % 2 else words[number]
             for at, number in enumerate(numbers)
@@ -78,14 +78,16 @@ def _released_codes(mechanism: Any, language: Language, words: list[Any]) -> Ite
     found: dict[int, Any] = {}
     for length in {len(word) for word in words}:
         numbers = [number for number, word in enumerate(words) if len(word) == length]
-        rows = np.array([[codes[symbol] for symbol in words[number]] for number in numbers], dtype=np.int64)
+        read = (language.read(words[number]) for number in numbers)
+        rows = np.array([[codes[symbol] for symbol in word] for word in read], dtype=np.int64)
         released = mechanism.release_codes(rows.reshape(len(numbers), length))
         if is_ours(mechanism) and mechanism.answers is not None:
             found |= zip(numbers, mechanism.answers.words(released, tuple), strict=False)
             continue
         for number, row in zip(numbers, released, strict=False):
             plain = row.tolist() if isinstance(row, np.ndarray) else row
-            found[number] = tuple(symbols[each] if each in range(len(symbols)) else (each,) for each in plain)
+            drawn = tuple(symbols[each] if each in range(len(symbols)) else (each,) for each in plain)
+            found[number] = language.spell(drawn)
     return [found[number] for number in sorted(found)]
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from dpwords.audit.tuning import FREE_LENGTH, NEAR, RATES, UNIFORM
 from dpwords.core.checks import whole_number
 from dpwords.core.randomness import SeededSource
-from dpwords.core.symbols import Distance, Encoder, PromisedDistance, hamming, levenshtein
+from dpwords.core.symbols import Distance, PromisedDistance, hamming, levenshtein
 from dpwords.errors import InvalidValue
 from dpwords.languages.free_words import Words
 from dpwords.languages.language import Language
@@ -76,12 +76,13 @@ def public_pair(
         changed = length if distance == "any" else min(k, length)
         return (first,) * length, (first,) * (length - changed) + (second,) * changed
     rows = space_of(language, "hamming").uniform(length, UNIFORM, SeededSource("pair").open())
-    word, *others = Encoder(language.alphabet).words(rows, tuple)
+    word, *others = language.encoder().words(rows, tuple)
     for rate in RATES:
         near = Exponential(language, rate, utility=Linear(), calibration="textbook").seeded("pair")
         others += near.simulate(word, NEAR)
     between = levenshtein if distance == "levenshtein" else hamming
-    apart = {other: between(word, other) for other in others if other != word}
+    own = language.read(word)
+    apart = {other: between(own, language.read(other)) for other in others if other != word}
     if not apart:
         raise InvalidValue(f"no second word of length {length} was found: name two words, or choose another length")
     if distance == "any":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from dpwords.audit.events import PairDistance, TellingEvent, most_telling, traits
@@ -14,7 +15,8 @@ from dpwords.audit.samplers import WHY, Sampler, checked_draws, is_ours, repeats
 from dpwords.core.checks import positive_number, whole_number
 from dpwords.core.randomness import SeededSource, SystemSource
 from dpwords.core.symbols import PromisedDistance, Word, hamming, levenshtein, symbols_of
-from dpwords.errors import InvalidValue, within_memory
+from dpwords.errors import DPWordsError, InvalidValue, within_memory
+from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Progress
 from dpwords.privacy.guarantees import distance_between, keeps, steps_of
 
@@ -120,7 +122,7 @@ def statistical(
     owner = release if is_ours(release) else getattr(release, "__self__", None)
     if is_ours(owner):
         claimed, k, promised = promise_of(owner, claimed, k)
-        distance = distance or promised
+        distance = of_symbols(distance or promised, owner.language)
     if claimed is not None:
         claimed = positive_number(claimed, "claimed", "claimed=1.0", zero_allowed=True)
     k = whole_number(1 if k is None else k, "k", 1)
@@ -182,6 +184,13 @@ def _tested(event: TellingEvent, outputs: Sequence[Sequence[Any]], error: float)
     return proportions
 
 
+def of_symbols(distance: AnyDistance, language: Language) -> AnyDistance:
+    """The distance of words as they are written, if it is about other symbols than they are written in."""
+    if callable(distance) or distance == "any" or language.spelling is None:
+        return distance
+    return partial(distance_between, distance=distance, spelled=language)
+
+
 def _checked_distance(word: Word, neighbour: Word, distance: AnyDistance) -> float:
     if symbols_of(word) == symbols_of(neighbour):
         raise InvalidValue("the two words are the same, and there is nothing to tell apart: pass two different words")
@@ -192,7 +201,7 @@ def _checked_distance(word: Word, neighbour: Word, distance: AnyDistance) -> flo
     if callable(distance):
         try:
             found = distance(word, neighbour)
-        except MemoryError:
+        except (MemoryError, DPWordsError):
             raise
         except Exception as error:
             raise InvalidValue(

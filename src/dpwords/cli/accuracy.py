@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from dpwords.accuracy import Figures, Target
+    from dpwords.languages.language import Language
     from dpwords.mechanisms.choice import Maker
     from dpwords.mechanisms.private import Private
 
@@ -229,12 +230,19 @@ def accuracy(
     if len(compared) > 1 and (epsilon or 0.0 not in least.values()):
         taken = "; at a given ε it is what --mechanism best takes" if len(contest) > 1 else ""
         waiting.append(f"({MARK} the best of the row{taken})")
-    if not public.alike:
-        waiting.append("(averaged over words drawn uniformly from the language; the figure for one word is private)")
+    waiting += _notes(public)
     contents = {}
     if plot is not None:
         contents[plot] = plots.content_for(plots.curves(epsilon, curves, title), plot)
     emit(waiting, contents)
+
+
+def _notes(public: Language) -> list[str]:
+    """What has to be known about the figures."""
+    found = [] if public.spelling is None else ["(distances count the states that are changed, not the moves)"]
+    if not public.alike:
+        found.append("(averaged over words drawn uniformly from the language; the figure for one word is private)")
+    return found
 
 
 def _aim(target: Target, changes: str) -> str:

@@ -248,6 +248,7 @@ def _of_program(
 ) -> tuple[StatisticalAudit, FactRows]:
     """The statistical audit of a program."""
     from dpwords.audit import Program
+    from dpwords.audit.statistical import of_symbols
     from dpwords.recipes.notation import Notation
 
     refuse("a --command is a mechanism of its own", *_MECHANISM)
@@ -258,7 +259,10 @@ def _of_program(
     started = Program(program, timeout)
     if notation is not None:
         started = Program(program, timeout, write=notation.write, read=notation.read)
-    promise = {"claimed": epsilon, "k": k, "distance": "levenshtein" if edits == "all" else "hamming"}
+    distance: Any = "levenshtein" if edits == "all" else "hamming"
+    if notation is not None:
+        distance = of_symbols(distance, notation.language)
+    promise = {"claimed": epsilon, "k": k, "distance": distance}
     return _sampled(started, notation, length, **(options | promise))
 
 

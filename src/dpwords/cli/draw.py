@@ -125,6 +125,7 @@ def _drawn(
     fault = None if free else public.fault(tuple(word))
     if fault is not None:
         raise NotInLanguage(f"the word is not in the language ({fault}): only words of the system can be drawn")
+    word = word if public.spelling is None else list(public.read(tuple(word)))
     most = max(exactly or 0, 1) if k is None else k
     whole = LevenshteinAutomaton(word, most, public.alphabet.symbols, edits or ("all" if free else "substitutions"))
     near = whole.of_length() if of_length else whole

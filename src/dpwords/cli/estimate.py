@@ -147,7 +147,8 @@ def estimate(
         refuse("only --question frequencies has a table for each position", "per_place")
     found = _answered(asked, read, patterns, per_place, confidence, method)
     names = tuple(dict.fromkeys(patterns)) or (read.contents.positions if per_place else ())
-    rows = EstimateRows(found, per_place, names, top)
+    symbol = "symbol" if read.mechanism.language.spelling is None else "state"
+    rows = EstimateRows(found, per_place, names, top, symbol)
     if output:
         write_whole({path: rows.content(path, read.mechanism) for path in output})
     else:
@@ -227,7 +228,8 @@ def _pattern(text: str, language: Language, separator: str | None) -> Any:
     if is_rule(text):
         return rule(text, language)
     try:
-        notation = Notation(language, separator)
+        named = language if language.spelling is None else language.system.by_states()  # patterns are of states
+        notation = Notation(named, separator)
     except InvalidValue:
         raise InvalidValue("symbols have spaces in their names: write the pattern as a rule, contains:a;b") from None
     return tuple(notation.read(text))
@@ -257,12 +259,13 @@ class EstimateRows:
     by_position: bool = False
     names: Sequence[str] = ()
     top: int | None = None  # how many of the largest proportions are shown; None: as many as fit
+    symbol: str = "symbol"  # what symbols are called
 
     @property
     def header(self) -> tuple[str, ...]:
         """The names of the columns."""
         first = self.tables[0]
-        label = ("from", "to") if first.question in _PAIRS else (_LABELS.get(first.question, "symbol"),)
+        label = ("from", "to") if first.question in _PAIRS else (_LABELS.get(first.question, self.symbol),)
         return (("place",) if self.by_position else ()) + label + FIGURES
 
     def rows(self, most: int | None = None) -> list[EstimateRow]:

@@ -96,6 +96,7 @@ def release(
     Examples:
       dpwords release "american control conference 2019" --alphabet "a-z0-9 " --epsilon 6
       dpwords release SSEE EESS --system grid:15x15 --epsilon 5
+      dpwords release SSEE EESS --system grid:15x15 --protect states --epsilon 3
       dpwords release "0,1 0,2 1,2" --system grid:15x15 --words states --epsilon 5
       dpwords release --system roads.csv --epsilon 5 < routes.txt
       dpwords release SSEE --system grid:15x15 --epsilon 2 --mechanism online

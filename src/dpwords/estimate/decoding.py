@@ -11,7 +11,7 @@ import numpy as np
 
 from dpwords.core.compiled import kernel
 from dpwords.core.scaled import Floats
-from dpwords.core.symbols import Codes, Encoder
+from dpwords.core.symbols import Codes
 from dpwords.errors import InvalidValue
 from dpwords.estimate.asking import Asked
 from dpwords.mechanisms.private import Private
@@ -75,7 +75,7 @@ def decode(releases: Any, mechanism: Private, prior: MarkovChain | None = None) 
             stacklevel=2,
         )
     words, numbers = checked.by_length(), checked.words.by_length()
-    encoder, (evidence, chances) = Encoder(mechanism.language.alphabet), _evidence(mechanism, words, prior)
+    encoder, (evidence, chances) = mechanism.language.encoder(), _evidence(mechanism, words, prior)
     found: list[Any] = [None] * len(checked)
     wrong, released_wrong = 0.0, 0.0
     for each, rows, positions in zip(evidence.lengths, words.values(), numbers, strict=True):

@@ -22,6 +22,7 @@ from dpwords.frames.columns import checked_ids, ids_of
 from dpwords.frames.long import Events
 from dpwords.frames.shapes import Fault, Found, Shape
 from dpwords.languages.language import Language
+from dpwords.languages.spelling import IMPOSSIBLE, UNKNOWN, SpellingEncoder
 from dpwords.mechanisms.private import Private
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.space import Space
@@ -43,9 +44,10 @@ class WordRule:
         faults = found.faults.copy()
         words, mechanism = found.words, self.mechanism
         size = len(mechanism.language.alphabet)
-        if words.values.max(initial=0) == size:
-            positions = np.flatnonzero(words.values == size)
-            _mark(faults, np.unique(np.searchsorted(words.ends, positions, side="right")), Fault.UNKNOWN)
+        if words.values.max(initial=0) >= size:
+            for wrong, fault in ((words.values == size, Fault.UNKNOWN), (words.values > size, Fault.OUTSIDE)):
+                positions = np.flatnonzero(wrong)
+                _mark(faults, np.unique(np.searchsorted(words.ends, positions, side="right")), fault)
         if mechanism.least_length:
             _mark(faults, np.flatnonzero(words.sizes == 0), Fault.EMPTY)
             _mark(faults, np.flatnonzero(words.sizes < mechanism.least_length), Fault.SHORT)
@@ -78,11 +80,11 @@ class WordRule:
         if fault in _SAID:
             return InvalidValue(f"{row} {_SAID[fault]}: {remedy}")
         symbols = self.mechanism.language.alphabet.symbols
-        unknown = object()  # which is in no alphabet
-        word = tuple(symbols[code] if code < len(symbols) else unknown for code in codes.tolist())
-        reason = self.mechanism.language.fault(word)
+        known = (*symbols, UNKNOWN, IMPOSSIBLE)
+        word = tuple(known[code] for code in codes.tolist())
+        reason = self.mechanism.language.fault_of(word)
         if reason is None and self.inside is not None:  # the mechanism itself would take the word
-            reason = self.inside.fault(word)
+            reason = self.inside.fault_of(word)
             remedy = f"{remedy}, or take any word over the symbols ({named('any_word', True)})"
         return NotInLanguage(f"{row} has a word that is not in the language ({reason}): {remedy}")
 
@@ -135,12 +137,18 @@ class BatchRelease:
 
     def written(self, batch: Any, rows: Integers, words: Ragged) -> Any:
         """What comes out of a batch if these words are released for these rows."""
-        columns = dict(zip(self.out.columns, self.out.write(words), strict=True))
+        columns = dict(zip(self.out.columns, self.columns(words), strict=True))
         some, names = None if len(rows) == len(batch) else rows, self.names_out(batch.schema.names)
         arrays = {name: columns[name] if name in columns else copied(batch.column(name), name, some) for name in names}
         schema = schema_of({name: array.type for name, array in arrays.items()})
         released = pa.RecordBatch.from_arrays(list(arrays.values()), schema=schema)
         return released if self.events is None else self.events(released)
+
+    def columns(self, released: Ragged) -> list[Any]:
+        """The columns of what is released, from its codes."""
+        if self._spelling is not None and self.answers is None:
+            released = self._spelling.of_letters(released)
+        return self.out.write(released)
 
     @property
     def out(self) -> Shape:
@@ -173,8 +181,9 @@ class BatchRelease:
 
     def read(self, batch: Any, first_row: int = 0) -> Found:
         """The words of a batch, and the fault of each row; raises for the first fault unless they are skipped."""
-        found = self.shape.read(batch)
-        rule = self._rule
+        found, rule = self.shape.read(batch), self._rule
+        if self._spelling is not None:
+            found = Found(self._spelling.read(found.words), found.faults)
         faults = rule.faults(found)
         if self.invalid == "fail" and faults.any():
             row = int(np.flatnonzero(faults)[0])
@@ -182,6 +191,12 @@ class BatchRelease:
             name = f"with id {batch.column(self.id)[row].as_py()!r}" if self.named else first_row + row + 1
             raise rule.error(Fault(int(faults[row])), codes, name)
         return Found(found.words, faults)
+
+    @cached_property
+    def _spelling(self) -> SpellingEncoder | None:
+        """What reads words that are written in other symbols than those of the language."""
+        language = self.mechanism.language
+        return None if language.spelling is None else SpellingEncoder(language.alphabet, language.spelling)
 
     @cached_property
     def _rule(self) -> WordRule:

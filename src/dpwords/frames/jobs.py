@@ -20,7 +20,7 @@ import pyarrow as pa
 from dpwords import __version__
 from dpwords.core.files import is_same_file, refuse_standard_input, resolved
 from dpwords.core.keyed import Key
-from dpwords.core.symbols import Symbol
+from dpwords.core.symbols import Codes, Symbol
 from dpwords.errors import DPWordsError, InvalidValue, named, within_memory
 from dpwords.frames import receipts
 from dpwords.frames.arrays import schema_of
@@ -100,7 +100,7 @@ class Passes:
     def _check_left_out(self, plan: Plan) -> None:
         """Refuse columns whose names, order or types follow from rows that are left out."""
         reader, release = self._table.reader, plan.release
-        symbols, line = release.mechanism.language.alphabet.symbols, cast(str, reader.line)
+        symbols, line = release.mechanism.language.letters.symbols, cast(str, reader.line)
         batch = next(iter(reader.batches([*self._table.needed, line])))
         rows = release.rows(release.read(batch), plan.epsilons(0, len(batch)))
         words = dict.fromkeys(release.shape.columns, lambda kind: written_kind(kind, symbols))
@@ -169,13 +169,17 @@ class Passes:
         The draws are keyed, so nothing more is spent. Cost: that of reading batches until there are enough words.
         """
         found: list[tuple[list[Symbol], list[Symbol]]] = []
-        symbols, first = plan.release.mechanism.language.alphabet.symbols, 0
+        language, first = plan.release.mechanism.language, 0
+
+        def spelled(codes: Codes) -> list[Symbol]:
+            return list(language.spell(tuple(language.alphabet.symbols[code] for code in codes)))
+
         for batch in self._table.reader.batches(self._table.needed):
             words, epsilons = plan.release.read(batch, first), plan.epsilons(first, len(batch))
             rows = plan.release.rows(words, epsilons)[: most - len(found)]
             drawn = plan.release.draw(words, rows, plan.release.ids(batch, first), epsilons)
             for before, after in zip(words.words.chosen(rows), drawn, strict=True):
-                found.append(([symbols[code] for code in before], [symbols[code] for code in after]))
+                found.append((spelled(before), spelled(after)))
             if len(found) == most:
                 break
             first += len(batch)

@@ -74,7 +74,7 @@ class Shape(ABC):
 
     columns: tuple[str, ...]  # the names of those that hold the words
     written: tuple[Any, ...]  # the Arrow types in which they are written
-    alphabet: Alphabet
+    alphabet: Alphabet  # in which they are written
     kinds: tuple[Any, ...]  # the Arrow types of symbols in them, as they are read
 
     @property
@@ -246,7 +246,7 @@ def shape_of(
     `declared` says whether somebody has chosen the type of a column, so that released words have it as well. Words in
     other columns, as in those of files, are written in the types of `written_kind`.
     """
-    alphabet = language.alphabet
+    alphabet = language.letters
 
     def written(name: str) -> Any:
         kind = schema.field(name).type

@@ -63,7 +63,7 @@ class TableSource:
         It could if a symbol occurs where words are, and nobody has confirmed that the line is a header. Even a word
         that is not in the language would have some.
         """
-        names, alphabet = self.reader.schema.names, table.release.mechanism.language.alphabet
+        names, alphabet = self.reader.schema.names, table.release.mechanism.language.letters
         if not self._has_first_line or request.confirms_header(names):
             return
         text = (pa.string(),)

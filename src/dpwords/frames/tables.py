@@ -349,7 +349,7 @@ def _made(source: TableAdapter, table: WordTable, drawn: list[DrawnBatch], every
         events = pa.Table.from_batches([release.written(batch, rows, words) for batch, _, rows, words in drawn])
         names = events.schema.names
         return source.made(names, dict(zip(names, events.columns, strict=True)), None, index=False)
-    columns = [out.write(words) for *_, words in drawn]
+    columns = [release.columns(words) for *_, words in drawn]
     new = {name: pa.chunked_array(parts) for name, *parts in zip(out.columns, *columns, strict=True)}
     rows = None if every else np.concatenate([first + rows for _, first, rows, _ in drawn])
     return source.made(release.names_out(source.names), new, rows)

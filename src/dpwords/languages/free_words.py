@@ -35,10 +35,10 @@ class Words(Everything):
         most = whole_number(max_length, "max_length", 0)
         return Words(self.alphabet.symbols, most if self.max_length is None else min(most, self.max_length))
 
-    def fault(self, symbols: tuple[Any, ...]) -> str | None:
+    def fault_of(self, symbols: tuple[Any, ...]) -> str | None:
         if self.max_length is None and all(map(is_hashable, symbols)) and self.alphabet.codes.keys() >= set(symbols):
             return None
-        return super().fault(symbols)
+        return super().fault_of(symbols)
 
     def count(self, length: int) -> int:
         """The exact number of words of this length. Cost: one exponentiation."""

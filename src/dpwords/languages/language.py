@@ -11,14 +11,14 @@ from typing import Any, Literal
 from dpwords.core.checks import whole_number
 from dpwords.core.limits import DEFAULTS
 from dpwords.core.symbols import Alphabet, Symbol, Word, symbols_of
-from dpwords.core.values import Value
 from dpwords.errors import InvalidValue, NotInLanguage
 from dpwords.languages.exploring import Explored, State, minimised, numbered, trimmed
+from dpwords.languages.spelling import IMPOSSIBLE, Written
 
 Sign = Literal["&", "|", "-"]
 
 
-class Language(Value, ABC):
+class Language(Written, ABC):
     """A public set of words, given as a deterministic automaton: each word has at most one run.
 
     Languages are immutable. They combine: `a & b` has the words of both, `a | b` those of either, `a - b` those of `a`
@@ -29,7 +29,6 @@ class Language(Value, ABC):
     7
     """
 
-    alphabet: Alphabet
     max_length: int | None = None  # the largest length of a word, if the language declares one
     every_word = False  # whether every word over the alphabet belongs to the language
     alike = False  # whether all words of the same length have equally many words at each distance
@@ -65,13 +64,17 @@ class Language(Value, ABC):
         """Whether the word may be released; False for unknown symbols too. Cost: the word's length."""
         return self.fault(symbols_of(word)) is None
 
-    def fault(self, symbols: tuple[Any, ...]) -> str | None:
+    def fault(self, letters: tuple[Any, ...]) -> str | None:
         """Why the word is not in the language, in a text without any symbol of the word; None if it is in it."""
+        return self.fault_of(self.read(letters))
+
+    def fault_of(self, symbols: tuple[Any, ...]) -> str | None:
+        """The same for the symbols of a word."""
         state, size = self.initial, len(symbols)
         for place, symbol in enumerate(symbols, start=1):
-            if symbol not in self.alphabet:
+            if symbol is not IMPOSSIBLE and symbol not in self.alphabet:
                 return f"symbol {place} of {size} is not in the alphabet"
-            state = self.step(state, symbol)
+            state = None if symbol is IMPOSSIBLE else self.step(state, symbol)
             if state is None:
                 return f"symbol {place} of {size} cannot follow the ones before it"
         return None if self.is_accepting(state) else "it ends where no word of the language may end"
@@ -121,7 +124,7 @@ class Language(Value, ABC):
         fault = self.fault(symbols)
         if fault is not None:
             raise NotInLanguage(f"the word is not in the language ({fault}): only words of the language can be run")
-        return [self.place(state) for state in accumulate(symbols, self.step, initial=self.initial)][1:]
+        return [self.place(state) for state in accumulate(self.read(symbols), self.step, initial=self.initial)][1:]
 
     def moves(self, states: Word) -> list[Any]:
         """The word that enters these states of `system` one after the other, if it is unique: the inverse of `run`.
@@ -262,6 +265,12 @@ class Combination(Derived):
         self.symbols_are = left.symbols_are if left.symbols_are == right.symbols_are else "symbols"
         if self.system is not None:
             self.symbols_are = self.system.symbols_are
+        self.spelling = None if self._runs is None else self._runs.spelling
+        if self.spelling is None and (left.spelling or right.spelling) is not None:
+            raise InvalidValue(
+                "not all of these words are plans of one system, so they cannot be written as moves: combine words of "
+                "states, by_states()"
+            )
 
     def __repr__(self) -> str:
         if self.sign == "-" and type(self.left) is Everything:

@@ -13,6 +13,7 @@ from dpwords.core.symbols import Alphabet, Symbol, Word, is_hashable, symbols_of
 from dpwords.errors import InvalidValue, NotDeterministic, NotInLanguage, TooLarge, named
 from dpwords.languages.exploring import State
 from dpwords.languages.language import Language
+from dpwords.languages.spelling import Spelling
 
 
 class _AnyStart:
@@ -113,6 +114,20 @@ class TransitionSystem(Language):
             positions=self._positions,
         )
 
+    def plans(self) -> Plans:
+        """The same words of moves, with a promise and a distance that are about the states that they enter.
+
+        For plans and routes that is usually what is meant: a detour by one cell changes two moves and one state, and a
+        route that is shifted as a whole few moves and many states. Moves and states have to determine each other:
+        raises `InvalidValue` without a start, and if two moves lead from one state to the
+        same. Rules, estimates and arrays of codes are about states. Cost: the number of edges.
+
+        >>> plans = GridWorld(15, 15).plans()
+        >>> plans.accepts("EESS"), plans.run("ESE"), plans.moves([(0, 1), (1, 1), (1, 2)])
+        (True, [(0, 1), (1, 1), (1, 2)], ['E', 'S', 'E'])
+        """
+        return Plans(self)
+
     @property
     def system(self) -> TransitionSystem:
         return self
@@ -161,6 +176,46 @@ class TransitionSystem(Language):
                     "two states or actions are written alike in JSON: give them names that differ as text"
                 )
         return json.dumps(document)
+
+
+class Plans(TransitionSystem):
+    """Runs from a known start that are written as moves, and whose symbols are the states entered.
+
+    `TransitionSystem.plans` makes it. The alphabet has the states, and `letters` has the moves.
+    """
+
+    spelling: Spelling
+
+    def __init__(self, system: TransitionSystem) -> None:
+        remedy = f"use words of states, by_states() ({named('words', 'states')})"
+        if system._names_targets:
+            raise InvalidValue(
+                "these words are words of states already, and their promise is about states: use them as they are, "
+                f"without plans() or {named('protect')}"
+            )
+        if system.start is None:
+            raise InvalidValue(
+                "moves alone do not tell which states a run enters if it may start anywhere: name a start (S in a "
+                f"map), or {remedy}"
+            )
+        for state, row in system._moves.items():
+            leading: dict[State, Symbol] = {}
+            for action, target in row.items():
+                other = leading.setdefault(target, action)
+                if other != action:
+                    raise InvalidValue(
+                        f"from state {written(state)}, {written(other)} and {written(action)} both lead to "
+                        f"{written(target)}, so that states do not tell the moves: {remedy}"
+                    )
+        by_states = system.by_states()
+        super().__init__(by_states._moves, system.start, system.accepting, system._positions)
+        self.spelling = Spelling(system._moves, system.start)
+
+    def plans(self) -> Plans:
+        return self
+
+    def moves(self, states: Word) -> list[Any]:
+        return list(self.spell(tuple(super().moves(states))))
 
 
 class GridWorld(TransitionSystem):

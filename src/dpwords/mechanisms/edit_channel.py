@@ -14,7 +14,7 @@ import numpy as np
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream
 from dpwords.core.symbols import Alphabet, Codes, Ragged, Symbol
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, named
 from dpwords.languages.free_words import Words
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Drawing, Private
@@ -132,6 +132,11 @@ def _projection(language: Language, alphabet: Alphabet, limits: Limits) -> Calla
     """From any word to the nearest one of a language, both in codes of an alphabet that holds its symbols."""
     if not isinstance(language, Language):
         raise InvalidValue("onto is a Words, a TransitionSystem, … : pass for example Words('abc', max_length=12)")
+    if language.spelling is not None:
+        raise InvalidValue(
+            "a channel edits the symbols of words as they are written, and plans are written in other ones: use words "
+            f"of states, by_states() ({named('words', 'states')})"
+        )
     if not set(language.alphabet.symbols) <= set(alphabet.symbols):
         raise InvalidValue("words onto a language have its symbols: pass an alphabet that holds all of them")
     inside = np.array([language.alphabet.codes.get(symbol, -1) for symbol in alphabet.symbols], dtype=np.int64)

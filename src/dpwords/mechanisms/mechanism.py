@@ -6,6 +6,7 @@ import copy
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection
+from dataclasses import replace
 from enum import Enum
 from functools import cached_property
 from itertools import combinations
@@ -179,8 +180,14 @@ class Mechanism(Value, ABC):
     def _unless_seeded(self, promise: PureDP) -> Guarantee:
         """The promise, if the draws use fresh randomness."""
         if isinstance(self._source, SystemSource):
-            return promise
-        return NotPrivate("the draws can be repeated by whoever knows the seed", promise.epsilon, self.k)
+            return replace(promise, spelled=self._spelled)
+        reason = "the draws can be repeated by whoever knows the seed"
+        return NotPrivate(reason, promise.epsilon, self.k, spelled=self._spelled)
+
+    @property
+    def _spelled(self) -> Language | None:
+        """The language, if its words are written in other symbols than those that distances are about."""
+        return None if self.language.spelling is None else self.language
 
     @property
     def is_linear(self) -> bool:
@@ -192,7 +199,7 @@ class Mechanism(Value, ABC):
 
     @cached_property
     def _encoder(self) -> Encoder:
-        return Encoder(self.language.alphabet)
+        return self.language.encoder()
 
     @cached_property
     def _outputs(self) -> OutputWords | NamedItems:
@@ -213,10 +220,10 @@ class Mechanism(Value, ABC):
         if fault is not None:
             raise NotInLanguage(f"the word is not in the language ({fault}): only words of the language can go in")
         codes = self.language.alphabet.codes
-        return np.array([codes[symbol] for symbol in symbols], dtype=np.int64)
+        return np.array([codes[symbol] for symbol in self.language.read(symbols)], dtype=np.int64)
 
     def _checked_kind(self, word: Word) -> None:
-        if isinstance(word, str) and not self.language.alphabet.of_characters:
+        if isinstance(word, str) and not self.language.letters.of_characters:
             raise InvalidValue("a str is a word of single characters, and this language has other symbols: pass a list")
 
     def _public_length(self, length: object) -> int:
@@ -251,7 +258,7 @@ class OutputWords:
         if (self._same_length and len(symbols) != length) or self._language.fault(symbols) is not None:
             return None
         codes = self._language.alphabet.codes
-        return np.array([codes[symbol] for symbol in symbols], dtype=np.int64)
+        return np.array([codes[symbol] for symbol in self._language.read(symbols)], dtype=np.int64)
 
 
 class NamedItems:

@@ -13,6 +13,7 @@ from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.symbols import is_hashable
 from dpwords.errors import InvalidValue
 from dpwords.languages.language import Language, checked_language
+from dpwords.languages.spelling import IMPOSSIBLE
 from dpwords.mechanisms.private import Weighted
 from dpwords.mechanisms.summary import InForce
 from dpwords.privacy.guarantees import Guarantee, PureDP, checked_epsilon
@@ -62,7 +63,7 @@ class Online(Weighted):
         """A stream that releases a word of this length symbol by symbol.
 
         The length may be left out where no run can get stuck and every run may end. The pushed symbols need not form a
-        word of the language; the released ones do.
+        word of the language; the released ones do. Moves of plans have to be those of a run.
         """
         space = OnlineRuns(Graph.of(self.language), self.limits)
         graph = space.graph
@@ -98,8 +99,9 @@ class OnlineStream:
     """
 
     def __init__(self, mechanism: Online, space: OnlineRuns, length: int | None) -> None:
-        graph = space.graph
-        self._alphabet, self._space = mechanism.language.alphabet, space
+        graph, spelling = space.graph, mechanism.language.spelling
+        self._alphabet, self._space, self._spelling = mechanism.language.alphabet, space, spelling
+        self._ends = (None, None) if spelling is None else (spelling.start, spelling.start)  # of true and released runs
         self._preferences = space.preferences(mechanism.weights(1).z, length)
         self._useful = np.ones((1, graph.size), dtype=np.bool_) if length is None else graph.useful(length)[1:]
         self._length, self._pushed, self._state = length, 0, graph.start
@@ -107,12 +109,21 @@ class OnlineStream:
 
     def push(self, symbol: Any) -> Any:
         """Take the next true symbol and return the next released one. Cost: that of `Online`, for one symbol."""
-        if not is_hashable(symbol) or symbol not in self._alphabet:
-            raise InvalidValue(f"symbol {self._pushed + 1} is not in the alphabet: push symbols of the alphabet")
         if self._length is not None and self._pushed == self._length:
             raise InvalidValue(f"this stream was opened for {self._length} symbols: open another one")
+        true, released = self._ends
+        if self._spelling is not None:
+            (symbol,) = self._spelling.read([symbol], true)
+        if symbol is IMPOSSIBLE:
+            raise InvalidValue(f"symbol {self._pushed + 1} cannot follow the ones before it: push the moves of a run")
+        if not is_hashable(symbol) or symbol not in self._alphabet:
+            raise InvalidValue(f"symbol {self._pushed + 1} is not in the alphabet: push symbols of the alphabet")
         useful = self._useful[0 if self._length is None else self._pushed]
         state, own = np.array([self._state]), np.array([self._alphabet.codes[symbol]])
         (taken,) = self._space.step(useful, state, own, self._preferences, self._source.open())
         self._state, self._pushed = int(self._space.graph.target[taken]), self._pushed + 1
-        return self._alphabet.symbols[int(self._space.graph.symbol[taken])]
+        drawn = self._alphabet.symbols[int(self._space.graph.symbol[taken])]
+        if self._spelling is None:
+            return drawn
+        self._ends = symbol, drawn
+        return self._spelling.spell([drawn], released)[0]

@@ -49,7 +49,7 @@ class PaperLiteral(Mechanism):
     @property
     def guarantee(self) -> NotPrivate:
         reason = "the paper's formula leaves out how many words lie at each distance"
-        return NotPrivate(reason, self.epsilon, self.k, self._true_epsilon)
+        return NotPrivate(reason, self.epsilon, self.k, self._true_epsilon, self._spelled)
 
     def perturb(self, word: AnyWord) -> AnyWord:
         """One word as the paper's formula draws it. It must not be called private."""
@@ -71,5 +71,6 @@ class PaperLiteral(Mechanism):
         words = exhaustive.words(self.language, length, limit=self.limits.compared_words)
         if not words:
             raise none_of_length(length)
-        losses = exhaustive.pair_losses(exhaustive.log_probs([self.given(word) for word in words], words))
+        written = [self.language.spell(word) for word in words]
+        losses = exhaustive.pair_losses(exhaustive.log_probs([self.given(word) for word in written], written))
         return float(losses[exhaustive.distances(words) <= self.k].max(initial=0.0))

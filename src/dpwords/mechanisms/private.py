@@ -175,11 +175,11 @@ class Private(Summarised):
     ) -> Rows | list[Codes]:
         """Return one private word for each row of a two-dimensional array of symbol codes. Each row spends ε.
 
-        The code of a symbol is its position in `language.alphabet.symbols`. Where words keep their length, the result
-        is an array of the same shape and dtype; otherwise it is a list with one array for each word. A list of
-        one-dimensional arrays of any lengths is accepted too, and so is a `Ragged`, which comes back as one. For `ids`
-        and `key` see `release_all`. Cost: one or two random bytes for each symbol on free words; on a system the edges
-        within reach for each row, on all cores. A key costs 0.3 microseconds more for each word.
+        The code of a symbol is its position in `language.alphabet.symbols`; those of plans are states. Where words keep
+        their length, the result is an array of the same shape and dtype; otherwise it is a list with one array for each
+        word. A list of one-dimensional arrays of any lengths is accepted too, and so is a `Ragged`, which comes back as
+        one. For `ids` and `key` see `release_all`. Cost: one or two random bytes for each symbol on free words; on a
+        system the edges within reach for each row, on all cores. A key costs 0.3 microseconds more for each word.
 
         >>> import numpy as np
         >>> from dpwords import Exponential, Words

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from dpwords.core.symbols import PromisedDistance
 from dpwords.errors import TooLarge
+from dpwords.languages.systems import GridWorld
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.privacy.guarantees import Guarantee, NotPrivate, Odds, PureDP
 from dpwords.privacy.methods import CalibrationMethod, Method
@@ -17,6 +18,10 @@ from dpwords.spaces.space import LeastDistance, Weights
 
 _MOSTLY = 0.9  # a word that is so likely to come out unchanged is hardly hidden
 _TINY = 0.001  # smaller probabilities are not written out; as a lower bound they say nothing
+_DIFFERENCE = (
+    "a detour by one cell changes two moves and one state, and a route that is shifted as a whole few moves and many "
+    "states"
+)
 _RANDOM = 0.9  # of the distance of a random word: an output that far away says next to nothing
 
 
@@ -64,6 +69,7 @@ class Summary:
     averages: Averages
     in_force: InForce | None
     least: LeastDistance
+    about: str = ""  # whether moves or states are meant, where that can be chosen
 
     @property
     def epsilon(self) -> float:
@@ -136,6 +142,7 @@ class Summary:
         if isinstance(self.guarantee, NotPrivate):
             return [f"{self.guarantee}; nothing is promised"]
         lines = [f"promised: {self.guarantee.in_words}"]
+        lines += [self.about] if self.about else []
         nearest, within, whole = self.nearest, self.within_k, self.whole
         if nearest is None or within is None or whole is None:
             return lines
@@ -162,7 +169,11 @@ class Summary:
                 f"a word comes out unchanged with probability {least}{_percent(figures.unchanged)}, on average"
             )
         if figures.distance is not None:
-            what = "positions are changed" if self.distance == "hamming" else "edits lie between it and its release"
+            what = (
+                f"{self.guarantee.unit}s are changed"
+                if self.distance == "hamming"
+                else "edits lie between it and its release"
+            )
             what = "edits are made" if figures.of_edits else what
             lines.append(f"{figures.distance:.3g} {what}, on average")
         return lines
@@ -218,7 +229,21 @@ class Summarised(Mechanism):
         averages, in_force = self._public_averages(positions), None
         with suppress(TooLarge):
             in_force = self._in_force(positions)
-        return Summary(positions, self.guarantee, self.distance, averages, in_force, self._least_distance(positions))
+        least = self._least_distance(positions)
+        return Summary(positions, self.guarantee, self.distance, averages, in_force, least, self._about())
+
+    def _about(self) -> str:
+        """Whether the promise is about moves or states, and what is usually meant, for plans and on grids."""
+        if self.distance != "hamming":
+            return ""
+        if self.language.spelling is not None:
+            return f"this is about the states entered, as is usual for plans and routes: {_DIFFERENCE}"
+        if isinstance(self.language.system, GridWorld) and self.language.symbols_are == "moves":
+            meant = (
+                "for plans and routes, the states entered are usually meant (--protect states, or plans() in Python)"
+            )
+            return f"this is about moves; {meant}: {_DIFFERENCE}"
+        return ""
 
     def known_warnings(self, length: int) -> tuple[str, ...]:
         """Those warnings of `summary(length)` for which no average has to be computed. They are public.

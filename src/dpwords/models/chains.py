@@ -15,7 +15,7 @@ from dpwords.core.checks import whole_number
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import SeededSource, Stream
 from dpwords.core.scaled import Floats
-from dpwords.core.symbols import Codes, Encoder, Word, symbols_of
+from dpwords.core.symbols import Codes, Word, symbols_of
 from dpwords.errors import InvalidValue
 from dpwords.languages.exploring import numbered
 from dpwords.languages.language import Language, checked_language
@@ -65,7 +65,7 @@ class MarkovChain(ABC):
         fault = self.language.fault(symbols)
         if fault is not None or not symbols:
             return -np.inf
-        codes = np.array([[self.language.alphabet.codes[symbol] for symbol in symbols]])
+        codes = np.array([[self.language.alphabet.codes[symbol] for symbol in self.language.read(symbols)]])
         return float(self.log_probs(codes)[0])
 
     def log_probs(self, rows: Codes) -> Floats:
@@ -81,7 +81,7 @@ class MarkovChain(ABC):
         """
         positions, number = whole_number(length, "length", 1), whole_number(draws, "draws", 0)
         words = self.drawn(positions, number, SeededSource(seed).open())
-        return Encoder(self.language.alphabet).words(words, tuple)
+        return self.language.encoder().words(words, tuple)
 
     def drawn(self, positions: int, number: int, stream: Stream) -> Codes:
         """The same as rows of symbol codes, with the bits of a stream."""

@@ -14,6 +14,7 @@ import numpy as np
 from dpwords.core.symbols import Codes, Ragged, is_hashable
 from dpwords.errors import InvalidValue, NotInLanguage, within_memory
 from dpwords.languages.language import Language
+from dpwords.languages.spelling import SpellingEncoder
 from dpwords.mechanisms.private import Private
 from dpwords.spaces.choice import space_of
 
@@ -86,11 +87,12 @@ def listed(releases: Any) -> list[Any]:
 
 def _encoded(words: list[Any], language: Language) -> Ragged:
     """The codes of words of any lengths; raises an error that names the first word that has none."""
-    codes, found = language.alphabet.codes, []
+    found, codes = [], language.letters.codes
     if all(isinstance(word, (str, list, tuple)) for word in words):
         with suppress(KeyError, TypeError):  # something is wrong with a word, or cells are lists
             flat = np.fromiter(map(codes.__getitem__, chain.from_iterable(words)), dtype=np.int64)
-            return Ragged(flat, np.cumsum([len(word) for word in words], dtype=np.int64))
+            ends = np.cumsum([len(word) for word in words], dtype=np.int64)
+            return _of_symbols(Ragged(flat, ends), language)
     for number, word in enumerate(words, start=1):
         given = word.tolist() if isinstance(word, np.ndarray) else word
         if not isinstance(given, (str, list, tuple)):
@@ -102,7 +104,19 @@ def _encoded(words: list[Any], language: Language) -> Ragged:
                 "mechanism"
             )
         found.append(np.array([codes[symbol] for symbol in symbols], dtype=np.int64))
-    return Ragged.of(found)
+    return _of_symbols(Ragged.of(found), language)
+
+
+def _of_symbols(words: Ragged, language: Language) -> Ragged:
+    """The codes of symbols, from those of what words are written in."""
+    if language.spelling is None:
+        return words
+    found = SpellingEncoder(language.alphabet, language.spelling).read(words)
+    wrong = np.flatnonzero(found.values >= len(language.alphabet))
+    if len(wrong):
+        number = int(np.searchsorted(found.ends, wrong[0], side="right")) + 1
+        raise NotInLanguage(f"release {number} is no word of the mechanism's language: pass releases of this mechanism")
+    return found
 
 
 def _check(words: Ragged, mechanism: Private) -> None:

@@ -102,7 +102,8 @@ def runs(system: Language, rows: Mapping[str, Sequence[Word]], title: str = "", 
             box = (left / wide, (top + _MARGIN) / high, panel / wide, board / high)
             axes = figure.add_axes(box, xlim=ground.x, ylim=ground.y)
             axes.set_axis_off()
-            changed = [own != other for own, other in zip(words[0] if compared else word, word, strict=True)]
+            pair = (system.read(symbols_of(each)) for each in (words[0] if compared else word, word))
+            changed = [own != other for own, other in zip(*pair, strict=True)]
             said = f"distance {sum(changed)}" if place else "private run"
             axes.set_title(said if compared else "", fontsize=9, pad=3, color=INK)
             ground.paint(axes, panel)
@@ -168,7 +169,7 @@ def _visited(system: TransitionSystem, word: Word) -> list[Any]:
     """The states of a run, beginning with its start."""
     state = system.initial
     visited: list[Any] = [] if system.start is None else [state]
-    for symbol in symbols_of(word):
+    for symbol in system.read(symbols_of(word)):
         state = system.step(state, symbol) if symbol in system.alphabet else None
         if state is None:
             raise InvalidValue("only a word of the system can be drawn as a run: pass one that the system accepts")

@@ -14,7 +14,8 @@ import numpy as np
 from dpwords.core.checks import LARGEST_EPSILON, positive_number, whole_number
 from dpwords.core.scaled import Floats
 from dpwords.core.symbols import PromisedDistance, Word, hamming, is_hashable, levenshtein, symbols_of
-from dpwords.errors import InvalidValue, named
+from dpwords.errors import InvalidValue, NotInLanguage, named
+from dpwords.languages.language import Language
 
 _LARGEST_RATIO = 1e6  # larger ones are written as powers of e only
 _CERTAIN = 0.999  # larger probabilities would be written as 100.0%
@@ -24,6 +25,7 @@ _APART = {
     "levenshtein": "two words d edits apart (insertions, deletions, substitutions)",
     "any": "any two words, whatever their lengths,",
 }
+_STATES_APART = "two words whose runs differ in d of the states entered"
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class Odds:
     distance: int
     measure: PromisedDistance
     loss: float
+    unit: str = "position"  # what is counted under Hamming distance
 
     @property
     def ratio(self) -> float:
@@ -76,7 +79,9 @@ class Odds:
             return "are different"
         number, plural = f"{about}{self.distance}", "" if self.distance == 1 else "s"
         return (
-            f"differ in {number} position{plural}" if self.measure == "hamming" else f"are {number} edit{plural} apart"
+            f"differ in {number} {self.unit}{plural}"
+            if self.measure == "hamming"
+            else f"are {number} edit{plural} apart"
         )
 
     @property
@@ -136,7 +141,8 @@ class PureDP:
     the weights are chosen, so it is part of the claimed ε and not an addition to it.
 
     `proof` is the section of docs/theory.md in which the promise is proven; None for a guarantee that was not made by a
-    mechanism of this package.
+    mechanism of this package. `spelled` is the language of words that are written in other symbols than those that d is
+    about, as plans are: d then counts states, and the words are moves.
     """
 
     epsilon: float
@@ -145,6 +151,12 @@ class PureDP:
     slack: float
     method: Literal["tight", "certified", "textbook", "online", "channel", "best", "report"]
     proof: int | None = None
+    spelled: Language | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def unit(self) -> str:
+        """What the Hamming distance counts: positions, or states."""
+        return "position" if self.spelled is None else "state"
 
     def loss(self, distance: int) -> float:
         """The largest privacy loss `|ln p(w;x)/p(w;x′)|` for two words at this distance."""
@@ -152,35 +164,39 @@ class PureDP:
 
     def odds(self, distance: int) -> Odds:
         """How well outputs can tell two words at this distance apart, at most."""
-        return Odds(whole_number(distance, "a distance", 0), self.distance, self.loss(distance))
+        return Odds(whole_number(distance, "a distance", 0), self.distance, self.loss(distance), self.unit)
 
     def explain(self, one: Word, other: Word) -> Odds:
         """What is promised about two words of the caller's choice: their distance, the loss and the odds.
 
         Under Hamming distance both must have the same length, because releases show the length. Whether the words
-        belong to the language is not checked. Cost: their length; under Levenshtein distance its square. Of a report,
-        the distance of two different words is 1.
+        belong to the language is not checked, except for plans. Cost: their length; under Levenshtein distance
+        its square. Of a report, the distance of two different words is 1.
 
         >>> from dpwords import Exponential, Words
         >>> found = Exponential(Words("abc"), epsilon=4).guarantee.explain("abba", "abca")
         >>> found.distance, found.loss, round(found.ratio, 1), round(found.certainty, 3)
         (1, 4.0, 54.6, 0.982)
         """
-        return self.odds(distance_between(one, other, self.distance))
+        return self.odds(distance_between(one, other, self.distance, self.spelled))
 
     @property
     def in_words(self) -> str:
         """The promise, without the names of ε and k."""
         steps = "d" if self.k == 1 else f"ceil(d/{self.k})"
         factor = f"e^{self.epsilon:g}" if self.distance == "any" else f"e^({self.epsilon:g}·{steps})"
-        return f"{_APART[self.distance]} give any output with probabilities within a factor {factor} of each other"
+        return f"{self._apart} give any output with probabilities within a factor {factor} of each other"
+
+    @property
+    def _apart(self) -> str:
+        return _STATES_APART if self.spelled is not None and self.distance == "hamming" else _APART[self.distance]
 
     def __str__(self) -> str:
         chosen, factor = f"ε = {self.epsilon:g}, k = {self.k}", "e^(ε·ceil(d/k))"
         if self.distance == "any":
             chosen, factor = f"ε = {self.epsilon:g}", "e^ε"
         return (
-            f"{chosen}: {_APART[self.distance]} give any output with probabilities within a factor {factor} "
+            f"{chosen}: {self._apart} give any output with probabilities within a factor {factor} "
             f"({_METHODS.get(self.method, self.method)})"
         )
 
@@ -196,6 +212,12 @@ class NotPrivate:
     nominal: float
     k: int
     measure: Callable[[int], float] | None = field(default=None, repr=False, compare=False)
+    spelled: Language | None = field(default=None, repr=False, compare=False)  # as in `PureDP`
+
+    @property
+    def unit(self) -> str:
+        """What the Hamming distance counts: positions, or states."""
+        return "position" if self.spelled is None else "state"
 
     def true_epsilon(self, length: int) -> float:
         """The largest log-ratio over all outputs and all pairs of words that differ in at most k positions."""
@@ -206,8 +228,8 @@ class NotPrivate:
     def explain(self, one: Word, other: Word) -> Odds:
         """Of two words of the caller's choice nothing is promised: the loss is infinite, unless they are the same."""
         kind: PromisedDistance = "hamming" if len(symbols_of(one)) == len(symbols_of(other)) else "levenshtein"
-        distance = distance_between(one, other, kind)
-        return Odds(distance, kind, math.inf if distance else 0.0)
+        distance = distance_between(one, other, kind, self.spelled)
+        return Odds(distance, kind, math.inf if distance else 0.0, self.unit)
 
     def __str__(self) -> str:
         return f"not private: {self.reason}"
@@ -226,9 +248,16 @@ def keeps(measured: float, claimed: float) -> bool:
     return measured <= claimed * (1 + 1e-9) + 1e-12
 
 
-def distance_between(one: Word, other: Word, distance: PromisedDistance) -> int:
-    """The distance of two words in the form that users pass; raises `InvalidValue` where they have none."""
+def distance_between(one: Word, other: Word, distance: PromisedDistance, spelled: Language | None = None) -> int:
+    """The distance of two words in the form that users pass; raises `InvalidValue` where they have none.
+
+    `spelled` is their language, if they are written in other symbols than the distance is about.
+    """
     words = symbols_of(one), symbols_of(other)
+    if spelled is not None:
+        if not all(map(spelled.accepts, words)):
+            raise NotInLanguage("plans are compared by the states that they enter: pass two plans of the language")
+        words = spelled.read(words[0]), spelled.read(words[1])
     if not all(is_hashable(symbol) for word in words for symbol in word):
         raise InvalidValue("a symbol is a hashable value, such as a str, a number or a tuple: pass words of symbols")
     if distance == "any":

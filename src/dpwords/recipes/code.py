@@ -201,7 +201,7 @@ def language_code(recipe: Description) -> list[str]:
 
 def _system(recipe: Description) -> str:
     """The code of a grid, of a small system in JSON, or of a system in a file."""
-    states = ".by_states()" if recipe.words == "states" else ""
+    states = ".by_states()" if recipe.words == "states" else ".plans()" if recipe.protect == "states" else ""
     value = recipe.system
     if isinstance(value, str) and value.startswith("grid:"):
         size, _, start = value.removeprefix("grid:").partition("@")

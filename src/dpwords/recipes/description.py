@@ -27,14 +27,24 @@ if TYPE_CHECKING:
 FORMAT = 1  # of the JSON form
 LARGEST_INCLUDED = 2**16  # characters of JSON of a public file that a receipt has in full
 _PUBLIC = ("alphabet", "system", "lexicon")  # fields that can name public files
-SYSTEM_FIELDS = ("system", "words", "start", "action", "dot_symbols", "walls", "goal")
+SYSTEM_FIELDS = ("system", "words", "protect", "start", "action", "dot_symbols", "walls", "goal")
 _INSTEAD = (  # fields that stand for each other: if one of a group is given, those of the other groups do not count
     (("alphabet",), SYSTEM_FIELDS, ("lexicon",)),
     (("column", "separator"), ("columns",), ("case", "symbol", "order")),
     (("header",), ("no_header",)),
 )
 _ON_SYSTEMS = ("certificate_time", "any_word")  # which say nothing about other languages
-_NOT_FOR_REPORTS = ("edits", "mechanism", "k", "utility", "alpha", "calibration", "certificate_time", "any_word")
+_NOT_FOR_REPORTS = (
+    "protect",
+    "edits",
+    "mechanism",
+    "k",
+    "utility",
+    "alpha",
+    "calibration",
+    "certificate_time",
+    "any_word",
+)
 _NO_PROOF = "long proofs are for tight calibration on words of states that keep their length, which is not in use here"
 
 
@@ -175,7 +185,7 @@ class Description(RecipeFields):
         found = public_content(key, plain, self._public[0])
         if not isinstance(value, FileContent) and len(json.dumps(found)) > LARGEST_INCLUDED:
             return {key: NamedFile(file_name(getattr(value, "name", str(value)).lstrip("@")), hash_of(found))}
-        states = {"words": "states"} if plain.symbols_are == "states" else {}
+        states = {"words": "states"} if plain.symbols_are == "states" and plain.spelling is None else {}
         idle = {"start": None, "action": None, "dot_symbols": None} if key == "system" else {}
         return idle | found | states
 

@@ -82,6 +82,12 @@ class RecipeFields:
         one_of("moves", "states"),
         "What the symbols of a run are.  [default: moves; for CSV, and GraphML without an action, states]",
     )
+    protect: str | None = _language(
+        one_of("moves", "states"),
+        "What the promise about words of moves is about: the moves, or the states that they enter, which is usually "
+        "meant for plans and routes. A detour by one cell changes two moves and one state, and a route that is shifted "
+        "as a whole few moves and many states. Words are written as moves either way.  [default: moves]",
+    )
     lexicon: str | os.PathLike[str] | Sequence[str] | NamedFile | None = _language(  # noqa: RUF009
         list_of("word"), "The words: a file with a word on each line. Public."
     )

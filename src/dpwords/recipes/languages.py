@@ -40,15 +40,22 @@ def languages_of(recipe: RecipeFields) -> tuple[TransitionSystem | None, Languag
             f"a grid takes no {named('start')}, {named('action')} or {named('dot_symbols')}: write grid:15x15@1,2 "
             "for a start"
         )
-    if recipe.system is None and (of_files or recipe.words is not None):
+    if recipe.system is None and (of_files or (recipe.words, recipe.protect) != (None, None)):
         raise InvalidValue(
-            f"{named('words')}, {named('start')}, {named('action')} and {named('dot_symbols')} belong to "
-            f"{named('system')}: leave them out, or give a {named('system')}"
+            f"{named('words')}, {named('protect')}, {named('start')}, {named('action')} and {named('dot_symbols')} "
+            f"belong to {named('system')}: leave them out, or give a {named('system')}"
         )
     system = None
     if recipe.system is not None:
         system = grid(str(recipe.system), recipe.walls, recipe.goal) if is_grid else _system_in_file(recipe)
         plain: Language = system.by_states() if recipe.words == "states" else system
+        if recipe.protect == "moves" and plain.symbols_are == "states":
+            raise InvalidValue(
+                f"these words are words of states, and have no moves to protect: leave out {named('protect')}, or use "
+                f"{named('words', 'moves')}"
+            )
+        if recipe.protect == "states":
+            plain = plain.system.plans()
     elif recipe.lexicon is not None:
         plain = Lexicon(_listed("lexicon", recipe.lexicon, "word"))
     elif isinstance(recipe.alphabet, str) and not recipe.alphabet.startswith("@"):

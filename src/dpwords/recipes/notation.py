@@ -82,28 +82,31 @@ class Notation:
             raise InvalidValue("a symbol contains a line break or half a character (a surrogate): use other symbols")
         if not self.as_characters and any(name.split(self.separator) != [name] for name in self._names):
             raise InvalidValue(f"a symbol is empty or contains the separator: choose another with {named('separator')}")
-        if len(self._names) < len(self.language.alphabet):
+        if len(self._names) < len(self.language.letters):
             raise InvalidValue("two symbols are written alike: give them names that differ as text")
 
     @cached_property
     def as_characters(self) -> bool:
         """Whether words are written without anything between their symbols."""
-        return self.separator is None and self.language.alphabet.of_characters
+        return self.separator is None and self.language.letters.of_characters
 
     @cached_property
     def _names(self) -> dict[str, Any]:
-        return {written(symbol): symbol for symbol in self.language.alphabet.symbols}
+        return {written(symbol): symbol for symbol in self.language.letters.symbols}
 
     @property
     def manner(self) -> str:
         """How words are read, with a symbol as an example, as a phrase for messages; both are public."""
         language = self.language
-        first = next((symbol for symbol, _ in language.follow(language.initial)), language.alphabet.symbols[0])
+        (first,) = next(
+            (language.spell((each,)) for each, _ in language.follow(language.initial)), language.letters.symbols[:1]
+        )
         example = f"such as {written(first)}"
         if self.as_characters:
             return f"as single characters {example}"
         between = "white space" if self.separator is None else "the separator"
-        return f"as {self.language.symbols_are} {example} with {between} between them"
+        called = language.symbols_are if language.spelling is None else "moves"
+        return f"as {called} {example} with {between} between them"
 
     def read(self, text: str) -> str | list[Any]:
         """The word that a text stands for; unknown names stay as they are, so that the language refuses the word."""

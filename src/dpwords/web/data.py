@@ -95,16 +95,16 @@ def release(recipe: Recipe, content: bytes, progress: ShowProgress) -> Message:
         mechanism.parameters(max(length, 1))  # makes the certificates that the draws need
         progress(_CHECKED + (_PREPARED - _CHECKED) * number / len(plan.kinds))
     released = run.write(plan, lambda rows: progress(_PREPARED + (1 - _PREPARED) * rows / plan.rows))
-    distance, by_character = plan.release.mechanism.distance, plan.release.mechanism.language.alphabet.of_characters
+    distance, language = plan.release.mechanism.distance, plan.release.mechanism.language
     values = {
         "name": output_name(str(recipe.input)),
         "words": plan.words,
         "spent": _spent(plan),
         "receipt": encoded(run.receipt(plan)).decode(),
         "inside": not run.target_is_text,
-        "between": "" if by_character else " ",
+        "between": "" if language.letters.of_characters else " ",
         "examples": [
-            [list(map(written, before)), marked(before, after, distance)]
+            [list(map(written, before)), marked(before, after, distance, language)]
             for before, after in run.examples(plan, EXAMPLES)
         ],
     }

@@ -79,8 +79,8 @@ def certified(progress: ShowProgress, **asked: Any) -> Values:
 def random_run(recipe: Recipe, length: int) -> Values:
     """A run that is drawn uniformly from all of one length."""
     public = recipe.language()
-    (codes,) = space_of(public).uniform(length, 1, SystemSource().open())
-    return {"run": [written(public.alphabet.symbols[code]) for code in codes.tolist()]}
+    (word,) = public.encoder().words(space_of(public).uniform(length, 1, SystemSource().open()), list)
+    return {"run": list(map(written, word))}
 
 
 def _described(system: TransitionSystem) -> Values:
@@ -104,8 +104,19 @@ def _described(system: TransitionSystem) -> Values:
         ],
         "start": None if anywhere else numbers[system.start],
         "accepting": None if system.accepting is None else sorted(numbers[state] for state in system.accepting),
-        "words": ["states"] if anywhere or system.symbols_are == "states" else ["moves", "states"],
+        "words": _written_as(system),
     }
+
+
+def _written_as(system: TransitionSystem) -> list[str]:
+    """What the words of a system can consist of, what is usually meant first; plans are moves that are about states."""
+    if system.start is None or system.symbols_are == "states":
+        return ["states"]
+    try:
+        system.plans()
+    except InvalidValue:
+        return ["moves", "states"]
+    return ["plans", "moves", "states"]
 
 
 def _editable(system: TransitionSystem) -> Values | None:
@@ -152,11 +163,11 @@ class _Run:
         """The word that the page calls by the names of its symbols, if it is one of the language."""
         if not names:
             raise InvalidValue("the run has no steps yet: draw or type at least one")
-        symbols = {written(symbol): symbol for symbol in self._language.alphabet.symbols}
+        symbols = {written(symbol): symbol for symbol in self._language.letters.symbols}
         word = [symbols.get(name) if isinstance(name, str) else None for name in names]
         system = self._language.system
         at = system.initial
-        for number, symbol in enumerate(word, start=1):
+        for number, symbol in enumerate(self._language.read(tuple(word)), start=1):
             at = None if symbol is None else system.step(at, symbol)
             if at is None:
                 raise NotInLanguage(f"step {number} of the run is not possible there: take another way")

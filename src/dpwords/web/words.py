@@ -12,6 +12,7 @@ from dpwords import accuracy
 from dpwords.accuracy import Target
 from dpwords.core.symbols import PromisedDistance, Word
 from dpwords.errors import InvalidValue, NotInLanguage
+from dpwords.languages.language import Language
 from dpwords.languages.systems import written
 from dpwords.mechanisms.paper_literal import PaperLiteral
 from dpwords.mechanisms.private import Private
@@ -58,7 +59,9 @@ def release(recipe: Recipe, word: str, draws: int, target: Target | None) -> Val
         "promise": [line for line in str(summary).splitlines()[1:] if not line.startswith("warning: ")],
         "warnings": [*summary.warnings, *([] if chosen.warning is None else [chosen.warning])],
         "between": "" if isinstance(private, str) else " ",
-        "releases": [marked(private, each, chosen.distance) for each in chosen.release_all([private] * draws)],
+        "releases": [
+            marked(private, each, chosen.distance, chosen.language) for each in chosen.release_all([private] * draws)
+        ],
         "literal": _literal(chosen, private) if chosen.distance == "hamming" else None,
     }
 
@@ -67,7 +70,7 @@ def read_word(recipe: Recipe, text: str, name: str) -> str | list[Any]:
     """The word of the language that a text stands for. Messages call it by `name` and show nothing of it."""
     public = recipe.language()
     notation = Notation(public, recipe.separator)
-    word = notation.read(text if recipe.separator is None else recipe.separator.join(_names(text, public.alphabet)))
+    word = notation.read(text if recipe.separator is None else recipe.separator.join(_names(text, public.letters)))
     if not word:
         raise InvalidValue(f"{name} is empty: type at least one symbol")
     if len(word) > LONGEST:
@@ -110,9 +113,12 @@ def _reached_anyway(least: Private, target: Target, length: int) -> str:
     return f"{found}, the probability of at most {target.at_most} is {min(probability, 1.0):.0%}; ask for a higher one"
 
 
-def marked(private: Word, released: Word, distance: PromisedDistance) -> list[list[str]]:
+def marked(
+    private: Word, released: Word, distance: PromisedDistance, language: Language | None = None
+) -> list[list[str]]:
     """The symbols of a released word, each with what became of it; deleted ones are those of the private word.
 
+    Where words are written in other symbols than those of their language, a change of these is marked.
     Under Levenshtein distance, changes are those of a shortest edit script. Cost: the length, or then its square.
 
     >>> marked("abc", "adc", "hamming")
@@ -121,8 +127,9 @@ def marked(private: Word, released: Word, distance: PromisedDistance) -> list[li
     ['deleted', 'same', 'same', 'inserted']
     """
     if distance == "hamming":
-        pairs = zip(private, released, strict=True)
-        return [[written(new), "same" if old == new else "changed"] for old, new in pairs]
+        words = (tuple(word) if language is None else language.read(tuple(word)) for word in (private, released))
+        changes = ["same" if old == new else "changed" for old, new in zip(*words, strict=True)]
+        return [[written(letter), change] for letter, change in zip(released, changes, strict=True)]
     found: list[list[str]] = []
     for step in Levenshtein.opcodes(private, released):
         old, new = private[step.src_start : step.src_end], released[step.dest_start : step.dest_end]
@@ -140,5 +147,7 @@ def _literal(chosen: Private, word: Any) -> Values:
         "claimed": chosen.epsilon,
         "true": literal.guarantee.true_epsilon(len(word)),
         "reason": literal.guarantee.reason,
-        "words": [marked(word, each, literal.distance) for each in literal.simulate(word, _PERTURBED)],
+        "words": [
+            marked(word, each, literal.distance, literal.language) for each in literal.simulate(word, _PERTURBED)
+        ],
     }

@@ -156,13 +156,14 @@ function letters(world) {
 
 /** One release: steps that equal those of the private word, and, dashed, those that differ. */
 function released(world, words, symbols, word, shift, colour) {
-  const path = pathOf(world, words, word);
+  const path = pathOf(world, words, word), own = pathOf(world, words, symbols);
   const first = path.length - word.length; // 1 if the path begins with a fixed start
+  const same = (each) => (words === "plans" ? path[each + first] === own[each + first] : word[each] === symbols[each]);
   const steps = { same: "", changed: "" };
   for (let place = 1; place < path.length; place += 1) {
     const symbol = place - first;
-    const around = words === "states" && symbol > 0 ? [symbol - 1, symbol] : [symbol]; // a line joins two states
-    steps[around.every((each) => word[each] === symbols[each]) ? "same" : "changed"] += line(world, path.slice(place - 1, place + 1), shift);
+    const around = words !== "moves" && symbol > 0 ? [symbol - 1, symbol] : [symbol]; // a line joins two states
+    steps[around.every(same) ? "same" : "changed"] += line(world, path.slice(place - 1, place + 1), shift);
   }
   return [["same", colour], ["changed", "changed"]].filter(([kind]) => steps[kind] !== "").map(([kind, own]) =>
     drawn("path", { d: steps[kind], class: `run-${kind}`, stroke: `var(--${own})` }));

@@ -1,6 +1,7 @@
 // The part of a form that says where the words of a file are and of which public language, for the views with files.
 import { characters, listed, readAs } from "./alphabets.js";
 import { element } from "./elements.js";
+import { consisting } from "./world.js";
 
 const WHERE = ["shape", "column", "separator", "first", "last", "case", "symbol", "order"];
 const LANGUAGE = ["kind", "alphabet", "symbols", "rows", "columns", "words", "start", "walls", "goal", "symbols-are", "start-state", "rules"];
@@ -98,10 +99,10 @@ export function fileForm(view, own, people = [], unused = () => []) {
     const rules = at("rules").value.split("\n").filter((line) => line !== "");
     if (kind === "alphabet") return { alphabet: characters(at("alphabet").value), rules };
     if (kind === "symbols") return { alphabet: listed(at("symbols").value), rules };
-    if (kind === "system") return { system, words: value("symbols-are"), start: value("start-state"), rules };
+    if (kind === "system") return { system, ...consisting(value("symbols-are")), start: value("start-state"), rules };
     const start = at("start").value === "0,0" ? "" : `@${at("start").value}`;
     return { system: `grid:${at("rows").value}x${at("columns").value}${start}`, walls: value("walls"), goal: value("goal"),
-      words: at("words").value === "states" ? "states" : null, rules };
+      ...(at("words").value === "moves" ? {} : consisting(at("words").value)), rules };
   }
 
   /** Say how a list of symbols was read. */
@@ -179,12 +180,13 @@ function saying(recipe) {
   return { ...Object.fromEntries(promise), rules: (recipe.rules ?? []).join("\n"), ...sayingLanguage(recipe), ...sayingWhere(recipe) };
 }
 
-function sayingLanguage({ alphabet, system, words, start, walls, goal }) {
+function sayingLanguage({ alphabet, system, words, protect, start, walls, goal }) {
+  const consists = protect === "states" ? "plans" : words;
   if (Array.isArray(alphabet)) return { kind: "symbols", symbols: alphabet.join("\n") };
   if (alphabet !== undefined) return typeof alphabet === "string" ? { kind: "alphabet", alphabet } : { kind: "symbols" };
-  if (typeof system !== "string") return { kind: "system", "symbols-are": words ?? "", "start-state": start ?? "" };
+  if (typeof system !== "string") return { kind: "system", "symbols-are": consists ?? "", "start-state": start ?? "" };
   const [size, from] = system.replace("grid:", "").split("@"), [rows, columns] = size.split("x");
-  return { kind: "grid", rows, columns, start: from ?? "0,0", words: words ?? "moves", walls: walls ?? "", goal: goal ?? "" };
+  return { kind: "grid", rows, columns, start: from ?? "0,0", words: consists ?? "moves", walls: walls ?? "", goal: goal ?? "" };
 }
 
 function sayingWhere({ column, separator, columns, case: of, symbol, order }) {

@@ -6,12 +6,13 @@ import { lines } from "./charts.js";
 import { element, percentAtMost, rounded } from "./elements.js";
 import { curves } from "./odds_curve.js";
 import { belief, guesses, measured, routes } from "./odds_pictures.js";
+import { consisting } from "./world.js";
 
 const at = (name) => document.getElementById(`odds-${name}`);
 const SHARED = { kind: "kind", rows: "rows", columns: "columns", start: "start", symbols: "symbols", epsilon: "epsilon-number",
   k: "k", edits: "edits" }; // names in the address, and fields
 const WIDEST = 12, LEAST = 0.1, LEAST_EDITS = 0.7; // ends of the slider for k = 1
-const ROUTES = { moves: ["EESSEE", "EESSES"], states: ["0,1 0,2 1,2 2,2", "0,1 1,1 1,2 2,2"] };
+const ROUTES = { plans: ["EESSEE", "ESESEE"], moves: ["EESSEE", "EESSES"], states: ["0,1 0,2 1,2 2,2", "0,1 1,1 1,2 2,2"] };
 
 const alphabet = alphabetChoice("odds", [at("one"), at("other")]);
 const update = latest(question, answered, refused);
@@ -71,7 +72,7 @@ function keep() {
 
 function language() {
   if (!onGrid()) return alphabet.language();
-  return { system: `grid:${at("rows").value}x${at("columns").value}@${at("start").value || "any"}`, words: at("symbols").value };
+  return { system: `grid:${at("rows").value}x${at("columns").value}@${at("start").value || "any"}`, ...consisting(at("symbols").value) };
 }
 
 function promise() {

@@ -9,7 +9,7 @@ import { certifying } from "./runs_certificates.js";
 import { drawable } from "./runs_drawing.js";
 import { Model } from "./runs_model.js";
 import { best, boardLegend, figures, MECHANISMS, panels, rowsOf, proportions } from "./runs_panels.js";
-import { readWord, separator, writeWord } from "./world.js";
+import { counted, readWord, separator, writeWord } from "./world.js";
 
 const DRAWS = 12, MANY = 500; // releases, and draws of a heat map
 const FIRST_LENGTH = 12; // of a random run on a system that was just loaded
@@ -34,7 +34,7 @@ const certificates = certifying(question, (values) => { results = { ...results, 
 export function show(settings) {
   const grid = fromSettings(settings);
   if (grid !== null) { model.setGrid(grid); model.cursor = grid.start; }
-  if (["moves", "states"].includes(settings.get("words")) && model.system === null) model.setWords(settings.get("words"));
+  if (["plans", "moves", "states"].includes(settings.get("words")) && model.system === null) model.setWords(settings.get("words"));
   for (const name of ["epsilon", "k", "rules"]) if (settings.has(name)) at(name).value = settings.get(name);
   if (settings.has("mechanism")) choose("mechanism", settings.get("mechanism"));
   if (settings.has("show")) heat = settings.get("show") === "heat";
@@ -68,7 +68,7 @@ function changed(text = "", typing = false) {
 
 /** Let the controls show what is set, and hide those that do not apply. */
 function controls() {
-  const onGrid = model.system === null, between = separator(model.world, model.words), one = model.words.slice(0, -1);
+  const onGrid = model.system === null, between = separator(model.world, model.words), written = model.words === "states" ? "states" : "moves";
   const visible = { "grid-settings": chosen("source") === "grid", "system-settings": chosen("source") !== "grid",
     "keys-grid": onGrid, "keys-system": !onGrid, "clear-walls": onGrid, tools: onGrid };
   for (const [name, shown] of Object.entries(visible)) at(name).hidden = !shown;
@@ -78,8 +78,8 @@ function controls() {
   at("columns").value = model.grid.columns;
   at("epsilon-shown").value = at("epsilon").value;
   if (model.symbols.length > 0) at("length").value = model.symbols.length;
-  at("run-hint").textContent = between === "" ? `One character for each ${one}.`
-    : `Names of ${model.words} with ${between === " " ? "spaces" : between} between them.`;
+  at("run-hint").textContent = between === "" ? `One character for each ${written.slice(0, -1)}.`
+    : `Names of ${written} with ${between === " " ? "spaces" : between} between them.`;
   const [last, other] = [model.world.names.at(-1), model.world.names[0]];
   at("rule-symbols").placeholder = last;
   at("rules-hint").textContent = `Such as contains:${last} or never:${other} or before:${other};${last} or re: and a pattern.`;
@@ -130,7 +130,7 @@ function paint(outdated = false) {
       : `The private run and its releases: ${MECHANISMS[name].title}, ε = ${at("epsilon").value}`;
   at("board").querySelector(".legend").replaceWith(boardLegend(many));
   if (outdated) return;
-  showFigures(at("figures"), figures(result, words));
+  showFigures(at("figures"), figures(result, counted(words)));
   at("promise").textContent = result === null ? "" : `Promised: ${result.promise}.`;
   at("little").hidden = !result?.hides_little;
   panels(at("mechanisms"), world, { words, symbols, results, many });

@@ -1,13 +1,13 @@
 // What is drawn: a grid or a loaded system, the private run on it, and a cursor. Nothing here touches the page.
 import { described, firstGrid, FIRST_RUN } from "./grid.js";
-import { gridWorld, pathOf, someRun, symbolsOf, systemWorld, way } from "./world.js";
+import { consisting, gridWorld, pathOf, someRun, symbolsOf, systemWorld, way } from "./world.js";
 
 const WALL = "There is a wall.";
 
 export class Model {
   grid = firstGrid();
   system = null; // what the server said about a loaded file; the grid counts if there is none
-  words = "moves"; // of what the private word consists: "moves" or "states"
+  words = "plans"; // of what the private word consists: "moves" or "states", or of moves that are about states: "plans"
   symbols = []; // the private word
   world = gridWorld(this.grid);
   cursor = this.grid.start;
@@ -108,6 +108,6 @@ export class Model {
   /** The language, as fields of a recipe. */
   language(rules) {
     const told = this.system === null ? described(this.grid) : { system: { name: "system.json", content: this.system.system } };
-    return { ...told, words: this.words, rules };
+    return { ...told, ...consisting(this.words), rules };
   }
 }

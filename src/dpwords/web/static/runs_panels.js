@@ -3,7 +3,7 @@ import { canvas, legend } from "./charts.js";
 import { element, percent, rounded } from "./elements.js";
 import { frame, parts } from "./board.js";
 import { saveButtons } from "./save.js";
-import { pathOf } from "./world.js";
+import { counted, pathOf } from "./world.js";
 
 export const MECHANISMS = {
   tight: { title: "Certified", what: "Whole runs are drawn, nearer ones more likely, as sharply as a proof for this system allows." },
@@ -32,7 +32,7 @@ export function panels(box, world, { words, symbols, results, many }) {
 function panel(name, { title, what }, result, isBest, world, { words, symbols, many }) {
   const heading = element("h3", { class: `of-${name}` }, title, ...(isBest ? [element("span", { class: "badge" }, "best")] : []));
   const [x, y, wide, tall] = frame(world);
-  const told = result === null ? "no release to show" : summary(result, `${symbols.length} ${words}`);
+  const told = result === null ? "no release to show" : summary(result, `${symbols.length} ${counted(words)}`);
   const picture = canvas(`${title}: releases over the private run`, told, wide, tall);
   picture.setAttribute("viewBox", `${x} ${y} ${wide} ${tall}`);
   picture.append(...parts(world, { words, symbols, releases: result?.releases, visits: result && proportions(result, many),

@@ -53,7 +53,7 @@ export function pathOf(world, words, symbols) {
 }
 
 function stepped(world, words, path, symbol) {
-  if (words === "moves") return world.next[path.at(-1)].get(symbol);
+  if (words !== "states") return world.next[path.at(-1)].get(symbol);
   const to = world.byName.get(symbol);
   return path.length === 0 || [...world.next[path.at(-1)].values()].includes(to) ? to : undefined;
 }
@@ -88,6 +88,12 @@ export function someRun(world) {
     .sort((one, other) => (world.goals === null ? other.length - one.length : one.length - other.length));
   return ways.length === 0 ? [first] : [first, ...ways[0]];
 }
+
+/** What a word is about: plans are written as moves, and are about the states that they enter. */
+export function counted(words) { return words === "plans" ? "states" : words; }
+
+/** The fields of a recipe about what words consist of, and what their promise is about. */
+export function consisting(words) { return words === "plans" ? { protect: "states" } : { words }; }
 
 /** All symbols that words may have. */
 export function symbolsIn(world, words) {
