@@ -20,6 +20,7 @@ from dpwords.core.checks import whole_number
 from dpwords.core.symbols import Alphabet, Symbol, is_hashable
 from dpwords.errors import InvalidValue
 from dpwords.languages.expressions import ANYTHING, Expression, InOrder, Letter, Repeated, dfa_of, symbols_in
+from dpwords.languages.free_words import relaxed as relaxed
 from dpwords.languages.language import Combination, Derived, Language
 from dpwords.languages.systems import written
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from dpwords.core.checks import collection, whole_number
@@ -112,6 +113,13 @@ class TransitionSystem(Language):
             accepting=self.accepting,
             positions=self._positions,
         )
+
+    @cached_property
+    def without_goal(self) -> TransitionSystem:
+        """The same system, whose runs may end in any state."""
+        if self.accepting is None:
+            return self
+        return TransitionSystem(self._moves, self.start, positions=self._positions)
 
     @property
     def system(self) -> TransitionSystem:

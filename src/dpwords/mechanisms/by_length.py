@@ -90,7 +90,8 @@ class ByLength(Private):
         return [self.at(length)] if self._choice_is_known(length) else list(self.candidates.values())
 
     def seconds_to_prepare(self, length: int) -> tuple[float, float]:
-        return max(each.seconds_to_prepare(length) for each in self._needed(length))
+        least, most = zip(*(each.seconds_to_prepare(length) for each in self._needed(length)), strict=True)
+        return sum(least), sum(most)
 
     def prepare(self, length: int, progress: StepDone | None = None, *, in_full: bool = False) -> None:
         """Make what the candidates need, or the chosen one alone if the choice is in the cache."""
@@ -122,8 +123,14 @@ class ByLength(Private):
     def _average(self, length: int | None, width: int | None) -> tuple[float, list[float]]:
         return self.at(self._public_length(length))._average(length, width)
 
+    def standard_error(self, length: int) -> float | None:
+        return self.at(self._public_length(length)).standard_error(length)
+
     def _known_averages(self, length: int) -> Averages:
         return Averages(distance=self.compared(length)[self.chosen(length)])
+
+    def _public_averages(self, length: int) -> Averages:
+        return self.at(length)._public_averages(length)
 
     def _in_force(self, length: int) -> InForce:
         found = self.at(length)._in_force(length)

@@ -1,0 +1,305 @@
+"""Another mechanism's draws, each replaced by a nearest word of a language."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple, Self, cast
+
+import numpy as np
+
+from dpwords.core.randomness import SeededSource, Stream
+from dpwords.core.scaled import Floats, Integers
+from dpwords.core.symbols import Alphabet, Codes, Ragged, Rows, Word, levenshtein, symbols_of
+from dpwords.errors import InvalidValue, NotInLanguage, TooLarge
+from dpwords.languages.free_words import relaxed
+from dpwords.languages.language import Language, checked_language
+from dpwords.mechanisms.mechanism import OutputKind, OutputWords
+from dpwords.mechanisms.private import Drawing, Private, StepDone
+from dpwords.mechanisms.summary import Averages, InForce
+from dpwords.privacy.certificates.certifier import Certifier
+from dpwords.privacy.guarantees import Guarantee, PureDP
+from dpwords.spaces.choice import space_of
+from dpwords.spaces.projection import ProjectedLaw, Ties, projection_onto
+from dpwords.spaces.space import Law, LeastDistance, Space, Weights
+
+_PROBABILITIES = (
+    "the probability of a projected word is not computed, because it is a sum over all noisy words that are projected "
+    "to it: call without_projection() and use that mechanism"
+)
+
+
+class Simulation(NamedTuple):
+    """What was measured on public words, drawn and released with fixed seeds."""
+
+    distances: Integers  # of each release from its word
+    moved: Integers  # how far each projection alone has moved the draw
+
+    @property
+    def error(self) -> float:
+        """The standard error of the mean distance."""
+        return float(np.std(self.distances, ddof=1) / math.sqrt(len(self.distances)))
+
+
+class Projected(Private):
+    """Draw from another mechanism, then release one of the nearest words of a public language, all equally likely.
+
+    Whatever is done with a draw tells no more than the draw itself, so the promise is the mechanism's. Nearest words
+    are those with the fewest changed positions if the mechanism keeps the length of words, otherwise those with the
+    fewest edits. `mechanism.onto(language)` makes it. Words of the mechanism's language can go in, or those of `words`,
+    which have to be among them. It can be projected again: the nearest word of a nearest word.
+
+    Averages are over words of the language that is projected onto. They are exact where few words can be drawn, and
+    otherwise simulated, always on the same public words: `standard_error` says how well they are known. Cost of a
+    release: that of the mechanism, and of a word that has to be moved the edges of the language, times its length.
+
+    >>> import dpwords as dw
+    >>> world = dw.GridWorld(6, 6).by_states()
+    >>> depot = world & dw.rules.contains((2, 3))
+    >>> private = dw.Exponential(world, epsilon=4).onto(depot).release([(0, 1), (1, 1), (2, 1), (2, 2), (2, 3), (2, 2)])
+    >>> (2, 3) in private
+    True
+    """
+
+    def __init__(self, mechanism: Private, onto: Language, words: Language | None = None) -> None:
+        if not isinstance(mechanism, Private):
+            raise InvalidValue("what is projected is a mechanism: pass for example Exponential(language, epsilon=2)")
+        if mechanism.releases is not OutputKind.WORDS:
+            raise InvalidValue("a report is no word, so no word is nearest to it: project a mechanism of words")
+        if not isinstance(onto, Language):
+            raise InvalidValue("onto is a Words, a TransitionSystem, … : pass for example Words('abc', max_length=12)")
+        language, limits = mechanism.language if words is None else checked_language(words), mechanism.limits
+        _check_symbols(checked_language(onto), mechanism.language, "onto a language")
+        _check_symbols(language, mechanism.language, "of the language that goes in")
+        _check_symbols(onto, language, "onto a language")
+        space = mechanism._space if words is None else space_of(language, "hamming", limits)
+        super().__init__(language, space, mechanism.k, mechanism.distance, limits)
+        self.epsilon, self.mechanism, self.projected_onto, self._words = mechanism.epsilon, mechanism, onto, words
+        distance = "levenshtein" if mechanism.distance == "levenshtein" else "hamming"
+        self._projection = projection_onto(onto, distance, limits)
+        self._into = _codes(language.alphabet, mechanism.language.alphabet)
+        self._inside = _codes(mechanism.language.alphabet, onto.alphabet)
+        self._outside = _codes(onto.alphabet, language.alphabet)
+        self._simulations: dict[int, Simulation] = {}  # by length
+        self._listed: dict[int, Ties | None] = {}  # likewise
+
+    def __repr__(self) -> str:
+        words = "" if self._words is None else f", words={self._words!r}"
+        return f"{self.mechanism!r}.onto({self.projected_onto!r}{words})"
+
+    @property
+    def guarantee(self) -> Guarantee:
+        promise = self.mechanism.guarantee
+        return self._unless_seeded(promise) if isinstance(promise, PureDP) else promise
+
+    @property
+    def warning(self) -> str | None:
+        return self.mechanism.warning
+
+    @property
+    def is_linear(self) -> bool:
+        return self.mechanism.is_linear
+
+    @property
+    def certificates(self) -> Certifier | None:
+        return self.mechanism.certificates
+
+    def without_projection(self) -> Private:
+        """The mechanism whose draws are projected. Its outputs are private, too."""
+        return self.mechanism
+
+    def seconds_to_prepare(self, length: int) -> tuple[float, float]:
+        return self.mechanism.seconds_to_prepare(length)
+
+    def prepare(self, length: int, progress: StepDone | None = None, *, in_full: bool = False) -> None:
+        self._projection.check(length)
+        self.mechanism.prepare(length, progress, in_full=in_full)
+
+    def notes(self, lengths: Any) -> list[str]:
+        return self.mechanism.notes(lengths)
+
+    def standard_error(self, length: int) -> float | None:
+        positions = self._public_length(length)
+        return None if self._is_exact(positions) else self._simulated(positions).error
+
+    @cached_property
+    def _outputs(self) -> _WordsOnto:
+        return _WordsOnto(self)
+
+    @property
+    def _onto(self) -> Language:
+        return cast(Language, self.projected_onto)
+
+    @cached_property
+    def _public_space(self) -> Space:
+        """The words that averages are over."""
+        return space_of(self._onto, "hamming", self.limits)
+
+    def _in_force(self, length: int) -> InForce:
+        found = self.mechanism._in_force(length)
+        then = "then the nearest word of the language"
+        if self._words is self._onto and relaxed(self._onto) is self.mechanism.language:
+            where = "all words over the alphabet" if self._onto.system is None else "the system"
+            then = f"released on {where} without its rules and goals, then the nearest word that obeys them"
+        return replace(found, text=f"{found.text}; {then}")
+
+    def _least_distance(self, length: int) -> LeastDistance:
+        return self.mechanism._least_distance(length) if self._words is None else super()._least_distance(length)
+
+    def _like(self, epsilon: float, k: int) -> Self:
+        return type(self)(self.mechanism.like(epsilon=epsilon, k=k), self._onto, self._words)
+
+    def _drawing(self, length: int) -> Drawing:
+        if self.distance == "hamming":
+            self._projection.check(length)
+        drawing = self.mechanism._drawing(length)
+
+        def draw(rows: Codes, stream: Stream) -> Rows:
+            return self._projected(drawing.draw(self._checked_words(rows), stream), stream, rows.dtype)
+
+        def parameters() -> tuple[object, ...]:
+            onto = self._onto
+            named = (onto.alphabet.symbols, onto.max_length, self._public_space.identity)
+            own = self.mechanism._space.identity, self.mechanism.language.alphabet.symbols
+            return "projected", *named, *own, *drawing.parameters()
+
+        return Drawing(draw, parameters)
+
+    def _checked_words(self, rows: Codes) -> Codes:
+        """Words that go in, in codes of the mechanism; raises before anything is drawn if one may not go in there."""
+        if self._words is None:
+            return rows
+        codes = self._into[rows].astype(rows.dtype)
+        if not self.mechanism._space.accepts(codes).all():
+            raise NotInLanguage("a word is not in the language of the mechanism that is projected: pass others")
+        return codes
+
+    def _projected(self, drawn: Rows, stream: Stream, kind: Any = np.int64) -> Rows:
+        """What is released for draws of the mechanism."""
+        found = self._projection.draw(_mapped(self._inside, drawn), stream)
+        if isinstance(found, Ragged):
+            return _mapped(self._outside, found)
+        return self._outside[found].astype(kind)
+
+    def _law(self, codes: Codes) -> Law:
+        if self.distance == "hamming":
+            self._projection.check(len(codes))
+        ties: Ties | str | None = _PROBABILITIES
+        if self.distance == "hamming":
+            ties = self._ties(len(codes)) or f"{_PROBABILITIES}, or use fewer words"
+        law = self.mechanism._law(self._checked_words(codes[None])[0])
+        return ProjectedLaw(codes, law, self._projected, cast(Any, ties))
+
+    def _ties(self, length: int) -> Ties | None:
+        """All words of this length, if they can be listed."""
+        if length not in self._listed:
+            most, found = self.limits.attacked_words, None
+            drawn = self.mechanism._space.every(length, most)
+            words = None if drawn is None else self._public_space.every(length, most)
+            if drawn is not None and words is not None:
+                found = Ties.of(np.asarray(drawn), self._inside, np.asarray(words), self._outside)
+            self._listed[length] = found
+        return self._listed[length]
+
+    def _is_exact(self, length: int) -> bool:
+        """Whether averages are computed, and not simulated."""
+        ties = self._ties(length) if self.distance == "hamming" else None
+        return ties is not None and ties.nearest.size <= self.limits.averaged_ties
+
+    def _average(self, length: int | None, width: int | None) -> tuple[float, list[float]]:
+        positions = self._public_length(length)
+        if self._is_exact(positions):
+            rows = self._words_among(self._public_space.every(positions, self.limits.attacked_words))
+            means, proportions = self._distances(rows, width)
+            return float(np.mean(means)), np.mean(proportions, axis=0).tolist()
+        apart = self._simulated(positions).distances
+        shown = positions + 1 if width is None else width
+        return float(np.mean(apart)), (np.bincount(apart, minlength=shown)[:shown] / len(apart)).tolist()
+
+    def _simulated(self, length: int) -> Simulation:
+        """Releases of public words, drawn uniformly from the language, with fixed seeds. Cost: some hundred releases.
+
+        They are the same on every machine.
+        """
+        if length not in self._simulations:
+            limits, by_edits = self.limits, self.distance == "levenshtein"
+            self._projection.check(length)
+            number = limits.simulated_steps // max(self._projection.steps(length), 1)
+            number = min(max(number, limits.fewest_simulated), limits.most_simulated)
+            drawn = self._public_space.uniform(length, number, SeededSource("words").open())
+            rows, stream = self._words_among(drawn), SeededSource("releases").open()
+            noisy = self.mechanism._drawing(length).draw(self._checked_words(rows), stream)
+            released = self._projected(noisy, stream)
+            before = _mapped(self._outside_of_all, noisy)
+            apart = _edits if by_edits else _mismatches
+            self._simulations[length] = Simulation(apart(rows, released), apart(before, released))
+        return self._simulations[length]
+
+    @cached_property
+    def _outside_of_all(self) -> Integers:
+        """The code that each symbol of the mechanism has among those that are released; −1 if it has none."""
+        return _codes(self.mechanism.language.alphabet, self.language.alphabet)
+
+    def _words_among(self, rows: Rows | None) -> Codes:
+        """Those words of the language that may go in; if there are none, words that may."""
+        words = self._outside[np.asarray(list(cast(Rows, rows)))]
+        allowed = words[self._space.accepts(words)]
+        return allowed if len(allowed) else self._space.uniform(words.shape[1], len(words), SeededSource("words").open())
+
+    def _known_averages(self, length: int) -> Averages:
+        return Averages()
+
+    def _public_averages(self, length: int) -> Averages:
+        found = super()._public_averages(length)
+        try:
+            moved = float(np.mean(self._simulated(length).moved))
+        except TooLarge:
+            return found
+        return replace(found, error=self.standard_error(length), moved=moved)
+
+    def _random_distance(self, length: int) -> float | None:
+        if self.distance == "levenshtein":
+            return None
+        words, times = self._public_space.typical(length)
+        weights = Weights.linear(Fraction(0), length)
+        return math.fsum(times * self._public_space.distances(words, weights, 0).means) / int(times.sum())
+
+
+class _WordsOnto(OutputWords):
+    """Outputs that are words of the language that is projected onto, in codes of the words that go in."""
+
+    def __init__(self, mechanism: Projected) -> None:
+        super().__init__(mechanism._onto, mechanism._encoder, mechanism.distance == "hamming")
+        self._own = mechanism.language.alphabet
+
+    def codes(self, output: Word, length: int) -> Codes | None:
+        if super().codes(output, length) is None:
+            return None
+        return np.array([self._own.codes[symbol] for symbol in symbols_of(output)], dtype=np.int64)
+
+
+def _check_symbols(language: Language, among: Language, which: str) -> None:
+    if not set(language.alphabet.symbols) <= set(among.alphabet.symbols):
+        raise InvalidValue(
+            f"words {which} have its symbols: pass an alphabet, or a mechanism on a language, that holds all of them"
+        )
+
+
+def _codes(one: Alphabet, other: Alphabet) -> Integers:
+    """The code in another alphabet of each symbol of one; −1 if it has none there."""
+    return np.array([other.codes.get(symbol, -1) for symbol in one.symbols], dtype=np.int64)
+
+
+def _mapped(codes: Integers, rows: Rows) -> Rows:
+    return Ragged(codes[rows.values], rows.ends) if isinstance(rows, Ragged) else codes[rows]
+
+
+def _mismatches(ones: Any, others: Any) -> Integers:
+    return np.count_nonzero(ones != others, axis=1)
+
+
+def _edits(ones: Rows, others: Rows) -> Integers:
+    pairs = zip(ones, others, strict=True)
+    return np.array([levenshtein(one.tolist(), other.tolist()) for one, other in pairs], dtype=np.int64)
