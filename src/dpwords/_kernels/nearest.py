@@ -184,7 +184,7 @@ def any_nearest(
     state, before = np.empty(64, dtype=np.int32), np.empty(64, dtype=np.int32)
     at, link = np.empty(64, dtype=np.int32), np.empty(64, dtype=np.int32)
     pool, edges = np.empty(256, dtype=np.int32), np.empty(256, dtype=np.int32)
-    layers = np.zeros(longest + 2, dtype=np.int32)
+    layers = np.zeros(longest + 3, dtype=np.int32)
     ahead[0] = 0
     used, links, nodes = _with_deletions(cost, start, ahead, 1, closed), 0, 1
     pool = _grown(pool, used)

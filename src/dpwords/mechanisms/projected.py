@@ -22,7 +22,7 @@ from dpwords.mechanisms.summary import Averages, InForce
 from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.guarantees import Guarantee, PureDP
 from dpwords.spaces.choice import space_of
-from dpwords.spaces.projection import ProjectedLaw, Ties, projection_onto
+from dpwords.spaces.projection import ProjectedLaw, Ties, every_word, projection_onto
 from dpwords.spaces.space import Law, LeastDistance, Space, Weights
 
 _PROBABILITIES = (
@@ -195,11 +195,12 @@ class Projected(Private):
     def _ties(self, length: int) -> Ties | None:
         """All words of this length, if they can be listed."""
         if length not in self._listed:
-            most, found = self.limits.attacked_words, None
-            drawn = self.mechanism._space.every(length, most)
-            words = None if drawn is None else self._public_space.every(length, most)
+            own, found = self.mechanism.projected_onto or self.mechanism.language, None
+            drawn = every_word(own, length, self.limits)
+            words = None if drawn is None else every_word(self._onto, length, self.limits)
             if drawn is not None and words is not None:
-                found = Ties.of(np.asarray(drawn), self._inside, np.asarray(words), self._outside)
+                codes = _codes(own.alphabet, self.mechanism.language.alphabet)
+                found = Ties.of(codes[drawn], self._inside, words, self._outside)
             self._listed[length] = found
         return self._listed[length]
 
@@ -211,7 +212,7 @@ class Projected(Private):
     def _average(self, length: int | None, width: int | None) -> tuple[float, list[float]]:
         positions = self._public_length(length)
         if self._is_exact(positions):
-            rows = self._words_among(self._public_space.every(positions, self.limits.attacked_words))
+            rows = self._words_among(every_word(self._onto, positions, self.limits))
             means, proportions = self._distances(rows, width)
             return float(np.mean(means)), np.mean(proportions, axis=0).tolist()
         apart = self._simulated(positions).distances

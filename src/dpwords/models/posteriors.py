@@ -122,11 +122,29 @@ class Evidence:
     def drawn(self, words: Codes, releases: int) -> list[Sequence[Codes] | Codes]:
         """For each word so many outputs, drawn with a fixed seed; the result has a list for each draw.
 
-        A projection, which tells less, is left out.
+        Edits that are projected, which tells less, are left as they are.
         """
-        seeded = cast("Private", self.mechanism).without_projection().seeded("outputs that an adversary sees")
-        rows = np.ascontiguousarray(words)
+        mechanism = cast("Private", self.mechanism)
+        shown = mechanism if mechanism.distance == "hamming" else mechanism.without_projection()
+        rows, seeded = np.ascontiguousarray(words), shown.seeded("outputs that an adversary sees")
         return [seeded.release_codes(rows) for _ in range(releases)]
+
+
+class ProjectedEvidence(Evidence):
+    """Draws that were replaced by nearest words: known by their probabilities alone, where words can be listed."""
+
+    _remedy = "attack without_projection(), from which as much can be guessed or more"
+
+    def seen(self, rows: Codes) -> Emissions:
+        raise InvalidValue(
+            "releases that were projected onto a language have no likelihood that can be computed: estimate from "
+            "releases on the system without its rules, or choose the mechanism tight or online"
+        )
+
+    def log_probs(self, words: Codes, outputs: Sequence[Codes] | Codes) -> Floats:
+        """The matrix for some words and outputs, one by one. Cost: words · (outputs + all draws)."""
+        laws = (self.mechanism._law(row) for row in words)
+        return np.array([[law.log_prob(output) for output in outputs] for law in laws])
 
 
 def weighted_logs(weights: Weights, words: Codes, outputs: Sequence[Codes] | Codes) -> Floats:

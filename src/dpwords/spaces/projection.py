@@ -28,7 +28,7 @@ from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.free_words import Words
 from dpwords.languages.language import Language
 from dpwords.languages.lexicon import Lexicon
-from dpwords.spaces.choice import graph_of
+from dpwords.spaces.choice import graph_of, space_of
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.lattice import walk_each
 from dpwords.spaces.lists import codes_of, distances, text_of
@@ -176,6 +176,17 @@ class ByEdits(Projection):
             return Ragged.of([self.nearest(word, stream.one(number)) for number, word in enumerate(rows)])
         except TooLarge as error:  # this depends on the noisy word: repeating until it fits would select among draws
             raise TooLarge(f"{error.message} (a word was drawn, so its ε is spent)") from None
+
+
+def every_word(language: Language, length: int, limits: Limits = DEFAULTS) -> Codes | None:
+    """All words of one length, if there are few enough to list what is projected to what; otherwise None."""
+    most, symbols = limits.attacked_words, len(language.alphabet)
+    if not isinstance(language, Words):
+        found = space_of(language, "hamming", limits).every(length, most)
+        return None if found is None else np.asarray(found, dtype=np.int64).reshape(-1, length)
+    if length * math.log2(symbols) > math.log2(most) or length > limits.listed_length:
+        return None
+    return np.indices((symbols,) * length).reshape(length, -1).T if symbols > 1 else np.zeros((1, length), np.int64)
 
 
 @dataclass(frozen=True, eq=False)
