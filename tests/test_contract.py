@@ -10,7 +10,7 @@ import pytest
 import contract
 import dpwords as dw
 from dpwords.core.limits import Limits
-from dpwords.mechanisms.choice import best_by_length, mechanism
+from dpwords.mechanisms.choice import NAMED, best_by_length
 from dpwords.mechanisms.private import Private
 from dpwords.mechanisms.uniform import Uniform
 from dpwords.spaces.choice import space_of
@@ -72,7 +72,10 @@ MECHANISMS: dict[str, tuple[Private, int]] = {
     "projected onto other words": (dw.Online(ALL["walls"][0], 2.0).onto(dw.Words("EWS")), 4),
     "projected onto a lexicon": (dw.Exponential(dw.Words("abk"), 2.0).onto(dw.Lexicon(["bak", "abb", "kk", "bbb"])), 3),
     "projected onto a goal": (best_by_length(dw.GridWorld(2, 3), 2.0, 2).onto(ALL["goal"][0], words=ALL["goal"][0]), 3),
-    "projected, states under a rule": (mechanism(ALL["states under a rule"][0], 2.0, name="projected"), 4),
+    "projected, states under a rule": (
+        NAMED["projected"].make(ALL["states under a rule"][0], 2.0, 1, Limits()),
+        4,
+    ),
     "projected twice": (dw.Exponential(dw.Words("abc"), 1.5).onto(dw.Words("ab")).onto(dw.Pattern("(ab|ba|b)*")), 3),
     "best by length, under a rule": (best_by_length(ALL["states under a rule"][0], 2.0), 4),
     "best by length": (best_by_length(ALL["walls"][0], 2.0), 4),

@@ -86,7 +86,7 @@ def test_what_is_not_known_of_projected_words_is_said() -> None:
 
 
 def test_bad_languages_are_refused() -> None:
-    with pytest.raises(dw.InvalidValue, match="pass an alphabet, .* that holds all of them"):
+    with pytest.raises(dw.InvalidValue, match=r"pass an alphabet, .* that holds all of them"):
         dw.EditChannel("NSE", 5, onto=dw.GridWorld(3, 3))
     with pytest.raises(dw.InvalidValue, match=r"pass language\.alphabet\.symbols, and onto=language"):
         dw.EditChannel(dw.GridWorld(3, 3), 5)  # type: ignore[arg-type]

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any
 
 from dpwords.core.checks import whole_number
 from dpwords.core.symbols import Alphabet, Symbol, is_hashable
-from dpwords.languages.language import Everything, Language
-
-_CACHED = 8  # languages without their rules that are cached, so that mechanisms at several ε share one
+from dpwords.languages.language import Everything
 
 
 class Words(Everything):
@@ -47,20 +44,3 @@ class Words(Everything):
         """The exact number of words of this length. Cost: one exponentiation."""
         positions = whole_number(length, "a length", 0)
         return 0 if self.max_length is not None and positions > self.max_length else len(self.alphabet) ** positions
-
-
-@lru_cache(maxsize=_CACHED)
-def relaxed(language: Language) -> Language:
-    """A language without its rules and goals: all runs of its system, or all words over its alphabet.
-
-    A language that has none is returned as it is, and so is a list of words.
-
-    >>> import dpwords as dw
-    >>> world = dw.GridWorld(3, 3, goal=(2, 2)) & dw.rules.contains((1, 1))
-    >>> world.count(4), dw.rules.relaxed(world).count(4)
-    (4, 56)
-    """
-    if language.alike or language.listed:
-        return language
-    system = language.system
-    return Words(language.alphabet.symbols) if system is None else system.without_goal  # type: ignore[no-any-return]

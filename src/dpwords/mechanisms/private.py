@@ -84,8 +84,9 @@ class Private(Summarised):
         >>> "a" in Exponential(free, epsilon=2).onto(free & rules.contains("a")).release("bcacb")
         True
         """
-        projected: type[Private] = import_module("dpwords.mechanisms.projected").Projected  # itself a `Private`
-        return projected(self, language, words)
+        projected = import_module("dpwords.mechanisms.projected")  # by name, since a projection is itself a `Private`
+        made: Private = projected.Projected(self, language, words)
+        return made
 
     @property
     def certificates(self) -> Certifier | None:

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple, Self, cast
 import numpy as np
 
 from dpwords.core.randomness import SeededSource, Stream
-from dpwords.core.scaled import Floats, Integers
-from dpwords.core.symbols import Alphabet, Codes, Ragged, Rows, Word, levenshtein, symbols_of
+from dpwords.core.scaled import Integers
+from dpwords.core.symbols import Alphabet, Codes, Distance, Ragged, Rows, Word, levenshtein, symbols_of
 from dpwords.errors import InvalidValue, NotInLanguage, TooLarge
-from dpwords.languages.free_words import relaxed
 from dpwords.languages.language import Language, checked_language
+from dpwords.languages.rules import relaxed
 from dpwords.mechanisms.mechanism import OutputKind, OutputWords
 from dpwords.mechanisms.private import Drawing, Private, StepDone
 from dpwords.mechanisms.summary import Averages, InForce
@@ -77,11 +77,11 @@ class Projected(Private):
         space = mechanism._space if words is None else space_of(language, "hamming", limits)
         super().__init__(language, space, mechanism.k, mechanism.distance, limits)
         self.epsilon, self.mechanism, self.projected_onto, self._words = mechanism.epsilon, mechanism, onto, words
-        distance = "levenshtein" if mechanism.distance == "levenshtein" else "hamming"
-        self._projection = projection_onto(onto, distance, limits)
+        self._projection = projection_onto(onto, cast(Distance, mechanism.distance), limits)
         self._into = _codes(language.alphabet, mechanism.language.alphabet)
         self._inside = _codes(mechanism.language.alphabet, onto.alphabet)
         self._outside = _codes(onto.alphabet, language.alphabet)
+        self._drops_rules = words is onto and relaxed(onto) is mechanism.language
         self._simulations: dict[int, Simulation] = {}  # by length
         self._listed: dict[int, Ties | None] = {}  # likewise
 
@@ -140,7 +140,7 @@ class Projected(Private):
     def _in_force(self, length: int) -> InForce:
         found = self.mechanism._in_force(length)
         then = "then the nearest word of the language"
-        if self._words is self._onto and relaxed(self._onto) is self.mechanism.language:
+        if self._drops_rules:
             where = "all words over the alphabet" if self._onto.system is None else "the system"
             then = f"released on {where} without its rules and goals, then the nearest word that obeys them"
         return replace(found, text=f"{found.text}; {then}")
@@ -246,8 +246,10 @@ class Projected(Private):
     def _words_among(self, rows: Rows | None) -> Codes:
         """Those words of the language that may go in; if there are none, words that may."""
         words = self._outside[np.asarray(list(cast(Rows, rows)))]
-        allowed = words[self._space.accepts(words)]
-        return allowed if len(allowed) else self._space.uniform(words.shape[1], len(words), SeededSource("words").open())
+        allowed: Codes = words[self._space.accepts(words)]
+        if len(allowed):
+            return allowed
+        return np.asarray(self._space.uniform(words.shape[1], len(words), SeededSource("words").open()))
 
     def _known_averages(self, length: int) -> Averages:
         return Averages()
@@ -297,8 +299,8 @@ def _mapped(codes: Integers, rows: Rows) -> Rows:
     return Ragged(codes[rows.values], rows.ends) if isinstance(rows, Ragged) else codes[rows]
 
 
-def _mismatches(ones: Any, others: Any) -> Integers:
-    return np.count_nonzero(ones != others, axis=1)
+def _mismatches(ones: Rows, others: Rows) -> Integers:
+    return np.asarray(np.count_nonzero(np.asarray(ones) != np.asarray(others), axis=1))
 
 
 def _edits(ones: Rows, others: Rows) -> Integers:

@@ -126,8 +126,8 @@ class Summary:
             )
         if figures.moved is not None and figures.moved > _FAR * self.length:
             found.append(
-                f"the projection alone moves a draw by {figures.moved:.3g} of {self.length} on average, so that much of "
-                "what was drawn is lost: project onto a language with more words, or release without the projection"
+                f"the projection alone moves a draw by {figures.moved:.3g} of {self.length} on average, so that much "
+                "of what was drawn is lost: project onto a language with more words, or do not project"
             )
         return tuple(found)
 

@@ -214,7 +214,7 @@ class Ties:
     @cached_property
     def sizes(self) -> Integers:
         """For each drawn word, the number of nearest words."""
-        return self.nearest.sum(axis=1)
+        return np.asarray(np.count_nonzero(self.nearest, axis=1))
 
 
 class ProjectedLaw:
