@@ -112,7 +112,7 @@ class AccuracyTable:
 
 def _figures(found: Figures) -> str:
     within = "" if math.isnan(found.within) else f" ({_percent(found.within)})"
-    return _number(found.distance) + within
+    return ("" if found.error is None else "≈") + _number(found.distance) + within
 
 
 def _percent(proportion: float) -> str:
@@ -169,7 +169,7 @@ def accuracy(
 
     On a system, the figures are averages over words drawn uniformly from the language, because those for one word are
     private. With --edits all, the distance is Levenshtein distance: for an alphabet, the expected number of edits made,
-    which is an upper bound; for a system, the mean over 400 releases.
+    which is an upper bound. What is projected onto a language is simulated, which ≈ shows, unless it has few words.
 
     \b
     Examples:
@@ -206,12 +206,14 @@ def accuracy(
     table = AccuracyTable(tuple(makers), compared, Terminal.of_output())
     waiting = [f"{title} (and probability of {changes})", *table.head()] if epsilon else []
     curves: dict[str, list[float]] = {name: [] for name in makers}
+    errors: list[float] = []
     for one in epsilon:
         found: dict[str, Figures] = {}
         for name, make in makers.items():
             with status(f"averaging at ε = {one:g}: {name}"):
                 found[name] = measured.figures(make, one, length, at_most)
             curves[name].append(found[name].distance)
+            errors.append(found[name].error or 0.0)
         emit([*waiting, *table.distances(one, found)])  # the title comes with the first row: bad use writes nothing
         waiting = []
     least: dict[str, float] = {}
@@ -231,6 +233,8 @@ def accuracy(
         waiting.append(f"({MARK} the best of the row{taken})")
     if not public.alike:
         waiting.append("(averaged over words drawn uniformly from the language; the figure for one word is private)")
+    if any(errors):
+        waiting.append(f"(≈ simulated on such words, always the same; the standard error is at most {max(errors):.2g})")
     contents = {}
     if plot is not None:
         contents[plot] = plots.content_for(plots.curves(epsilon, curves, title), plot)

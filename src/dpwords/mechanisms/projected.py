@@ -206,6 +206,7 @@ class Projected(Private):
 
     def _is_exact(self, length: int) -> bool:
         """Whether averages are computed, and not simulated."""
+        self._projection.check(length)
         ties = self._ties(length) if self.distance == "hamming" else None
         return ties is not None and ties.nearest.size <= self.limits.averaged_ties
 
@@ -226,7 +227,6 @@ class Projected(Private):
         """
         if length not in self._simulations:
             limits, by_edits = self.limits, self.distance == "levenshtein"
-            self._projection.check(length)
             number = limits.simulated_steps // max(self._projection.steps(length), 1)
             number = min(max(number, limits.fewest_simulated), limits.most_simulated)
             drawn = self._public_space.uniform(length, number, SeededSource("words").open())
