@@ -25,11 +25,6 @@ from dpwords.spaces.choice import space_of
 from dpwords.spaces.projection import ProjectedLaw, Ties, every_word, projection_onto
 from dpwords.spaces.space import Law, LeastDistance, Space, Weights
 
-_PROBABILITIES = (
-    "the probability of a projected word is not computed, because it is a sum over all noisy words that are projected "
-    "to it: call without_projection() and use that mechanism"
-)
-
 
 class Simulation(NamedTuple):
     """What was measured on public words, drawn and released with fixed seeds."""
@@ -152,8 +147,7 @@ class Projected(Private):
         return type(self)(self.mechanism.like(epsilon=epsilon, k=k), self._onto, self._words)
 
     def _drawing(self, length: int) -> Drawing:
-        if self.distance == "hamming":
-            self._projection.check(length)
+        self._projection.check(length)
         drawing = self.mechanism._drawing(length)
 
         def draw(rows: Codes, stream: Stream) -> Rows:
@@ -184,16 +178,14 @@ class Projected(Private):
         return self._outside[found].astype(kind)
 
     def _law(self, codes: Codes) -> Law:
-        if self.distance == "hamming":
-            self._projection.check(len(codes))
-        ties: Ties | str | None = _PROBABILITIES
-        if self.distance == "hamming":
-            ties = self._ties(len(codes)) or f"{_PROBABILITIES}, or use fewer words"
+        self._projection.check(len(codes))
         law = self.mechanism._law(self._checked_words(codes[None])[0])
-        return ProjectedLaw(codes, law, self._projected, cast(Any, ties))
+        return ProjectedLaw(codes, law, self._projected, self._ties(len(codes)))
 
     def _ties(self, length: int) -> Ties | None:
         """All words of this length, if they can be listed."""
+        if self.distance == "levenshtein":
+            return None
         if length not in self._listed:
             own, found = self.mechanism.projected_onto or self.mechanism.language, None
             drawn = every_word(own, length, self.limits)
@@ -207,7 +199,7 @@ class Projected(Private):
     def _is_exact(self, length: int) -> bool:
         """Whether averages are computed, and not simulated."""
         self._projection.check(length)
-        ties = self._ties(length) if self.distance == "hamming" else None
+        ties = self._ties(length)
         return ties is not None and ties.nearest.size <= self.limits.averaged_ties
 
     def _average(self, length: int | None, width: int | None) -> tuple[float, list[float]]:

@@ -45,7 +45,7 @@ class AlignedEvidence(Evidence):
     """Outputs of the edit channel, which are aligned with true words in all ways. A projection is left out."""
 
     mechanism: Private
-    _remedy = "pass one release"
+    remedy = "pass one release"
 
     @property
     def channel(self) -> Channel:

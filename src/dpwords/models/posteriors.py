@@ -34,6 +34,7 @@ from dpwords.spaces import exhaustive
 from dpwords.spaces.edit_channel import Channel
 from dpwords.spaces.graph import Graph, edges_taken
 from dpwords.spaces.lists import codes_of, distances, text_of
+from dpwords.spaces.projection import ProjectedLaw
 from dpwords.spaces.space import WeightedWords, Weights
 
 SPREAD = 3.0  # probabilities between 0 and 1 that were corrected by up to 1 are between −1 and 2
@@ -82,10 +83,10 @@ class Evidence:
         """The error that refuses more words than can be listed."""
         return TooLarge(
             "probabilities given releases of this mechanism are computed over at most "
-            f"{self.mechanism.limits.attacked_words} words of one length, and there are more: {self._remedy}"
+            f"{self.mechanism.limits.attacked_words} words of one length, and there are more: {self.remedy}"
         )
 
-    _remedy = "use linear utility"
+    remedy = "use linear utility"
 
     def every_output(self, words: Codes) -> Sequence[Codes] | Codes:
         """The codes of all outputs, given those of all words; raises `TooLarge` if there are too many to list."""
@@ -133,13 +134,19 @@ class Evidence:
 class ProjectedEvidence(Evidence):
     """Draws that were replaced by nearest words: known by their probabilities alone, where words can be listed."""
 
-    _remedy = "attack without_projection(), from which as much can be guessed or more"
+    remedy = "attack without_projection(), from which as much can be guessed or more"
 
     def seen(self, rows: Codes) -> Emissions:
         raise InvalidValue(
             "releases that were projected onto a language have no likelihood that can be computed: estimate from "
             "releases on the system without its rules, or choose the mechanism tight or online"
         )
+
+    def every_output(self, words: Codes) -> Codes:
+        law = cast(ProjectedLaw, self.mechanism._law(words[0]))
+        if law.ties is None:
+            raise TooLarge("words that can be drawn are too many to list: use a shorter length")
+        return law.ties.words
 
     def log_probs(self, words: Codes, outputs: Sequence[Codes] | Codes) -> Floats:
         """The matrix for some words and outputs, one by one. Cost: words · (outputs + all draws)."""

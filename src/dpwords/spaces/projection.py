@@ -36,6 +36,10 @@ from dpwords.spaces.nearest import nearest_in
 from dpwords.spaces.space import Law, StoredLaw, batches
 
 _STEP = 512  # bits: in a sum of the lattice, a number is dropped that is smaller by this factor, twice
+_NO_PROBABILITY = (
+    "the probability of a projected word is not computed, because it is a sum over all words that are projected to it, "
+    "and there are too many: call without_projection() and use that mechanism, or use shorter words"
+)
 _NO_FORMULA = "the distance of projected words is not computed here: measure it on words from simulate"
 
 
@@ -224,31 +228,30 @@ class ProjectedLaw:
     that can be drawn, once.
     """
 
-    def __init__(self, codes: Codes, law: Law, project: Callable[[Rows, Stream], Rows], ties: Ties | str) -> None:
-        self.codes, self.law = codes, law
-        self._project, self._ties = project, ties
+    def __init__(self, codes: Codes, law: Law, project: Callable[[Rows, Stream], Rows], ties: Ties | None) -> None:
+        self.codes, self.law, self.ties = codes, law, ties
+        self._project = project
 
-    @property
-    def ties(self) -> Ties:
-        """The words, listed; raises `InvalidValue` with the reason if they are not."""
-        if isinstance(self._ties, str):
-            raise InvalidValue(self._ties)
-        return self._ties
+    def _listed(self) -> Ties:
+        if self.ties is None:
+            raise InvalidValue(_NO_PROBABILITY)
+        return self.ties
 
     @cached_property
     def probabilities(self) -> Floats:
         """The probability of each word that can be released."""
-        logs = np.array([self.law.log_prob(codes) for codes in self.ties.drawn])
-        return np.asarray((np.exp(logs) / self.ties.sizes) @ self.ties.nearest)
+        ties = self._listed()
+        logs = np.array([self.law.log_prob(codes) for codes in ties.drawn])
+        return np.asarray((np.exp(logs) / ties.sizes) @ ties.nearest)
 
     def log_prob(self, codes: Codes) -> float:
-        number = self.ties.number.get(codes.astype(np.int64).tobytes())
+        number = self._listed().number.get(codes.astype(np.int64).tobytes())
         probability = 0.0 if number is None else float(self.probabilities[number])
         return math.log(probability) if probability > 0 else -math.inf
 
     def exact(self, codes: Codes) -> Fraction:
         """The exact probability, where the law of the draws is stored: ties are drawn as if without rounding."""
-        ties, law = self.ties, cast(StoredLaw, self.law)
+        ties, law = self._listed(), cast(StoredLaw, self.law)
         drawn = np.flatnonzero(ties.nearest[:, ties.number[codes.astype(np.int64).tobytes()]])
         return sum((law.exact(ties.drawn[one]) / int(ties.sizes[one]) for one in drawn), Fraction(0))
 
@@ -257,7 +260,7 @@ class ProjectedLaw:
         return self._project(self.law.draw(count, stream), stream)
 
     def distance_distribution(self) -> Floats:
-        if isinstance(self._ties, str):
+        if self.ties is None:
             raise InvalidValue(_NO_FORMULA)
         apart: Any = np.count_nonzero(self.ties.words != self.codes, axis=1)
         return np.bincount(apart, weights=self.probabilities, minlength=len(self.codes) + 1).astype(np.float64)
