@@ -74,7 +74,7 @@ def test_a_projection_tells_no_more_than_the_channel(alphabet: str, longest: int
 
 def test_what_is_not_known_of_projected_words_is_said() -> None:
     channel = dw.EditChannel("NSEW", 5, onto=dw.GridWorld(3, 3))
-    assert channel.guarantee == dw.PureDP(5.0, "levenshtein", 1, 0.0, "channel", proof=12)
+    assert channel.guarantee == dw.PureDP(5.0, "levenshtein", 1, 0.0, "channel", proof=18)
     assert repr(channel) == repr(dw.EditChannel("NSEW", 5).onto(dw.GridWorld(3, 3)))
     with pytest.raises(dw.InvalidValue, match="without_projection"):
         channel.log_prob("EE", given="EE")

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from dpwords.accuracy import Figures, Target
+    from dpwords.languages.language import Language
     from dpwords.mechanisms.choice import Maker
     from dpwords.mechanisms.private import Private
 
@@ -205,8 +206,7 @@ def accuracy(
     compared = frozenset(contest if len(contest) > 1 or edits == "all" else makers)  # edits made are not distances
     table = AccuracyTable(tuple(makers), compared, Terminal.of_output())
     waiting = [f"{title} (and probability of {changes})", *table.head()] if epsilon else []
-    curves: dict[str, list[float]] = {name: [] for name in makers}
-    errors: list[float] = []
+    curves, errors = {name: list[float]() for name in makers}, list[float]()
     for one in epsilon:
         found: dict[str, Figures] = {}
         for name, make in makers.items():
@@ -231,14 +231,19 @@ def accuracy(
     if len(compared) > 1 and (epsilon or 0.0 not in least.values()):
         taken = "; at a given ε it is what --mechanism best takes" if len(contest) > 1 else ""
         waiting.append(f"({MARK} the best of the row{taken})")
+    waiting += _how_averaged(public, errors)
+    drawn = {} if plot is None else {plot: plots.content_for(plots.curves(epsilon, curves, title), plot)}
+    emit(waiting, drawn)
+
+
+def _how_averaged(public: Language, errors: list[float]) -> list[str]:
+    """What the last lines say about the figures; `errors` are the standard errors of those that are simulated."""
+    lines = []
     if not public.alike:
-        waiting.append("(averaged over words drawn uniformly from the language; the figure for one word is private)")
+        lines.append("(averaged over words drawn uniformly from the language; the figure for one word is private)")
     if any(errors):
-        waiting.append(f"(≈ simulated on such words, always the same; the standard error is at most {max(errors):.2g})")
-    contents = {}
-    if plot is not None:
-        contents[plot] = plots.content_for(plots.curves(epsilon, curves, title), plot)
-    emit(waiting, contents)
+        lines.append(f"(≈ simulated on such words, always the same; the standard error is at most {max(errors):.2g})")
+    return lines
 
 
 def _aim(target: Target, changes: str) -> str:

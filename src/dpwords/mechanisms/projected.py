@@ -87,7 +87,7 @@ class Projected(Private):
     @property
     def guarantee(self) -> Guarantee:
         promise = self.mechanism.guarantee
-        return self._unless_seeded(promise) if isinstance(promise, PureDP) else promise
+        return self._unless_seeded(replace(promise, proof=18)) if isinstance(promise, PureDP) else promise
 
     @property
     def warning(self) -> str | None:
