@@ -22,7 +22,7 @@ import numpy as np
 
 from dpwords.core.scaled import Floats, Integers
 from dpwords.core.symbols import Codes
-from dpwords.errors import InvalidValue, TooLarge
+from dpwords.errors import InvalidValue, TooLarge, named
 from dpwords.languages.lexicon import Lexicon
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.private import Private
@@ -138,8 +138,8 @@ class ProjectedEvidence(Evidence):
 
     def seen(self, rows: Codes) -> Emissions:
         raise InvalidValue(
-            "releases that were projected onto a language have no likelihood that can be computed: estimate from "
-            "releases on the system without its rules, or choose the mechanism tight or online"
+            "releases that were projected onto a language have no likelihood that can be computed: release on the "
+            f"system without its rules, or with {named('mechanism', 'exponential')} or online, to estimate from that"
         )
 
     def every_output(self, words: Codes) -> Codes:
