@@ -18,6 +18,7 @@ from scipy import stats
 import contract
 import dpwords as dw
 from dpwords.core.limits import Limits
+from dpwords.core.randomness import SystemSource
 from dpwords.mechanisms.by_length import ByLength
 from dpwords.mechanisms.choice import NAMED, best_by_length, contenders, mechanism, offers
 from dpwords.mechanisms.projected import Projected
@@ -111,12 +112,14 @@ def test_what_cannot_be_projected_is_refused() -> None:
 def test_a_length_without_words_is_refused_before_anything_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     world = dw.GridWorld(3, 3)
     projected = dw.Online(world, 2.0).onto(dw.GridWorld(3, 3, goal=(2, 2)))
-    monkeypatch.setattr(dw.Online, "_drawing", lambda *_: pytest.fail("something was drawn"))
+    monkeypatch.setattr(SystemSource, "open", lambda *_: pytest.fail("something was drawn"))
     for use in (projected.release, projected.given, lambda word: projected.release_all([word])):
         with pytest.raises(dw.InvalidValue, match=r"projected onto has no word of length 3: choose another length$"):
             use("ESE")
     with pytest.raises(dw.InvalidValue, match="no word of length 3"):
         projected.expected_distance(length=3)
+    with pytest.raises(dw.InvalidValue, match="word 2: the language that words are projected onto has no word of"):
+        projected.release_all(["ESES", "ESE"])
 
 
 def test_only_words_of_both_languages_go_in() -> None:

@@ -109,7 +109,7 @@ class Projected(Private):
         return self.mechanism.seconds_to_prepare(length)
 
     def prepare(self, length: int, progress: StepDone | None = None, *, in_full: bool = False) -> None:
-        self._projection.check(length)
+        self._checked_length(length)
         self.mechanism.prepare(length, progress, in_full=in_full)
 
     def notes(self, lengths: Any) -> list[str]:
@@ -143,11 +143,14 @@ class Projected(Private):
     def _least_distance(self, length: int) -> LeastDistance:
         return self.mechanism._least_distance(length) if self._words is None else super()._least_distance(length)
 
+    def _checked_length(self, length: int) -> int:
+        self._projection.check(super()._checked_length(length))
+        return length
+
     def _like(self, epsilon: float, k: int) -> Self:
         return type(self)(self.mechanism.like(epsilon=epsilon, k=k), self._onto, self._words)
 
     def _drawing(self, length: int) -> Drawing:
-        self._projection.check(length)
         drawing = self.mechanism._drawing(length)
 
         def draw(rows: Codes, stream: Stream) -> Rows:
@@ -178,7 +181,6 @@ class Projected(Private):
         return self._outside[found].astype(kind)
 
     def _law(self, codes: Codes) -> Law:
-        self._projection.check(len(codes))
         law = self.mechanism._law(self._checked_words(codes[None])[0])
         return ProjectedLaw(codes, law, self._projected, self._ties(len(codes)))
 
@@ -198,7 +200,6 @@ class Projected(Private):
 
     def _is_exact(self, length: int) -> bool:
         """Whether averages are computed, and not simulated."""
-        self._projection.check(length)
         ties = self._ties(length)
         return ties is not None and ties.nearest.size <= self.limits.averaged_ties
 
