@@ -190,6 +190,17 @@ def test_the_exact_average_and_the_simulated_one_agree() -> None:
     assert exact.standard_error(4) is None
 
 
+def test_projections_of_projections_and_by_edits() -> None:
+    twice = dw.EditChannel("abc", 4.0).onto(dw.Words("ab")).onto(dw.Pattern("(ab)*"))
+    assert isinstance(twice.without_projection(), dw.EditChannel)
+    assert set(twice.release("abcab")) <= set("ab")
+    assert dw.attack.guess(twice, length=4).whole <= 1
+    listed = dw.Exponential(dw.Lexicon(["ab", "bab", "bb", "b"]), 2.0, distance="levenshtein")
+    projected = listed.onto(dw.Lexicon(["ab", "bb"]))
+    assert set(projected.release_all(["b"] * 200)) == {"ab", "bb"}
+    assert projected.expected_distance(length=2) > 0
+
+
 def test_on_large_languages_probabilities_are_refused() -> None:
     projected = dw.Exponential(FREE, 2.0).onto(RULE)
     word = "ab" * 30
@@ -268,7 +279,7 @@ def test_certificates_and_notes_are_those_of_the_mechanism() -> None:
     assert projected.seconds_to_prepare(8) == inner.seconds_to_prepare(8)
     projected.prepare(4, lambda text, proportion: steps.append(text))
     assert any("certifying words of length" in text or "choosing a mechanism" in text for text in steps), steps
-    assert projected.notes([4]) == inner.notes([4])
+    assert projected.notes([4]) == [f"before the projection, {note}" for note in inner.notes([4])]
 
 
 def test_estimates_are_refused_and_small_languages_attacked() -> None:

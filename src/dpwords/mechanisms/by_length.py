@@ -130,7 +130,8 @@ class ByLength(Private):
         return Averages(distance=self.compared(length)[self.chosen(length)])
 
     def _public_averages(self, length: int) -> Averages:
-        return self.at(length)._public_averages(length)
+        chosen = self.at(length)
+        return chosen._public_averages(length) if chosen.projected_onto else super()._public_averages(length)
 
     def _in_force(self, length: int) -> InForce:
         found = self.at(length)._in_force(length)

@@ -84,6 +84,9 @@ class Projected(Private):
         words = "" if self._words is None else f", words={self._words!r}"
         return f"{self.mechanism!r}.onto({self.projected_onto!r}{words})"
 
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_listed": {}}  # which is large, and quickly made again
+
     @property
     def guarantee(self) -> Guarantee:
         promise = self.mechanism.guarantee
@@ -102,8 +105,8 @@ class Projected(Private):
         return self.mechanism.certificates
 
     def without_projection(self) -> Private:
-        """The mechanism whose draws are projected. Its outputs are private, too."""
-        return self.mechanism
+        """The mechanism whose draws are projected, before any projection. Its outputs are private, too."""
+        return self.mechanism.without_projection()
 
     def seconds_to_prepare(self, length: int) -> tuple[float, float]:
         return self.mechanism.seconds_to_prepare(length)
@@ -113,7 +116,7 @@ class Projected(Private):
         self.mechanism.prepare(length, progress, in_full=in_full)
 
     def notes(self, lengths: Any) -> list[str]:
-        return self.mechanism.notes(lengths)
+        return [f"before the projection, {note}" for note in self.mechanism.notes(lengths)]
 
     def standard_error(self, length: int) -> float | None:
         positions = self._public_length(length)
@@ -189,24 +192,29 @@ class Projected(Private):
         if self.distance == "levenshtein":
             return None
         if length not in self._listed:
-            own, found = self.mechanism.projected_onto or self.mechanism.language, None
-            drawn = every_word(own, length, self.limits)
-            words = None if drawn is None else every_word(self._onto, length, self.limits)
+            found, most = None, self.limits.attacked_words
+            words, drawn = every_word(self._onto, length, most), every_word(self._drawn_from, length, most)
             if drawn is not None and words is not None:
-                codes = _codes(own.alphabet, self.mechanism.language.alphabet)
+                codes = _codes(self._drawn_from.alphabet, self.mechanism.language.alphabet)
                 found = Ties.of(codes[drawn], self._inside, words, self._outside)
             self._listed[length] = found
         return self._listed[length]
 
+    @property
+    def _drawn_from(self) -> Language:
+        """The language of what is projected."""
+        return self.mechanism.projected_onto or self.mechanism.language
+
     def _is_exact(self, length: int) -> bool:
         """Whether averages are computed, and not simulated."""
-        ties = self._ties(length)
-        return ties is not None and ties.nearest.size <= self.limits.averaged_ties
+        words = every_word(self._onto, length, self.limits.averaged_ties) if self.distance == "hamming" else None
+        most = 0 if words is None else self.limits.averaged_ties // len(words)
+        return most > 0 and every_word(self._drawn_from, length, most) is not None
 
     def _average(self, length: int | None, width: int | None) -> tuple[float, list[float]]:
         positions = self._public_length(length)
         if self._is_exact(positions):
-            rows = self._words_among(every_word(self._onto, positions, self.limits))
+            rows = self._words_among(every_word(self._onto, positions, self.limits.averaged_ties))
             means, proportions = self._distances(rows, width)
             return float(np.mean(means)), np.mean(proportions, axis=0).tolist()
         apart = self._simulated(positions).distances

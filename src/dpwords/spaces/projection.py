@@ -71,7 +71,8 @@ def projection_onto(language: Language, distance: Distance, limits: Limits = DEF
     if isinstance(language, Lexicon):
         return OntoList(language, distance, limits)
     if distance == "levenshtein":
-        return ByEdits(nearest_in(language, limits))
+        edges = 1 if isinstance(language, Words) else len(graph_of(language).target)
+        return ByEdits(nearest_in(language, limits), edges)
     return OntoFreeWords(language) if isinstance(language, Words) else OntoRuns(graph_of(language), limits)
 
 
@@ -174,6 +175,7 @@ class ByEdits(Projection):
     """Onto any language, under Levenshtein distance, one word after the other."""
 
     nearest: Callable[[Codes, Stream], Codes]
+    edges: int  # of the language
 
     def draw(self, rows: Rows, stream: Stream) -> Rows:
         try:
@@ -181,14 +183,17 @@ class ByEdits(Projection):
         except TooLarge as error:  # this depends on the noisy word: repeating until it fits would select among draws
             raise TooLarge(f"{error.message} (a word was drawn, so its ε is spent)") from None
 
+    def steps(self, length: int) -> int:
+        return length * self.edges
 
-def every_word(language: Language, length: int, limits: Limits = DEFAULTS) -> Codes | None:
-    """All words of one length, if there are few enough to list what is projected to what; otherwise None."""
-    most, symbols = limits.attacked_words, len(language.alphabet)
+
+def every_word(language: Language, length: int, most: int) -> Codes | None:
+    """All words of one length, unlike `Space.every` also of free words; None if there are more than `most`."""
+    symbols = len(language.alphabet)
     if not isinstance(language, Words):
-        found = space_of(language, "hamming", limits).every(length, most)
+        found = space_of(language).every(length, most)
         return None if found is None else np.asarray(found, dtype=np.int64).reshape(-1, length)
-    if length * math.log2(symbols) > math.log2(most) or length > limits.listed_length:
+    if length * math.log2(symbols) > math.log2(most) or length > DEFAULTS.listed_length:
         return None
     return np.indices((symbols,) * length).reshape(length, -1).T if symbols > 1 else np.zeros((1, length), np.int64)
 
