@@ -190,6 +190,14 @@ def test_the_exact_average_and_the_simulated_one_agree() -> None:
     assert exact.standard_error(4) is None
 
 
+def test_many_draws_onto_few_words_are_simulated() -> None:
+    """6,561 draws and a single word: their product is small, but probabilities are not computed over so many."""
+    projected = dw.Exponential(FREE, 1.0).onto(dw.Lexicon(["abcabcab"]))
+    assert projected.standard_error(8) == 0.0
+    assert projected.expected_distance(length=8) == 0.0
+    assert projected.summary(8).unchanged == 1.0
+
+
 def test_projections_of_projections_and_by_edits() -> None:
     twice = dw.EditChannel("abc", 4.0).onto(dw.Words("ab")).onto(dw.Pattern("(ab)*"))
     assert isinstance(twice.without_projection(), dw.EditChannel)

@@ -207,14 +207,15 @@ class Projected(Private):
 
     def _is_exact(self, length: int) -> bool:
         """Whether averages are computed, and not simulated."""
-        words = every_word(self._onto, length, self.limits.averaged_ties) if self.distance == "hamming" else None
-        most = 0 if words is None else self.limits.averaged_ties // len(words)
+        limits = self.limits
+        words = every_word(self._onto, length, limits.attacked_words) if self.distance == "hamming" else None
+        most = 0 if words is None else min(limits.averaged_ties // len(words), limits.attacked_words)
         return most > 0 and every_word(self._drawn_from, length, most) is not None
 
     def _average(self, length: int | None, width: int | None) -> tuple[float, list[float]]:
         positions = self._public_length(length)
         if self._is_exact(positions):
-            rows = self._words_among(every_word(self._onto, positions, self.limits.averaged_ties))
+            rows = self._words_among(every_word(self._onto, positions, self.limits.attacked_words))
             means, proportions = self._distances(rows, width)
             return float(np.mean(means)), np.mean(proportions, axis=0).tolist()
         apart = self._simulated(positions).distances
