@@ -24,6 +24,7 @@ from scipy.optimize import linprog
 
 import dpwords as dw
 from dpwords.languages.language import Language
+from dpwords.mechanisms.private import Private
 from dpwords.mechanisms.uniform import Uniform
 from dpwords.spaces import exhaustive
 from dpwords.spaces.exhaustive import Symbols
@@ -61,6 +62,7 @@ SYSTEMS: dict[str, tuple[Language, int]] = {
     "unequal branching, words of states": (by_states("h:habcd a:h b:bh c:d d:cdh", "h"), 4),
     "process with dead ends and an accepting set, words of moves": (PROCESS, 6),
     "2×4 grid from a corner, words of states": (dw.GridWorld(2, 4).by_states(), 5),
+    "3×3 grid, visits of the middle, words of states": (dw.GridWorld(3, 3).by_states() & dw.rules.contains((1, 1)), 4),
 }
 LARGE: dict[str, Language] = {
     "15×15 grid from a corner, words of states": dw.GridWorld(15, 15).by_states(),
@@ -151,6 +153,11 @@ def repaired(solution: Floats, distances: NDArray[np.int64], epsilon: float) -> 
     return (raised + (common - sums)[:, None] / len(sums)) / common
 
 
+def projected(language: Language, epsilon: float, k: int) -> Private:
+    """The best mechanism on the language without its rules and goals, projected onto the language."""
+    return dw.best(dw.rules.relaxed(language), epsilon, k, length=None).onto(language, words=language)
+
+
 MECHANISMS: dict[str, Logs] = {
     "textbook": partial(logs_of_mechanism, kind=dw.Exponential, calibration="textbook"),
     "permute-and-flip": logs_of_permute_and_flip,
@@ -179,7 +186,10 @@ def small_table(language: Language, length: int, epsilons: Sequence[float], k: i
     distances = exhaustive.distances(words)
     rows = []
     for epsilon in epsilons:
-        logs = {name: of(language, words, epsilon, k) for name, of in (MECHANISMS if k == 1 else BY_STEPS).items()}
+        compared = dict(MECHANISMS if k == 1 else BY_STEPS)
+        if dw.rules.relaxed(language) is not language:
+            compared["projected"] = partial(logs_of_mechanism, kind=projected)
+        logs = {name: of(language, words, epsilon, k) for name, of in compared.items()}
         row = {name: checked_mean_distance(name, logs[name], distances, epsilon, k) for name in logs}
         rows.append(with_ratios(epsilon, row))
     return rows

@@ -117,10 +117,8 @@ def main() -> None:
     for name, (make, epsilon, k, lengths) in LENGTHS.items():
         if options.only is None or options.only in name:
             language = make()
-            lengths = [n for n in lengths if language.count(n)]
-            found[f"{name}, lengths"] = [
-                figures(language, n, epsilon, k) for n in lengths[: 2 if options.quick else None]
-            ]
+            some = [n for n in lengths if language.count(n)][: 2 if options.quick else None]
+            found[f"{name}, lengths"] = [figures(language, n, epsilon, k) for n in some]
             show(f"{name}, ε = {epsilon:g}, k = {k}", found[f"{name}, lengths"], "length")
     if options.output is not None:
         options.output.write_text(json.dumps(found, indent=1), encoding="utf-8")

@@ -36,6 +36,7 @@ MECHANISMS: dict[str, tuple[Callable[[], Any], Any]] = {  # with a word of its l
     "online, words": (lambda: dw.Online(LETTERS, EPSILON), RUN),
     "channel": (lambda: dw.EditChannel("abcdefghijklmnopqrstuvwxyz", 5.0), RUN * 3),
     "channel onto": (lambda: dw.EditChannel(WORLD.alphabet.symbols, 4.0, onto=WORLD), MOVES),
+    "projected": (lambda: dw.Exponential(LETTERS, EPSILON).onto(LETTERS & dw.rules.contains("q")), RUN),
     "report": (lambda: dw.Report(LETTERS, 1.0, "symbols"), RUN),
     "best": (lambda: dw.best(WORLD, EPSILON, length=None), MOVES),
     "literal": (lambda: dw.PaperLiteral(LETTERS, 1.0), RUN),

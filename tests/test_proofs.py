@@ -130,6 +130,7 @@ def test_the_proof_is_that_of_the_calibration_in_force() -> None:
         (dw.best(WORLD, 1.0, length=None), 10),
         (dw.EditChannel("ab", 2.0), 12),
         (dw.Report(dw.Words("ab"), 1.0, "symbols"), 14),
+        (dw.Online(WORLD, 1.0).onto(WORLD & dw.rules.contains((1, 1))), 18),
     ]
     assert [mechanism.guarantee.proof for mechanism, _ in proofs] == [section for _, section in proofs]
     assert [SECTIONS[each].partition("\n")[0] for each in (2, 3, 9, 13)] == [

@@ -10,11 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from dpwords.core.checks import positive_number, whole_number
-from dpwords.core.randomness import SeededSource
-from dpwords.core.symbols import Distance, levenshtein
+from dpwords.core.symbols import Distance
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.language import Language, checked_language
 from dpwords.languages.lexicon import Lexicon
@@ -23,13 +20,11 @@ from dpwords.mechanisms.by_length import least
 from dpwords.mechanisms.choice import Edits, Maker, quietly
 from dpwords.mechanisms.private import Private
 from dpwords.privacy.channel_parameters import LEAST_EPSILON
-from dpwords.spaces.choice import space_of
 
 _LEAST, _MOST = 2.0**-7, 2.0**10  # the range of ε that is searched
 _FIRST = 4.0  # the ε at which a search begins
 _PRECISION = 1.001  # of the least ε that is found, as a factor
 _STEPS = 40  # evaluations of a search, at most; about 10 are usual
-_MEASURED = 400  # releases whose mean distance is measured if no formula is known
 
 
 @dataclass(frozen=True)
@@ -38,6 +33,12 @@ class Figures:
 
     distance: float  # the expected distance; NaN if the computation is too large
     within: float  # the probability of at most so many changes as was asked for; NaN likewise
+    error: float | None = None  # the standard error of the distance, if it is simulated
+
+    @property
+    def surely(self) -> float:
+        """What mechanisms are compared by: the distance, plus two standard errors if it is simulated."""
+        return self.distance + 2 * (self.error or 0.0)
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ def compare(
     """
     makers = _existing(choice.contenders(checked_language(language), k, _edits(distance)), epsilon)
     found = {name: figures(make, epsilon, length, at_most) for name, make in makers.items()}
-    return Comparison(epsilon, length, at_most, found, least({name: each.distance for name, each in found.items()}))
+    return Comparison(epsilon, length, at_most, found, least({name: each.surely for name, each in found.items()}))
 
 
 def lowest_epsilon(k: int, edits: Edits = "substitutions") -> float:
@@ -137,19 +138,16 @@ def lowest_epsilon(k: int, edits: Edits = "substitutions") -> float:
 def figures(make: Maker, epsilon: float, length: int, at_most: int = 1) -> Figures:
     """The public expected distance and probability of at most so many changes; NaN if the computation is too large.
 
-    With linear utility, an expected distance that is too large raises `TooLarge` instead. For the edit channel onto a
-    language both are measured, on words drawn uniformly from the language with a fixed seed.
+    With linear utility, an expected distance that is too large raises `TooLarge` instead. For a mechanism that is
+    projected onto a language, both are simulated unless it has few words.
     """
     mechanism = quietly(make, epsilon)
-    if mechanism.projected_onto is not None:
-        found = _measured(mechanism, mechanism.projected_onto, length)
-        return Figures(float(np.mean(found)), float(np.mean(found <= at_most)))
     mean = _expected(mechanism, length)
     try:
         within = math.fsum(mechanism.distance_distribution(length=length, at_most=at_most))
     except TooLarge:
         within = math.nan
-    return Figures(mean, min(within, 1.0))
+    return Figures(mean, min(within, 1.0), None if math.isnan(mean) else mechanism.standard_error(length))
 
 
 def expected_distance(make: Maker, epsilon: float, length: int) -> float:
@@ -234,8 +232,6 @@ def _step_down(low: float, below: float, high: float, above: float) -> float:
 
 
 def _expected(mechanism: Private, length: int) -> float:
-    if mechanism.projected_onto is not None:
-        return float(np.mean(_measured(mechanism, mechanism.projected_onto, length)))
     try:
         return mechanism.expected_distance(length=length)
     except TooLarge:
@@ -277,11 +273,3 @@ def _log_ratio(found: float, wanted: float) -> float:
     if math.isnan(found):
         return math.inf
     return math.log(found / wanted) if found > 0 else -math.inf
-
-
-def _measured(channel: Private, language: Language, length: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """The Levenshtein distances between words of one length and their releases, both drawn with fixed seeds."""
-    rows = space_of(language).uniform(whole_number(length, "length", 1), _MEASURED, SeededSource("words").open())
-    words = language.encoder().words(np.array(list(rows)), tuple)
-    released = channel.seeded("releases").release_all(words)
-    return np.array([levenshtein(*pair) for pair in zip(words, released, strict=True)], dtype=np.int64)

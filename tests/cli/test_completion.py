@@ -30,7 +30,7 @@ def test_commands_options_and_choices_are_offered() -> None:
     assert offered("a") == ["accuracy", "audit", "attack"]
     assert offered("ledger", "") == ["as-text", "show"]
     assert offered("accuracy", "--target") == ["--target-distance", "--target-probability"]
-    assert offered("release", "--mechanism", "") == ["best", "exponential", "online", "channel"]
+    assert offered("release", "--mechanism", "") == ["best", "exponential", "online", "projected", "channel"]
     assert offered("audit", "--utility", "s") == ["staircase"]
     assert offered("release", "--words=") == ["moves", "states"]
     assert offered("release", "--format", "p") == ["parquet"]

@@ -42,7 +42,7 @@ def test_little_that_survives_is_noted() -> None:
 
 def means(row: str) -> list[str]:
     """The expected distances in a row of the table, each followed by a probability in parentheses."""
-    return re.findall(r"(\S+) \(", row)
+    return re.findall(r"([^\s≈]+) \(", row)
 
 
 def test_accuracy_tells_the_edits() -> None:

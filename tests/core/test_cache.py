@@ -83,7 +83,9 @@ def test_other_questions_have_other_answers(cache: Path, searches: list[str]) ->
     certificate(4.0)
     certificate(3.5)
     dw.Exponential(dw.GridWorld(3, 3, start=(1, 1)).by_states(), 4.0, limits=ALL).certificate(LENGTH)
-    dw.Exponential(CELLS, 4.0, limits=Limits(worth_keeping=0.0, certified_words=500, certificate_time=100.0)).certificate(LENGTH)
+    dw.Exponential(
+        CELLS, 4.0, limits=Limits(worth_keeping=0.0, certified_words=500, certificate_time=100.0)
+    ).certificate(LENGTH)
     assert searches == ["_best_for_all"] * 4
     assert len(files(cache)) == 4
     assert certificate(4.0).c > certificate(3.5).c

@@ -38,6 +38,7 @@ EVERY: dict[str, tuple[Any, Any]] = {
     "online, words": (dw.Online(LETTERS, 0.1), TEXT),
     "channel": (dw.EditChannel("abcdefgh", 3.0), TEXT),
     "channel onto": (dw.EditChannel(WORLD.alphabet.symbols, 2.0, onto=WORLD), MOVES),
+    "projected": (dw.Exponential(LETTERS, 0.1).onto(LETTERS & dw.rules.contains("a", "b")), TEXT),
     "report": (dw.Report(LETTERS, 1.0, "symbols"), TEXT),
     "best": (dw.best(WORLD, 0.1, length=None), MOVES),
     "lexicon": (dw.Exponential(dw.Lexicon([f"{number:04}" for number in range(1000)]), 0.1), "0123"),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
@@ -8,16 +9,19 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 import dpwords as dw
 from dpwords.core.limits import Limits
-from dpwords.core.symbols import levenshtein
+from dpwords.core.randomness import SeededSource
 from dpwords.languages.language import Language
 from dpwords.spaces.graph import Graph
-from dpwords.spaces.nearest import Nearest, nearest_in
+from dpwords.spaces.nearest import Nearest, _first_free, nearest_in
 from zoo import ALL, SYSTEMS
 
 Codes = tuple[int, ...]
+FIRST = Limits(tied_positions=0)  # too few to count nearest words, so that the first one is taken
+BITS = SeededSource("nearest words").open()
 
 
 @cache
@@ -44,20 +48,32 @@ def words_by_length(language: Language) -> Iterator[list[Codes]]:
         ]
 
 
-def by_hand(language: Language, word: Codes) -> Codes:
-    """The nearest word, from a list of all that are short enough; `tuple` order is the order asked for."""
-    best: tuple[int, Codes] | None = None
+def all_nearest(language: Language, word: Codes) -> list[Codes]:
+    """The nearest words, from a list of all that are short enough; `tuple` order is the order asked for."""
+    best: list[tuple[int, Codes]] = []
     for length, words in enumerate(words_by_length(language)):
-        if best is not None and length - len(word) > best[0]:
-            return best[1]
-        for other in words:
-            found = (distance(word, other), other)
-            best = found if best is None else min(best, found)
+        if best and length - len(word) > best[0][0]:
+            return sorted(other for _, other in best)
+        best += [(distance(word, other), other) for other in words]
+        least = min(best, default=(0,))[0]
+        best = [each for each in best if each[0] == least]
     raise AssertionError
 
 
+def by_hand(language: Language, word: Codes) -> Codes:
+    return all_nearest(language, word)[0]
+
+
 def found(language: Language, word: Codes) -> Codes:
-    return tuple(nearest_in(language)(np.array(word, dtype=np.int64)).tolist())
+    return tuple(nearest_in(language, FIRST)(np.array(word, dtype=np.int64), BITS).tolist())
+
+
+def check_draws(language: Language, word: Codes, nearest: list[Codes], each: int = 40) -> None:
+    """All nearest words are drawn, and equally often."""
+    draw, codes = nearest_in(language), np.array(word, dtype=np.int64)
+    counts = Counter(tuple(draw(codes, BITS).tolist()) for _ in range(each * len(nearest)))
+    assert sorted(counts) == nearest
+    assert len(nearest) == 1 or stats.chisquare([counts[other] for other in nearest]).pvalue > 1e-6
 
 
 @st.composite
@@ -87,7 +103,9 @@ def test_equals_the_brute_force_on_random_systems(language: Language, data: st.D
         with pytest.raises(dw.InvalidValue, match="no word at all"):
             nearest_in(language)
     else:
-        assert found(language, word) == by_hand(language, word)
+        nearest = all_nearest(language, word)
+        assert found(language, word) == nearest[0]
+        check_draws(language, word, nearest) if len(nearest) < 30 else None
 
 
 def tree_of(words: set[str]) -> dw.TransitionSystem:
@@ -130,21 +148,51 @@ def test_equals_the_brute_force_on_free_words(letters: str, max_length: int | No
                 for size in range(length + 1 if max_length is None else min(max_length, length) + 1)
                 for other in itertools.product(range(len(letters)), repeat=size)
             ]
-            assert found(language, word) == min(candidates, key=lambda other: (distance(word, other), other))
+            first = min(candidates, key=lambda other: (distance(word, other), other))
+            assert found(language, word) == first
+            assert tuple(_first_free(max_length, np.array(word, dtype=np.int64)).tolist()) == first
+
+
+@pytest.mark.parametrize("max_length", [2, 3, None])
+def test_nearest_free_words_are_equally_likely(max_length: int | None) -> None:
+    """Symbols that are unknown, and words that are too long: many ways lead to the same word."""
+    language = dw.Words("ab", max_length)
+    for word in ((-1, -1), (0, -1, 0), (-1, 0, -1), (0, 1, 0, 1), (1, 1, 0, -1)):
+        sizes = range(len(word) + 1 if max_length is None else min(max_length, len(word)) + 1)
+        listed = [other for size in sizes for other in itertools.product(range(2), repeat=size)]
+        least = min(distance(word, other) for other in listed)
+        check_draws(language, word, sorted(other for other in listed if distance(word, other) == least), 60)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_nearest_words_are_equally_likely(name: str) -> None:
+    language, _ = SYSTEMS[name]
+    for word in ((-1,), (0, -1, 0), (-1, -1, -1)):
+        check_draws(language, word, all_nearest(language, word))
+
+
+def test_a_great_number_of_nearest_words() -> None:
+    """2,000 unknown symbols become any of 26 each, or vanish: more words than a float can count."""
+    word = np.full(2000, -1)
+    draw = nearest_in(dw.Words("abcdefghijklmnopqrstuvwxyz"), Limits(tied_positions=2**22))
+    drawn = [draw(word, BITS) for _ in range(40)]
+    for one in drawn:
+        assert np.bincount(one, minlength=26).min() > 30
+    assert 30 <= sum(len(one) == 2000 for one in drawn) < 40.1  # 25 of 26 words have all symbols
 
 
 def test_bounded_words_are_the_same_by_closed_form_and_by_automaton() -> None:
     language, bits = dw.Words("abcd", max_length=12), np.random.default_rng(3)
-    through_automaton = Nearest(Graph.of(language))
+    through_automaton = Nearest(Graph.of(language), FIRST)
     for length in range(30):
         word = bits.integers(-1, 4, size=length)
-        assert nearest_in(language)(word).tolist() == through_automaton(word).tolist()
+        assert _first_free(12, word).tolist() == through_automaton(word, BITS).tolist()
 
 
 def test_a_long_free_word_needs_no_automaton() -> None:
     word = np.tile([1, 0], 50_000)
-    assert nearest_in(dw.Words("ab", max_length=99_999))(word).tolist() == [0, *word.tolist()[2:]]
-    assert nearest_in(dw.Words("ab"))(word).tolist() == word.tolist()
+    assert nearest_in(dw.Words("ab", max_length=99_999))(word, BITS).tolist() == [0, *word.tolist()[2:]]
+    assert nearest_in(dw.Words("ab"))(word, BITS).tolist() == word.tolist()
 
 
 @given(st.sampled_from(sorted(ALL)), st.data())
@@ -206,24 +254,6 @@ def test_the_only_word_may_be_the_empty_one() -> None:
 
 def test_a_table_beyond_the_limit_is_refused_before_it_is_built() -> None:
     find = nearest_in(dw.GridWorld(3, 3), Limits(memory=4 * 9 * 8))
-    assert len(find(np.full(7, -1))) <= 7
+    assert len(find(np.full(7, -1), BITS)) <= 7
     with pytest.raises(dw.TooLarge, match=r"9 states and 8 symbols would take .* GiB"):
-        find(np.full(8, -1))
-
-
-@given(st.data())
-def test_the_nearest_word_of_a_lexicon(data: st.DataObject) -> None:
-    """Against all words of the list; the alphabet's order, not that of the list, settles ties."""
-    words = data.draw(st.lists(st.text("cab", max_size=5), min_size=1, max_size=12))
-    lexicon = dw.Lexicon(words, alphabet="cab")
-    codes = np.array(data.draw(st.lists(st.integers(-1, 2), max_size=8)), dtype=np.int64)
-    order = {symbol: code for code, symbol in enumerate("cab")}
-    listed = [tuple(order[symbol] for symbol in word) for word in words]
-    expected = min(listed, key=lambda word: (levenshtein(codes.tolist(), word), word))
-    assert tuple(nearest_in(lexicon)(codes)) == expected
-
-
-def test_a_noisy_word_may_be_much_longer_than_those_of_a_lexicon() -> None:
-    lexicon = dw.Lexicon(["a", "b" * 300])
-    assert len(nearest_in(lexicon)(np.full(1000, 1))) == 300
-    assert len(nearest_in(lexicon)(np.full(1000, 0))) == 1
+        find(np.full(8, -1), BITS)

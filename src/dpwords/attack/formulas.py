@@ -72,7 +72,7 @@ def by_formula(evidence: Evidence, releases: int) -> Success | None:
     largest weight, and position i is w_i with probability 1 − E[d]/n. Cost: releases³, or the length.
     """
     mechanism, length = evidence.mechanism, evidence.length
-    if not mechanism.language.alike or mechanism.distance != "hamming":
+    if not mechanism.language.alike or mechanism.distance != "hamming" or mechanism.projected_onto is not None:
         return None
     symbols = len(mechanism.language.alphabet)
     if symbols == 1:

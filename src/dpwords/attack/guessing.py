@@ -71,7 +71,7 @@ class Attack:
     def language(self) -> Language:
         """The language of the private words: for a channel onto a language, that one."""
         onto = self.mechanism.projected_onto
-        return self.mechanism.language if onto is None else onto
+        return self.mechanism.language if onto is None or self.mechanism.distance == "hamming" else onto
 
     @cached_property
     def prior(self) -> PriorWords:
@@ -244,9 +244,10 @@ def guess(
     posteriors = attack.evidence.posteriors(attack.prior, attack.releases)
     if posteriors is not None:
         return attack.given(posteriors, wanted, confidence)
+    remedy = attack.evidence.remedy
     return attack.bounded(
         f"what can be guessed through this mechanism is computed for at most {attack.mechanism.limits.attacked_words} "
-        "words of one length, or for equally likely words and one release: use a shorter length, or linear utility"
+        f"words of one length, or for equally likely words and one release: use a shorter length, or {remedy}"
     )
 
 
@@ -277,8 +278,9 @@ def posterior(
         raise InvalidValue("the releases do not tell how long the private word is: pass length=")
     attack = Attack.of(mechanism, length, prior, len(listed))
     outputs = []
+    shown = attack.mechanism if mechanism.distance == "hamming" else attack.mechanism.without_projection()
     for number, release in enumerate(listed, start=1):
-        codes = attack.mechanism._outputs.codes(release, attack.length)
+        codes = shown._outputs.codes(release, attack.length)
         if codes is None:
             raise NotInLanguage(f"release {number} cannot have come out of this mechanism: pass releases of one word")
         outputs.append(codes)

@@ -220,6 +220,9 @@ def _listed(
     least = 0 if answers is None else mechanism.least_length
     if distance == "hamming":
         words = outputs = exhaustive.words(language, length, limit=DEFAULTS.compared_words)
+        onto = mechanism.projected_onto if is_ours(mechanism) else None
+        if onto is not None:  # words of it need not be among those that go in
+            outputs = exhaustive.words(onto, length, limit=DEFAULTS.compared_words)
     elif answers is not None:
         listed = exhaustive.words_up_to(language, length, limit=DEFAULTS.compared_words)
         words = [word for word in listed if len(word) >= least]

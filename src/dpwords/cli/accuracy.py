@@ -66,7 +66,7 @@ class AccuracyTable:
 
     def distances(self, epsilon: float, found: Mapping[str, Figures]) -> list[str]:
         """The row of one ε, with the least distance marked."""
-        best = self._least({name: each.distance for name, each in found.items()})
+        best = self._least({name: each.surely for name, each in found.items()})
         return self._marked(f"{epsilon:g}", {name: _figures(each) for name, each in found.items()}, best)
 
     def epsilons(self, found: Mapping[str, float]) -> list[str]:
@@ -113,7 +113,7 @@ class AccuracyTable:
 
 def _figures(found: Figures) -> str:
     within = "" if math.isnan(found.within) else f" ({_percent(found.within)})"
-    return _number(found.distance) + within
+    return ("" if found.error is None else "≈") + _number(found.distance) + within
 
 
 def _percent(proportion: float) -> str:
@@ -170,7 +170,7 @@ def accuracy(
 
     On a system, the figures are averages over words drawn uniformly from the language, because those for one word are
     private. With --edits all, the distance is Levenshtein distance: for an alphabet, the expected number of edits made,
-    which is an upper bound; for a system, the mean over 400 releases.
+    which is an upper bound. What is projected onto a language is simulated, which ≈ shows, unless it has few words.
 
     \b
     Examples:
@@ -206,13 +206,14 @@ def accuracy(
     compared = frozenset(contest if len(contest) > 1 or edits == "all" else makers)  # edits made are not distances
     table = AccuracyTable(tuple(makers), compared, Terminal.of_output())
     waiting = [f"{title} (and probability of {changes})", *table.head()] if epsilon else []
-    curves: dict[str, list[float]] = {name: [] for name in makers}
+    curves, errors = {name: list[float]() for name in makers}, list[float]()
     for one in epsilon:
         found: dict[str, Figures] = {}
         for name, make in makers.items():
             with status(f"averaging at ε = {one:g}: {name}"):
                 found[name] = measured.figures(make, one, length, at_most)
             curves[name].append(found[name].distance)
+            errors.append(found[name].error or 0.0)
         emit([*waiting, *table.distances(one, found)])  # the title comes with the first row: bad use writes nothing
         waiting = []
     least: dict[str, float] = {}
@@ -230,18 +231,18 @@ def accuracy(
     if len(compared) > 1 and (epsilon or 0.0 not in least.values()):
         taken = "; at a given ε it is what --mechanism best takes" if len(contest) > 1 else ""
         waiting.append(f"({MARK} the best of the row{taken})")
-    waiting += _notes(public)
-    contents = {}
-    if plot is not None:
-        contents[plot] = plots.content_for(plots.curves(epsilon, curves, title), plot)
-    emit(waiting, contents)
+    waiting += _how_averaged(public, errors)
+    drawn = {} if plot is None else {plot: plots.content_for(plots.curves(epsilon, curves, title), plot)}
+    emit(waiting, drawn)
 
 
-def _notes(public: Language) -> list[str]:
-    """What has to be known about the figures."""
+def _how_averaged(public: Language, errors: list[float]) -> list[str]:
+    """What the last lines say about the figures; `errors` are the standard errors of those that are simulated."""
     found = [] if public.spelling is None else ["(distances count the states that are changed, not the moves)"]
     if not public.alike:
         found.append("(averaged over words drawn uniformly from the language; the figure for one word is private)")
+    if any(errors):
+        found.append(f"(≈ simulated on such words, always the same; the standard error is at most {max(errors):.2g})")
     return found
 
 

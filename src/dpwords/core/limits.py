@@ -62,6 +62,7 @@ class Limits:
     counted_states: int = 10**6  # states of a language whose words are counted by Levenshtein distance
     counted_numbers: int = 2**28  # numbers in the tables of such a count
     alignment_steps: int = 10**11  # steps for one probability of the edit channel; a few minutes
+    tied_positions: int = 2**16  # positions kept while nearest words by edits are counted; a few milliseconds
     listed_edits: int = 2**24  # largest number of edits in a distribution of the edit channel
 
     # Time of public averages: beyond these, they are over fewer words, and the nearest two words are not searched for
@@ -70,6 +71,10 @@ class Limits:
     averaged_steps: int = 2**23  # edges visited in all layers
     averaged_distances: int = 2**24  # distances to the words of a list
     averaged_counts: int = 8  # words, if each needs counts by Levenshtein distance
+    averaged_ties: int = 2**16  # drawn words · words that they are projected to; beyond it averages are simulated
+    most_simulated: int = 1000  # releases of public words
+    fewest_simulated: int = 100
+    simulated_steps: int = 2**26  # edges visited in all of them; about a second
     pair_steps: int = 2**23  # pairs of edges in the search for the nearest two words; about a second
 
     # Time of certificates: beyond these, a proof that takes less time is used, which may allow less of ε

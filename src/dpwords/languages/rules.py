@@ -14,17 +14,20 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 from dpwords.core.checks import whole_number
 from dpwords.core.symbols import Alphabet, Symbol, is_hashable
 from dpwords.errors import InvalidValue
 from dpwords.languages.expressions import ANYTHING, Expression, InOrder, Letter, Repeated, dfa_of, symbols_in
+from dpwords.languages.free_words import Words
 from dpwords.languages.language import Combination, Derived, Language
 from dpwords.languages.systems import written
 
 __all__ = ["at_least", "at_most", "before", "contains", "ends_in", "never", "starts_in"]
 
+_CACHED = 8  # languages without their rules that are cached, so that mechanisms at several ε share one
 _ANY_WORD = Repeated(ANYTHING, 0, None)
 
 
@@ -198,3 +201,20 @@ def _rule(name: str, symbols: tuple[Any, ...], expression: Expression, alphabet:
         raise InvalidValue(f"{short} needs at least one hashable symbol: pass for example {short}('a')")
     between = "" if name.endswith(";") else ":"
     return Rule(f"{name}{between}{';'.join(map(written, symbols))}", expression, alphabet)
+
+
+@lru_cache(maxsize=_CACHED)
+def relaxed(language: Language) -> Language:
+    """A language without its rules and goals: all runs of its system, or all words over its alphabet.
+
+    A language that has none is returned as it is, and so is a list of words.
+
+    >>> import dpwords as dw
+    >>> world = dw.GridWorld(3, 3, goal=(2, 2)) & dw.rules.contains((1, 1))
+    >>> world.count(4), dw.rules.relaxed(world).count(4)
+    (4, 48)
+    """
+    if language.alike or language.listed:
+        return language
+    system = language.system
+    return Words(language.alphabet.symbols) if system is None else system.without_goal

@@ -54,6 +54,13 @@ class Spelling(Value):
         return tuple(self._letters[state][entered] for state, entered in steps)
 
 
+def spelled_alike(one: Spelling | None, other: Spelling | None) -> bool:
+    """Whether words are written in the same way. Cost: the number of edges."""
+    if one is None or other is None:
+        return one is other
+    return one is other or (one.start == other.start and one.moves == other.moves)
+
+
 class SpellingEncoder(Encoder):
     """Turns words of letters into codes of states and back, for many words at a time.
 

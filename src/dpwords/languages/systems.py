@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from dpwords.core.checks import collection, whole_number
@@ -128,6 +129,13 @@ class TransitionSystem(Language):
         """
         return Plans(self)
 
+    @cached_property
+    def without_goal(self) -> TransitionSystem:
+        """The same system, whose runs may end in any state."""
+        if self.accepting is None:
+            return self
+        return TransitionSystem(self._moves, self.start, positions=self._positions)
+
     @property
     def system(self) -> TransitionSystem:
         return self
@@ -209,7 +217,11 @@ class Plans(TransitionSystem):
                     )
         by_states = system.by_states()
         super().__init__(by_states._moves, system.start, system.accepting, system._positions)
-        self.spelling = Spelling(system._moves, system.start)
+        self.spelling, self._written = Spelling(system._moves, system.start), system
+
+    @cached_property
+    def without_goal(self) -> TransitionSystem:
+        return self if self.accepting is None else Plans(self._written.without_goal)
 
     def plans(self) -> Plans:
         return self

@@ -64,7 +64,10 @@ class ByLength(Private):
         return self._unless_seeded(PureDP(self.epsilon, "hamming", self.k, self._slack, "best", proof=10))
 
     def compared(self, length: int) -> dict[str, float]:
-        """The public expected distance of each candidate at this length; NaN where the computation is too large."""
+        """The public expected distance of each candidate at this length; NaN where the computation is too large.
+
+        Where it is simulated, two standard errors are added, so that nothing is chosen by chance.
+        """
         if not self._choice_is_known(length):
             found = {name: self._distance(each, length) for name, each in self.candidates.items()}
             if all(map(_is_number, found.values())):  # later runs then need not load the compiler
@@ -90,7 +93,8 @@ class ByLength(Private):
         return [self.at(length)] if self._choice_is_known(length) else list(self.candidates.values())
 
     def seconds_to_prepare(self, length: int) -> tuple[float, float]:
-        return max(each.seconds_to_prepare(length) for each in self._needed(length))
+        least, most = zip(*(each.seconds_to_prepare(length) for each in self._needed(length)), strict=True)
+        return sum(least), sum(most)
 
     def prepare(self, length: int, progress: StepDone | None = None, *, in_full: bool = False) -> None:
         """Make what the candidates need, or the chosen one alone if the choice is in the cache."""
@@ -122,8 +126,15 @@ class ByLength(Private):
     def _average(self, length: int | None, width: int | None) -> tuple[float, list[float]]:
         return self.at(self._public_length(length))._average(length, width)
 
+    def standard_error(self, length: int) -> float | None:
+        return self.at(self._public_length(length)).standard_error(length)
+
     def _known_averages(self, length: int) -> Averages:
         return Averages(distance=self.compared(length)[self.chosen(length)])
+
+    def _public_averages(self, length: int) -> Averages:
+        chosen = self.at(length)
+        return chosen._public_averages(length) if chosen.projected_onto else super()._public_averages(length)
 
     def _in_force(self, length: int) -> InForce:
         found = self.at(length)._in_force(length)
@@ -155,7 +166,7 @@ class ByLength(Private):
 
     def _distance(self, candidate: Private, length: int) -> float:
         try:
-            return candidate.expected_distance(length=length)
+            return candidate.expected_distance(length=length) + 2 * (candidate.standard_error(length) or 0.0)
         except TooLarge as error:
             if str(error) == NO_MEMORY:  # another machine may have enough, and the choice is the same on all of them
                 raise

@@ -48,6 +48,7 @@ class Family(StrEnum):
     STAIRCASE = "staircase"
     INVERSE = "inverse"  # the paper's utility
     CHANNEL = "channel"
+    PROJECTED = "projected"  # onto the rules of a language
     LITERAL = "literal"  # the paper's formula, which is not private
     OPTIMUM = "optimum"  # of all mechanisms, as a linear programme finds it
 
@@ -77,6 +78,7 @@ class Title(StrEnum):
     CHANNEL = "channel", Family.CHANNEL
     EDITS_MADE = "channel, edits made", Family.CHANNEL
     CHANNEL_ONTO = "channel onto the language", Family.CHANNEL
+    PROJECTED = "projected", Family.PROJECTED
     LITERAL = "the paper's formula, literal", Family.LITERAL
     LITERAL_FORMULA = "literal formula", Family.LITERAL
     OPTIMUM = "optimum", Family.OPTIMUM
@@ -115,6 +117,17 @@ class Named:
     projects: bool = False  # whether it is projected onto the language, where that has not all words
 
 
+def _onto_rules(language: Language, epsilon: float, k: int, limits: Limits) -> Private:
+    """The best mechanism on a language without its rules and goals, projected onto the language."""
+    system = dw.rules.relaxed(language)
+    if system is language:
+        raise InvalidValue(
+            f"{named('mechanism', 'projected')} is for languages with rules or a goal, and this one has none: leave it "
+            "out"
+        )
+    return best_by_length(system, epsilon, k, limits).onto(language, words=language)
+
+
 NAMED = {
     "online": Named(
         Title.ONLINE,
@@ -122,6 +135,13 @@ NAMED = {
         lambda language, epsilon, k, limits: dw.Online(language, epsilon, k, limits=limits),
         lambda language: not language.listed and not language.alike,
         "dw.Online(language, {})",
+    ),
+    "projected": Named(
+        Title.PROJECTED,
+        "substitutions",
+        _onto_rules,
+        lambda language: dw.rules.relaxed(language) is not language,
+        "dw.best(dw.rules.relaxed(language), {}, length=None).onto(language, words=language)",
     ),
     "channel": Named(
         Title.CHANNEL_ONTO,

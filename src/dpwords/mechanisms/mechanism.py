@@ -99,7 +99,7 @@ class Mechanism(Value, ABC):
         """The mechanism that words of this length use: this one, unless there is a choice for each length."""
         return self
 
-    def without_projection(self) -> Self:
+    def without_projection(self) -> Mechanism:
         """The same mechanism before draws are replaced by the nearest words of a language, if they are."""
         return self
 
@@ -162,6 +162,10 @@ class Mechanism(Value, ABC):
         words, times = self._space.typical(positions, steps=1 if self.is_linear else positions)
         means, proportions = self._distances(words, width)
         return math.fsum(times * means) / int(times.sum()), (times @ proportions / times.sum()).tolist()
+
+    def standard_error(self, length: int) -> float | None:
+        """The standard error of `expected_distance(length=…)` where that is simulated; None where it is computed."""
+        return None
 
     def _distances(self, rows: Rows, width: int | None) -> Distances:
         """The distances of the outputs of some words of one length from these words."""

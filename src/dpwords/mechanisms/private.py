@@ -6,6 +6,7 @@ import hashlib
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 import numpy as np
@@ -22,6 +23,7 @@ from dpwords.mechanisms.summary import Summarised
 from dpwords.spaces.space import Distances, Law, Weights
 
 if TYPE_CHECKING:
+    from dpwords.languages.language import Language
     from dpwords.privacy.certificates.certifier import Certifier
 
 SomeWord = TypeVar("SomeWord", bound=Word | Codes)
@@ -66,6 +68,25 @@ class Private(Summarised):
 
     def at(self, length: int) -> Private:
         return self
+
+    def without_projection(self) -> Private:
+        return self
+
+    def onto(self, language: Language, words: Language | None = None) -> Private:
+        """The same mechanism, each of whose draws is replaced by one of the nearest words of a public language.
+
+        All nearest words are equally likely: those with the fewest changed positions, or edits where words do not keep
+        their length. What is done with a draw spends nothing, so the promise stays the same. With `words`, only words
+        of that language can go in, which have to be words of this mechanism's; otherwise all of these can.
+
+        >>> from dpwords import Exponential, Words, rules
+        >>> free = Words("abc")
+        >>> "a" in Exponential(free, epsilon=2).onto(free & rules.contains("a")).release("bcacb")
+        True
+        """
+        projected = import_module("dpwords.mechanisms.projected")  # by name, since a projection is itself a `Private`
+        made: Private = projected.Projected(self, language, words)
+        return made
 
     @property
     def certificates(self) -> Certifier | None:

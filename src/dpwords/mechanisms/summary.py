@@ -22,6 +22,7 @@ _DIFFERENCE = (
     "a detour by one cell changes two moves and one state, and a route that is shifted as a whole few moves and many "
     "states"
 )
+_FAR = 0.25  # of a word's length: a projection that usually moves farther is warned of
 _RANDOM = 0.9  # of the distance of a random word: an output that far away says next to nothing
 
 
@@ -44,6 +45,8 @@ class Averages:
     distance: float | None = None  # of a release from its word
     random: float | None = None  # the distance of an output that does not depend on the word at all
     of_edits: bool = False  # whether the first two count edits made: then they are a lower and an upper bound
+    error: float | None = None  # the standard error of the distance, where it is simulated
+    moved: float | None = None  # how far a projection alone moves a draw
 
     @property
     def least_unchanged(self) -> float:
@@ -127,6 +130,11 @@ class Summary:
                 f"ε is so small that an output says next to nothing about its word{far if figures.random else ''}: "
                 "take a larger one to keep more"
             )
+        if figures.moved is not None and figures.moved > _FAR * self.length:
+            found.append(
+                f"the projection alone moves a draw by {figures.moved:.3g} of {self.length} on average, so that much "
+                "of what was drawn is lost: project onto a language with more words, or do not project"
+            )
         return tuple(found)
 
     def __str__(self) -> str:
@@ -175,7 +183,10 @@ class Summary:
                 else "edits lie between it and its release"
             )
             what = "edits are made" if figures.of_edits else what
-            lines.append(f"{figures.distance:.3g} {what}, on average")
+            number = f"{figures.distance:.3g}"
+            if figures.error is not None:
+                number, what = f"≈ {with_error(figures.distance, figures.error)}", f"{what} (simulated)"
+            lines.append(f"{number} {what}, on average")
         return lines
 
     @property
@@ -273,7 +284,7 @@ class Summarised(Mechanism):
                 return replace(found, distance=mean, unchanged=min(proportions[0], 1.0) if proportions else None)
         return found
 
-    def _random_distance(self, length: int) -> float:
+    def _random_distance(self, length: int) -> float | None:
         """The public expected distance of an output that does not depend on the word."""
         words, times = self._space.typical(length)
         weights = Weights.linear(Fraction(0), self._space.reach(length))
@@ -283,3 +294,9 @@ class Summarised(Mechanism):
 def _percent(proportion: float) -> str:
     """A probability, without claiming that anything is certain or impossible."""
     return "below 0.1%" if proportion < _TINY else "above 99.9%" if proportion > 0.999 else f"{proportion:.1%}"
+
+
+def with_error(value: float, error: float) -> str:
+    """A number with its standard error, in as many digits as the error leaves: 2.91 ± 0.05."""
+    digits = 2 if error <= 0 else max(-math.floor(math.log10(error)), 0)
+    return f"{value:.{digits}f} ± {error:.{digits}f}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn, cast
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from dpwords.core.scaled import Floats, Integers
 from dpwords.core.symbols import Codes, Ragged
 from dpwords.errors import TooLarge
 from dpwords.mechanisms.edit_channel import EditChannel
+from dpwords.mechanisms.private import Private
 from dpwords.models.alignments import EditChances
 from dpwords.models.chains import PriorWords
 from dpwords.models.posteriors import Evidence, Known, Posteriors, Simulated
@@ -43,12 +44,12 @@ class ChainSteps(NamedTuple):
 class AlignedEvidence(Evidence):
     """Outputs of the edit channel, which are aligned with true words in all ways. A projection is left out."""
 
-    mechanism: EditChannel
-    _remedy = "pass one release"
+    mechanism: Private
+    remedy = "pass one release"
 
     @property
     def channel(self) -> Channel:
-        return self.mechanism._channel
+        return cast(EditChannel, self.mechanism.without_projection())._channel
 
     def posteriors(self, prior: PriorWords, releases: int) -> EditedPosteriors | None:
         return EditedPosteriors(self, prior) if releases == 1 else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import singledispatch
 
 from dpwords.mechanisms.edit_channel import EditChannel
@@ -9,11 +10,12 @@ from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.online import Online
 from dpwords.mechanisms.private import Private
+from dpwords.mechanisms.projected import Projected
 from dpwords.mechanisms.report import Report
 from dpwords.models.by_distance import DistanceEvidence
 from dpwords.models.edited import AlignedEvidence
 from dpwords.models.normalising_constants import rate_of
-from dpwords.models.posteriors import AnswerEvidence, Evidence
+from dpwords.models.posteriors import AnswerEvidence, Evidence, ProjectedEvidence
 from dpwords.models.runs import LinearEvidence, OnlineEvidence, PositionEvidence
 
 
@@ -46,6 +48,12 @@ def _(mechanism: Exponential, length: int) -> Evidence:
 def _(mechanism: Online, length: int) -> Evidence:
     kind = PositionEvidence if mechanism.language.alike else OnlineEvidence
     return kind(mechanism, length, rate_of(mechanism.weights(length)))
+
+
+@kind_of_evidence.register
+def _(mechanism: Projected, length: int) -> Evidence:
+    found = kind_of_evidence(mechanism.without_projection().at(length), length)
+    return replace(found, mechanism=mechanism) if found.channel is not None else ProjectedEvidence(mechanism, length)
 
 
 kind_of_evidence.register(EditChannel, AlignedEvidence)

@@ -22,7 +22,7 @@ import numpy as np
 
 from dpwords.core.scaled import Floats, Integers
 from dpwords.core.symbols import Codes
-from dpwords.errors import InvalidValue, TooLarge
+from dpwords.errors import InvalidValue, TooLarge, named
 from dpwords.languages.lexicon import Lexicon
 from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.private import Private
@@ -34,6 +34,7 @@ from dpwords.spaces import exhaustive
 from dpwords.spaces.edit_channel import Channel
 from dpwords.spaces.graph import Graph, edges_taken
 from dpwords.spaces.lists import codes_of, distances, text_of
+from dpwords.spaces.projection import ProjectedLaw
 from dpwords.spaces.space import WeightedWords, Weights
 
 SPREAD = 3.0  # probabilities between 0 and 1 that were corrected by up to 1 are between −1 and 2
@@ -82,10 +83,10 @@ class Evidence:
         """The error that refuses more words than can be listed."""
         return TooLarge(
             "probabilities given releases of this mechanism are computed over at most "
-            f"{self.mechanism.limits.attacked_words} words of one length, and there are more: {self._remedy}"
+            f"{self.mechanism.limits.attacked_words} words of one length, and there are more: {self.remedy}"
         )
 
-    _remedy = "use linear utility"
+    remedy = "use linear utility"
 
     def every_output(self, words: Codes) -> Sequence[Codes] | Codes:
         """The codes of all outputs, given those of all words; raises `TooLarge` if there are too many to list."""
@@ -122,11 +123,35 @@ class Evidence:
     def drawn(self, words: Codes, releases: int) -> list[Sequence[Codes] | Codes]:
         """For each word so many outputs, drawn with a fixed seed; the result has a list for each draw.
 
-        A projection, which tells less, is left out.
+        Edits that are projected, which tells less, are left as they are.
         """
-        seeded = cast("Private", self.mechanism).without_projection().seeded("outputs that an adversary sees")
-        rows = np.ascontiguousarray(words)
+        mechanism = cast("Private", self.mechanism)
+        shown = mechanism if mechanism.distance == "hamming" else mechanism.without_projection()
+        rows, seeded = np.ascontiguousarray(words), shown.seeded("outputs that an adversary sees")
         return [seeded.release_codes(rows) for _ in range(releases)]
+
+
+class ProjectedEvidence(Evidence):
+    """Draws that were replaced by nearest words: known by their probabilities alone, where words can be listed."""
+
+    remedy = "attack without_projection(), from which as much can be guessed or more"
+
+    def seen(self, rows: Codes) -> Emissions:
+        raise InvalidValue(
+            "releases that were projected onto a language have no likelihood that can be computed: release on the "
+            f"system without its rules, or with {named('mechanism', 'exponential')} or online, to estimate from that"
+        )
+
+    def every_output(self, words: Codes) -> Codes:
+        law = cast(ProjectedLaw, self.mechanism._law(words[0]))
+        if law.ties is None:
+            raise TooLarge("words that can be drawn are too many to list: use a shorter length")
+        return law.ties.words
+
+    def log_probs(self, words: Codes, outputs: Sequence[Codes] | Codes) -> Floats:
+        """The matrix for some words and outputs, one by one. Cost: words · (outputs + all draws)."""
+        laws = (self.mechanism._law(row) for row in words)
+        return np.array([[law.log_prob(output) for output in outputs] for law in laws])
 
 
 def weighted_logs(weights: Weights, words: Codes, outputs: Sequence[Codes] | Codes) -> Floats:

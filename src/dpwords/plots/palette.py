@@ -31,6 +31,7 @@ COLOURS = {
     "staircase": Colour("#9c2f74", "#ff9ad5"),
     "inverse": Colour("#6b6b6b", "#a8a8a8"),
     "channel": Colour("#8a5a00", "#e8b84f"),
+    "projected": Colour("#5b6600", "#c5d13f"),
     "literal": Colour("#b3261e", "#ff8a80"),  # the paper's formula, which is not private
     "optimum": Colour("#222222", "#f0f0f0"),
     "wall": Colour("#8d8d8d", "#6a6f78"),  # backgrounds from here on
@@ -50,6 +51,7 @@ _MARKERS = {  # what is last in the table is first given to curves that are not 
     Family.INVERSE: "D",
     Family.TEXTBOOK: "s",
     Family.CHANNEL: "v",
+    Family.PROJECTED: "p",
     Family.STAIRCASE: "P",
     Family.OPTIMUM: "*",
 }

@@ -230,7 +230,7 @@ def mechanism_code(recipe: Description, imports: list[str]) -> str:
         return f"dw.Report(language, {promise}, question={recipe.report!r})"
     name = recipe.chosen
     if recipe.certificate_time is not None:
-        if name == "best":
+        if name in ("best", "projected"):  # both are made by `dw.best`, which has no limits
             return f"dw.Recipe.from_json({json.dumps(recipe.for_receipt().document())!r}).mechanism()"
         imports.append("from dpwords.core.limits import Limits")
         promise += f", limits=Limits(certificate_time={_number(recipe.certificate_time)})"

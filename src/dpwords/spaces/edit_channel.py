@@ -1,4 +1,4 @@
-"""The edit channel, which makes random insertions, deletions and substitutions in a word, and its projections.
+"""The edit channel, which makes random insertions, deletions and substitutions in a word.
 
 Each symbol of a word is deleted, kept, or replaced by a uniformly drawn other symbol. Before, between and after the
 symbols a random word is inserted, which grows like a binary tree: it is empty, or it consists of two independent random
@@ -8,7 +8,6 @@ words of the same kind side by side, or of two such words with a uniformly drawn
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,12 +20,11 @@ from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Floats, Integers, Scaled
 from dpwords.core.symbols import Codes, Ragged
-from dpwords.errors import InvalidValue, TooLarge
+from dpwords.errors import TooLarge
 
 DELETED, KEPT, REPLACED = range(3)
 EMPTY, DOUBLE, AROUND = range(3)
 _NEGLIGIBLE = 1e-13  # bound on the probability of more edits than a distribution lists
-_MEASURE = "the distance of projected words is not computed: measure it on words from simulate"
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,29 +164,6 @@ class CorruptedLaw:
         return size
 
 
-class ProjectedLaw:
-    """The edit channel's output projected to the nearest word of a language; it can be drawn but not evaluated."""
-
-    def __init__(self, law: CorruptedLaw, project: Callable[[Codes], Codes]) -> None:
-        self.law, self.project = law, project
-
-    def log_prob(self, codes: Codes) -> float:
-        raise InvalidValue(
-            "the probability of a projected word is not computed, because it is a sum over all noisy words that are "
-            "projected to it: call without_projection() and use that channel"
-        )
-
-    def draw(self, count: int, stream: Stream) -> Ragged:
-        """Independent outputs. Cost: that of the channel, and one projection for each word."""
-        return projected(self.law.draw(count, stream), self.project)
-
-    def distance_distribution(self) -> Floats:
-        raise InvalidValue(_MEASURE)
-
-    def expected_distance(self) -> float:
-        raise InvalidValue(_MEASURE)
-
-
 def corrupted(rows: Codes, channel: Channel, stream: Stream, limits: Limits = DEFAULTS) -> Ragged:
     """The channel's output for each row of codes. Cost: the number of symbols that go in and come out."""
     size = max(limits.piece // (rows.shape[1] + 1), 1)  # rows at a time; of a longer word, one piece at a time
@@ -198,14 +173,6 @@ def corrupted(rows: Codes, channel: Channel, stream: Stream, limits: Limits = DE
     before = np.cumsum([0] + [len(part.values) for part in parts])
     shift = np.repeat(before[:-1], [len(part) for part in parts])
     return Ragged(np.concatenate([part.values for part in parts]), ends[1:] + shift)
-
-
-def projected(words: Ragged, project: Callable[[Codes], Codes]) -> Ragged:
-    """The projection of each word."""
-    try:
-        return Ragged.of([project(word) for word in words])
-    except TooLarge as error:  # this depends on the noisy word: repeating until it fits would select among draws
-        raise TooLarge(f"{error.message} (a word was drawn, so its ε is spent)") from None
 
 
 def _corrupted(rows: Codes, channel: Channel, stream: Stream, limits: Limits) -> Ragged:

@@ -1,48 +1,52 @@
-"""The word of a language that is nearest to a given word by Levenshtein distance.
+"""The words of a language that are nearest to a given word by Levenshtein distance, one of which is drawn.
 
-Of several nearest words, it is the first in lexicographic order, with symbols in the order of the alphabet.
+All nearest words are equally likely, but for the rounding of sums. Where there are so many that counting them would
+take too much memory, it is the first of them in lexicographic order, with symbols in the order of the alphabet.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
 from dpwords.core.compiled import kernel_for
 from dpwords.core.limits import DEFAULTS, Limits, check_memory
+from dpwords.core.randomness import Stream, uint64
 from dpwords.core.scaled import Integers
 from dpwords.core.symbols import Codes
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.free_words import Words
 from dpwords.languages.language import Language
-from dpwords.languages.lexicon import Lexicon
 from dpwords.spaces.graph import Flags, Graph
-from dpwords.spaces.lists import codes_of, distances, text_of
+from dpwords.spaces.tuning import FEW_EDGES
 
 _BYTES = 4  # size of one stored number of edits
 
 
-def nearest_in(language: Language, limits: Limits = DEFAULTS) -> Callable[[Codes], Codes]:
-    """The function that maps a word to the nearest word of a language, both given as codes.
+def nearest_in(language: Language, limits: Limits = DEFAULTS) -> Callable[[Codes, Stream], Codes]:
+    """The function that draws one of the nearest words of a language, both given as codes.
 
-    The code −1 stands for a symbol that the language does not have. Cost: `Words` and `Lexicon` need no preparation;
-    a nearest word then takes time linear in the length for `Words`, and one distance for each word of a `Lexicon`. Any
-    other language is explored first; a nearest word then costs what `Nearest` says.
+    The code −1 stands for a symbol that the language does not have. Cost: the language is explored first; a nearest
+    word then costs what `Nearest` says. `Words` is explored only if it has few edges: otherwise a nearest word takes
+    time linear in the length, and it is the first one.
     """
-    if isinstance(language, Words):
-        return partial(_nearest_free, language.max_length)
-    if isinstance(language, Lexicon):
-        return partial(_nearest_listed, language)
-    return Nearest(Graph.of(language), limits)
+    if not isinstance(language, Words):
+        return Nearest(Graph.of(language), limits)
+    edges = len(language.alphabet) * (language.max_length or 1)
+    return NearestFree(language.max_length, Nearest(Graph.of(language), limits) if edges <= FEW_EDGES else None)
 
 
 class Nearest:
-    """The nearest word of any language, by dynamic programming over its states.
+    """The nearest words of any language, by dynamic programming over its states.
 
-    Cost for a word of n symbols whose nearest word is d edits away: n · edges for the distances, then up to
-    (n + d) · d · branching for the word. Memory: 4 bytes · n · states; raises `TooLarge` before allocating.
+    What matters about the beginning of a nearest word is its state, and the positions of the input that an optimal
+    alignment can have reached. So pairs of both are the states of a deterministic automaton that has exactly the
+    nearest words; they are counted on it, and one is drawn. If all pairs have more than `limits.tied_positions`
+    positions, which takes many edits, the first of the nearest words is taken instead.
+
+    Cost for a word of n symbols whose nearest word is d edits away: n · edges for the distances, then the positions of
+    all pairs · branching for the word. Memory: 4 bytes · n · states; raises `TooLarge` before allocating.
     """
 
     def __init__(self, graph: Graph, limits: Limits = DEFAULTS) -> None:
@@ -57,8 +61,8 @@ class Nearest:
         self._before, self._steps = part.reversed, steps[useful].astype(np.int32)
         self._accepting, self._start, self._size = part.accepting, part.start, part.size
 
-    def __call__(self, codes: Codes) -> Integers:
-        """The codes of the nearest word; the code −1 stands for a symbol that the language does not have."""
+    def __call__(self, codes: Codes, stream: Stream) -> Integers:
+        """The codes of one of the nearest words; the code −1 stands for a symbol that the language does not have."""
         needed = _BYTES * self._size * (len(codes) + 1)
         most = self._limits.memory
         if needed > most:
@@ -69,12 +73,29 @@ class Nearest:
         check_memory(needed)
         loops, edges = kernel_for("nearest", len(codes) * len(self._target)), (self._symbol, self._target, self._first)
         cost = loops.costs(codes, *edges, *self._before, self._steps)
-        found: Integers = loops.first_nearest(cost, codes, *edges, self._accepting, self._start)
-        return found
+        where = (cost, codes, *edges, self._accepting, self._start)
+        edits, found = int(cost[0, self._start]), np.zeros(0, dtype=np.int64)
+        if edits:
+            found, known = loops.any_nearest(*where, uint64(stream, (len(codes) + edits,)), self._limits.tied_positions)
+            if known:
+                return np.asarray(found)
+        return np.asarray(loops.first_nearest(*where))
 
 
-def _nearest_free(max_length: int | None, codes: Codes) -> Codes:
-    """The nearest of all words of at most `max_length` symbols. Cost: the length.
+class NearestFree:
+    """The nearest of all words of at most `max_length` symbols; `nearest` draws one of them, if the table is small."""
+
+    def __init__(self, max_length: int | None, nearest: Nearest | None) -> None:
+        self._max_length, self._nearest = max_length, nearest
+
+    def __call__(self, codes: Codes, stream: Stream) -> Codes:
+        if (codes >= 0).all() and (self._max_length is None or len(codes) <= self._max_length):
+            return codes
+        return _first_free(self._max_length, codes) if self._nearest is None else self._nearest(codes, stream)
+
+
+def _first_free(max_length: int | None, codes: Codes) -> Codes:
+    """The first of the nearest words of at most `max_length` symbols. Cost: the length.
 
     Each unknown symbol costs an edit, and so does each symbol beyond `max_length`; one deletion can serve both. If the
     known symbols alone are too many, all edits are deletions: of all unknown symbols and of some known ones. Otherwise
@@ -90,13 +111,6 @@ def _nearest_free(max_length: int | None, codes: Codes) -> Codes:
     kept = known.copy()
     kept[np.flatnonzero(~known[:last])[:spare]] = True
     return np.maximum(codes, 0)[kept]
-
-
-def _nearest_listed(lexicon: Lexicon, codes: Codes) -> Codes:
-    """The nearest word of a lexicon, whose table is in lexicographic order. Cost: one distance for each word."""
-    text = text_of(np.where(codes < 0, len(lexicon.alphabet), codes))
-    apart = distances([text], lexicon.table, "levenshtein", longest=max(len(text), *lexicon.lengths))
-    return codes_of(lexicon.table[int(apart[0].argmin())])
 
 
 def _first_subsequence(codes: Integers, length: int) -> Integers:

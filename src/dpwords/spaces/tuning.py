@@ -26,4 +26,5 @@ RARE = 240  # of 256: if all bytes up to this one keep a symbol, replacements ar
 MANY_SYMBOLS = 2**24  # of free words, from which on it pays to load the compiler
 STEPS_OF_A_LAYER = 1000  # what a layer of a pass over a graph costs in any case, as a number of edges
 ROWS_MATTER = 64  # symbols: for longer words, the number of possible rows is no useful bound
+FEW_EDGES = 2**14  # of free words of bounded length, up to which nearest ones are counted edge by edge
 CACHED_PREFERENCES = 256  # weights of online choices that are cached

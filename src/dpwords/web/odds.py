@@ -80,7 +80,8 @@ def audit(recipe: Recipe, title: str, length: int, progress: ShowProgress) -> Va
     found = []
     for name in dict.fromkeys((chosen.title, LITERAL) if LITERAL in chosen.makers else (chosen.title,)):
         made = chosen.makers[name](recipe.epsilon)
-        found.append(_titled(name) | _audited(public, exact(made.without_projection(), small.length)))
+        audited = made if distance == "hamming" else made.without_projection()
+        found.append(_titled(name) | _audited(public, exact(audited, small.length)))
         progress(len(found) / 2)
     return {
         "audits": found,
