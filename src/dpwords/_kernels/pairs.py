@@ -22,7 +22,7 @@ FAR = 10**6  # more than any distance
 MOST = 1e100  # so that sums of products of two lower bounds are finite
 
 
-class Layers(NamedTuple):
+class LayersOfEdges(NamedTuple):
     """The edges between the states of each layer and of the next; those of state s of layer i begin at begin[i, s]."""
 
     source: Array
@@ -45,7 +45,7 @@ class Kept(NamedTuple):
     pair: Array  # pair[i, p, q]: pairs of words that have parted and not met; p = q: that have done both
 
 
-class Found(NamedTuple):
+class Above(NamedTuple):
     """Pairs above the limit: ratio; layer where they part, two edges, box of the pair, box of the other sweep."""
 
     ratio: Array
@@ -53,7 +53,7 @@ class Found(NamedTuple):
 
 
 @compiled(error_model="numpy", inner=True)
-def image(layers: Layers, i: int, own: int, z: float, vector: Array, into: Array) -> None:
+def image(layers: LayersOfEdges, i: int, own: int, z: float, vector: Array, into: Array) -> None:
     """Completions one symbol longer, whose first symbol is `own`."""
     size = layers.size[i]
     for s in range(size):
@@ -123,7 +123,7 @@ def larger(rows: Array, least: int) -> Array:
 
 @compiled(error_model="numpy")
 def sweep(
-    layers: Layers,
+    layers: LayersOfEdges,
     z: float,
     fall: float,
     means: Array,
@@ -132,7 +132,7 @@ def sweep(
     most: int,
     work: int,
     boxes: int,
-) -> tuple[Kept, Found, int]:
+) -> tuple[Kept, Above, int]:
     """The boxes of completions, from the last layer to the first; of pairs, what is above the limit only.
 
     `other` is what a sweep in the other direction has kept. A box is kept if, with some box of the other sweep, the
@@ -229,7 +229,7 @@ def sweep(
                             if stays:
                                 count += 1
                     if work < 0:
-                        return Kept(lo, hi, link, single, pair), Found(ratios[:0], places[:0]), work
+                        return Kept(lo, hi, link, single, pair), Above(ratios[:0], places[:0]), work
                 if top > 0.0:
                     number += 1
                 if count > 0:
@@ -244,13 +244,13 @@ def sweep(
                         pair[i, p, q, 0], pair[i, p, q, 1] = used, count
                     used += count
                     if used > boxes:
-                        return Kept(lo, hi, link, single, pair), Found(ratios[:0], places[:0]), -1
+                        return Kept(lo, hi, link, single, pair), Above(ratios[:0], places[:0]), -1
     kept = Kept(lo[:used].copy(), hi[:used].copy(), link[:used].copy(), single, pair)
-    return kept, Found(ratios[:number].copy(), places[:number].copy()), work
+    return kept, Above(ratios[:number].copy(), places[:number].copy()), work
 
 
 @compiled(error_model="numpy")
-def means_of(layers: Layers, z: float) -> Array:
+def means_of(layers: LayersOfEdges, z: float) -> Array:
     """means[i, p]: completions from state p of layer i on, averaged over all words. They guide merges only."""
     n, width = len(layers.size) - 1, len(layers.ending)
     means, words, after, vector = np.zeros((n + 1, width, width)), np.zeros(width), np.zeros(width), np.zeros(width)
@@ -275,7 +275,7 @@ def means_of(layers: Layers, z: float) -> Array:
 
 
 @compiled(error_model="numpy")
-def least_apart(layers: Layers) -> Array:
+def least_apart(layers: LayersOfEdges) -> Array:
     """least[i, p, q]: the least distance between a completion from p and one from q; `FAR` if there are none."""
     n, width = len(layers.size) - 1, len(layers.ending)
     least = np.full((n + 1, width, width), FAR)
@@ -294,7 +294,7 @@ def least_apart(layers: Layers) -> Array:
 
 
 @compiled(error_model="numpy")
-def log_constants(layers: Layers, z: float, words: Array) -> Array:
+def log_constants(layers: LayersOfEdges, z: float, words: Array) -> Array:
     """ln Z of words, which are rows of edges."""
     n, width = len(layers.size) - 1, len(layers.ending)
     found, after, vector = np.zeros(len(words)), np.zeros(width), np.zeros(width)

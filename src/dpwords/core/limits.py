@@ -78,7 +78,7 @@ class Limits:
     pair_steps: int = 2**23  # pairs of edges in the search for the nearest two words; about a second
 
     # Time of certificates: beyond these, a proof that takes less time is used, which may allow less of ε
-    certificate_time: float = 200.0  # seconds of one search for a reweighted certificate, as estimated beforehand
+    certificate_time: float = 200.0  # seconds of one search, by blocks or by pairs, as estimated beforehand
     certificate_size: int = 2**31  # states · symbols
     good_enough: float = 0.995  # fraction of ε; once a method reaches it, no slower one is tried
     worth_keeping: float = 0.1  # seconds; certificates that took longer to make are cached for later commands

@@ -17,8 +17,7 @@ import dpwords as dw
 from dpwords.core.limits import Limits
 from dpwords.core.scaled import normalised
 from dpwords.core.symbols import Alphabet
-from dpwords.privacy.certificates import pairs as module
-from dpwords.privacy.certificates.pairs import Pairs
+from dpwords.privacy.certificates.pairs import PairProofs
 from dpwords.privacy.certificates.rounding import price
 from dpwords.spaces.graph import Graph
 from zoo import SYSTEMS
@@ -85,12 +84,11 @@ def random_cases(seed: int, count: int) -> Iterator[tuple[np.random.Generator, C
 
 @pytest.mark.parametrize("boxes", [1, 2, 6])
 @pytest.mark.parametrize("grow", [False, True])
-def test_nothing_false_is_proven(boxes: int, grow: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "FIRST_BOXES", boxes)
-    monkeypatch.setattr(module, "MANY_BOXES", 10**6 if grow else 0)
+def test_nothing_false_is_proven(boxes: int, grow: bool) -> None:
     proofs = missed = 0
     for rng, case in random_cases(boxes, 100):
-        pairs, words = Pairs(case.graph, case.length), set(map(bytes, case.words))
+        sizes = {"first_boxes": boxes, "many_boxes": 10**6 if grow else 0}
+        pairs, words = PairProofs(case.graph, case.length, **sizes), set(map(bytes, case.words))
         c = float(rng.choice([0.3, 0.5, 1, 2, 3]))
         truth = case.losses(price(c)).max()
         for delta in (truth * rng.uniform(0.5, 1.3), truth * (1 - 1e-6), truth * (1 + 1e-6) + 1e-8):
@@ -115,7 +113,7 @@ def test_proofs_hold_in_exact_arithmetic() -> None:
         worst = np.argwhere(losses > losses.max() - 1e-9).tolist()  # only these can be above the limits that follow
         for ulps in (-4000, -40, -4, -1, 0, 1, 4, 40):
             fall = math.exp(-losses.max()) * (1 + ulps * 2.0**-52)
-            found = Pairs(case.graph, case.length).sweeps(z, fall).proven
+            found = PairProofs(case.graph, case.length).sweeps(z, fall).proven
             truth = all(Fraction(fall) ** int(case.apart[i, j]) * sums[j] <= sums[i] for i, j in worst)
             assert truth or not found
             seen.add((found, truth))
@@ -129,7 +127,7 @@ def test_every_kind_of_language(name: str) -> None:
     if case is None:
         return
     for c in (0.5, 2.0):
-        truth, pairs = max(case.losses(price(c)).max(), 0.0), Pairs(case.graph, length)
+        truth, pairs = max(case.losses(price(c)).max(), 0.0), PairProofs(case.graph, length)
         assert pairs.verdict(c, truth + 1e-6).proven
         if truth > 1e-6:
             found = pairs.verdict(c, truth * (1 - 1e-6))
@@ -146,7 +144,7 @@ def streets() -> dw.GridWorld:
 @pytest.mark.parametrize(("length", "c", "worst"), [(24, 1.8, 0.794), (24, 2.0, 0.650), (30, 2.5, 0.683)])
 def test_plans_to_a_goal(length: int, c: float, worst: float) -> None:
     """The largest ln Z(x′)/Z(x) at distance 2, found before by another program; nothing is worse farther apart."""
-    pairs = Pairs(Graph.of(streets()), length)
+    pairs = PairProofs(Graph.of(streets()), length)
     assert pairs.verdict(c, worst / 2 + 5e-4).proven
     if length == 24:
         found = pairs.verdict(c, worst / 2 - 5e-4)
@@ -173,7 +171,7 @@ def test_rates_are_nearly_the_best() -> None:
         for _ in range(30):
             c = (low + high) / 2
             low, high = (c, high) if c + case.losses(price(c)).max() <= 2 else (low, c)
-        found = Pairs(graph, case.length).rate(2.0, 1.0)
+        found = PairProofs(graph, case.length).rate(2.0, 1.0)
         assert found <= low + 1e-6
         if 1.05 < low < 1.99:
             used += 1
@@ -200,11 +198,11 @@ def test_certificates_are_saved_and_proven_again(tmp_path: Path) -> None:
 
 def test_a_proof_that_takes_too_long_is_given_up() -> None:
     graph = Graph.of(streets())
-    assert Pairs(graph, 24, Limits(certificate_time=1e-3)).rate(2.0, 1.0) == 0.0
-    assert Pairs(graph, 24, Limits(certificate_memory=2**16)).rate(2.0, 1.0) == 0.0
-    assert not Pairs(graph, 24, Limits(certificate_memory=2**16)).fits
-    assert not Pairs(graph, 24).verdict(1.5, 0.0).proven
-    assert not Pairs(graph, 24).verdict(300.0, 1.0).proven
+    assert PairProofs(graph, 24, Limits(certificate_time=1e-3)).rate(2.0, 1.0) == 0.0
+    assert PairProofs(graph, 24, Limits(certificate_memory=2**16)).rate(2.0, 1.0) == 0.0
+    assert not PairProofs(graph, 24, Limits(certificate_memory=2**16)).fits
+    assert not PairProofs(graph, 24).verdict(1.5, 0.0).proven
+    assert not PairProofs(graph, 24).verdict(300.0, 1.0).proven
 
 
 def test_the_time_is_told() -> None:

@@ -42,7 +42,7 @@ class Verdict(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class PairProofs:
     """All pairs of words of one length in a graph, which may have weights.
 
     Cost of a sweep: for each layer, pairs of states · boxes of a pair · boxes of the other sweep · states.
@@ -51,6 +51,8 @@ class Pairs:
     graph: Graph
     length: int
     limits: Limits = DEFAULTS
+    first_boxes: int = FIRST_BOXES
+    many_boxes: int = MANY_BOXES
 
     @property
     def fits(self) -> bool:
@@ -116,7 +118,7 @@ class Pairs:
         that is above the limit, or when the work that is allowed is done.
         """
         check_memory(TABLES * len(self._ways[0].ending) ** 2 * (self.length + 1))
-        loops, ways, pairs, kept, most = kernel("pairs"), self._ways, self._no_pairs, self._nothing, FIRST_BOXES
+        loops, ways, pairs, kept, most = kernel("pairs"), self._ways, self._no_pairs, self._nothing, self.first_boxes
         work, boxes = self._work, self.limits.certificate_memory // (96 * len(ways[0].ending) + 192)
         means, sizes = [loops.means_of(way, z) for way in ways], list[int]()
         for turn in range(SWEEPS if self._weights_are_usual else 0):
@@ -136,7 +138,7 @@ class Pairs:
             sizes.append(len(kept.lo))
             if sizes[-3:-2] == sizes[-1:]:  # nothing new since the last sweep in this direction
                 break
-            if len(kept.lo) < MANY_BOXES:
+            if len(kept.lo) < self.many_boxes:
                 most = min(2 * most, MOST_BOXES)
         return Verdict(False, pairs)
 
@@ -226,4 +228,4 @@ def _layers(rows: list[tuple[Any, ...]], size: Integers, ending: Floats) -> Any:
         for into, values in zip((source, symbol, target, weight), row, strict=True):
             into[i, : len(values)] = values
         begin[i] = np.searchsorted(row[0], np.arange(size.max() + 1))
-    return kernel("pairs").Layers(source, symbol, target, weight, begin, size, ending, int(np.diff(begin).max()))
+    return kernel("pairs").LayersOfEdges(source, symbol, target, weight, begin, size, ending, int(np.diff(begin).max()))

@@ -31,7 +31,7 @@ from dpwords.errors import InvalidValue, TooLarge
 from dpwords.privacy.certificates.certificate import Certificate, Certified, Excess, FractionDone
 from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.certificates.constant_range import ranges_of_constants
-from dpwords.privacy.certificates.pairs import Pairs
+from dpwords.privacy.certificates.pairs import PairProofs
 from dpwords.privacy.certificates.reweighted_blocks import LONGEST, SHORTEST
 from dpwords.privacy.certificates.reweighted_search import ReweightedSearch, progress_of
 from dpwords.privacy.certificates.rounding import ULP
@@ -153,11 +153,11 @@ class SystemCertifier(Certifier):
         found = [search.seconds(detail, None) for _, detail in search.attempts(None)]
         return found[0], math.fsum(found)
 
-    def _pairs(self, length: int) -> Pairs | None:
+    def _pairs(self, length: int) -> PairProofs | None:
         """All pairs of words of one length, where sweeps over them can be tried."""
         if self._textbook_only or self._every_word or self._step > 1 or self._listed(length) is not None:
             return None
-        pairs = Pairs(self._graph, length, self._limits)
+        pairs = PairProofs(self._graph, length, self._limits)
         return pairs if pairs.fits else None
 
     def _waits_for_all(self, own: ReweightedSearch, length: int) -> bool:
