@@ -45,7 +45,7 @@ _NOT_FOR_REPORTS = (
     "certificate_time",
     "any_word",
 )
-_NO_PROOF = "long proofs are for tight calibration on words of states that keep their length, which is not in use here"
+_NO_PROOF = "long proofs are for tight calibration on systems, of words that keep their length: not in use here"
 
 
 @dataclass(frozen=True, repr=False)
@@ -272,7 +272,8 @@ class Description(RecipeFields):
             self.refuse(rule, "utility", "alpha", "calibration")
         elif self.utility != "inverse":
             self.refuse(f"{named('alpha')} is the constant of {named('utility', 'inverse')}", "alpha")
-        if self.chosen not in ("best", "exponential") or self.utility == "inverse" or self.calibration == "textbook":
+        proves = self.chosen in ("best", "exponential", "projected") and self.utility != "inverse"
+        if not proves or self.calibration == "textbook":
             self.refuse(_NO_PROOF, "certificate_time")
         limits = self.limits(limits)
         if self.mechanism_name == "best" and self.edits == "all":
@@ -298,7 +299,7 @@ class Description(RecipeFields):
         """The limits, with the time for certificates that it has."""
         if self.certificate_time is None:
             return limits
-        if self.language().symbols_are != "states" or self.edits == "all":
+        if self.language().alike or self.language().listed or self.edits == "all":
             self.refuse(_NO_PROOF, "certificate_time")
         return replace(limits, certificate_time=self.certificate_time)
 

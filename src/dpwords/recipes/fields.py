@@ -151,7 +151,7 @@ class RecipeFields:
     certificate_time: float | None = _promise(
         number(600, zero_allowed=True),
         "Try only proofs that are expected to take at most so many seconds each: a longer time can allow more accurate "
-        "releases of words of states at small ε.  [default: 200]",
+        "releases on systems at small ε.  [default: 200]",
     )
     any_word: bool = _promise(
         FLAG,
