@@ -17,11 +17,12 @@ from dpwords.privacy.certificates.tuning import (
     ENTRIES,
     FEWEST_VECTORS,
     QUICKER_RANGE,
+    SECONDS_A_NUMBER,
     STORED,
     SURROUNDING_ROUNDS,
     VECTORS,
 )
-from dpwords.spaces.graph import Graph
+from dpwords.spaces.graph import Flags, Graph
 
 _LEAST_PRICE = 1e-87  # a lower price is rounded up to this, or down to 0
 _OF_A_MERGE = 24  # about how many times vectors², entries are read to merge the candidates of a state
@@ -52,15 +53,31 @@ def ranges_of_constants(
     return found
 
 
+def seconds_of_ranges(graph: Graph, longest: int, step: int, limits: Limits) -> float:
+    """About how long a search for a rate takes; less where runs leave little choice. Cost: longest · edges."""
+    graph = graph.within(longest)
+    numbers = _OF_A_MERGE * int(_own(graph, longest).sum()) * _most_entries(graph) * min(step, longest + 1)
+    few = min(numbers * FEWEST_VECTORS**2, limits.range_steps)
+    return SECONDS_A_NUMBER * max(few, min(numbers * VECTORS**2, limits.range_steps // QUICKER_RANGE))
+
+
+def _own(graph: Graph, longest: int) -> Flags:
+    """Row m: the states of runs with m symbols to go."""
+    within = graph.depth + np.arange(longest + 1)[:, None] <= longest
+    return np.asarray(graph.useful(longest)[::-1] & within)
+
+
+def _most_entries(graph: Graph) -> int:
+    return max(min(ENTRIES, graph.size, STORED // graph.size), 1)
+
+
 class _Envelopes:
     """Vectors above, or below, the weights of all completions (`_kernels/constant_range.py`)."""
 
     def __init__(self, graph: Graph, longest: int, z: float, step: int, limits: Limits) -> None:
         self._graph, self._longest, self._z, self._step, self._threads = graph, longest, z, step, limits.threads
         self._loops, self._edges = kernel("constant_range"), (graph.first, graph.symbol, graph.target)
-        self._within = graph.depth + np.arange(longest + 1)[:, None] <= longest
-        self._own = graph.useful(longest)[::-1] & self._within  # row m: states of runs with m symbols to go
-        self._vectors, self._near = VECTORS, self._surroundings(max(min(ENTRIES, graph.size, STORED // graph.size), 1))
+        self._own, self._vectors, self._near = _own(graph, longest), VECTORS, self._surroundings(_most_entries(graph))
         while self._vectors > FEWEST_VECTORS and self._work > limits.range_steps // QUICKER_RANGE:
             self._vectors //= 2
         while self._work > limits.range_steps and self._width > step:
@@ -119,7 +136,7 @@ class _Envelopes:
             left[:], top[:] = 0, 0.0
             self._one_more(own, far, kept, count, z, scaled, upper, after, left, top)
             far = loops.everywhere(self._edges, far, z, scaled, upper, len(graph.alphabet))
-            far *= self._within[length][:, None]
+            far[graph.depth + length > self._longest] = 0.0  # no run gets there with so many symbols to go
             kept, count, after, left = after, left, kept, count
         return found, exponents[:-1]
 

@@ -30,7 +30,7 @@ from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.privacy.certificates.certificate import Certificate, Certified, Excess, FractionDone
 from dpwords.privacy.certificates.certifier import Certifier
-from dpwords.privacy.certificates.constant_range import ranges_of_constants
+from dpwords.privacy.certificates.constant_range import ranges_of_constants, seconds_of_ranges
 from dpwords.privacy.certificates.pairs import PairProofs
 from dpwords.privacy.certificates.reweighted_blocks import LONGEST, SHORTEST
 from dpwords.privacy.certificates.reweighted_search import ReweightedSearch, progress_of
@@ -143,11 +143,14 @@ class SystemCertifier(Certifier):
         return min(found, key=lambda each: (listed.mean_distance(each.c, each.method is Method.BALANCED), -each.c))
 
     def seconds(self, length: int) -> tuple[float, float]:
-        known = length in self._known or any(each.covers(length) for each in self._for_all)
-        search = None if known or self._search is None or self._listed(length) is not None else self._search
-        own = None if search is None else search.within(length)
+        if length in self._known or any(each.covers(length) for each in self._for_all) or self._textbook_only:
+            return 0.0, 0.0
+        if self._every_word or self._listed(length) is not None:
+            return 0.0, 0.0
+        search, own = self._search, None if self._search is None else self._search.within(length)
         if search is None or own is None:
-            return 0.0, 0.0 if known or self._pairs(length) is None else self._limits.certificate_time
+            by_range = seconds_of_ranges(self._graph, length, self._step, self._limits)
+            return by_range, by_range + (0.0 if self._pairs(length) is None else self._limits.certificate_time)
         if not self._waits_for_all(own, length):
             return own.first_seconds(length), own.first_seconds(length)
         found = [search.seconds(detail, None) for _, detail in search.attempts(None)]
@@ -324,6 +327,10 @@ class EitherCertifier(SystemCertifier):
             return (stairs, linear)[index_of_least(means)].certificate
         except TooLarge:  # words cannot be counted by their distance here
             return linear.certificate
+
+    def seconds(self, length: int) -> tuple[float, float]:
+        least, most = zip(self._linear.seconds(length), self._stairs.seconds(length), strict=True)
+        return (0.0, 0.0) if length in self._known else (sum(least), sum(most))
 
     def _of_all_lengths(self, progress: FractionDone | None = None) -> Certificate | None:
         return self._linear._of_all_lengths(progress)
