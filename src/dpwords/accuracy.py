@@ -97,7 +97,7 @@ def best(
     chosen. Cost: the expected distance of each candidate, and the certificate for that length.
 
     >>> import dpwords as dw
-    >>> dw.best(dw.GridWorld(4, 4), epsilon=2, length=8)
+    >>> dw.best(dw.GridWorld(4, 4), epsilon=2, length=12)
     Online(<GridWorld: 16 states, 48 edges>, epsilon=2, k=1)
     """
     edits = _edits(distance)

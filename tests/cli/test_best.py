@@ -22,20 +22,20 @@ GRID = (
     "grid:4x4",
     "-e",
     "2.3",
-)  # tight is best for 3 and 6 moves, online for 8; see mechanisms/test_choice.py
+)  # tight is best for 3 and 6 moves, online for 10; see mechanisms/test_choice.py
 
 
 def test_the_best_mechanism_is_the_default_on_systems_and_is_named() -> None:
     for more in ((), ("--mechanism", "best")):
-        done = run("release", "EESSESWN", *GRID, *more)
+        done = run("release", "EESSESWNEW", *GRID, *more)
         assert done.returncode == 0
-        assert len(done.stdout) == 9
+        assert len(done.stdout) == 11
         assert done.stderr == (
-            "dpwords: best mechanism: online for words of length 8 (expected distance: online 1.78, tight 1.88)\n"
+            "dpwords: best mechanism: online for words of length 10 (expected distance: online 2.34, tight 2.47)\n"
         )
-    done = run("release", *GRID, stdin="EESSES\nEES\nEESSESWN\nESE\n")
-    assert [len(line) for line in done.stdout.split()] == [6, 3, 8, 3]
-    assert done.stderr == "dpwords: best mechanism: tight for words of length 3, 6; online for words of length 8\n"
+    done = run("release", *GRID, stdin="EESSES\nEES\nEESSESWNEW\nESE\n")
+    assert [len(line) for line in done.stdout.split()] == [6, 3, 10, 3]
+    assert done.stderr == "dpwords: best mechanism: tight for words of length 3, 6; online for words of length 10\n"
 
 
 @pytest.mark.parametrize(
@@ -109,13 +109,13 @@ def cells(row: str) -> list[tuple[float, str, bool]]:
 
 
 def test_accuracy_marks_the_best_and_shows_probabilities() -> None:
-    done = run("accuracy", "--system", "grid:4x4", "--length", "8", "-e", "1,4", "--at-most", "2")
+    done = run("accuracy", "--system", "grid:4x4", "--length", "10", "-e", "1,4", "--at-most", "2")
     title, header, small, large, legend, public = done.stdout.splitlines()
-    assert title == "expected distance for words of length 8, k = 1 (and probability of at most 2 changes)"
+    assert title == "expected distance for words of length 10, k = 1 (and probability of at most 2 changes)"
     assert re.split("  +", header)[2:4] == ["tight", "online"]
     assert [mark for _, _, mark in cells(small)] == [False, True, False, False]
     assert [mark for _, _, mark in cells(large)] == [True, False, False, False]
-    law = dw.Online(dw.GridWorld(4, 4), 1.0).distance_distribution(length=8)
+    law = dw.Online(dw.GridWorld(4, 4), 1.0).distance_distribution(length=10)
     assert cells(small)[1][1] == f"{sum(law[:3]):.1%}"
     assert legend == "(* the best of the row; at a given ε it is what --mechanism best takes)"
     assert public.startswith("(averaged over words drawn uniformly")

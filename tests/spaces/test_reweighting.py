@@ -50,5 +50,5 @@ def test_weights_at_the_first_position() -> None:
 
 
 def test_systems_with_too_many_steps_are_left_alone() -> None:
-    mechanism = dw.Exponential(dw.GridWorld(3, 3).by_states(), 6, limits=Limits(reweighted_edges=10))
+    mechanism = dw.Exponential(dw.GridWorld(3, 3).by_states(), 6, limits=Limits(reweighted_edges=10, certified_words=0))
     assert mechanism.certificate(8).method == "range"

@@ -17,6 +17,7 @@ import pytest
 import dpwords as dw
 from commands import refused, run
 from dpwords import plots
+from dpwords.core.limits import Limits
 from dpwords.core.symbols import Ragged
 from dpwords.errors import InvalidValue, NotInLanguage
 from dpwords.estimate.asking import KINDS
@@ -142,7 +143,7 @@ def test_runs_of_a_system() -> None:
 
 def test_the_rate_says_for_how_many_words_it_is_tight() -> None:
     moves = dw.GridWorld(4, 4)
-    mechanism = dw.Exponential(moves, epsilon=1)
+    mechanism = dw.Exponential(moves, epsilon=1, limits=Limits(certificate_time=0.0))
     assert [mechanism.in_force(n).calibration for n in (4, 18)] == ["tight", "textbook"]
     words = encoded(["EESS"] * 3 + ["EW" * 9], moves)
     assert TrueWords(words, "transitions").rate(mechanism) == "tight 75%"

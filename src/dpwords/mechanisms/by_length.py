@@ -29,7 +29,7 @@ class ByLength(Private):
     length. Cost: for each length that is used, once, the public expected distance of every candidate.
 
     >>> import dpwords as dw
-    >>> dw.best(dw.GridWorld(4, 4), epsilon=2, length=None).chosen(8)
+    >>> dw.best(dw.GridWorld(4, 4), epsilon=2, length=None).chosen(12)
     'online'
     """
 
