@@ -153,6 +153,7 @@ TELLING = {  # no draw depends on them: they tell probabilities, estimate, repor
     "spaces/exhaustive.py": {"_rounded", "log_probs"},
     "spaces/free_words.py": {"distances", "log_prob"},
     "spaces/online.py": {"log_prob"},
+    "spaces/projection.py": {"log_prob", "probabilities"},
     "spaces/questions.py": {"log_prob", "log_proportions"},
 }  # fmt: skip
 

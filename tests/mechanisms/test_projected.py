@@ -233,7 +233,7 @@ def test_rules_that_remember_on_a_grid(rules: list[Any], most: dict[float, float
         assert isinstance(best, ByLength)
         assert best.chosen(14) == "projected"
         assert best.expected_distance(length=14) <= most[epsilon]
-        assert best.expected_distance(length=14) < 0.5 * min(best.compared(14)[name] for name in ("tight", "online"))
+        assert best.expected_distance(length=14) < 0.8 * min(best.compared(14)[name] for name in ("tight", "online"))
 
 
 def test_the_best_is_never_worse_than_what_it_offers() -> None:

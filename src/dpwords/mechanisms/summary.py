@@ -250,9 +250,7 @@ class Summarised(Mechanism):
         if self.language.spelling is not None:
             return f"this is about the states entered, as is usual for plans and routes: {_DIFFERENCE}"
         if isinstance(self.language.system, GridWorld) and self.language.symbols_are == "moves":
-            meant = (
-                "for plans and routes, the states entered are usually meant (--protect states, or plans() in Python)"
-            )
+            meant = "for plans and routes, the states entered are usually meant (plans(), or protect states)"
             return f"this is about moves; {meant}: {_DIFFERENCE}"
         return ""
 
@@ -298,5 +296,5 @@ def _percent(proportion: float) -> str:
 
 def with_error(value: float, error: float) -> str:
     """A number with its standard error, in as many digits as the error leaves: 2.91 ± 0.05."""
-    digits = 2 if error <= 0 else max(-math.floor(math.log10(error)), 0)
+    digits = 2 if error <= 0 else max(-int(f"{error:e}".partition("e")[2]), 0)
     return f"{value:.{digits}f} ± {error:.{digits}f}"

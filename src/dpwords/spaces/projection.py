@@ -99,7 +99,7 @@ class OntoRuns(Projection):
 
     def _mismatch(self, length: int) -> Scaled:
         """A factor that is smaller than 1 over the number of words, thrice."""
-        most = math.ceil(length * math.log2(max(self.graph.branching, 2)) / _STEP) + 3
+        most = -(-length * (self.graph.branching - 1).bit_length() // _STEP) + 3
         return Scaled(np.array([0.5]), np.array([1 - _STEP * most]))
 
     def has_words(self, length: int) -> bool:
@@ -193,7 +193,7 @@ def every_word(language: Language, length: int, most: int) -> Codes | None:
     if not isinstance(language, Words):
         found = space_of(language).every(length, most)
         return None if found is None else np.asarray(found, dtype=np.int64).reshape(-1, length)
-    if length * math.log2(symbols) > math.log2(most) or length > DEFAULTS.listed_length:
+    if length > DEFAULTS.listed_length or symbols**length > most:
         return None
     return np.indices((symbols,) * length).reshape(length, -1).T if symbols > 1 else np.zeros((1, length), np.int64)
 

@@ -37,10 +37,7 @@ def test_all_lengths_in_one_pass(case: tuple[Any, int], c: float, vectors: int, 
     """However few vectors and entries are stored; every length from one pass over the longest."""
     language, longest = case
     z = Fraction(price(c))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(constant_range, "VECTORS", vectors)
-        patch.setattr(constant_range, "ENTRIES", entries)
-        found = ranges_of_constants(Graph.of(language), longest, c)
+    found = ranges_of_constants(Graph.of(language), longest, c, vectors=vectors, entries=entries)
     for length in range(1, longest + 1):
         if 1 <= language.count(length) <= 200:
             truth = true_range(language, length, z)

@@ -29,8 +29,9 @@ _OF_A_MERGE = 24  # about how many times vectors², entries are read to merge th
 
 
 def ranges_of_constants(
-    graph: Graph, longest: int, c: float, step: int = 1, first: int = 0, limits: Limits = DEFAULTS
-) -> Floats:
+    graph: Graph, longest: int, c: float, step: int = 1, first: int = 0, limits: Limits = DEFAULTS,
+    vectors: int = VECTORS, entries: int = ENTRIES,
+) -> Floats:  # fmt: skip
     """Upper bounds of max ln Z − min ln Z over all words of n symbols, at index n, for every n up to `longest`.
 
     Weights are e^(−c·ceil((d − first)/step)): of the symbols that differ, `first` are free, then every `step`-th one
@@ -43,7 +44,7 @@ def ranges_of_constants(
         return margins
     graph = graph.within(longest)
     step, first = min(step, longest + 1), min(first, longest)  # of n symbols no more than n can differ
-    envelopes = _Envelopes(graph, longest, price(c), step, limits)
+    envelopes = _Envelopes(graph, longest, price(c), step, limits, vectors, entries)
     if not envelopes.fits:
         return np.full(longest + 1, math.inf)
     (high, up), (low, down) = envelopes.extremes(first, upper=True), envelopes.extremes(first, upper=False)
@@ -67,17 +68,20 @@ def _own(graph: Graph, longest: int) -> Flags:
     return np.asarray(graph.useful(longest)[::-1] & within)
 
 
-def _most_entries(graph: Graph) -> int:
-    return max(min(ENTRIES, graph.size, STORED // graph.size), 1)
+def _most_entries(graph: Graph, entries: int = ENTRIES) -> int:
+    return max(min(entries, graph.size, STORED // graph.size), 1)
 
 
 class _Envelopes:
     """Vectors above, or below, the weights of all completions (`_kernels/constant_range.py`)."""
 
-    def __init__(self, graph: Graph, longest: int, z: float, step: int, limits: Limits) -> None:
+    def __init__(
+        self, graph: Graph, longest: int, z: float, step: int, limits: Limits, vectors: int, entries: int
+    ) -> None:
         self._graph, self._longest, self._z, self._step, self._threads = graph, longest, z, step, limits.threads
         self._loops, self._edges = kernel("constant_range"), (graph.first, graph.symbol, graph.target)
-        self._own, self._vectors, self._near = _own(graph, longest), VECTORS, self._surroundings(_most_entries(graph))
+        self._own, self._vectors = _own(graph, longest), vectors
+        self._near = self._surroundings(_most_entries(graph, entries))
         while self._vectors > FEWEST_VECTORS and self._work > limits.range_steps // QUICKER_RANGE:
             self._vectors //= 2
         while self._work > limits.range_steps and self._width > step:
@@ -92,7 +96,7 @@ class _Envelopes:
             self._edges, begin, before, graph.symbol[order], self._z, entries, SURROUNDING_ROUNDS
         )
         stored = np.arange(entries) < size[:, None]
-        return self._loops.Near(np.concatenate([[0], np.cumsum(size)]), near[stored], mass[stored])
+        return self._loops.Surroundings(np.concatenate([[0], np.cumsum(size)]), near[stored], mass[stored])
 
     @property
     def _width(self) -> int:

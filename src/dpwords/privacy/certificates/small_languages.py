@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dpwords.core.compiled import in_parts, kernel_for
-from dpwords.core.elementary import log, logs, powers
+from dpwords.core.compiled import in_parts, kernel
+from dpwords.core.elementary import log, logs, powers, weighted_sum
 from dpwords.core.limits import DEFAULTS, Limits, check_memory
 from dpwords.core.scaled import Floats, Integers, normalised
 from dpwords.core.values import read_only, read_only_view
@@ -19,6 +19,7 @@ from dpwords.spaces.graph import Graph
 from dpwords.spaces.space import WeightedWords
 
 _BITS = 20  # of a public weight
+_FEW = 1024  # words: no compiler is loaded for so many; sums are added in another order, always the same for a list
 
 
 class Listed:
@@ -125,8 +126,27 @@ class Listed:
     def _each(self, loop: str, *arguments: Any, steps: int = 1) -> None:
         """Call a loop over all words that compares each of them with all others, in several threads."""
         words = len(self.rows)
-        compute = getattr(kernel_for("small_languages", words**2 * steps), loop)
+        compute = getattr(_Arrays if words <= _FEW else kernel("small_languages"), loop)
         in_parts(lambda part: compute(*arguments, part.start, part.stop), words, words * steps, self._threads)
+
+
+class _Arrays:
+    """The loops of `_kernels/small_languages.py`, for few words, on whole arrays."""
+
+    @staticmethod
+    def distances(rows: Any, apart: Any, begin: int, end: int) -> None:
+        for column in rows.T:
+            apart[begin:end] += column[begin:end, None] != column
+
+    @staticmethod
+    def sums(apart: Any, fall: Floats, weights: Floats, found: Floats, begin: int, end: int) -> None:
+        found[begin:end] = weighted_sum(fall[apart[:, begin:end]], weights)
+
+    @staticmethod
+    def largest(logs: Floats, apart: Any, loss: Any, unit: Floats, found: Floats, begin: int, end: int) -> None:
+        own = apart[begin:end]
+        losses = (loss[own] + np.abs(logs[begin:end, None] - logs)) / unit[own]
+        found[begin:end] = np.where(own > 0, losses, 0.0).max(axis=1)
 
 
 def _rounded(values: Floats) -> Floats:
