@@ -68,7 +68,9 @@ def drawn(objects: dict[str, Any], _turn: int = 0) -> dict[str, str]:
             continue
         found[f"{name}: release"] = [mechanism.release(word) for _ in range(times)]
         found[f"{name}: release_all"] = mechanism.release_all([word] * times)
-        codes = np.array([[mechanism.language.alphabet.codes[symbol] for symbol in mechanism.language.read(tuple(word))]] * times)
+        codes = np.array(
+            [[mechanism.language.alphabet.codes[symbol] for symbol in mechanism.language.read(tuple(word))]] * times
+        )
         found[f"{name}: release_codes"] = [row.tolist() for row in mechanism.release_codes(codes)]
         table = pa.table({"w": [word if isinstance(word, str) else [list(cell) for cell in word]] * times})
         found[f"{name}: frames"] = dw.frames.release(mechanism, table, "w")["w"].to_pylist()
