@@ -238,8 +238,8 @@ def layer(
 
 @compiled()
 def extreme(
-    edges: tuple[Array, Array, Array], near: Surroundings, state: int, far: Array, kept: Array, count: Array, price: float,
-    factor: float, upper: bool, free: int,
+    edges: tuple[Array, Array, Array], near: Surroundings, state: int, far: Array, kept: Array, count: Array,
+    price: float, factor: float, upper: bool, free: int,
 ) -> float:  # fmt: skip
     """The largest, or the least, that the completions of `state` weigh, for own symbols that a run from it can take."""
     first, _, target = edges

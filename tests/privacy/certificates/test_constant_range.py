@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 import contract
 import dpwords as dw
 from dpwords.core.limits import Limits
-from dpwords.privacy.certificates import constant_range
 from dpwords.privacy.certificates.constant_range import ranges_of_constants
 from dpwords.privacy.certificates.rounding import price
 from dpwords.spaces import exhaustive

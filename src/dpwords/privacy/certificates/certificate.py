@@ -68,8 +68,8 @@ def largest_rate(
     """The largest c found with c + excess(c) ≤ ε, and c + excess(c); ε/2 if there is none, which is always allowed.
 
     Any c that passes is certified, however it was found: `start`, if it does, else less. The excess falls about like
-    e^(−c), hence the first steps; if they miss, or lead away, some `tries` between ε and ε/2. Then a line
-    between what holds and what failed is followed. Rates are rounded to `bits`, see `on_grid`.
+    e^(−c), hence the first steps; if they miss, or lead away, some `tries` between ε and ε/2, as long as the excess is
+    less than c. Then a line between what holds and what failed is followed. Rates are rounded to `bits`, see `on_grid`.
     """
     fails, before, c = (math.inf, 0.0), (math.inf, 0.0), start
     steps = [epsilon * (1 - fraction / (2 * tries)) for fraction in range(1, tries)]
@@ -86,7 +86,7 @@ def largest_rate(
             (c, over),
             0.0 if leads_away else on_grid(c - over / max(slope, 0.1) - precision * epsilon / 2, epsilon, bits),
         )
-        if c <= epsilon / 2 and steps:
+        if c <= epsilon / 2 and steps and more < before[0]:
             before, c = (math.inf, 0.0), steps.pop(0)
     else:
         return epsilon / 2, epsilon

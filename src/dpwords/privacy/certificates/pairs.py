@@ -20,10 +20,12 @@ from dpwords.privacy.certificates.tuning import (
     FEW_SWEEPS,
     FIRST_BOXES,
     FIRST_GAIN,
+    FIRST_SHARE,
     MANY_BOXES,
     MOST_BOXES,
     PROOFS,
     RATE_PRECISION,
+    ROUGH_PRECISION,
     SECONDS_A_STEP,
     SWEEPS,
     WORST_PAIRS,
@@ -71,25 +73,25 @@ class PairProofs:
         """The largest rate c above `least` that was proven to have ln Z(x′) − ln Z(x) ≤ (ε − c)·d; 0.0 if none was.
 
         Where not even a little more than `least` is proven, no more is tried. Pairs of words that were above a limit
-        show which other rates are too large.
+        show which other rates are too large; without any, rates between what holds and what failed are tried.
         """
-        precision = RATE_PRECISION * epsilon
         holds, fails, c = 0.0, epsilon, on_grid(least + FIRST_GAIN * epsilon, epsilon)
-        seen = self._no_pairs
+        seen, refuted = self._no_pairs, True
         for _ in range(PROOFS):
-            verdict = self.verdict(c, epsilon - c, tick)
+            verdict = self.verdict(c, epsilon - c, tick, FIRST_SHARE if holds == 0.0 else 1.0)
             if verdict.proven:
                 holds = c
             elif holds == 0.0:
                 break
             else:
-                fails, worst = c, np.argsort(-self.losses(price(c), verdict.pairs), kind="stable")[:WORST_PAIRS]
+                worst = np.argsort(-self.losses(price(c), verdict.pairs), kind="stable")[:WORST_PAIRS]
                 seen = np.concatenate([verdict.pairs[worst], seen])
-            refuted = self._refuted(seen, epsilon, holds, fails)
-            c = on_grid(refuted - precision / 2 if refuted < fails or verdict.proven else (holds + fails) / 2, epsilon)
-            fails = refuted
+                fails = self._refuted(seen, epsilon, holds, c)
+                refuted = fails < c
+            precision = (RATE_PRECISION if refuted else ROUGH_PRECISION) * epsilon
             if fails - holds < precision:
                 break
+            c = on_grid(fails - precision / 2 if refuted else (holds + fails) / 2, epsilon)
         return holds
 
     def _refuted(self, seen: Integers, epsilon: float, holds: float, fails: float) -> float:
@@ -104,13 +106,16 @@ class PairProofs:
         """Whether a rate that was found is proven again."""
         return self.verdict(c, epsilon - c, tick).proven
 
-    def verdict(self, c: float, delta: float, tick: Tick = lambda: None) -> Verdict:
-        """Whether ln Z(x′) − ln Z(x) ≤ delta · d for all pairs of words, d being their distance."""
+    def verdict(self, c: float, delta: float, tick: Tick = lambda: None, share: float = 1.0) -> Verdict:
+        """Whether ln Z(x′) − ln Z(x) ≤ delta · d for all pairs of words, d being their distance.
+
+        A share of the work that a proof may have can be set.
+        """
         if not margin(self.length) < delta or c > ALL_OF_IT:
             return Verdict(False, self._no_pairs)
-        return self.sweeps(price(c), math.nextafter(exp(margin(self.length) - delta), 1.0), tick)
+        return self.sweeps(price(c), math.nextafter(exp(margin(self.length) - delta), 1.0), tick, share)
 
-    def sweeps(self, z: float, fall: float, tick: Tick = lambda: None) -> Verdict:
+    def sweeps(self, z: float, fall: float, tick: Tick = lambda: None, share: float = 1.0) -> Verdict:
         """Whether fall^d · Z(x′) ≤ Z(x) for all pairs of words, where each symbol that differs costs z.
 
         Sweeps from the end and from the start take turns. Each one discards what cannot exceed the limit with anything
@@ -119,7 +124,7 @@ class PairProofs:
         """
         check_memory(TABLES * len(self._ways[0].ending) ** 2 * (self.length + 1))
         loops, ways, pairs, kept, most = kernel("pairs"), self._ways, self._no_pairs, self._nothing, self.first_boxes
-        work, boxes = self._work, self.limits.certificate_memory // (96 * len(ways[0].ending) + 192)
+        work, boxes = int(self._work * share), self.limits.certificate_memory // (96 * len(ways[0].ending) + 192)
         means, sizes = [loops.means_of(way, z) for way in ways], list[int]()
         for turn in range(SWEEPS if self._weights_are_usual else 0):
             way, other = turn % 2, kept
