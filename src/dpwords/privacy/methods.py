@@ -34,6 +34,7 @@ class Method(_Text):
         "blocks, levelled"  # blocks of positions that differ, one at a time, with weights of `spaces/reweighting.py`
     )
     PAIRS = "pairs"  # all pairs of words at once, in boxes that sweeps from both ends make finer
+    FITTED = "pairs, fitted"  # the same, with public weights that lower what the worst pairs lose
     RANGE = "range"  # the largest and the least normalising constant
     TEXTBOOK = "textbook"  # at least half of ε is always allowed
     EVERY_WORD = "every word"  # the normalising constant is the same for all words

@@ -43,7 +43,7 @@ class Certificate:
     step: int = 1
     first: int = 0
     longest: int | None = None
-    detail: tuple[int, ...] = ()  # how much of a run the proof looked at: nodes before and after a position, radius
+    detail: tuple[int, ...] = ()  # of blocks: nodes before and after a position, and radius; of fitted pairs: weights
 
     @property
     def least_length(self) -> int:

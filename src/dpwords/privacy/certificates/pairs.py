@@ -21,6 +21,7 @@ from dpwords.privacy.certificates.tuning import (
     FIRST_BOXES,
     FIRST_GAIN,
     FIRST_SHARE,
+    FITTING_TIME,
     MANY_BOXES,
     MOST_BOXES,
     PROOFS,
@@ -41,6 +42,14 @@ class Verdict(NamedTuple):
 
     proven: bool
     pairs: Integers  # words of which some may be above the limit: two rows of edges for each pair
+    work: int = 0  # steps that it took
+
+
+class Rate(NamedTuple):
+    """The largest rate that was proven, 0.0 if none was, and whether a pair of words shows that more is too much."""
+
+    c: float
+    largest: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,16 +76,16 @@ class PairProofs:
     @property
     def _work(self) -> int:
         """How many steps a proof may have: not seconds, so that all machines prove the same."""
-        return int(self.limits.certificate_time / (PROOFS * SECONDS_A_STEP))
+        return int((1 - FITTING_TIME) * self.limits.certificate_time / (PROOFS * SECONDS_A_STEP))
 
-    def rate(self, epsilon: float, least: float, tick: Tick = lambda: None) -> float:
-        """The largest rate c above `least` that was proven to have ln Z(x′) − ln Z(x) ≤ (ε − c)·d; 0.0 if none was.
+    def rate(self, epsilon: float, least: float, tick: Tick = lambda: None) -> Rate:
+        """The largest rate c above `least` that was proven to have ln Z(x′) − ln Z(x) ≤ (ε − c)·d.
 
         Where not even a little more than `least` is proven, no more is tried. Pairs of words that were above a limit
         show which other rates are too large; without any, rates between what holds and what failed are tried.
         """
         holds, fails, c = 0.0, epsilon, on_grid(least + FIRST_GAIN * epsilon, epsilon)
-        seen, refuted = self._no_pairs, True
+        seen, refuted = self.no_pairs, True
         for _ in range(PROOFS):
             verdict = self.verdict(c, epsilon - c, tick, FIRST_SHARE if holds == 0.0 else 1.0)
             if verdict.proven:
@@ -92,7 +101,7 @@ class PairProofs:
             if fails - holds < precision:
                 break
             c = on_grid(fails - precision / 2 if refuted else (holds + fails) / 2, epsilon)
-        return holds
+        return Rate(holds, holds > 0.0 and refuted)
 
     def _refuted(self, seen: Integers, epsilon: float, holds: float, fails: float) -> float:
         """About the least rate above `holds` at which one of the pairs seen is above the limit, or `fails`."""
@@ -112,7 +121,7 @@ class PairProofs:
         A share of the work that a proof may have can be set.
         """
         if not margin(self.length) < delta or c > ALL_OF_IT:
-            return Verdict(False, self._no_pairs)
+            return Verdict(False, self.no_pairs)
         return self.sweeps(price(c), math.nextafter(exp(margin(self.length) - delta), 1.0), tick, share)
 
     def sweeps(self, z: float, fall: float, tick: Tick = lambda: None, share: float = 1.0) -> Verdict:
@@ -122,9 +131,10 @@ class PairProofs:
         that the one before has kept, and has more boxes. They end when nothing is left, when a pair of words is found
         that is above the limit, or when the work that is allowed is done.
         """
-        check_memory(TABLES * len(self._ways[0].ending) ** 2 * (self.length + 1))
-        loops, ways, pairs, kept, most = kernel("pairs"), self._ways, self._no_pairs, self._nothing, self.first_boxes
-        work, boxes = int(self._work * share), self.limits.certificate_memory // (96 * len(ways[0].ending) + 192)
+        check_memory(TABLES * len(self.layers.ending) ** 2 * (self.length + 1))
+        loops, ways, pairs, kept, most = kernel("pairs"), self._ways, self.no_pairs, self._nothing, self.first_boxes
+        allowed = work = int(self._work * share)
+        boxes = self.limits.certificate_memory // (96 * len(ways[0].ending) + 192)
         means, sizes = [loops.means_of(way, z) for way in ways], list[int]()
         for turn in range(SWEEPS if self._weights_are_usual else 0):
             way, other = turn % 2, kept
@@ -136,7 +146,7 @@ class PairProofs:
                 break
             if turn > 0:
                 if not len(found.ratio):
-                    return Verdict(True, pairs)
+                    return Verdict(True, pairs, allowed - work)
                 pairs = np.concatenate([pairs, self._traced(found.place, kept, other, way)])
                 if self.losses(z, pairs).max() > -log(fall):
                     break
@@ -145,17 +155,17 @@ class PairProofs:
                 break
             if len(kept.lo) < self.many_boxes:
                 most = min(2 * most, MOST_BOXES)
-        return Verdict(False, pairs)
+        return Verdict(False, pairs, allowed - work)
 
     def losses(self, z: float, pairs: Integers) -> Floats:
         """(ln Z(x′) − ln Z(x)) / d for pairs of words, up to rounding."""
-        logs = kernel("pairs").log_constants(self._ways[0], z, pairs.reshape(-1, self.length)).reshape(-1, 2)
+        logs = kernel("pairs").log_constants(self.layers, z, pairs.reshape(-1, self.length)).reshape(-1, 2)
         codes = self.codes(pairs)
         return np.asarray((logs[:, 1] - logs[:, 0]) / (codes[:, 0] != codes[:, 1]).sum(axis=1))
 
     def codes(self, words: Integers) -> Integers:
         """The symbols of words that are rows of edges."""
-        return np.asarray(self._ways[0].symbol[np.arange(self.length), words])
+        return np.asarray(self.layers.symbol[np.arange(self.length), words])
 
     def _traced(self, places: Integers, kept: Any, other: Any, way: int) -> Integers:
         """Words that stand for the pairs that a sweep has found."""
@@ -173,6 +183,11 @@ class PairProofs:
     def _forward(self, way: int, layer: int, edges: Any) -> Any:
         """The numbers that edges of a layer have in the layers from start to end."""
         return self._parts[2][self.length - 1 - layer][edges] if way else edges
+
+    @property
+    def layers(self) -> Any:
+        """The edges of all words, from start to end."""
+        return self._parts[0]
 
     @property
     def _ways(self) -> tuple[Any, Any]:
@@ -201,7 +216,7 @@ class PairProofs:
     @cached_property
     def _weights_are_usual(self) -> bool:
         """Whether no weight is so small or large that products of a few could leave the range of floats."""
-        forward = self._ways[0]
+        forward = self.layers
         weights = np.concatenate([forward.weight[forward.weight != 0.0], forward.ending[forward.ending != 0.0]])
         return bool(weights.min() > LIGHTEST and weights.max() < 1 / LIGHTEST)
 
@@ -209,17 +224,17 @@ class PairProofs:
     def _allowed(self) -> tuple[Any, Any]:
         """For two states of each layer, in both directions, whether words run through them."""
         loops, n = kernel("pairs"), self.length
-        least = loops.least_apart(self._ways[0]) + loops.least_apart(self._ways[1])[::-1]
+        least = loops.least_apart(self.layers) + loops.least_apart(self._ways[1])[::-1]
         return least <= n, (least <= n)[::-1].copy()
 
     @property
-    def _no_pairs(self) -> Integers:
+    def no_pairs(self) -> Integers:
         return np.zeros((0, 2, self.length), dtype=np.int64)
 
     @cached_property
     def _nothing(self) -> Any:
         """What no sweep has kept."""
-        layers, width = self.length + 1, len(self._ways[0].ending)
+        layers, width = self.length + 1, len(self.layers.ending)
         links, single, pair = (np.zeros(shape, np.int64) for shape in ((0, 3), (layers, width, 2), (1, 1, 1, 2)))
         return kernel("pairs").Kept(np.zeros((0, width)), np.zeros((0, width)), links, single, pair)
 

@@ -7,6 +7,7 @@ Several methods bound how much the normalising constant Z can change from word t
 - *blocks, levelled*, words of states with the weights of `reweighting`, which are public: positions that differ form
   blocks, which can be changed one at a time;
 - *pairs*, any words: sweeps from both ends discard all pairs of words that are proven to be within the limit;
+- *pairs, fitted*: the same with public weights of edges, which lower what the worst pairs lose;
 - *range*, any words: the largest and the least value of Z;
 - *textbook*: ln Z(x′)/Z(x) ≤ c·d always holds, so c = ε/2 is always allowed.
 
@@ -31,6 +32,7 @@ from dpwords.errors import InvalidValue, TooLarge
 from dpwords.privacy.certificates.certificate import Certificate, Certified, Excess, FractionDone
 from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.certificates.constant_range import ranges_of_constants, seconds_of_ranges
+from dpwords.privacy.certificates.pair_weights import fit, weighted_pairs
 from dpwords.privacy.certificates.pairs import PairProofs
 from dpwords.privacy.certificates.reweighted_blocks import LONGEST, SHORTEST
 from dpwords.privacy.certificates.reweighted_search import ReweightedSearch, progress_of
@@ -136,8 +138,12 @@ class SystemCertifier(Certifier):
         best = max(each.c for each in found)
         pairs = self._pairs(reach) if best < (ENOUGH if search is None else HALF) * epsilon else None
         if pairs is not None:
-            c = pairs.rate(epsilon, best, progress_of(progress, USUAL_SWEEPS))
+            tick = progress_of(progress, USUAL_SWEEPS)
+            c, largest = pairs.rate(epsilon, best, tick)
             found.append(Certificate(c, epsilon, Method.PAIRS, epsilon, reach, self._space.identity))
+            fitted = fit(pairs, epsilon, c, tick) if largest and c < ENOUGH * epsilon else None
+            if fitted is not None:
+                found.append(replace(found[-1], c=fitted.c, method=Method.FITTED, detail=fitted.weights))
         if listed is None:
             return max(found, key=lambda each: each.c)
         return min(found, key=lambda each: (listed.mean_distance(each.c, each.method is Method.BALANCED), -each.c))
@@ -214,9 +220,12 @@ class SystemCertifier(Certifier):
             return math.inf
         if found.method is Method.REWEIGHTED:
             return found.c + self._reweighted_excess(found, progress)
-        if found.method is Method.PAIRS:
+        if found.method in (Method.PAIRS, Method.FITTED):
             self._refuse(found.length)
             pairs = self._pairs(found.length) if found.longest is None else None
+            if pairs is not None and found.method is Method.FITTED:
+                graph = weighted_pairs(self._graph, found.length, found.detail)
+                pairs = None if graph is None else replace(pairs, graph=graph)
             tick = progress_of(progress, USUAL_SWEEPS)
             return found.epsilon if pairs is not None and pairs.hold(found.c, found.epsilon, tick) else math.inf
         if found.longest is None:
@@ -246,6 +255,8 @@ class SystemCertifier(Certifier):
             base = listed.weighted(certificate.c, certificate.epsilon)
         elif certificate.method is Method.REWEIGHTED and self._reweighting is not None:
             base = _weighted(self._reweighting, rate)
+        elif certificate.method is Method.FITTED:
+            base = weighted_pairs(self._graph, reach, certificate.detail)
         return Certified(certificate, self._weights(rate, reach, base))
 
     def _weights(self, rate: Fraction, reach: int, base: Graph | WeightedWords | None) -> Weights:

@@ -97,3 +97,12 @@ ROUGH_PRECISION = 0.02  # of ε, where only the limit of time ends proofs
 USUAL_SWEEPS = 40  # of a search; only the bar that shows its progress needs it
 HALF = 0.501  # of ε: words of states are looked at only if blocks, levelled, prove no more than the textbook rate
 WORST_PAIRS = 100  # of each proof that failed, which show what other rates are too large
+
+# Weights that are fitted to pairs of words (`pair_weights.py`), tried on streets (24 moves)
+FITTING_TIME = 0.15  # of the limit of time, for all proofs and fits of a search; with 0.8, rates were the same
+FITTED_PRECISION = 0.02  # of ε
+DESCENT_ROUNDS = 40  # of one fit, after which a rate is given up
+DESCENT = 0.005  # by which a weight changes in a round, about
+NEAR_LIMIT = 0.25  # of the limit: pairs so near to the worst one count, too
+AIM = 0.9  # of the limit: a fit goes on until all pairs are so far below it
+MOST_PAIRS = 2000  # that fits remember
