@@ -23,8 +23,10 @@ from dpwords.privacy.certificates.tuning import (
     AIM,
     DESCENT,
     DESCENT_ROUNDS,
-    FITTED_PRECISION,
+    FIRST_RISE,
     FITTING_TIME,
+    LEAST_RISE,
+    MOST_FITS,
     MOST_PAIRS,
     NEAR_LIMIT,
     SECONDS_A_STEP,
@@ -64,30 +66,32 @@ def weighted_pairs(graph: Graph, length: int, weights: Sequence[int]) -> Graph |
 def fit(pairs: PairProofs, epsilon: float, least: float, tick: Tick = lambda: None) -> Fitted | None:
     """The largest rate above `least` that was proven with weights; None if none was.
 
-    The first rate to be tried is halfway between `least` and ε, and every other one halfway between what was proven and
-    what was given up. A rate is given up when even the pairs of words that were seen cannot be brought below the limit,
-    or when a proof fails without a pair above it. The work of all is limited, in steps and not in seconds, so that all
-    machines find the same.
+    Rates are tried in steps, which are halved when one is given up: when even the pairs of words that were seen cannot
+    be brought below the limit, when a proof fails without a pair above it, or after some fits. The work of all is
+    limited, in steps and not in seconds, so that all machines find the same.
     """
     seen, found, weights = pairs.no_pairs, None, np.full(int(pairs.layers.begin.max(axis=1).sum()), _ONE)
-    holds, fails, work = least, epsilon, int(FITTING_TIME * pairs.limits.certificate_time / SECONDS_A_STEP)
-    while work > 0 and fails - holds > FITTED_PRECISION * epsilon:
-        c = on_grid((holds + fails) / 2, epsilon)
+    holds, step, fits = least, FIRST_RISE * epsilon, 0
+    work = int(FITTING_TIME * pairs.limits.certificate_time / SECONDS_A_STEP)
+    while work > 0 and step > LEAST_RISE * epsilon:
+        c = on_grid(min(holds + step, epsilon), epsilon)
         graph = weighted_pairs(pairs.graph, pairs.length, weights.tolist())
         assert graph is not None
         proofs = replace(pairs, graph=graph)
         verdict = proofs.verdict(c, epsilon - c, tick)
-        work -= verdict.work
+        work, given_up = work - verdict.work, False
         if verdict.proven:
-            holds, found = c, Fitted(c, tuple(weights.tolist()))
+            holds, fits, found = c, 0, Fitted(c, tuple(weights.tolist()))
         elif not len(verdict.pairs) or proofs.losses(price(c), verdict.pairs).max() <= epsilon - c:
-            fails = c
+            given_up = True
         else:
             seen = np.unique(np.concatenate([seen, verdict.pairs]), axis=0)
             weights, losses, steps = _lowered(proofs, c, epsilon - c, seen)
-            work -= steps
-            fails = c if losses.max() > epsilon - c else fails
+            work, fits = work - steps, fits + 1
             seen = seen[np.argsort(-losses, kind="stable")[:MOST_PAIRS]]
+            given_up = fits == MOST_FITS or bool(losses.max() > epsilon - c)
+        if given_up:
+            step, fits = step / 2, 0
     return found
 
 
