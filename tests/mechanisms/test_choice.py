@@ -20,6 +20,7 @@ from dpwords.spaces import exhaustive
 from zoo import SYSTEMS
 
 STATES = dw.GridWorld(4, 4).by_states()
+LARGE, LONG = dw.GridWorld(9, 9), "EESSESWNEWEESSEE"  # long words of which too many pairs would have to be compared
 WORLD = dw.GridWorld(4, 4)  # has at most 10,000 words of up to 8 moves, whose certificates are exact
 
 
@@ -55,12 +56,12 @@ def test_the_choice_equals_that_of_enumeration(name: str, epsilon: float, k: int
 
 
 def test_online_wins_at_small_epsilon_and_the_exponential_mechanism_at_large() -> None:
-    assert isinstance(dw.best(WORLD, 1, length=12), dw.Online)
-    assert isinstance(dw.best(WORLD, 4, length=6), dw.Exponential)
-    for epsilon, winner in ((1.0, "online"), (4.0, "tight")):
-        found = accuracy.compare(WORLD, epsilon, length=12)
+    assert isinstance(dw.best(LARGE, 1, length=14), dw.Online)
+    assert isinstance(dw.best(LARGE, 6, length=14), dw.Exponential)
+    for epsilon, winner in ((1.0, "online"), (6.0, "tight")):
+        found = accuracy.compare(LARGE, epsilon, length=14)
         assert found.winner == winner
-        assert str(found).startswith(f"expected distance at ε = {epsilon:g} for words of length 12: {winner} ")
+        assert str(found).startswith(f"expected distance at ε = {epsilon:g} for words of length 14: {winner} ")
 
 
 def test_nothing_is_compared_where_there_is_no_choice() -> None:
@@ -88,20 +89,20 @@ def test_what_is_released_stays_in_the_language_under_levenshtein_distance() -> 
 
 def test_each_length_has_its_own_mechanism() -> None:
     """The choice for a length does not depend on the words of other lengths, nor on what was asked before."""
-    every = dw.best(WORLD, 2.3, length=None)
+    every = dw.best(LARGE, 2.3, length=None)
     assert isinstance(every, ByLength)
-    assert {length: every.chosen(length) for length in (10, 3, 6)} == {10: "online", 3: "tight", 6: "tight"}
-    for length in (3, 10):
-        assert type(dw.best(WORLD, 2.3, length=length)) is type(every.at(length))
+    assert {length: every.chosen(length) for length in (16, 3, 6)} == {16: "online", 3: "tight", 6: "tight"}
+    for length in (3, 16):
+        assert type(dw.best(LARGE, 2.3, length=length)) is type(every.at(length))
         assert every.expected_distance(length=length) == min(every.compared(length).values())
     again = pickle.loads(pickle.dumps(every))
     assert again.chosen(3) == "tight"
-    words = ["EES", "EESSESWNEW", "ESE"]
-    assert [len(word) for word in every.release_all(words)] == [3, 10, 3]
+    words = ["EES", LONG, "ESE"]
+    assert [len(word) for word in every.release_all(words)] == [3, 16, 3]
     with pytest.raises(dw.NotInLanguage, match="word 2: "):
         every.release_all(["EESS", "NESS"])
     assert isinstance(every.seeded(1).guarantee, dw.NotPrivate)
-    for word, alone in (("EESSESWNEW", dw.Online(WORLD, 2.3)), ("EES", dw.Exponential(WORLD, 2.3))):
+    for word, alone in ((LONG, dw.Online(LARGE, 2.3)), ("EES", dw.Exponential(LARGE, 2.3))):
         assert [every.seeded(s).release(word) for s in range(9)] == [alone.seeded(s).release(word) for s in range(9)]
 
 

@@ -221,19 +221,19 @@ def test_on_large_languages_probabilities_are_refused() -> None:
 
 @pytest.mark.parametrize(
     ("rules", "most"),
-    [([(2, 4)], {2: 2.95, 3: 0.98, 4: 0.36}), ([(2, 4), (5, 1)], {2: 1.8, 3: 0.57, 4: 0.18})],
+    [([(2, 4)], {3: 0.93, 4: 0.33}), ([(2, 4), (5, 1)], {3: 0.54, 4: 0.19})],
 )
 def test_rules_that_remember_on_a_grid(rules: list[Any], most: dict[float, float]) -> None:
-    """Words of states on a 6 × 6 grid, 14 steps: the mechanisms on the language itself are at 6.3, 3.8 and 1.8."""
+    """Words of states on a 6 × 6 grid, 14 steps. The figures of another program, with their simulation errors."""
     language: Any = dw.GridWorld(6, 6).by_states()
     for cell in rules:
         language = language & dw.rules.contains(cell)
-    for epsilon in (3.0, 4.0):
+    for epsilon, figure in most.items():
         best = best_by_length(language, epsilon)
         assert isinstance(best, ByLength)
         assert best.chosen(14) == "projected"
-        assert best.expected_distance(length=14) <= most[epsilon]
-        assert best.expected_distance(length=14) < 0.8 * min(best.compared(14)[name] for name in ("tight", "online"))
+        assert best.expected_distance(length=14) <= figure
+        assert best.expected_distance(length=14) < min(best.compared(14)[name] for name in ("tight", "online"))
 
 
 def test_the_best_is_never_worse_than_what_it_offers() -> None:

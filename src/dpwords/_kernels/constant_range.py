@@ -18,7 +18,7 @@ Array = Any
 _FREE = 1e-12  # of the value of a vector: merging two costs nothing if it costs less
 
 
-class Surroundings(NamedTuple):
+class NearStates(NamedTuple):
     """The states whose entries are stored, for each own state, and about how much mass is at each of them."""
 
     nf: Array
@@ -180,7 +180,7 @@ def _merge(cand: Array, count: int, weight: Array, width: int, most: int, upper:
 @compiled(nogil=True)
 def layer(
     edges: tuple[Array, Array, Array],
-    near: Surroundings,
+    near: NearStates,
     own: Array,  # states that own runs can be in here
     far: Array,
     kept: Array,
@@ -238,7 +238,7 @@ def layer(
 
 @compiled()
 def extreme(
-    edges: tuple[Array, Array, Array], near: Surroundings, state: int, far: Array, kept: Array, count: Array,
+    edges: tuple[Array, Array, Array], near: NearStates, state: int, far: Array, kept: Array, count: Array,
     price: float, factor: float, upper: bool, free: int,
 ) -> float:  # fmt: skip
     """The largest, or the least, that the completions of `state` weigh, for own symbols that a run from it can take."""

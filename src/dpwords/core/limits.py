@@ -72,7 +72,7 @@ class Limits:
     averaged_distances: int = 2**24  # distances to the words of a list
     averaged_counts: int = 8  # words, if each needs counts by Levenshtein distance
     averaged_ties: int = 2**16  # drawn words · words that they are projected to; beyond it averages are simulated
-    most_simulated: int = 1000  # releases of public words
+    most_simulated: int = 10_000  # releases of public words
     fewest_simulated: int = 100
     simulated_steps: int = 2**26  # edges visited in all of them; about a second
     pair_steps: int = 2**23  # pairs of edges in the search for the nearest two words; about a second

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
@@ -29,7 +29,7 @@ class ByLength(Private):
     length. Cost: for each length that is used, once, the public expected distance of every candidate.
 
     >>> import dpwords as dw
-    >>> dw.best(dw.GridWorld(4, 4), epsilon=2, length=None).chosen(12)
+    >>> dw.best(dw.GridWorld(9, 9), epsilon=2, length=None).chosen(16)
     'online'
     """
 
@@ -49,6 +49,7 @@ class ByLength(Private):
         self.epsilon, self.candidates = proven[0].epsilon, MappingProxyType(dict(candidates))
         self._slack = max(each.slack for each in proven)
         self._known: dict[int, dict[str, float]] = {}  # expected distances, by length
+        self._figures: dict[tuple[str, int], float] = {}  # the same, as they are computed
 
     def __repr__(self) -> str:
         return f"ByLength({', '.join(self.candidates)}; {self.language!r}, epsilon={self.epsilon:g}, k={self.k})"
@@ -66,10 +67,11 @@ class ByLength(Private):
     def compared(self, length: int) -> dict[str, float]:
         """The public expected distance of each candidate at this length; NaN where the computation is too large.
 
-        Where it is simulated, two standard errors are added, so that nothing is chosen by chance.
+        Where it is simulated, two standard errors are added, so that nothing is chosen by chance. A projection that
+        could not be the best one at any rate is left out.
         """
         if not self._choice_is_known(length):
-            found = {name: self._distance(each, length) for name, each in self.candidates.items()}
+            found = {name: self._distance(name, length) for name, _ in self._in_turn(length)}
             if all(map(_is_number, found.values())):  # later runs then need not load the compiler
                 store(self._question(length), found)
             self._known[length] = found
@@ -88,18 +90,28 @@ class ByLength(Private):
         """Those of the first candidate that has any."""
         return next((each.certificates for each in self.candidates.values() if each.certificates is not None), None)
 
-    def _needed(self, length: int) -> list[Private]:
-        """The candidates, or the chosen one alone if the choice is in the cache."""
-        return [self.at(length)] if self._choice_is_known(length) else list(self.candidates.values())
+    def _in_turn(self, length: int) -> Iterator[tuple[str, Private]]:
+        """The candidates that are compared, projections last, without those that others beat even at their best."""
+        figures: list[float] = []
+        for name, each in sorted(self.candidates.items(), key=lambda item: item[1].projected_onto is not None):
+            if each._at_best(length) < min(figures, default=math.inf):
+                yield name, each
+                figures += [found for found in [self._distance(name, length)] if not math.isnan(found)]
 
     def seconds_to_prepare(self, length: int) -> tuple[float, float]:
-        least, most = zip(*(each.seconds_to_prepare(length) for each in self._needed(length)), strict=True)
+        """Of all candidates, or of the chosen one alone if the choice is in the cache."""
+        needed = [self.at(length)] if self._choice_is_known(length) else self.candidates.values()
+        least, most = zip(*(each.seconds_to_prepare(length) for each in needed), strict=True)
         return sum(least), sum(most)
 
     def prepare(self, length: int, progress: StepDone | None = None, *, in_full: bool = False) -> None:
         """Make what the candidates need, or the chosen one alone if the choice is in the cache."""
         known = self._choice_is_known(length)
-        for each in self.candidates.values() if in_full else self._needed(length):
+        if in_full or known:
+            needed: Iterable[Private] = self.candidates.values() if in_full else [self.at(length)]
+        else:
+            needed = (each for _, each in self._in_turn(length))
+        for each in needed:
             each.prepare(length, progress, in_full=in_full)
         if progress is not None and not known:
             progress(f"choosing a mechanism for words of length {length}", None)
@@ -155,7 +167,7 @@ class ByLength(Private):
         """
         if length not in self._known:
             found = cached(self._question(length))
-            complete = found is not None and found.ours and set(found.answer) == set(self.candidates)
+            complete = found is not None and found.ours and {*found.answer} <= {*self.candidates} and found.answer
             if found is not None and complete and all(map(_is_number, found.answer.values())):
                 self._known[length] = found.answer
         return length in self._known
@@ -164,13 +176,16 @@ class ByLength(Private):
         limits = replace(self.limits, threads=0)
         return repr(("expected distances", self._space.identity, self.epsilon, self.k, limits, length))
 
-    def _distance(self, candidate: Private, length: int) -> float:
-        try:
-            return candidate.expected_distance(length=length) + 2 * (candidate.standard_error(length) or 0.0)
-        except TooLarge as error:
-            if str(error) == NO_MEMORY:  # another machine may have enough, and the choice is the same on all of them
-                raise
-            return math.nan
+    def _distance(self, name: str, length: int) -> float:
+        if (name, length) not in self._figures:
+            candidate, found = self.candidates[name], math.nan
+            try:
+                found = candidate.expected_distance(length=length) + 2 * (candidate.standard_error(length) or 0.0)
+            except TooLarge as error:
+                if str(error) == NO_MEMORY:  # another machine may have enough, and the choice is the same on all
+                    raise
+            self._figures[name, length] = found
+        return self._figures[name, length]
 
 
 def _is_number(value: object) -> bool:

@@ -167,6 +167,10 @@ class Mechanism(Value, ABC):
         """The standard error of `expected_distance(length=…)` where that is simulated; None where it is computed."""
         return None
 
+    def _at_best(self, length: int) -> float:
+        """About the least expected distance that it can turn out to have, if that is known sooner than the distance."""
+        return 0.0
+
     def _distances(self, rows: Rows, width: int | None) -> Distances:
         """The distances of the outputs of some words of one length from these words."""
         return distances_of((self._law(codes) for codes in rows), width)

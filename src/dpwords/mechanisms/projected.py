@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 
+from dpwords.core.checks import LARGEST_EPSILON
 from dpwords.core.randomness import SeededSource, Stream
 from dpwords.core.scaled import Integers
 from dpwords.core.symbols import Alphabet, Codes, Distance, Ragged, Rows, Word, levenshtein
@@ -17,11 +18,14 @@ from dpwords.errors import InvalidValue, NotInLanguage, TooLarge
 from dpwords.languages.language import Language, checked_language
 from dpwords.languages.rules import relaxed
 from dpwords.languages.spelling import spelled_alike
+from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.mechanism import OutputKind, OutputWords
 from dpwords.mechanisms.private import Drawing, Private, StepDone
 from dpwords.mechanisms.summary import Averages, InForce
 from dpwords.privacy.certificates.certifier import Certifier
 from dpwords.privacy.guarantees import Guarantee, PureDP
+from dpwords.privacy.methods import CalibrationMethod
+from dpwords.privacy.utilities import Linear
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.projection import ProjectedLaw, Ties, every_word, projection_onto
 from dpwords.spaces.space import Law, LeastDistance, Space, Weights
@@ -127,6 +131,21 @@ class Projected(Private):
     def standard_error(self, length: int) -> float | None:
         positions = self._public_length(length)
         return None if self._is_exact(positions) else self._simulated(positions).error
+
+    def _at_best(self, length: int) -> float:
+        """What would be if all of ε went into the rate: a projection of e^(−ε·d), less two standard errors.
+
+        No more than ε can be certified, and other public weights change averages little.
+        """
+        if self.distance == "levenshtein" or self.epsilon > LARGEST_EPSILON / 2:
+            return 0.0
+        whole = Exponential(
+            self.mechanism.language, 2 * self.epsilon, self.k, Linear(), CalibrationMethod.TEXTBOOK, limits=self.limits
+        ).onto(self._onto, words=self._words)
+        try:
+            return whole.expected_distance(length=length) - 2 * (whole.standard_error(length) or 0.0)
+        except TooLarge:
+            return 0.0
 
     @cached_property
     def _outputs(self) -> _WordsOnto:

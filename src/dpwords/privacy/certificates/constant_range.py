@@ -96,7 +96,7 @@ class _Envelopes:
             self._edges, begin, before, graph.symbol[order], self._z, entries, SURROUNDING_ROUNDS
         )
         stored = np.arange(entries) < size[:, None]
-        return self._loops.Surroundings(np.concatenate([[0], np.cumsum(size)]), near[stored], mass[stored])
+        return self._loops.NearStates(np.concatenate([[0], np.cumsum(size)]), near[stored], mass[stored])
 
     @property
     def _width(self) -> int:

@@ -45,7 +45,7 @@ class Verdict(NamedTuple):
     work: int = 0  # steps that it took
 
 
-class Rate(NamedTuple):
+class Proven(NamedTuple):
     """The largest rate that was proven, 0.0 if none was, and whether a pair of words shows that more is too much."""
 
     c: float
@@ -78,7 +78,7 @@ class PairProofs:
         """How many steps a proof may have: not seconds, so that all machines prove the same."""
         return int((1 - FITTING_TIME) * self.limits.certificate_time / (PROOFS * SECONDS_A_STEP))
 
-    def rate(self, epsilon: float, least: float, tick: Tick = lambda: None) -> Rate:
+    def rate(self, epsilon: float, least: float, tick: Tick = lambda: None) -> Proven:
         """The largest rate c above `least` that was proven to have ln Z(x′) − ln Z(x) ≤ (ε − c)·d.
 
         Where not even a little more than `least` is proven, no more is tried. Pairs of words that were above a limit
@@ -101,7 +101,7 @@ class PairProofs:
             if fails - holds < precision:
                 break
             c = on_grid(fails - precision / 2 if refuted else (holds + fails) / 2, epsilon)
-        return Rate(holds, holds > 0.0 and refuted)
+        return Proven(holds, holds > 0.0 and refuted)
 
     def _refuted(self, seen: Integers, epsilon: float, holds: float, fails: float) -> float:
         """About the least rate above `holds` at which one of the pairs seen is above the limit, or `fails`."""

@@ -84,14 +84,14 @@ NEARLY_NONE = 1e-7  # lower bounds below this are replaced by 0, since they woul
 
 # Pairs of words (`pairs.py`)
 FIRST_BOXES = 1  # for each two states in the first sweep, which discards nothing; 2 or 4 prove the same, not sooner
-FEW_SWEEPS = 64  # times the first sweep at the least: what a proof takes
+FEW_SWEEPS = 16  # times the first sweep at the least: what a proof takes
 MANY_BOXES = 40_000  # boxes that a sweep has kept, beyond which the next one has no more for each two states
 MOST_BOXES = 1024  # for each two states
 SWEEPS = 24  # of one proof
-PROOFS = 32  # of one search for a rate, at most; the work of all of them is limited. Most have 3 to 12
+PROOFS = 64  # of one search for a rate, at most; the work of all of them is limited. Most have 3 to 12
 SECONDS_A_STEP = 2e-9  # measured on plans of 24 and 30 moves
 FIRST_GAIN = 0.02  # of ε: a search ends at once if a rate that is so much larger is not proven,
-FIRST_SHARE = 0.25  # with this share of the work of a proof; where a search gained anything, a tenth was enough
+FIRST_SHARE = 0.5  # with this share of the work of a proof; where a search gained much, a tenth was enough
 RATE_PRECISION = 2e-3  # of ε, where pairs of words show that more is too much
 ROUGH_PRECISION = 0.02  # of ε, where only the limit of time ends proofs
 USUAL_SWEEPS = 40  # of a search; only the bar that shows its progress needs it
@@ -99,7 +99,7 @@ HALF = 0.501  # of ε: words of states are looked at only if blocks, levelled, p
 WORST_PAIRS = 100  # of each proof that failed, which show what other rates are too large
 
 # Weights that are fitted to pairs of words (`pair_weights.py`), tried on streets (24 moves)
-FITTING_TIME = 0.15  # of the limit of time, for all proofs and fits of a search; with 0.8, rates were the same
+FITTING_TIME = 0.08  # of the limit of time, for all proofs and fits of a search; with 0.8, rates are 1 % larger
 FIRST_RISE = 0.04  # of ε: the first step from rate to rate
 LEAST_RISE = 0.01  # of ε: less is not tried
 MOST_FITS = 20  # for one rate
