@@ -17,25 +17,19 @@ from dpwords import accuracy
 from dpwords.cli import cli
 from dpwords.mechanisms.choice import offers
 
-GRID = (
-    "--system",
-    "grid:4x4",
-    "-e",
-    "2.3",
-)  # tight is best for 3 and 6 moves, online for 10; see mechanisms/test_choice.py
+GRID = ("--system", "grid:4x4", "-e", "0.5")  # tight is best for 2 moves, online for 3 and 5
 
 
 def test_the_best_mechanism_is_the_default_on_systems_and_is_named() -> None:
     for more in ((), ("--mechanism", "best")):
-        done = run("release", "EESSESWNEW", *GRID, *more)
+        done = run("release", "EESSE", *GRID, *more)
         assert done.returncode == 0
-        assert len(done.stdout) == 11
-        assert done.stderr == (
-            "dpwords: best mechanism: online for words of length 10 (expected distance: online 2.34, tight 2.47)\n"
-        )
-    done = run("release", *GRID, stdin="EESSES\nEES\nEESSESWNEW\nESE\n")
-    assert [len(line) for line in done.stdout.split()] == [6, 3, 10, 3]
-    assert done.stderr == "dpwords: best mechanism: tight for words of length 3, 6; online for words of length 10\n"
+        assert len(done.stdout) == 6
+        found = "online for words of length 5 (expected distance: online 2.84, tight 2.85)"
+        assert done.stderr == f"dpwords: best mechanism: {found}\n"
+    done = run("release", *GRID, stdin="EESSE\nES\nESE\nSE\n")
+    assert [len(line) for line in done.stdout.split()] == [5, 2, 3, 2]
+    assert done.stderr == "dpwords: best mechanism: tight for words of length 2; online for words of length 3, 5\n"
 
 
 @pytest.mark.parametrize(
@@ -109,13 +103,13 @@ def cells(row: str) -> list[tuple[float, str, bool]]:
 
 
 def test_accuracy_marks_the_best_and_shows_probabilities() -> None:
-    done = run("accuracy", "--system", "grid:4x4", "--length", "10", "-e", "1,4", "--at-most", "2")
+    done = run("accuracy", "--system", "grid:4x4", "--length", "5", "-e", "0.5,4", "--at-most", "2")
     title, header, small, large, legend, public = done.stdout.splitlines()
-    assert title == "expected distance for words of length 10, k = 1 (and probability of at most 2 changes)"
+    assert title == "expected distance for words of length 5, k = 1 (and probability of at most 2 changes)"
     assert re.split("  +", header)[2:4] == ["tight", "online"]
     assert [mark for _, _, mark in cells(small)] == [False, True, False, False]
     assert [mark for _, _, mark in cells(large)] == [True, False, False, False]
-    law = dw.Online(dw.GridWorld(4, 4), 1.0).distance_distribution(length=10)
+    law = dw.Online(dw.GridWorld(4, 4), 0.5).distance_distribution(length=5)
     assert cells(small)[1][1] == f"{sum(law[:3]):.1%}"
     assert legend == "(* the best of the row; at a given ε it is what --mechanism best takes)"
     assert public.startswith("(averaged over words drawn uniformly")

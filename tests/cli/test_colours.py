@@ -13,7 +13,7 @@ from commands import in_terminal, run
 from dpwords.plots.palette import COLOURS, mechanism_colour
 
 NOWHERE = subprocess.DEVNULL
-ACCURACY = ("accuracy", "--system", "grid:4x4", "--length", "12", "-e", "1,4", "--target-distance", "2")
+ACCURACY = ("accuracy", "--system", "grid:4x4", "--length", "5", "-e", "0.5,4", "--target-distance", "2")
 AUDIT = ("audit", "--alphabet", "ab", "--length", "3", "-e", "1")
 LITERAL = (*AUDIT, "--literal")
 
@@ -63,8 +63,8 @@ def test_a_dark_terminal_gets_the_shade_for_dark_backgrounds() -> None:
 
 def test_the_best_mechanism_of_a_row_has_its_colour_and_a_mark() -> None:
     shown = colourful(*ACCURACY)
-    for epsilon, name in ((1, "online"), (4, "tight")):
-        figures = dw.accuracy.compare(dw.GridWorld(4, 4), epsilon, length=12).figures[name]
+    for epsilon, name in ((0.5, "online"), (4, "tight")):
+        figures = dw.accuracy.compare(dw.GridWorld(4, 4), epsilon, length=5).figures[name]
         cell = painted(f"{figures.distance:.4g} ({figures.within:.1%})*", mechanism_colour(name).light)
         assert cell in re.sub(r"m +", "m", shown)  # without the spaces before it
     said = [re.findall(r"[\d.]+(?: \([\d.]+%\))?\*?", text) for text in (unpainted(shown), run(*ACCURACY).stdout)]

@@ -292,7 +292,7 @@ def test_proportions_of_words_are_no_more_certain_than_in_a_sample() -> None:
 
 def test_a_mechanism_for_each_length() -> None:
     """`best` may use another mechanism for each length: each release is seen through the one that made it."""
-    best = dw.best(dw.GridWorld(4, 4), 2.3, length=None)
+    best = dw.best(dw.GridWorld(9, 9), 2.3, length=None)
     assert best.chosen(10) != best.chosen(2)
     words = ["ES", "SE", "EESSWWNNES", "EEESSSNWES"] * 200
     releases = best.seeded(1).release_all(words)

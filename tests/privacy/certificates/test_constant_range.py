@@ -88,7 +88,7 @@ def test_the_promise_holds_with_the_range(language: Any, length: int, epsilon: f
     """Over all pairs and outputs, exactly."""
     for utility in (dw.Linear(), dw.Staircase()):
         mechanism = dw.Exponential(language, epsilon, k, utility, limits=UNLISTED)
-        assert mechanism.certificate(length).method in ("range", "pairs", "textbook", "blocks, levelled")
+        assert not mechanism.certificate(length).method.startswith("listed")
         contract.check_promise(mechanism, length)
 
 

@@ -98,15 +98,14 @@ def test_exact_audits(name: str, k: int) -> None:
 
 def test_plans_of_24_moves(tmp_path: Path) -> None:
     """With equal weights 0.768 of ε is proven; another program found 0.9 of it with other weights."""
-    limits = Limits(certificate_time=60.0)
-    mechanism = dw.Exponential(streets(), 4.0, k=2, utility=dw.Linear(), limits=limits)
+    mechanism = dw.Exponential(streets(), 4.0, k=2, utility=dw.Linear())
     found = mechanism.certificate(24)
     assert found.method == "pairs, fitted"
     assert found.c / found.epsilon > 0.87
     assert mechanism.expected_distance(length=24) < 3.0
     assert len(mechanism.release("EWEWEEEEEESSSESSSESSEEES")) == 24
     mechanism.certificates.save(tmp_path / "own.json")
-    other = dw.Exponential(streets(), 4.0, k=2, utility=dw.Linear(), limits=limits)
+    other = dw.Exponential(streets(), 4.0, k=2, utility=dw.Linear())
     other.certificates.load(tmp_path / "own.json")
     assert other.certificate(24) == found
     for change in (

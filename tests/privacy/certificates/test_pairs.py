@@ -78,7 +78,7 @@ def test_every_kind_of_language(name: str) -> None:
 @pytest.mark.parametrize(("length", "c", "worst"), [(24, 1.8, 0.794), (24, 2.0, 0.650), (30, 2.5, 0.683)])
 def test_plans_to_a_goal(length: int, c: float, worst: float) -> None:
     """The largest ln Z(x′)/Z(x) at distance 2, found before by another program; nothing is worse farther apart."""
-    pairs = PairProofs(Graph.of(streets()), length)
+    pairs = PairProofs(Graph.of(streets()), length, Limits(certificate_time=1000.0))
     assert pairs.verdict(c, worst / 2 + 5e-4).proven
     if length == 24:
         found = pairs.verdict(c, worst / 2 - 5e-4)

@@ -310,7 +310,9 @@ class StaircaseCertifier(SystemCertifier):
         return None  # reweighted certificates are about linear weights
 
     def _weights(self, rate: Fraction, reach: int, base: Graph | WeightedWords | None) -> Weights:
-        assert not isinstance(base, Graph)  # such weights belong to reweighted certificates
+        if self._step == 1:  # which is linear
+            return super()._weights(rate, reach, base)
+        assert not isinstance(base, Graph)  # such weights belong to linear ones
         return Weights.by_distance(tuple(-rate * value for value in self._staircase.values(reach, self._step)), base)
 
     def _epsilon(self, reach: int) -> float:

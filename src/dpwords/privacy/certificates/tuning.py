@@ -99,12 +99,12 @@ HALF = 0.501  # of ε: words of states are looked at only if blocks, levelled, p
 WORST_PAIRS = 100  # of each proof that failed, which show what other rates are too large
 
 # Weights that are fitted to pairs of words (`pair_weights.py`), tried on streets (24 moves)
-FITTING_TIME = 0.08  # of the limit of time, for all proofs and fits of a search; with 0.8, rates are 1 % larger
+FITTING_TIME = 0.02  # of the limit of time, for all proofs and fits of a search; with 0.8, rates are 1 % larger
 FIRST_RISE = 0.04  # of ε: the first step from rate to rate
 LEAST_RISE = 0.01  # of ε: less is not tried
 MOST_FITS = 20  # for one rate
-DESCENT_ROUNDS = 40  # of one fit, after which a rate is given up
+DESCENT_ROUNDS = 15  # of one fit, after which a rate is given up
 DESCENT = 0.005  # by which a weight changes in a round, about
 NEAR_LIMIT = 0.25  # of the limit: pairs so near to the worst one count, too
 AIM = 0.9  # of the limit: a fit goes on until all pairs are so far below it
-MOST_PAIRS = 2000  # that fits remember
+MOST_PAIRS = 500  # that fits remember
