@@ -97,8 +97,8 @@ def best(
     chosen. Cost: the expected distance of each candidate, and the certificate for that length.
 
     >>> import dpwords as dw
-    >>> dw.best(dw.GridWorld(4, 4), epsilon=2, length=12)
-    Online(<GridWorld: 16 states, 48 edges>, epsilon=2, k=1)
+    >>> dw.best(dw.GridWorld(4, 4), epsilon=0.5, length=5)
+    Online(<GridWorld: 16 states, 48 edges>, epsilon=0.5, k=1)
     """
     edits = _edits(distance)
     if length is not None:
@@ -122,8 +122,8 @@ def compare(
     """The figures of every mechanism among which `best` chooses, and the name of the winner.
 
     >>> import dpwords as dw
-    >>> print(dw.accuracy.compare(dw.GridWorld(4, 4), epsilon=2, length=12))
-    expected distance at ε = 2 for words of length 12: online 3.557, tight 3.842
+    >>> print(dw.accuracy.compare(dw.GridWorld(4, 4), epsilon=0.5, length=5))
+    expected distance at ε = 0.5 for words of length 5: online 2.835, tight 2.854
     """
     makers = _existing(choice.contenders(checked_language(language), k, _edits(distance)), epsilon)
     found = {name: figures(make, epsilon, length, at_most) for name, make in makers.items()}
