@@ -22,7 +22,7 @@ demo: $(VENV)/user
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/developer
-	@echo 'Running all tests: about 12 minutes on two cores, where loops are compiled for the first time.'
+	@echo 'Running all tests: about 15 minutes on two cores, where loops are compiled for the first time.'
 	$(BIN)/pytest -n auto --dist worksteal
 
 lint: $(VENV)/developer

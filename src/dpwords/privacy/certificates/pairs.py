@@ -28,6 +28,7 @@ from dpwords.privacy.certificates.tuning import (
     RATE_PRECISION,
     ROUGH_PRECISION,
     SECONDS_A_STEP,
+    SOME_WORDS,
     SWEEPS,
     WORST_PAIRS,
 )
@@ -156,6 +157,20 @@ class PairProofs:
             if len(kept.lo) < self.many_boxes:
                 most = min(2 * most, MOST_BOXES)
         return Verdict(False, pairs, allowed - work)
+
+    def spread(self, z: float) -> float:
+        """By how much ln Z differs between some words, up to rounding: they are near its range on grids.
+
+        The words take the edges of each state in turn, one at every step, others after up to so many steps.
+        Cost: length · edges, for each word.
+        """
+        layers, number = self.layers, np.arange(SOME_WORDS)
+        words, state = np.zeros((SOME_WORDS, self.length), dtype=np.int64), np.zeros(SOME_WORDS, dtype=np.int64)
+        for i, begin in enumerate(layers.begin):
+            words[:, i] = begin[state] + (i // (number + 1) + number) % (begin[state + 1] - begin[state])
+            state = layers.target[i, words[:, i]]
+        logs = kernel("pairs").log_constants(layers, z, words)
+        return float(logs.max() - logs.min())
 
     def losses(self, z: float, pairs: Integers) -> Floats:
         """(ln Z(x′) − ln Z(x)) / d for pairs of words, up to rounding."""

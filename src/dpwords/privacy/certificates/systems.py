@@ -36,7 +36,7 @@ from dpwords.privacy.certificates.pair_weights import fit, weighted_pairs
 from dpwords.privacy.certificates.pairs import PairProofs
 from dpwords.privacy.certificates.reweighted_blocks import LONGEST, SHORTEST
 from dpwords.privacy.certificates.reweighted_search import ReweightedSearch, progress_of
-from dpwords.privacy.certificates.rounding import ULP
+from dpwords.privacy.certificates.rounding import ULP, price
 from dpwords.privacy.certificates.small_languages import Listed
 from dpwords.privacy.certificates.tuning import (
     ENOUGH,
@@ -46,6 +46,7 @@ from dpwords.privacy.certificates.tuning import (
     LENGTHS_TOGETHER,
     QUICK,
     QUICKER,
+    SPREAD_EDGES,
     STAGES,
     USUAL_SWEEPS,
 )
@@ -110,10 +111,25 @@ class SystemCertifier(Certifier):
         if (known := self._ranges.get(c)) is None or len(known) <= reach:
             known = ranges_of_constants(self._graph, longest, c, self._step, self._first, self._limits)
             self._ranges[c] = known
+        return self._excess_of_range(reach, least, c, known[reach])
+
+    def _excess_of_range(self, reach: int, least: int, c: float, widest: float) -> float:
         apart, k = np.arange(least, reach + 1), self._budget.k
         rates = c * -(-apart // self._step)
-        losses = (rates + np.minimum(rates, known[reach])) / (-(-apart // k) * k / self._step)
+        losses = (rates + np.minimum(rates, widest)) / (-(-apart // k) * k / self._step)
         return max(float(losses.max()) * (1 + 4 * ULP) - c, 0.0)
+
+    def _may_have_range(self, reach: int) -> bool:
+        """Whether a range could be enough for more than ε/2: some words show at once if it is too wide.
+
+        That is seen at ε/2 and at ε: as far as is known, it is widest at one rate, and becomes less on both sides.
+        """
+        if self._step > 1 or reach * len(self._graph.symbol) > SPREAD_EDGES:
+            return True
+        half, pairs = self._epsilon(reach) / 2, PairProofs(self._graph, reach, self._limits)
+        least = self._space.least_distance(reach).value or 1
+        spread = min(pairs.spread(price(half)), pairs.spread(price(2 * half)))
+        return self._excess_of_range(reach, least, half, spread) < half
 
     def _best(self, reach: int, progress: FractionDone | None = None) -> Certificate:
         self._refuse(reach)
@@ -133,7 +149,7 @@ class SystemCertifier(Certifier):
             if covering is not None and covering.method is Method.REWEIGHTED:
                 guess = covering.c
             found += self._reweighted(search, reach, epsilon, guess, progress)
-        if by_range is not None and max(each.c for each in found) < ENOUGH * epsilon:
+        if by_range is not None and max(each.c for each in found) < ENOUGH * epsilon and self._may_have_range(reach):
             found += self._proven(reach, {Method.RANGE: by_range})
         best = max(each.c for each in found)
         pairs = self._pairs(reach) if best < (ENOUGH if search is None else HALF) * epsilon else None
@@ -155,7 +171,9 @@ class SystemCertifier(Certifier):
             return 0.0, 0.0
         search, own = self._search, None if self._search is None else self._search.within(length)
         if search is None or own is None:
-            by_range = seconds_of_ranges(self._graph, length, self._step, self._limits)
+            by_range = 0.0
+            if self._may_have_range(length):
+                by_range = seconds_of_ranges(self._graph, length, self._step, self._limits)
             return by_range, by_range + (0.0 if self._pairs(length) is None else self._limits.certificate_time)
         if not self._waits_for_all(own, length):
             return own.first_seconds(length), own.first_seconds(length)

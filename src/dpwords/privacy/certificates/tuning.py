@@ -96,6 +96,8 @@ RATE_PRECISION = 2e-3  # of ε, where pairs of words show that more is too much
 ROUGH_PRECISION = 0.02  # of ε, where only the limit of time ends proofs
 USUAL_SWEEPS = 40  # of a search; only the bar that shows its progress needs it
 HALF = 0.501  # of ε: words of states are looked at only if blocks, levelled, prove no more than the textbook rate
+SOME_WORDS = 16  # whose normalising constants show where no range can help, in systems with not too many
+SPREAD_EDGES = 4_000_000  # edges · symbols
 WORST_PAIRS = 100  # of each proof that failed, which show what other rates are too large
 
 # Weights that are fitted to pairs of words (`pair_weights.py`), tried on streets (24 moves)
