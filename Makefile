@@ -55,6 +55,7 @@ bench: $(VENV)/developer
 	$(BIN)/python benchmarks/bench_estimates.py --output bench_estimates.json
 	$(BIN)/python benchmarks/bench_certificates.py --output bench_certificates.json
 	$(BIN)/python benchmarks/bench_averages.py --output bench_averages.json
+	$(BIN)/python benchmarks/bench_cliffs.py --output bench_cliffs.json
 	$(BIN)/python benchmarks/bench_side_channels.py --output bench_side_channels.json
 	$(BIN)/python benchmarks/bench_files.py --output bench_files.json
 	$(BIN)/python benchmarks/bench_spark.py --output bench_spark.json
