@@ -42,13 +42,21 @@ def test_accuracy(tmp_path: Path) -> None:
 def test_cliffs(tmp_path: Path) -> None:
     """The words of the lexicon have 4, 4, 5 and 3 letters to choose from: each is drawn by randomised response."""
     file = tmp_path / "found.json"
-    command = [sys.executable, str(BENCHMARKS / "bench_cliffs.py"), "--quick", "--only", "lexicon", "--output", str(file)]
+    command = [
+        sys.executable,
+        str(BENCHMARKS / "bench_cliffs.py"),
+        "--quick",
+        "--only",
+        "lexicon",
+        "--output",
+        str(file),
+    ]
     subprocess.run(command, check=True, capture_output=True)
     (rows,) = json.loads(file.read_text("utf-8")).values()
     assert [row["epsilon"] for row in rows] == [2, 5, 8]
     for row in rows:
         others = [(choices - 1) * math.exp(-row["epsilon"]) for choices in (4, 4, 5, 3)]
-        assert row["best"] == pytest.approx(sum(each / (1 + each) for each in others), rel=1e-6)
+        assert row["best"] == pytest.approx(sum(each / (1 + each) for each in others), rel=1e-3)  # c is rounded
 
 
 def test_edits(tmp_path: Path) -> None:
