@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
 import threading
 from collections import Counter
 from dataclasses import replace
@@ -95,9 +96,9 @@ def test_the_promise_is_that_of_the_mechanism() -> None:
 def test_what_cannot_be_projected_is_refused() -> None:
     with pytest.raises(dw.InvalidValue, match="a report is no word"):
         dw.Report(FREE, 1.0, "symbols").onto(RULE)
-    with pytest.raises(dw.InvalidValue, match="have its symbols"):
+    with pytest.raises(dw.InvalidValue, match="has symbols that words of the mechanism do not have"):
         dw.Exponential(FREE, 1.0).onto(dw.Words("abx"))
-    with pytest.raises(dw.InvalidValue, match="have its symbols"):
+    with pytest.raises(dw.InvalidValue, match="has symbols that words of the mechanism do not have"):
         dw.Exponential(FREE, 1.0).onto(dw.Words("ab"), words=dw.Words("x"))
     with pytest.raises(dw.InvalidValue, match="onto is a Words"):
         dw.Exponential(FREE, 1.0).onto("ab")  # type: ignore[arg-type]
@@ -276,7 +277,7 @@ def test_the_summary_says_what_is_done() -> None:
 def test_a_projection_that_moves_far_is_warned_of() -> None:
     only = dw.Pattern("a*|b*")
     (warning,) = [each for each in dw.Exponential(FREE, 0.5).onto(only).summary(12).warnings if "projection" in each]
-    assert warning.startswith("the projection alone moves a draw by ")
+    assert warning.startswith("the projection alone moves a word that may go in, or a draw, by ")
 
 
 def test_certificates_and_notes_are_those_of_the_mechanism() -> None:
@@ -302,3 +303,40 @@ def test_estimates_are_refused_and_small_languages_attacked() -> None:
     with pytest.raises(dw.TooLarge, match=r"attack without_projection\(\)"):
         dw.attack.guess(mechanism(DEPOT, 3.0, name="projected"), length=40)
     assert dw.attack.guess(dw.Exponential(FREE, 2.0).onto(RULE), length=40).method == "bound"
+
+
+@pytest.mark.parametrize(
+    ("language", "onto"),
+    [
+        (dw.GridWorld(4, 4), dw.GridWorld(4, 4, goal=(2, 2))),
+        (dw.Words("NESW"), dw.GridWorld(4, 4, goal=(2, 2))),
+        (dw.GridWorld(4, 4).plans(), dw.GridWorld(4, 4, goal=(2, 2)).plans()),
+        (dw.Words("NESW"), dw.Lexicon(["EESS", "SE"])),
+    ],
+)
+def test_tables_with_words_of_which_nothing_can_come_out(language: Any, onto: Any) -> None:
+    """No plan of 3 moves ends at the goal."""
+    pandas = pytest.importorskip("pandas")
+    projected, table = dw.Exponential(language, 2.0).onto(onto), pandas.DataFrame({"plan": ["EESS", "ESE", "SEES"]})
+    with pytest.raises(dw.InvalidValue, match="row 2 has a word of a length that no word has"):
+        dw.frames.release(projected, table, "plan")
+    kept = dw.frames.release(projected, table, "plan", invalid="skip")
+    assert kept.index.tolist() == [0, 2]
+    assert all(onto.accepts(word) for word in kept["plan"])
+    with pytest.raises(dw.InvalidValue, match="has no word of length 3"):
+        projected._drawing(3)
+
+
+def test_a_projection_onto_one_word_is_called_far() -> None:
+    """A uniform word of 10 letters out of two differs from any other one in 5."""
+    summary = dw.Exponential(dw.Words("ab"), 8.0).onto(dw.Lexicon(["b" * 10])).summary(10)
+    (warning,) = summary.warnings
+    assert float(re.search(r"by ([\d.]+) of 10", warning)[1]) == pytest.approx(5, abs=0.5)  # type: ignore[index]
+
+
+def test_where_draws_cannot_be_listed_an_attack_is_too_large() -> None:
+    """Words to the goal can be listed, those that are drawn cannot."""
+    goal = dw.GridWorld(6, 6, goal=(3, 3))
+    projected = dw.Exponential(dw.rules.relaxed(goal), 2.0, calibration="textbook").onto(goal, words=goal)
+    with pytest.raises(dw.TooLarge, match=r"attack without_projection\(\)"):
+        dw.attack.guess(projected, length=8)

@@ -239,7 +239,7 @@ def guess(
     listing = attack.listing
     few = listing is not None and len(listing.words) * wanted <= attack.mechanism.limits.attacked_alignments
     by_alignments = attack.evidence.channel is not None and attack.releases == 1 and not few
-    if listing is not None and not by_alignments:
+    if listing is not None and not by_alignments and attack.evidence.can_list(attack.length):
         return attack.listed(listing, wanted, confidence)
     posteriors = attack.evidence.posteriors(attack.prior, attack.releases)
     if posteriors is not None:

@@ -242,7 +242,8 @@ def _how_averaged(public: Language, errors: list[float]) -> list[str]:
     if not public.alike:
         found.append("(averaged over words drawn uniformly from the language; the figure for one word is private)")
     if any(errors):
-        found.append(f"(≈ simulated on such words, always the same; the standard error is at most {max(errors):.2g})")
+        error = f"the standard error is at most {max(errors):.2g}, and the best is better by two of them"
+        found.append(f"(≈ simulated on such words, always the same; {error})")
     return found
 
 

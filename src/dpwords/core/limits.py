@@ -99,6 +99,7 @@ class Limits:
 
     # Time of what an adversary can guess
     attacked_length: int = 20_000  # symbols of a word
+    attacked_ties: int = 2**18  # drawn words · words that they are projected to, whose probabilities are summed
     attacked_words: int = 4096  # words of one length, and outputs, that are listed one by one
     attacked_outputs: int = 2**24  # words · sets of outputs that are all summed over; a second
     attacked_alignments: int = 10**7  # probabilities of the edit channel, one for each word and output

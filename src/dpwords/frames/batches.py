@@ -51,6 +51,9 @@ class WordRule:
         if mechanism.least_length:
             _mark(faults, np.flatnonzero(words.sizes == 0), Fault.EMPTY)
             _mark(faults, np.flatnonzero(words.sizes < mechanism.least_length), Fault.SHORT)
+        for size in np.unique(words.sizes).tolist():
+            if not mechanism.has_outputs(size):
+                _mark(faults, np.flatnonzero(words.sizes == size), Fault.LENGTH)
         if mechanism.language.every_word and self.inside is None:
             return faults
         good = np.flatnonzero(faults == Fault.NONE)
@@ -94,6 +97,7 @@ _SAID = {
     Fault.GAP: "has a null before its last symbol",
     Fault.EMPTY: "has the empty word, which has nothing to hide",
     Fault.SHORT: "has a word of one symbol, which has no transition to report",
+    Fault.LENGTH: "has a word of a length that no word has in the language that is projected onto",
 }
 
 

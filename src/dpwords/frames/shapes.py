@@ -58,6 +58,7 @@ class Fault(IntEnum):
     EMPTY = 4
     OUTSIDE = 5
     SHORT = 6
+    LENGTH = 7
 
 
 @dataclass(frozen=True, eq=False)

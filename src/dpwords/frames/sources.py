@@ -153,6 +153,7 @@ _REASONS = {
     Fault.EMPTY: "it is empty",
     Fault.OUTSIDE: "it is no word of the language",
     Fault.SHORT: "it is too short",
+    Fault.LENGTH: "no word of its length can come out",
 }
 
 

@@ -126,7 +126,10 @@ class ByLength(Private):
         if len(lengths) == 1:
             found, name = self.compared(lengths[0]), self.chosen(lengths[0])
             shown = {
-                each: "too large to compute" if math.isnan(found[each]) else f"{found[each]:.3g}" for each in found
+                each: "too large to compute"
+                if math.isnan(value)
+                else f"{'' if self.candidates[each].projected_onto is None else '≤ '}{value:.3g}"
+                for each, value in found.items()
             }
             figures = ", ".join(f"{each} {shown[each]}" for each in sorted(found, key=lambda each: each != name))
             parts[0] += f" (expected distance: {figures})"

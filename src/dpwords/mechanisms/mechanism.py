@@ -219,6 +219,14 @@ class Mechanism(Value, ABC):
         """The length of the shortest words that may go in."""
         return 0 if self.distance == "levenshtein" else 1
 
+    def has_outputs(self, length: int) -> bool:
+        """Whether something can come out for words of this length."""
+        return True
+
+    def _has_probabilities(self, length: int) -> bool:
+        """Whether the probabilities of all outputs can be asked for, where words of this length can be listed."""
+        return True
+
     def _codes(self, word: Word) -> Codes:
         """The codes of a word; raises before any draw if the word may not go in."""
         symbols = symbols_of(word)

@@ -76,9 +76,9 @@ class Projected(Private):
                 "plans are words of states that are written as moves, and other words are not: project a mechanism of "
                 "the same plans, or use words of states, by_states()"
             )
-        _check_symbols(checked_language(onto), mechanism.language, "onto a language")
-        _check_symbols(language, mechanism.language, "of the language that goes in")
-        _check_symbols(onto, language, "onto a language")
+        _check_symbols(checked_language(onto), mechanism.language, "the language that is projected onto")
+        _check_symbols(language, mechanism.language, "the language of words that go in")
+        _check_symbols(onto, language, "the language that is projected onto")
         space = mechanism._space if words is None else space_of(language, "hamming", limits)
         super().__init__(language, space, mechanism.k, mechanism.distance, limits)
         self.epsilon, self.mechanism, self.projected_onto, self._words = mechanism.epsilon, mechanism, onto, words
@@ -171,6 +171,9 @@ class Projected(Private):
     def _least_distance(self, length: int) -> LeastDistance:
         return self.mechanism._least_distance(length) if self._words is None else super()._least_distance(length)
 
+    def has_outputs(self, length: int) -> bool:
+        return self._projection.has_words(length) and self.mechanism.has_outputs(length)
+
     def _checked_length(self, length: int) -> int:
         self._projection.check(super()._checked_length(length))
         return length
@@ -179,6 +182,7 @@ class Projected(Private):
         return type(self)(self.mechanism.like(epsilon=epsilon, k=k), self._onto, self._words)
 
     def _drawing(self, length: int) -> Drawing:
+        self._projection.check(length)
         drawing = self.mechanism._drawing(length)
 
         def draw(rows: Codes, stream: Stream) -> Rows:
@@ -210,7 +214,7 @@ class Projected(Private):
 
     def _law(self, codes: Codes) -> Law:
         law = self.mechanism._law(self._checked_words(codes[None])[0])
-        return ProjectedLaw(codes, law, self._projected, self._ties(len(codes)))
+        return ProjectedLaw(codes, law, self._projected, self._ties(len(codes)), self.distance == "levenshtein")
 
     def _ties(self, length: int) -> Ties | None:
         """All words of this length, if they can be listed."""
@@ -232,9 +236,16 @@ class Projected(Private):
 
     def _is_exact(self, length: int) -> bool:
         """Whether averages are computed, and not simulated."""
+        return self._has_few_ties(length, self.limits.averaged_ties)
+
+    def _has_probabilities(self, length: int) -> bool:
+        return self._has_few_ties(length, self.limits.attacked_ties)
+
+    def _has_few_ties(self, length: int, ties: int) -> bool:
+        """Whether there are at most so many pairs of a word that can be drawn and one that can be released."""
         limits = self.limits
         words = every_word(self._onto, length, limits.attacked_words) if self.distance == "hamming" else None
-        most = 0 if words is None else min(limits.averaged_ties // len(words), limits.attacked_words)
+        most = 0 if words is None else min(ties // len(words), limits.attacked_words)
         return most > 0 and every_word(self._drawn_from, length, most) is not None
 
     def _average(self, length: int | None, width: int | None) -> tuple[float, list[float]]:
@@ -284,10 +295,19 @@ class Projected(Private):
     def _public_averages(self, length: int) -> Averages:
         found = super()._public_averages(length)
         try:
-            moved = float(np.mean(self._simulated(length).moved))
+            moved = max(float(np.mean(self._simulated(length).moved)), self._moved_without_noise(length))
         except TooLarge:
             return found
         return replace(found, error=self.standard_error(length), moved=moved)
+
+    def _moved_without_noise(self, length: int) -> float:
+        """How far words that may go in are moved even if nothing is changed by the mechanism, on average."""
+        if self.distance == "levenshtein":
+            return 0.0
+        drawn = self._space.uniform(length, self.limits.fewest_simulated, SeededSource("words").open())
+        words = np.asarray(list(drawn))
+        released = self._projected(self._checked_words(words), SeededSource("releases").open())
+        return float(np.mean(_mismatches(words, released)))
 
     def _random_distance(self, length: int) -> float | None:
         if self.distance == "levenshtein":
@@ -312,7 +332,7 @@ class _WordsOnto(OutputWords):
 def _check_symbols(language: Language, among: Language, which: str) -> None:
     if not set(language.alphabet.symbols) <= set(among.alphabet.symbols):
         raise InvalidValue(
-            f"words {which} have its symbols: pass an alphabet, or a mechanism on a language, that holds all of them"
+            f"{which} has symbols that words of the mechanism do not have: use a mechanism whose language has them"
         )
 
 

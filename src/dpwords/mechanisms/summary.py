@@ -122,18 +122,20 @@ class Summary:
                 f"no two of these words {self.nearest.apart('fewer than ')}, so the promise for k = {k} is about no "
                 f"two words: what counts is the loss {self.nearest.loss:g}{more} of the nearest two"
             )
-        if figures.least_unchanged > _MOSTLY and self.least.value is not None:
+        far = figures.moved is not None and figures.moved > _FAR * self.length
+        if figures.least_unchanged > _MOSTLY and self.least.value is not None and not far:
             found.append("ε is so large that most words come out as they went in: take a smaller one to hide more")
         if self._is_random:
-            far = f" (an output that does not depend on the word is at distance {figures.random or 0:.3g})"
+            apart = f" (an output that does not depend on the word is at distance {figures.random or 0:.3g})"
             found.append(
-                f"ε is so small that an output says next to nothing about its word{far if figures.random else ''}: "
+                f"ε is so small that an output says next to nothing about its word{apart if figures.random else ''}: "
                 "take a larger one to keep more"
             )
-        if figures.moved is not None and figures.moved > _FAR * self.length:
+        if far:
             found.append(
-                f"the projection alone moves a draw by {figures.moved:.3g} of {self.length} on average, so that much "
-                "of what was drawn is lost: project onto a language with more words, or do not project"
+                f"the projection alone moves a word that may go in, or a draw, by {figures.moved:.3g} of {self.length} "
+                "on average, so that much of it is lost (averages are about words of the language that is projected "
+                "onto): project onto a language with more words, or do not project"
             )
         return tuple(found)
 

@@ -88,6 +88,10 @@ class Evidence:
 
     remedy = "use linear utility"
 
+    def can_list(self, length: int) -> bool:
+        """Whether probabilities are known where words of this length are few enough to be listed."""
+        return True
+
     def every_output(self, words: Codes) -> Sequence[Codes] | Codes:
         """The codes of all outputs, given those of all words; raises `TooLarge` if there are too many to list."""
         mechanism = self.mechanism
@@ -135,6 +139,9 @@ class ProjectedEvidence(Evidence):
     """Draws that were replaced by nearest words: known by their probabilities alone, where words can be listed."""
 
     remedy = "attack without_projection(), from which as much can be guessed or more"
+
+    def can_list(self, length: int) -> bool:
+        return self.mechanism._has_probabilities(length)
 
     def seen(self, rows: Codes) -> Emissions:
         raise InvalidValue(

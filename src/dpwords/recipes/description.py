@@ -307,6 +307,7 @@ class Description(RecipeFields):
         """The language that words have to be in, although the mechanism would take any word over its symbols."""
         if mechanism.projected_onto in (None, mechanism.language):
             self.refuse(f"only {named('edits', 'all')} on a system takes other words than its own", "any_word")
+            return None
         return None if self.any_word else mechanism.projected_onto
 
     def table_values(self) -> dict[str, Any]:

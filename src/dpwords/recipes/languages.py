@@ -54,6 +54,11 @@ def languages_of(recipe: RecipeFields) -> tuple[TransitionSystem | None, Languag
                 f"these words are words of states, and have no moves to protect: leave out {named('protect')}, or use "
                 f"{named('words', 'moves')}"
             )
+        if recipe.protect == "states" and recipe.edits == "all":
+            raise InvalidValue(
+                f"{named('protect', 'states')} is for words that keep their length: leave out {named('edits', 'all')}, "
+                f"or use {named('words', 'states')}"
+            )
         if recipe.protect == "states":
             plain = plain.system.plans()
     elif recipe.lexicon is not None:

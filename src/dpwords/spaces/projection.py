@@ -40,6 +40,10 @@ _NO_PROBABILITY = (
     "the probability of a projected word is not computed, because it is a sum over all words that are projected to it, "
     "and there are too many: call without_projection() and use that mechanism, or use shorter words"
 )
+_BY_EDITS = (
+    "the probability of a word that is projected by edits is never computed, because words of all lengths are projected "
+    "to it: call without_projection() and use that mechanism"
+)
 _NO_FORMULA = "the distance of projected words is not computed here: measure it on words from simulate"
 
 
@@ -233,13 +237,15 @@ class ProjectedLaw:
     that can be drawn, once.
     """
 
-    def __init__(self, codes: Codes, law: Law, project: Callable[[Rows, Stream], Rows], ties: Ties | None) -> None:
+    def __init__(
+        self, codes: Codes, law: Law, project: Callable[[Rows, Stream], Rows], ties: Ties | None, by_edits: bool
+    ) -> None:
         self.codes, self.law, self.ties = codes, law, ties
-        self._project = project
+        self._project, self._by_edits = project, by_edits
 
     def _listed(self) -> Ties:
         if self.ties is None:
-            raise InvalidValue(_NO_PROBABILITY)
+            raise InvalidValue(_BY_EDITS if self._by_edits else _NO_PROBABILITY)
         return self.ties
 
     @cached_property
