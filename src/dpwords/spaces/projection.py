@@ -41,8 +41,8 @@ _NO_PROBABILITY = (
     "and there are too many: call without_projection() and use that mechanism, or use shorter words"
 )
 _BY_EDITS = (
-    "the probability of a word that is projected by edits is never computed, because words of all lengths are projected "
-    "to it: call without_projection() and use that mechanism"
+    "the probability of a word that is projected by edits is never computed, because words of all lengths lead to it: "
+    "call without_projection() and use that mechanism"
 )
 _NO_FORMULA = "the distance of projected words is not computed here: measure it on words from simulate"
 
