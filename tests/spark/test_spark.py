@@ -110,6 +110,11 @@ SHAPES: list[tuple[Any, dict[str, Any]]] = [
     ),
     (dw.EditChannel("abc", 4.0), {"column": "letters", "id": "trip"}),
     (dw.Exponential(dw.Lexicon(["a", "ab", "abc"]), 1.0), {"column": "letters", "id": "trip", "invalid": "skip"}),
+    (dw.Exponential(FREE, 2.0).onto(FREE & dw.rules.contains("a")), {"column": "letters", "id": "trip"}),
+    (
+        dw.Exponential(FREE, 2.0).onto(dw.Lexicon(["abc", "acb"])),
+        {"column": "letters", "id": "trip", "invalid": "skip"},
+    ),
 ]
 
 
