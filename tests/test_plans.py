@@ -258,7 +258,7 @@ def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         (("--system", "grid:3x3", "--words", "states"), "words of states already"),
         (("--system", "grid:3x3@any"), "name a start"),
         (("--system", "two.json"), "from state a, x and y both lead to b"),
-        (("--system", "grid:3x3", "--edits", "all"), "use words of states"),
+        (("--system", "grid:3x3", "--edits", "all"), "leave out --edits all, or use --words states instead"),
         (("--system", "grid:3x3", "--report", "visits"), "leave out --protect"),
         (("--system", "grid:3x3", "--rule", "never:N"), "neither a symbol nor a state"),
         (("--system", "grid:2x2"), "symbol 1 of 2 cannot follow the ones before it"),

@@ -57,7 +57,7 @@ def languages_of(recipe: RecipeFields) -> tuple[TransitionSystem | None, Languag
         if recipe.protect == "states" and recipe.edits == "all":
             raise InvalidValue(
                 f"{named('protect', 'states')} is for words that keep their length: leave out {named('edits', 'all')}, "
-                f"or use {named('words', 'states')}"
+                f"or use {named('words', 'states')} instead"
             )
         if recipe.protect == "states":
             plain = plain.system.plans()
