@@ -96,25 +96,19 @@ def in_order(frame: Any, name: str = "number") -> list[Any]:
     return frame.toArrow().sort_by(name).to_pylist()
 
 
+LETTERS = {"column": "letters", "id": "trip"}
+MOVES = dw.TransitionSystem({0: {"a": 1, "b": 2}, 1: {"a": 0, "b": 1}, 2: {"b": 0}}, start=0)
 SHAPES: list[tuple[Any, dict[str, Any]]] = [
-    (ABC, {"column": "letters", "id": "trip"}),
+    (ABC, LETTERS),
     (ABC, {"column": "names", "separator": " > ", "id": "number"}),
     (ABC, {"column": "list", "id": "number", "drop_others": True}),
     (dw.Exponential(dw.Words(range(3)), 1.0), {"column": "positions", "id": "trip"}),
     (ABC, {"columns": "s1:s2", "id": "trip"}),
-    (
-        dw.Exponential(
-            dw.TransitionSystem({0: {"a": 1, "b": 2}, 1: {"a": 0, "b": 1}, 2: {"b": 0}}, start=0).plans(), 1.0
-        ),
-        {"column": "letters", "id": "trip", "invalid": "skip"},
-    ),
-    (dw.EditChannel("abc", 4.0), {"column": "letters", "id": "trip"}),
-    (dw.Exponential(dw.Lexicon(["a", "ab", "abc"]), 1.0), {"column": "letters", "id": "trip", "invalid": "skip"}),
-    (dw.Exponential(FREE, 2.0).onto(FREE & dw.rules.contains("a")), {"column": "letters", "id": "trip"}),
-    (
-        dw.Exponential(FREE, 2.0).onto(dw.Lexicon(["abc", "acb"])),
-        {"column": "letters", "id": "trip", "invalid": "skip"},
-    ),
+    (dw.Exponential(MOVES.plans(), 1.0), LETTERS | {"invalid": "skip"}),
+    (dw.EditChannel("abc", 4.0), LETTERS),
+    (dw.Exponential(dw.Lexicon(["a", "ab", "abc"]), 1.0), LETTERS | {"invalid": "skip"}),
+    (dw.Exponential(FREE, 2.0).onto(FREE & dw.rules.contains("a")), LETTERS),
+    (dw.Exponential(FREE, 2.0).onto(dw.Lexicon(["abc", "acb"])), LETTERS | {"invalid": "skip"}),
 ]
 
 
