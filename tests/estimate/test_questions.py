@@ -306,7 +306,7 @@ def test_random_chances_are_chances() -> None:
 
 
 def test_chains_with_too_many_parameters_have_no_intervals() -> None:
-    few = Limits(interval_parameters=20)
+    few = Limits(interval_parameters=1)
     for mechanism in (dw.Online(CELLS, 4.0, limits=few), dw.EditChannel("abcde", 6.0, limits=few)):
         words: list[Any] = ROUTES if mechanism.distance == "hamming" else WORDS
         found = dw.estimate.dfg(words, mechanism)

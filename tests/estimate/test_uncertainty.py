@@ -11,7 +11,7 @@ import pytest
 
 import dpwords as dw
 from dpwords.estimate.questions import of_states, of_symbols
-from dpwords.estimate.uncertainty import inside, model_covariance
+from dpwords.estimate.uncertainty import inside, population_moments
 from dpwords.models.chains import hidden_runs
 from models.test_alignments import channel_of, own_ends
 from populations import LANGUAGES, listed, prior, random_chances
@@ -22,7 +22,7 @@ from populations import LANGUAGES, listed, prior, random_chances
 def test_covariances_are_those_of_all_words(name: str, kind: Any) -> None:
     language, length = LANGUAGES[name]
     hidden = hidden_runs(language)
-    chances, expected = random_chances(hidden, 3), 0
+    chances, expected, variances = random_chances(hidden, 3), 0, 0
     question = of_symbols(hidden.alphabet, kind, length if kind == "position" else 1, hidden)
     lengths = {length: 2.0, length - 1: 3.0} if len(listed(language, length - 1)[0]) else {length: 2.0}
     for each, number in lengths.items():
@@ -35,7 +35,10 @@ def test_covariances_are_those_of_all_words(name: str, kind: Any) -> None:
         found = np.array([answers(row, hidden, question, each) for row in taken])
         centred = found - proportions @ found
         expected = expected + number * (centred * proportions[:, None]).T @ scores
-    assert model_covariance(hidden, question, chances, lengths) == pytest.approx(expected, abs=1e-10)
+        variances = variances + number * proportions @ (found - 0.1 * question.sizes(each)) ** 2
+    moments = population_moments(hidden, question, chances, lengths, np.full(question.number, 0.1))
+    assert moments[0] == pytest.approx(expected, abs=1e-10)
+    assert moments[1] == pytest.approx(variances, abs=1e-10)
 
 
 def answers(taken: Any, hidden: Any, question: Any, length: int) -> Any:
@@ -176,8 +179,7 @@ def test_states_of_products_are_positions_of_the_system() -> None:
 
 def test_a_run_that_takes_both_ways_once_tells_nothing_about_their_chances() -> None:
     """Its score is 1 − 2/2 = 0 up to rounding; divided by so little information, errors would have no bound."""
-    information = np.diag([1e-16, 1e-16, 0.5, 0.5])
-    free = inside(information, np.array([1.0, 1.0, 1.2, 3.0]), np.array([0, 0, 1, 1]))
+    free = inside(np.array([1e-16, 1e-16, 0.5, 0.5]), np.array([1.0, 1.0, 1.2, 3.0]), np.array([0, 0, 1, 1]))
     assert free.tolist() == [False, False, True, True]
 
 

@@ -17,6 +17,7 @@ from dpwords.models.evidence import evidence_of
 from dpwords.models.fitting import fit, normalised
 from dpwords.models.normalising_constants import NormalisingConstants
 from dpwords.models.population import RunEvidence
+from dpwords.models.refined import ModelShape
 from populations import CELLS, LANGUAGES, channel, listed, prior, random_chances
 
 MAKERS = {
@@ -42,7 +43,7 @@ def test_expected_uses_and_states_are_those_of_all_words(name: str, maker: str) 
     seen = channel(mechanism, words)
     joint = prior(hidden, chances, codes)[:, None] * seen
     posterior = joint / joint.sum(axis=0)
-    evidence = RunEvidence.of(mechanism, {length: codes}, hidden, distinct=False)
+    evidence = RunEvidence.of(mechanism, {length: codes}, ModelShape(hidden), distinct=False)
     (part,) = evidence.each(chances, every_position=True)
     uses, states = part.found.uses, part.found.states
     assert uses == pytest.approx(uses_of(hidden, codes).T @ posterior, abs=1e-5)
@@ -72,14 +73,16 @@ def test_parts_threads_and_repeated_words_change_nothing() -> None:
     hidden, (_, codes) = hidden_runs(mechanism.language), listed(CELLS, 4)
     rows = codes[np.random.default_rng(3).integers(0, len(codes), 100)]
     chances = random_chances(hidden)
-    whole = RunEvidence.of(mechanism, {4: rows}, hidden).expected(chances)
-    one_by_one = RunEvidence.of(mechanism, {4: rows}, hidden, distinct=False).expected(chances)
+    whole = RunEvidence.of(mechanism, {4: rows}, ModelShape(hidden)).expected(chances)
+    one_by_one = RunEvidence.of(mechanism, {4: rows}, ModelShape(hidden), distinct=False).expected(chances)
     narrow = dw.Online(CELLS, 2.0, limits=Limits(threads=1, batch=64))
-    parts = RunEvidence.of(narrow, {4: rows}, hidden).expected(chances)
+    parts = RunEvidence.of(narrow, {4: rows}, ModelShape(hidden)).expected(chances)
     for found in (one_by_one, parts):
         assert found[0] == pytest.approx(whole[0], rel=1e-12)
         assert found[1] == pytest.approx(whole[1], rel=1e-10)
-    threaded = RunEvidence.of(dw.Online(CELLS, 2.0, limits=Limits(threads=2)), {4: rows}, hidden).expected(chances)
+    threaded = RunEvidence.of(dw.Online(CELLS, 2.0, limits=Limits(threads=2)), {4: rows}, ModelShape(hidden)).expected(
+        chances
+    )
     assert np.array_equal(threaded[1], whole[1])
 
 
@@ -89,7 +92,7 @@ def test_runs_are_drawn_from_their_distribution(name: str) -> None:
     mechanism = dw.Online(language, 1.5)
     hidden, (words, codes) = hidden_runs(mechanism.language), listed(language, length)
     chances = random_chances(hidden)
-    evidence = RunEvidence.of(mechanism, {length: codes[:1]}, hidden)
+    evidence = RunEvidence.of(mechanism, {length: codes[:1]}, ModelShape(hidden))
     (same,) = evidence.lengths
     drawn = same.sampled(chances, 4000, SeededSource("draws").open())[0]
     joint = prior(hidden, chances, codes) * channel(mechanism, words)[:, 0]
@@ -116,7 +119,7 @@ def test_normalising_constants_are_those_of_the_mechanism(name: str, calibration
     assert constants.spread(mechanism._space, length) == pytest.approx(found.std(), abs=1e-9)
     uneven = evidence_of(mechanism, length).uneven()
     assert (uneven is not None) == (found.std() > 0.03)
-    assert RunEvidence.of(mechanism, {length: codes}, hidden_runs(language)).uneven == (uneven is not None)
+    assert RunEvidence.of(mechanism, {length: codes}, ModelShape(hidden_runs(language))).uneven == (uneven is not None)
 
 
 def test_steps_of_the_fit_never_lower_the_likelihood_and_reach_the_top() -> None:
@@ -126,7 +129,7 @@ def test_steps_of_the_fit_never_lower_the_likelihood_and_reach_the_top() -> None
     truth = prior(hidden, random_chances(hidden, 7), codes)
     rows = codes[np.random.default_rng(5).choice(len(codes), 400, p=truth)]
     released = mechanism.seeded(1).release_codes(rows)
-    evidence = RunEvidence.of(mechanism, {4: released}, hidden)
+    evidence = RunEvidence.of(mechanism, {4: released}, ModelShape(hidden))
     seen = channel(mechanism, words)
     numbers = {tuple(row): index for index, row in enumerate(codes.tolist())}
     times = np.bincount([numbers[tuple(row)] for row in released.tolist()], minlength=len(codes))
@@ -171,11 +174,11 @@ def test_the_correction_brings_the_fit_to_that_of_the_exact_likelihood() -> None
         proportions = prior_fast(by_parameter, chances)
         exact = by_parameter.T @ (proportions * (seen @ (times / (proportions @ seen))))
         chances = normalised(exact, hidden.groups)
-    model = dw.estimate.model(released, mechanism)
+    model = dw.estimate.model(released, mechanism, "chain")
     assert isinstance(model, dw.estimate.Model)
     assert model.method == "em, corrected"
     corrected = model.evidence.expected(model.chances)[1]
-    plain_evidence = RunEvidence.of(mechanism, {length: released}, hidden)
+    plain_evidence = RunEvidence.of(mechanism, {length: released}, ModelShape(hidden))
     plain_fit = fit(plain_evidence, np.full(parameters, 1.0) / np.bincount(hidden.groups)[hidden.groups])
     plain = plain_evidence.expected(plain_fit.chances)[1]
     off = [float(np.abs(each - exact).sum() / exact.sum()) for each in (plain, corrected)]

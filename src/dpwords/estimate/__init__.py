@@ -8,10 +8,12 @@ into account; releases of one person count as if they came from several.
 `lengths` and reports take the option `confidence` only, `model` takes `progress` and `decode` none of them. The options
 of all other functions are:
 
-- `method`: "inverse" takes the noise off the counts, without bias (free words only); "em" fits a Markov chain on the
-  language by expectation–maximisation; "auto" chooses.
+- `method`: "inverse" takes the noise off the counts, without bias (free words only); "em" fits a model of the
+  population by expectation–maximisation; "auto" inverts on free words, unless a model is clearly more certain and
+  nothing contradicts it.
 - `confidence`: how often the intervals cover the true proportion.
-- `model`: what `model(releases, mechanism)` returned, so that it is not fitted again for each question.
+- `model`: "chain", "by place" or "two steps", what a step depends on (see `model`), or "auto", the one that fits best;
+  or what `model(releases, mechanism)` returned, so that it is not fitted again for each question.
 - `progress`: a function that is called with a line of text after each step.
 
 >>> import dpwords as dw
@@ -27,15 +29,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypedDict, Unpack, overload
 
+from dpwords.core.checks import whole_number
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.errors import InvalidValue, named
 from dpwords.estimate.asking import Asked, fitted_model
+from dpwords.estimate.comparing import Differences, difference
 from dpwords.estimate.decoding import Decoded, decode
 from dpwords.estimate.inversion import answered_report
+from dpwords.estimate.rates import Rates
 from dpwords.estimate.results import Estimate, Estimates
+from dpwords.estimate.variants import estimated_variants
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
 from dpwords.models.chains import Chain
+from dpwords.models.choosing import ModelName
 from dpwords.models.edit_model import EditModel
 from dpwords.models.fitting import MethodName, ProgressLine
 from dpwords.models.population import Model
@@ -44,20 +51,25 @@ from dpwords.models.releases import Releases
 __all__ = [
     "Chain",
     "Decoded",
+    "Differences",
     "EditModel",
     "Estimate",
     "Estimates",
     "Model",
+    "Rates",
     "chain",
     "decode",
     "dfg",
+    "difference",
     "ends",
     "frequencies",
     "lengths",
     "model",
     "patterns",
+    "rates",
     "starts",
     "transitions",
+    "variants",
     "visits",
 ]
 
@@ -67,7 +79,7 @@ class Options(TypedDict, total=False):
 
     method: MethodName
     confidence: float
-    model: Model | EditModel | None
+    model: ModelName | Model | EditModel | None
     progress: ProgressLine | None
 
 
@@ -135,6 +147,21 @@ def transitions(releases: Any, mechanism: Private, **options: Unpack[Options]) -
     return _answer("transitions", releases, mechanism, options)
 
 
+def rates(releases: Any, mechanism: Private, **options: Unpack[Options]) -> Rates:
+    """The rate of each step: its probability in the state, or after the symbol, from which it leads.
+
+    These are the rows of the transition matrix, averaged over all positions; the rates of each row sum to 1. The result
+    also has their `covariance`, a matrix in the order of the labels. Cost: that of `model`, and labels³.
+
+    >>> import dpwords as dw
+    >>> mechanism = dw.Exponential(dw.Words("ab"), epsilon=4)
+    >>> found = dw.estimate.rates(mechanism.seeded(1).release_all(["aab", "aba"] * 500), mechanism)
+    >>> round(found["a", "b"].value, 1), found.covariance.shape
+    (0.7, (4, 4))
+    """
+    return _asked("transitions", releases, mechanism, options).rates()
+
+
 def dfg(releases: Any, mechanism: Private, **options: Unpack[Options]) -> Estimates:
     """The directly-follows graph: the proportion of each pair of consecutive symbols among all such pairs.
 
@@ -179,8 +206,31 @@ def patterns(releases: Any, mechanism: Private, patterns: Iterable[Any], **optio
     return _asked("patterns", releases, mechanism, options).patterns(patterns)
 
 
-def model(releases: Any, mechanism: Private, *, progress: ProgressLine | None = None) -> Model | EditModel:
+def variants(releases: Any, mechanism: Private, *, most: int = 20, **options: Unpack[Options]) -> Estimates:
+    """The proportions of the most frequent whole words, the largest first: the variants of an event log.
+
+    Those that seem to be most frequent are estimated, `most` of them at most; a rare one may be missed. On free words
+    the proportions are unbiased, whatever the population is; on a system all other words are taken to follow the model.
+    Errors grow fast with the length of the words. Cost: that of `model` and `decode`, and releases · variants.
+
+    >>> import dpwords as dw
+    >>> mechanism = dw.Exponential(dw.Words("abc"), epsilon=4)
+    >>> releases = mechanism.seeded(1).release_all(["abca"] * 700 + ["acba"] * 300)
+    >>> found = dw.estimate.variants(releases, mechanism, most=2)
+    >>> {"".join(word): round(each.value, 1) for word, each in found.items()}
+    {'abca': 0.7, 'acba': 0.3}
+    """
+    return estimated_variants(_asked("variants", releases, mechanism, options), whole_number(most, "most", 1))
+
+
+def model(
+    releases: Any, mechanism: Private, model: ModelName = "auto", *, progress: ProgressLine | None = None
+) -> Model | EditModel:
     """A Markov chain on the language, fitted to the releases by expectation–maximisation.
+
+    What comes next depends on the state ("chain"), on the state and the position ("by place"), or on the state and the
+    step before ("two steps"). "auto" takes the one under which releases that were left out of the fit are most likely;
+    `kind` of the result says which. `misfit` says what contradicts it, or is None.
 
     Cost: some tens of passes over the releases, each releases · length · edges within reach on all cores, or for the
     edit channel (n²·m + n·m²) for a release of n symbols out of m. Where the normalising constant of the mechanism
@@ -192,7 +242,7 @@ def model(releases: Any, mechanism: Private, *, progress: ProgressLine | None = 
     >>> chain.transitions["a"]["b"] > 0.95
     True
     """
-    return fitted_model(Releases.of(releases, mechanism), mechanism, progress)
+    return fitted_model(Releases.of(releases, mechanism), mechanism, model, progress)
 
 
 def chain(language: Language, transitions: Mapping[Any, Mapping[Any, float]], *, limits: Limits = DEFAULTS) -> Chain:

@@ -4,41 +4,48 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from dpwords.core.scaled import Floats
-from dpwords.errors import InvalidValue, named, within_memory
+from dpwords.errors import InvalidValue, TooLarge, named, within_memory
 from dpwords.estimate import inversion
+from dpwords.estimate.edit_answers import answered_edits, counted_edits, least_error, length_errors
 from dpwords.estimate.questions import RunQuestion, counted_proportions, followed, of_states, of_symbols
-from dpwords.estimate.results import Estimates, estimates, hopeless, interval_factor, sampling_errors
-from dpwords.estimate.uncertainty import (
-    Answered,
-    answered,
-    answered_edits,
-    counted_edits,
-    least_error,
-    length_errors,
+from dpwords.estimate.rates import Rates, rates
+from dpwords.estimate.results import (
+    Estimates,
+    FoundAnswers,
+    errors_rough,
+    estimates,
+    hopeless,
+    interval_factor,
+    sampling_errors,
 )
+from dpwords.estimate.tuning import CLEARLY
+from dpwords.estimate.uncertainty import answered, disagreement, scaled_to
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
 from dpwords.models.chains import hidden_runs
+from dpwords.models.choosing import AUTO as ANY
+from dpwords.models.choosing import ModelName, checked_model, fitted
 from dpwords.models.edit_model import EditModel, explained_lengths, fitted_edits, refuse_projected
 from dpwords.models.evidence import evidence_of
 from dpwords.models.fitting import EstimateMethod, MethodName, ProgressLine
 from dpwords.models.hidden import Hidden
-from dpwords.models.population import Model, fitted
+from dpwords.models.population import Model
+from dpwords.models.refined import ModelKind
 from dpwords.models.releases import Releases
+from dpwords.models.tuning import FEWEST_COMPARED
 from dpwords.recipes.questions import KINDS
 from dpwords.spaces.edit_channel import Channel
 
 AUTO, INVERSE, EM, *_ = EstimateMethod
 METHODS = (AUTO, INVERSE, EM)
 _OF_STATES = ("visits", "transitions")
-_BY_CHAIN = ("transitions", "dfg")  # better estimated by a chain than by inversion, if the chain fits the words
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,40 +57,94 @@ class Asked:
     mechanism: Private
     method: MethodName = AUTO
     confidence: float = 0.95
-    model: Model | EditModel | None = None
+    model: ModelName | Model | EditModel | None = None
     progress: ProgressLine | None = None
 
     def __post_init__(self) -> None:
         interval_factor(self.confidence)
         if self.method not in METHODS:
             raise InvalidValue("method is 'auto', 'inverse' (free words) or 'em'")
+        if isinstance(self.model, str):
+            checked_model(self.model)
         if self.question == "visits" and self.mechanism.language.system is None:
             raise InvalidValue("only runs of a system visit states: ask for frequencies of symbols instead")
 
     @cached_property
-    def _channel(self) -> Channel | None:
+    def channel(self) -> Channel | None:
         """The edit channel that the words went through; None if they keep their length."""
         return evidence_of(self.mechanism, int(self.releases.words.sizes.max(initial=0))).channel
 
     @within_memory()
     def answer(self) -> Estimates:
         """The estimated proportions."""
-        if self._channel is not None:
-            return self._of_edits(self._channel)
-        if self._method() == INVERSE:
-            return self._inverted()
-        model = self._fitted()
-        question = self._of(model.population)
-        self._refuse_without_answers(question)
-        found, least = self._answered(model, question)
-        if self.method == AUTO and self.mechanism.language.alike and self._misses(found.proportions):
-            return self._inverted()
-        plain = counted_proportions(self.releases.by_length(), model.population, question)
-        return self._estimates(question.labels, *found, model.method, plain, least)
+        return self._estimates(self._found())
+
+    @within_memory()
+    def rates(self) -> Rates:
+        """The probability of each step in its state: rows of the transition matrix, with their covariances."""
+        return rates(self._found(joint=True), self.confidence, len(self.releases))
+
+    def _found(self, joint: bool = False) -> FoundAnswers:
+        """The answers by the method that applies; with `joint`, also their covariances."""
+        if self.channel is not None:
+            return self._of_edits(self.channel, joint)
+        if self._needs_model:
+            return self._modelled(self._of(hidden_runs(self.mechanism.language, self.mechanism.limits)), joint)
+        question = self._of(None)
+        inverse = self._inverted(question, joint)
+        if self.method == INVERSE or not self.mechanism.is_linear:
+            return inverse
+        if self._is_given or (len(self.releases) >= FEWEST_COMPARED and not self._is_sure(inverse, question)):
+            return self._better(inverse, self._of(hidden_runs(self.mechanism.language, self.mechanism.limits)), joint)
+        return inverse
+
+    @property
+    def _needs_model(self) -> bool:
+        """Whether only a model can answer, or is asked for; raises `InvalidValue` if an inversion is asked for, too."""
+        alike = self.mechanism.language.alike
+        if self.method == INVERSE and not alike:
+            raise InvalidValue(
+                f"inversion is biased on a system, where a step depends on the one before: use {named('method', 'em')}"
+            )
+        asked = isinstance(self.model, str) and self.model != ANY
+        return not alike or self.method == EM or (asked and self.method != INVERSE)
+
+    @property
+    def _is_given(self) -> bool:
+        """Whether a fitted model is passed."""
+        return self.model is not None and not isinstance(self.model, str)
+
+    def _is_sure(self, inverse: FoundAnswers, question: RunQuestion) -> bool:
+        """Whether no model can be clearly more certain, since no answer is more certain than that of true words."""
+        noise = inversion.noise_errors(self.releases.by_length(), self.mechanism, question, inverse.raw)
+        sampling = np.sqrt(np.maximum(inverse.errors**2 - noise**2, 0.0))
+        return bool(sampling.sum() >= CLEARLY * inverse.errors.sum())
+
+    def _better(self, inverse: FoundAnswers, question: RunQuestion, joint: bool) -> FoundAnswers:
+        """A model in place of an inversion, if nothing contradicts it, and if it is passed, or clearly more certain."""
+        try:
+            if not self._is_given and self._unsure(replace(self, model=ModelKind.CHAIN)._modelled(question), inverse):
+                return inverse  # and other models have more parameters
+            found = self._modelled(question, joint)
+        except TooLarge:
+            return inverse
+        sizes = sum(question.sizes(length) * number for length, number in self._lengths().items())
+        unsure = not self._is_given and self._unsure(found, inverse)
+        if unsure or found.misfit is not None or inverse.contradicts(found, np.broadcast_to(sizes, found.raw.shape)):
+            return inverse
+        return found
+
+    @staticmethod
+    def _unsure(found: FoundAnswers, inverse: FoundAnswers) -> bool:
+        """Whether a model is not clearly more certain than an inversion."""
+        return found.total_error() > CLEARLY * inverse.total_error()
+
+    def _lengths(self) -> dict[int, int]:
+        return {length: len(rows) for length, rows in self.releases.by_length().items()}
 
     def counted(self) -> dict[Any, float]:
         """The proportions among the words as they are, by label, as if they were not noisy. Cost: their symbols."""
-        if self._channel is not None:
+        if self.channel is not None:
             labels, proportions = self._of(None).labels, self._counted_edits()
         else:
             population = hidden_runs(self.mechanism.language, self.mechanism.limits)
@@ -94,50 +155,43 @@ class Asked:
     @within_memory()
     def by_position(self) -> list[Estimates]:
         """The proportions of the symbols at each position, a table for each position."""
-        if self._channel is not None:
+        if self.channel is not None:
             raise InvalidValue(f"words of the edit channel have no fixed positions: leave out {named('per_place')}")
-        words, alphabet = self.releases.by_length(), self.mechanism.language.alphabet
-        positions = max(words)
-        if self._method() == INVERSE:
-            raw, errors, counted = inversion.inverted(
-                words, self.mechanism, of_symbols(alphabet, "position", positions)
-            )
-            least, method = errors, INVERSE
+        alphabet, positions = self.mechanism.language.alphabet, int(self.releases.words.sizes.max())
+        question = of_symbols(alphabet, "position", positions)
+        if self._needs_model:
+            found = self._modelled(question)
         else:
-            model = self._fitted()
-            question = of_symbols(alphabet, "position", positions)
-            (raw, errors), least = self._answered(model, question)
-            counted, method = counted_proportions(words, model.population, question), model.method
-        parts = (np.split(each, positions) for each in (raw, errors, counted, least))
-        return [
-            self._estimates(alphabet.symbols, proportion, error, method, plain, floor)
-            for proportion, error, plain, floor in zip(*parts, strict=True)
-        ]
+            found = self._inverted(question)
+            if self._is_given and self.mechanism.is_linear and self.method != INVERSE:
+                found = self._better(found, question, joint=False)
+        return [self._estimates(each) for each in found.split(positions, alphabet.symbols)]
 
     @within_memory()
     def patterns(self, patterns: Any) -> Estimates:
         """The proportion of words that have each of some patterns."""
-        if self._channel is not None:
+        if self.channel is not None:
             raise InvalidValue(
                 "patterns are not estimated from releases of the edit channel, which changes lengths: ask for pairs of "
                 "symbols (dfg), or release with Exponential or Online"
             )
         if self.method == INVERSE:
-            raise InvalidValue(f"patterns are estimated by a chain only: use {named('method', 'em')}")
+            raise InvalidValue(f"patterns are estimated by a model only: use {named('method', 'em')}")
         if isinstance(patterns, (str, Language)) or not isinstance(patterns, Iterable):
             raise InvalidValue("pass a list of patterns, as in ['ab', rules.contains('c')]")
         wanted = [tuple(each) if isinstance(each, list) else each for each in patterns]
         if not wanted:
             raise InvalidValue("there is no pattern to look for: pass at least one")
-        model, words, found, plain = self._fitted(), self.releases.by_length(), [], []
+        model, words, found, plain = self.fitted(), self.releases.by_length(), [], []
         for pattern in wanted:
             evidence, population, question = followed(model, pattern)
-            found.append(answered(evidence, population, question, model.chances))
+            found.append(answered(evidence, population, question, model.chances)[:2])
             plain.append(counted_proportions(words, population, question))
         proportions, errors = map(np.concatenate, zip(*found, strict=True))
         least = np.full(len(proportions), self._promised_error())
+        counted = np.concatenate(plain)
         return self._estimates(
-            wanted, proportions, np.maximum(errors, least), model.method, np.concatenate(plain), least
+            FoundAnswers.of_model(model, wanted, proportions, np.maximum(errors, least), counted, least)
         )
 
     @within_memory()
@@ -146,41 +200,19 @@ class Asked:
         sizes = self.releases.words.sizes
         counts = np.bincount(sizes).astype(np.float64)
         plain = counts / counts.sum()
-        if self._channel is not None:
+        if self.channel is not None:
             refuse_projected(self.mechanism)
-            proportions, matrix = explained_lengths(counts, self._channel, self.mechanism.limits)
+            proportions, matrix = explained_lengths(counts, self.channel, self.mechanism.limits)
             errors = length_errors(proportions, matrix, float(counts.sum()))
             plain = np.append(plain, np.zeros(len(proportions) - len(plain)))
-            return self._estimates(range(len(proportions)), proportions, errors, EM, plain)
+            return self._estimates(FoundAnswers(range(len(proportions)), proportions, errors, EM, plain))
         errors = sampling_errors(plain, counts.sum())
-        return self._estimates(range(len(plain)), plain, errors, EstimateMethod.COUNTED, plain)
+        return self._estimates(FoundAnswers(range(len(plain)), plain, errors, EstimateMethod.COUNTED, plain))
 
-    def _method(self) -> EstimateMethod:
-        if not self.mechanism.language.alike:
-            if self.method == INVERSE:
-                raise InvalidValue(
-                    "inversion is biased on a system, where a step depends on the one before: use "
-                    f"{named('method', 'em')}"
-                )
-            return EM
-        if self.method == AUTO:
-            linear = self.mechanism.is_linear
-            return EM if linear and (self.question in _BY_CHAIN or self.model is not None) else INVERSE
-        return EstimateMethod(self.method)
-
-    def _misses(self, proportions: Floats) -> bool:
-        """Whether proportions of a chain on free words are not those that the unbiased inversion of the counts
-        allows."""
-        if self.question not in _BY_CHAIN:
-            return False
-        words, question = self.releases.by_length(), self._of(None)
-        answers = sum(len(rows) * (length - 1) for length, rows in words.items())
-        return inversion.inverted(words, self.mechanism, question).contradicts(proportions, answers)
-
-    def _fitted(self) -> Any:
+    def fitted(self) -> Any:
         """The model that was passed, if it was fitted to these releases of this mechanism, or a fitted one."""
-        if self.model is None:
-            return fitted_model(self.releases, self.mechanism, self.progress)
+        if self.model is None or isinstance(self.model, str):
+            return fitted_model(self.releases, self.mechanism, ANY if self.model is None else self.model, self.progress)
         if getattr(self.model, "fitted_to", None) != self.releases.fingerprint(self.mechanism):
             raise InvalidValue(
                 "this model was fitted to other releases, or for another mechanism: leave it out, or fit one to these "
@@ -188,13 +220,22 @@ class Asked:
             )
         return self.model
 
-    def _answered(self, model: Model, question: RunQuestion) -> tuple[Answered, Floats]:
-        """The answers of the chain, with errors that are not below those of the noise alone, and the latter."""
-        found = answered(model.evidence, model.population, question, model.chances)
-        least = np.where(found.proportions > 0, self._promised_error(), 0.0)
+    def _modelled(self, question: RunQuestion, joint: bool = False) -> FoundAnswers:
+        """The answers of a model, with errors that are not below those of the noise alone."""
+        self._refuse_without_answers(question)
+        model = self.fitted()
+        proportions, errors, covariance = answered(model.evidence, model.population, question, model.chances, joint)
+        errors = np.hypot(errors, disagreement(model.rivals, question))
+        words = self.releases.by_length()
+        least = np.where(proportions > 0, self._promised_error(), 0.0)
         if self.mechanism.language.alike:
-            least = np.maximum(least, inversion.least_errors(self.releases.by_length(), self.mechanism, question))
-        return Answered(found.proportions, np.maximum(found.errors, least)), least
+            noise = inversion.least_errors(words, self.mechanism, question)
+            if errors_rough(noise):  # releases tell so little that the likelihood is nearly flat
+                least = np.maximum(least, noise)
+        plain = counted_proportions(words, model.shape.base, question)
+        labels, wide = question.labels, np.maximum(errors, least)
+        covariance = None if covariance is None else scaled_to(covariance, wide)
+        return FoundAnswers.of_model(model, labels, proportions, wide, plain, least, covariance)
 
     def _promised_error(self) -> float:
         """The standard error that every proportion has, however it is estimated, because of the promise alone.
@@ -217,56 +258,46 @@ class Asked:
         if not any(question.sizes(length).any() for length in np.unique(self.releases.words.sizes).tolist()):
             raise InvalidValue("words of one symbol have no pairs of symbols: ask for frequencies instead")
 
-    def _inverted(self) -> Estimates:
-        question = self._of(None)
+    def _inverted(self, question: RunQuestion, joint: bool = False) -> FoundAnswers:
         self._refuse_without_answers(question)
-        raw, errors, counted = inversion.inverted(self.releases.by_length(), self.mechanism, question)
-        return self._estimates(question.labels, raw, errors, INVERSE, counted)
+        words = self.releases.by_length()
+        raw, errors, counted, covariance = inversion.inverted(words, self.mechanism, question, joint)
+        return FoundAnswers(question.labels, raw, errors, INVERSE, counted, covariance=covariance)
 
-    def _of_edits(self, channel: Channel) -> Estimates:
+    def _of_edits(self, channel: Channel, joint: bool) -> FoundAnswers:
+        if isinstance(self.model, str) and self.model not in (ANY, ModelKind.CHAIN):
+            raise InvalidValue(
+                f"the edit channel moves positions, and only a chain is fitted to its releases: leave out "
+                f"{named('model', str(self.model))}"
+            )
         if self.method == INVERSE:
             raise InvalidValue(f"the edit channel has no inverse that is known: use {named('method', 'em')}")
         refuse_projected(self.mechanism)
         if channel.only_length_shows:
             raise hopeless(math.inf, len(self.releases))
-        kind, model = KINDS[self.question], self._fitted()
-        found = answered_edits(model, kind)
+        kind, model = KINDS[self.question], self.fitted()
+        proportions, errors, covariance = answered_edits(model, kind, joint)
         words, letters = len(self.releases), len(self.releases.words.values)
         answers = {"each": letters, "pair": letters - words}.get(kind, words)  # about as many as in the true words
         noise = least_error(channel, max(answers, 1), 2 if kind == "pair" else 1)
-        least = np.where(found.proportions > 0, noise, 0.0)
-        return self._estimates(self._of(None).labels, *found, model.method, self._counted_edits(), least)
+        least, labels = np.where(proportions > 0, noise, 0.0), self._of(None).labels
+        return FoundAnswers.of_model(model, labels, proportions, errors, self._counted_edits(), least, covariance)
 
     def _counted_edits(self) -> Floats:
         return counted_edits(self.releases.words, len(self.mechanism.language.alphabet), KINDS[self.question])
 
-    def _estimates(
-        self,
-        labels: Any,
-        raw: Floats,
-        errors: Floats,
-        method: EstimateMethod,
-        counted: Floats,
-        least: Floats | None = None,
-    ) -> Estimates:
+    def _estimates(self, found: FoundAnswers) -> Estimates:
         if len(self.releases) < 2:
             raise InvalidValue("one release tells nothing about how much releases vary: pass at least two")
-        return estimates(
-            labels,
-            raw,
-            errors,
-            least,
-            confidence=self.confidence,
-            counted=counted,
-            releases=len(self.releases),
-            question=self.question,
-            method=method,
-        )
+        return estimates(found, confidence=self.confidence, releases=len(self.releases), question=self.question)
 
 
-def fitted_model(releases: Releases, mechanism: Private, progress: ProgressLine | None = None) -> Model | EditModel:
+def fitted_model(
+    releases: Releases, mechanism: Private, model: ModelName = ANY, progress: ProgressLine | None = None
+) -> Model | EditModel:
     """The population that makes the releases most likely, of the kind that the mechanism asks for."""
+    kind = checked_model(model)
     channel = evidence_of(mechanism, int(releases.words.sizes.max())).channel
     if channel is not None:
         return fitted_edits(releases, mechanism, channel, progress)
-    return fitted(releases, mechanism, progress)
+    return fitted(releases, mechanism, kind, progress)

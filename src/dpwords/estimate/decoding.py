@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -12,14 +12,16 @@ import numpy as np
 from dpwords.core.compiled import kernel
 from dpwords.core.scaled import Floats
 from dpwords.core.symbols import Codes
-from dpwords.errors import InvalidValue
+from dpwords.errors import InvalidValue, named
 from dpwords.estimate.asking import Asked
 from dpwords.mechanisms.private import Private
 from dpwords.models.chains import MarkovChain, hidden_runs
 from dpwords.models.evidence import evidence_of
 from dpwords.models.hidden import symbol_proportions
-from dpwords.models.population import Model, RunEvidence, SameLength, Windows
+from dpwords.models.population import Model, RunEvidence, SameLength
+from dpwords.models.refined import ModelShape
 from dpwords.models.releases import Releases
+from dpwords.models.windows import Corrected
 from dpwords.spaces.choice import space_of
 
 
@@ -74,16 +76,27 @@ def decode(releases: Any, mechanism: Private, prior: MarkovChain | None = None) 
             "with a larger ε",
             stacklevel=2,
         )
-    words, numbers = checked.by_length(), checked.words.by_length()
-    encoder, (evidence, chances) = mechanism.language.encoder(), _evidence(mechanism, words, prior)
-    found: list[Any] = [None] * len(checked)
+    encoder, found = mechanism.language.encoder(), list[Any]([None] * len(checked))
     wrong, released_wrong = 0.0, 0.0
-    for each, rows, positions in zip(evidence.lengths, words.values(), numbers, strict=True):
-        codes, apart, released_apart = _best(each, rows, chances)
-        wrong, released_wrong = wrong + float(apart.sum()), released_wrong + float(released_apart.sum())
-        for number, word in zip(positions.tolist(), encoder.words(codes, tuple), strict=True):
+    for positions, best in zip(checked.words.by_length(), _decoded(checked.by_length(), mechanism, prior), strict=True):
+        wrong, released_wrong = wrong + float(best[1].sum()), released_wrong + float(best[2].sum())
+        for number, word in zip(positions.tolist(), encoder.words(best[0], tuple), strict=True):
             found[number] = word
     return Decoded(found, wrong / len(checked), released_wrong / len(checked))
+
+
+def likely_words(words: dict[int, Codes], mechanism: Private, prior: MarkovChain | None) -> dict[int, Codes]:
+    """The decoded words of each length, a row of codes each."""
+    return {best[0].shape[1]: best[0] for best in _decoded(words, mechanism, prior)}
+
+
+def _decoded(
+    words: dict[int, Codes], mechanism: Private, prior: MarkovChain | None
+) -> Iterator[tuple[Codes, Floats, Floats]]:
+    """For each length, the codes of the best words, their expected distances, and those of the releases."""
+    evidence, chances = _evidence(mechanism, words, prior)
+    for each, rows in zip(evidence.lengths, words.values(), strict=True):
+        yield _best(each, rows, chances)
 
 
 def _tells_little(releases: Releases, mechanism: Private, model: Model) -> bool:
@@ -104,25 +117,32 @@ def _evidence(mechanism: Private, words: dict[int, Codes], prior: MarkovChain | 
             "the prior is a chain on the language: pass what estimate.model or estimate.chain returns, or leave it out"
         )
     population = hidden_runs(mechanism.language, mechanism.limits)
-    evidence = RunEvidence.of(mechanism, words, population, distinct=False)
+    if prior is not None and not prior.shape.base.same_runs(population):
+        raise InvalidValue("the prior was fitted on another language: pass a model of the mechanism's language")
+    shape = ModelShape(population, limits=mechanism.limits) if prior is None else prior.shape
+    if shape.lengths and not set(words) <= set(shape.lengths):
+        raise InvalidValue(
+            "the prior was fitted to words of other lengths: fit it to releases that have these lengths, or with "
+            f"{named('model', 'chain')}"
+        )
+    evidence = RunEvidence.of(mechanism, words, shape, distinct=False)
     if evidence.uneven:
-        space = space_of(mechanism.language, "hamming", mechanism.limits)
-        known = {each.length: each for each in prior.evidence.lengths} if isinstance(prior, Model) else {}
-        lengths = []
-        for each in evidence.lengths:
-            like = known.get(each.length)
-            if each.constants is None:
-                lengths.append(each)
-            elif like is not None and len(like.hidden.source) == len(each.hidden.source):
-                lengths.append(replace(each, factor=like.factor, ending=like.ending))
-            else:
-                lengths.append(Windows(each, space).weighted(each))
-        evidence = replace(evidence, lengths=tuple(lengths))
+        evidence = _corrected(evidence, mechanism, prior)
     if prior is None:
         return evidence, np.ones(len(population.groups))
-    if not prior.population.same_runs(population):
-        raise InvalidValue("the prior was fitted on another language: pass a model of the mechanism's language")
     return evidence, np.maximum(prior.chances, 1e-12)  # a prior of 0 would exclude words that were possible
+
+
+def _corrected(evidence: RunEvidence, mechanism: Private, prior: MarkovChain | None) -> RunEvidence:
+    """The releases with normalising constants as a fit has found them, or as they are on uniform runs."""
+    known = {each.length: each for each in prior.evidence.lengths} if isinstance(prior, Model) else {}
+    plain = Corrected(evidence, space_of(mechanism.language, "hamming", mechanism.limits)).weighted(evidence)
+    lengths = []
+    for each in plain.lengths:
+        like = known.get(each.length)
+        same = like is not None and len(like.hidden.source) == len(each.hidden.source)
+        lengths.append(replace(each, factor=like.factor, ending=like.ending) if like is not None and same else each)
+    return replace(evidence, lengths=tuple(lengths))
 
 
 def _best(each: SameLength, rows: Codes, chances: Floats) -> tuple[Codes, Floats, Floats]:

@@ -21,8 +21,8 @@ from dpwords.core.scaled import Floats, Integers
 from dpwords.core.symbols import Codes, Ragged, is_hashable
 from dpwords.errors import InvalidValue, NotInLanguage
 from dpwords.estimate.questions import RunQuestion
-from dpwords.estimate.results import Estimates, estimates, interval_factor
-from dpwords.estimate.tuning import TOO_FAR
+from dpwords.estimate.results import Estimates, FoundAnswers, estimates, interval_factor
+from dpwords.estimate.uncertainty import scaled_to
 from dpwords.mechanisms.mechanism import NamedItems
 from dpwords.mechanisms.private import Private
 from dpwords.models.fitting import EstimateMethod, MethodName
@@ -58,28 +58,23 @@ class Noise(NamedTuple):
 
 
 class Inverted(NamedTuple):
-    """Unbiased estimates, their standard errors, and what plain counting would give."""
+    """Unbiased estimates, their standard errors, what plain counting would give, and perhaps their covariances."""
 
     proportions: Floats
     errors: Floats
     counted: Floats
-
-    def contradicts(self, proportions: Floats, answers: int) -> bool:
-        """Whether other estimates are further from these than the errors of these explain (Hausman's test).
-
-        Estimates that are right are nearer to the truth than these, and their squared distance from these is expected
-        to be below the sum of the squared errors. What one answer more or less would change is no contradiction.
-        """
-        variances = np.maximum(self.errors, 1 / answers) ** 2
-        spread = np.sqrt(2 * (variances**2).sum()) / variances.sum()  # standard deviation of a weighted χ², by its mean
-        return bool(((self.proportions - proportions) ** 2).sum() > (1 + TOO_FAR * spread) * variances.sum())
+    covariance: Floats | None = None
 
 
-def inverted(words: dict[int, Codes], mechanism: Private, question: RunQuestion) -> Inverted:
-    """The answers to a question about symbols. Cost: symbols of all words, and their answers."""
+def inverted(words: dict[int, Codes], mechanism: Private, question: RunQuestion, joint: bool = False) -> Inverted:
+    """The answers to a question about symbols; with `joint`, also their covariances.
+
+    Cost: symbols of all words, and their answers; for covariances their squares.
+    """
     number = question.number
     total, plain, whole, kept = (np.zeros(number) for _ in range(4))
     moments = np.zeros((3, number))  # of each word's answer and size: squares, products, squares of the size
+    products = np.zeros((number, number)) if joint else None
     for length, rows in words.items():
         sizes, noise = question.sizes(length), Noise.at(mechanism.within(length), length)
         whole += sizes * len(rows)
@@ -93,12 +88,19 @@ def inverted(words: dict[int, Codes], mechanism: Private, question: RunQuestion)
                 (unbiased * sizes).sum(axis=0),
                 sizes**2 * len(unbiased),
             ]
+            if products is not None:
+                products += unbiased.T @ unbiased
     seen = whole > 0
     for sums, found in ((total, kept), (plain, plain)):
         np.divide(sums, whole, out=found, where=seen)
     spread = moments[0] - 2 * kept * moments[1] + kept**2 * moments[2]
     errors = np.divide(np.sqrt(np.maximum(spread, 0.0)), whole, out=np.zeros(number), where=seen)
-    return Inverted(kept, np.maximum(errors, least_errors(words, mechanism, question)), plain)
+    errors = np.maximum(errors, least_errors(words, mechanism, question))
+    if products is None:
+        return Inverted(kept, errors, plain)
+    crossed = np.outer(kept, moments[1])
+    apart = products - crossed - crossed.T + np.outer(kept, kept) * moments[2]  # all answers have the same size
+    return Inverted(kept, errors, plain, scaled_to(apart, errors))
 
 
 def least_errors(words: dict[int, Codes], mechanism: Private, question: RunQuestion) -> Floats:
@@ -109,6 +111,30 @@ def least_errors(words: dict[int, Codes], mechanism: Private, question: RunQuest
         whole += sizes
         least += sizes * (noise.least**2 if question.kind == "pair" else noise.least)
     return np.divide(np.sqrt(least), whole, out=np.zeros(question.number), where=whole > 0)
+
+
+def noise_errors(words: dict[int, Codes], mechanism: Private, question: RunQuestion, proportions: Floats) -> Floats:
+    """The standard errors that the noise alone adds, if these are the proportions: positions are changed independently.
+
+    With u = ([w = s] − q)/(p − q), the mean of u² is A where the true symbol is s, and B where it is not. Cost: a pass
+    over the lengths.
+    """
+    found, whole = np.zeros(question.number), np.zeros(question.number)
+    likely = np.clip(proportions, 0.0, 1.0)
+    for length, rows in words.items():
+        sizes, noise = question.sizes(length) * len(rows), Noise.at(mechanism.within(length), length)
+        q = (1 - noise.one) / noise.symbols
+        p = q + noise.one
+        own, other = (t * (1 - q) ** 2 + (1 - t) * q**2 for t in (p, q))
+        a, b = own / noise.one**2, other / noise.one**2
+        whole += sizes
+        if question.kind != "pair":
+            found += sizes * (likely * (a - 1) + (1 - likely) * b)
+            continue
+        pairs = likely.reshape(noise.symbols, noise.symbols)
+        either = pairs.sum(axis=1, keepdims=True) + pairs.sum(axis=0, keepdims=True) - 2 * pairs
+        found += sizes * (pairs * (a * a - 1) + either * a * b + (1 - either - pairs).clip(0.0) * b * b).ravel()
+    return np.divide(np.sqrt(found), whole, out=np.zeros(question.number), where=whole > 0)
 
 
 def _counts(rows: Codes, question: RunQuestion, length: int) -> Floats:
@@ -126,7 +152,7 @@ def _counts(rows: Codes, question: RunQuestion, length: int) -> Floats:
 
 
 def _unbiased(counts: Floats, sizes: Floats, noise: Noise, question: RunQuestion) -> Floats:
-    """Answers whose expectation is that of the true word."""
+    """FoundAnswers whose expectation is that of the true word."""
     if question.kind != "pair":
         return np.asarray((counts - sizes / noise.symbols) / noise.one + sizes / noise.symbols)
     pairs = counts.reshape(-1, noise.symbols, noise.symbols)
@@ -170,16 +196,8 @@ def answered_report(
     likely = np.clip(named, report.share_if_not, report.share_if_true)  # the mean over people lies between them
     errors = np.sqrt(likely * (1 - likely) / len(answers)) / rate
     counted = named / report.size
-    return estimates(
-        report.items,
-        raw,
-        errors,
-        confidence=confidence,
-        counted=counted,
-        releases=len(answers),
-        question=question,
-        method=EstimateMethod.INVERSE,
-    )
+    found = FoundAnswers(report.items, raw, errors, EstimateMethod.INVERSE, counted)
+    return estimates(found, confidence=confidence, releases=len(answers), question=question)
 
 
 def counted_answers(releases: Any, report: NamedItems) -> dict[Any, float]:

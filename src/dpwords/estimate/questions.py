@@ -189,7 +189,7 @@ def followed(model: Model, pattern: Any) -> tuple[RunEvidence, Hidden, RunQuesti
         for each in evidence.lengths
     )
     question = RunQuestion("last", (pattern,), _marks, np.array([1]), 2)
-    return RunEvidence(hidden, lengths), model.population.detected(detector)[0], question
+    return replace(evidence, lengths=lengths), model.population.detected(detector)[0], question
 
 
 def _marks(hidden: Hidden) -> Integers:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -12,13 +13,13 @@ import numpy as np
 from dpwords.core.scaled import Floats
 from dpwords.errors import InvalidValue
 from dpwords.estimate.tuning import AT_ZERO, HOPELESS, NO_PROPORTION, OUT_OF_REACH, ROUGH, UNRELIABLE, VERY_FEW
+from dpwords.models.checking import Misfit
 from dpwords.models.fitting import EstimateMethod
 
-_MEAN_ERROR = 0.8  # the mean absolute error of a normal variable, in standard errors
-_OF_WORDS = ("starts", "ends", "patterns")  # proportions of words: errors are at least those of a sample of words
-_BY_CHAIN = (
-    "proportions of patterns come from a Markov chain, in which a symbol depends on the one before it only: the "
-    "intervals leave out what such a chain misses"
+MEAN_ERROR = 0.8  # the mean absolute error of a normal variable, in standard errors
+_OF_WORDS = ("starts", "ends", "patterns", "variants")  # proportions of words: errors are at least those of a sample
+_BY_MODEL = (
+    "proportions of patterns come from a model of the population ({}): the intervals leave out what such a model misses"
 )
 
 
@@ -36,9 +37,10 @@ class Estimate(NamedTuple):
 class Estimates(dict[Any, Estimate]):
     """Estimated proportions by label, in the order of the alphabet or the system.
 
-    `method` says how they were made, `releases` from how many releases, `counted` what the releases themselves would
-    give if they were counted as they are, `notes` what to beware of, and `rough` whether the releases are too few for
-    this ε.
+    `method` says how they were made, `model` which model of the population they rest on (None for an inversion, which
+    needs none), and `fits` is False where the releases contradict that model. `releases` is the number of releases,
+    `counted` what the releases themselves would give if they were counted as they are, `errors` the standard error of
+    each proportion, `notes` what to beware of, and `rough` says whether the releases are too few for this ε.
 
     >>> from dpwords import Exponential, Words, estimate
     >>> mechanism = Exponential(Words("ab"), epsilon=2)
@@ -56,19 +58,23 @@ class Estimates(dict[Any, Estimate]):
         confidence: float,
         releases: int,
         counted: Mapping[Any, float],
+        errors: Mapping[Any, float] | None = None,
+        model: str | None = None,
+        fits: bool = True,
         notes: tuple[str, ...] = (),
         rough: bool = False,
     ) -> None:
         super().__init__(items)
         self.question, self.method, self.confidence, self.releases = question, method, confidence, releases
-        self.counted, self.notes, self.rough = dict(counted), notes, rough
+        self.counted, self.errors = dict(counted), dict(errors or {})
+        self.model, self.fits, self.notes, self.rough = model, fits, notes, rough
 
     @property
     def total_error(self) -> float:
         """The sum of the absolute errors to expect of the proportions that are not estimated as 0, by their
         intervals."""
         wide = 2 * interval_factor(self.confidence)
-        return _MEAN_ERROR * sum(each.high - each.low for each in self.values() if each.value >= AT_ZERO) / wide
+        return MEAN_ERROR * sum(each.high - each.low for each in self.values() if each.value >= AT_ZERO) / wide
 
 
 def interval_factor(confidence: object) -> float:
@@ -78,38 +84,100 @@ def interval_factor(confidence: object) -> float:
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
-def estimates(
-    labels: Iterable[Any],
-    raw: Floats,
-    errors: Floats,
-    least: Floats | None = None,
-    *,
-    confidence: float,
-    counted: Floats,
-    releases: int,
-    question: str,
-    method: EstimateMethod,
-) -> Estimates:
+@dataclass(frozen=True, eq=False)
+class FoundAnswers:
+    """FoundAnswers to a question as a method found them, before they become a table.
+
+    `raw` are the estimates before those of an inversion are made proportions. `least` are errors that are known to be
+    too small, for where errors are not computed.
+    """
+
+    labels: Sequence[Any]
+    raw: Floats
+    errors: Floats
+    method: EstimateMethod
+    counted: Floats
+    least: Floats | None = None
+    model: str | None = None
+    misfit: Misfit | None = None
+    covariance: Floats | None = None
+    partial: bool = False  # whether there are others, so that the proportions need not sum to 1
+
+    @classmethod
+    def of_model(
+        cls,
+        model: Any,
+        labels: Sequence[Any],
+        raw: Floats,
+        errors: Floats,
+        counted: Floats,
+        least: Floats,
+        covariance: Floats | None = None,
+    ) -> FoundAnswers:
+        """The answers of a fitted model."""
+        return cls(labels, raw, errors, model.method, counted, least, str(model.kind), model.misfit, covariance)
+
+    def split(self, parts: int, labels: Sequence[Any]) -> Iterator[FoundAnswers]:
+        """Several tables with the same labels, one behind the other."""
+        arrays = [self.raw, self.errors, self.counted, self.errors if self.least is None else self.least]
+        for raw, errors, counted, least in zip(*(np.split(each, parts) for each in arrays), strict=True):
+            yield replace(self, labels=labels, raw=raw, errors=errors, counted=counted, least=least)
+
+    def total_error(self) -> float:
+        """The sum of the absolute errors to expect of all proportions."""
+        return MEAN_ERROR * float(np.nansum(self.errors))
+
+    def contradicts(self, other: FoundAnswers, answers: Floats) -> bool:
+        """Whether other estimates are further from these than the errors of both explain (Hausman's test).
+
+        If the others are right and efficient, the squared distance from these is on average the sum of the differences
+        of the variances, and nearly a multiple of χ² (Satterthwaite); more than its 95 % quantile is a contradiction.
+        What one answer more or less would change is none.
+        """
+        apart = self.raw - other.raw
+        variances = np.maximum(self.errors, 1 / np.maximum(answers, 1.0)) ** 2
+        scale, degrees = (variances**2).sum() / variances.sum(), variances.sum() ** 2 / (variances**2).sum()
+        return bool((apart**2).sum() > scale * _chi_squared(float(degrees)))
+
+
+def _chi_squared(degrees: float) -> float:
+    """The 95 % quantile of the χ² distribution, by the approximation of Wilson and Hilferty."""
+    third = 2 / (9 * degrees)
+    return float(degrees * (1 - third + 1.645 * np.sqrt(third)) ** 3)
+
+
+def estimates(found: FoundAnswers, *, confidence: float, releases: int, question: str) -> Estimates:
     """A table of estimates. Intervals are around `raw`, the estimates before those of an inversion are made
     proportions.
 
-    `least` are errors that are known to be too small; where errors are not computed, estimates are refused or called
-    rough by these. Patterns are questions of their own each, so that the least certain one counts. Intervals of
-    proportions of words, and all intervals from very few releases, are at least as wide as those of a sample of as many
-    words without noise. Raises `InvalidValue` if the errors are as large as they can be.
+    Where errors are not computed, estimates are refused or called rough by those that are known to be too small.
+    Patterns are questions of their own each, so that the least certain one counts. Intervals of proportions of words,
+    and all intervals from very few releases, are at least as wide as those of a sample of as many words without noise.
+    Raises `InvalidValue` if the errors are as large as they can be.
     """
-    proportions = on_simplex(raw) if method is EstimateMethod.INVERSE else raw
+    labels, raw, errors, method, counted, least = (
+        found.labels,
+        found.raw,
+        found.errors,
+        found.method,
+        found.counted,
+        found.least,
+    )
+    proportions = raw
+    if method is EstimateMethod.INVERSE:
+        proportions = np.clip(raw, 0.0, 1.0) if found.partial else on_simplex(raw)
     possible = (proportions > 0) | (method is EstimateMethod.INVERSE)  # fitted ones are 0 only where they must be
     sampled = releases < VERY_FEW or question in _OF_WORDS
     of_sample = np.where(possible, sampling_errors(proportions, releases), 0.0) if sampled else 0.0
-    half = interval_factor(confidence) * np.maximum(errors, of_sample)
+    standard = np.maximum(errors, of_sample)
+    half = interval_factor(confidence) * standard
     low = np.clip(np.minimum(raw - half, proportions), 0.0, 1.0)
     high = np.clip(np.maximum(raw + half, proportions), 0.0, 1.0)
     names = list(labels)
     known = errors if least is None else np.where(np.isnan(errors), least, errors)
     counting = known[(proportions >= AT_ZERO) | (raw != proportions)]
     apart = question == "patterns"
-    expected = _MEAN_ERROR * float(np.nanmax(counting, initial=0.0) if apart else np.nansum(counting))
+    expected = MEAN_ERROR * float(np.nanmax(counting, initial=0.0) if apart else np.nansum(counting))
     notes = []
     if expected >= HOPELESS:
         raise hopeless(expected, releases)
@@ -130,7 +198,7 @@ def estimates(
     if releases < VERY_FEW:
         notes.append(f"{releases} releases are very few: intervals are rough")
     if apart:
-        notes.append(_BY_CHAIN)
+        notes.append(_BY_MODEL.format(found.model))
     if np.isnan(errors).any():
         notes.append("intervals are not computed for so many parameters: merge symbols or states, or use fewer")
     at_zero, number = int(np.count_nonzero(possible & (proportions < AT_ZERO))), int(np.count_nonzero(possible))
@@ -139,21 +207,34 @@ def estimates(
             f"{at_zero} of {number} proportions are estimated as 0, the least possible value: intervals near it can be "
             "too short"
         )
+    if found.misfit is not None:
+        notes.append(
+            f"the model ({found.model}) does not fit: {found.misfit}; proportions that depend on what it misses can be "
+            "further off than their intervals say"
+        )
     for note in notes[:1] if expected > ROUGH else ():
         warnings.warn(note, stacklevel=4)
     none = proportions < NO_PROPORTION
     proportions, low = np.where(none, 0.0, proportions), np.where(none & ~np.isnan(low), 0.0, low)
-    found = (Estimate(float(v), float(a), float(b)) for v, a, b in zip(proportions, low, high, strict=True))
+    rows = (Estimate(float(v), float(a), float(b)) for v, a, b in zip(proportions, low, high, strict=True))
     return Estimates(
-        zip(names, found, strict=True),
+        zip(names, rows, strict=True),
         confidence=confidence,
         releases=releases,
         counted=dict(zip(names, counted.tolist(), strict=True)),
+        errors=dict(zip(names, standard.tolist(), strict=True)),
+        model=found.model,
+        fits=found.misfit is None,
         notes=tuple(notes),
         rough=expected > ROUGH,
         question=question,
         method=method,
     )
+
+
+def errors_rough(errors: Floats) -> bool:
+    """Whether proportions with these errors are called rough."""
+    return bool(MEAN_ERROR * float(np.nansum(errors)) > ROUGH)
 
 
 def hopeless(expected: float, releases: int) -> InvalidValue:

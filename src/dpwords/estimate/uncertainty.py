@@ -4,107 +4,157 @@ An answer is the mean, over the releases, of what is expected of the hidden run 
 a release w has, for each parameter p, the entry ψ(w) = E[n_p|w] − T_p·E[n|w], where n_p counts the uses of p, and n
 those of all parameters of its state. S = Σ ψψ′ is the observed information. The variance of an answer is the part of
 its own variation that the scores do not explain, plus K·S⁻¹·K′, where K are the covariances of the answers with the
-scores under the fitted population (docs/theory.md, section 15).
+scores under the fitted population (docs/theory.md, section 15). No variance is below that of as many true words.
 """
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from typing import Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from dpwords.core.scaled import Floats, Integers
-from dpwords.core.symbols import Ragged
-from dpwords.errors import InvalidValue
 from dpwords.estimate.questions import NONE, RunQuestion
-from dpwords.estimate.results import sampling_errors
-from dpwords.estimate.tuning import FEWEST_USES, FEWEST_WORDS, SMALL, SPREAD_PROPORTION, UNSEEN
-from dpwords.models.edit_model import EditModel, counted_steps
+from dpwords.estimate.tuning import FEWEST_USES, INFORMATION_STEPS, MOST_LENGTHS, SMALL, UNSEEN
 from dpwords.models.hidden import Hidden
-from dpwords.models.population import Part, RunEvidence
-from dpwords.spaces.edit_channel import Channel
+from dpwords.models.population import Part, Rival, RunEvidence
 from dpwords.spaces.graph import Flags
 
-EditQuestion = Literal["each", "pair", "first", "last"]
-
 _TWO_SIDED = 1.96  # standard errors at which a chance on the boundary counts as rejected
-_WIDEST = 0.5  # the largest standard deviation that a number between 0 and 1 can have
 
 
 class Answered(NamedTuple):
-    """Estimated proportions, and their standard errors."""
+    """Estimated proportions, their standard errors, and if they were asked for, their covariances."""
 
     proportions: Floats
     errors: Floats
+    covariance: Floats | None = None
 
 
-def answered(evidence: RunEvidence, population: Hidden, question: RunQuestion, chances: Floats) -> Answered:
+def answered(
+    evidence: RunEvidence, population: Hidden, question: RunQuestion, chances: Floats, joint: bool = False
+) -> Answered:
     """The answers to a question, with standard errors, which are NaN for a chain with too many parameters.
 
-    Cost: three passes over the releases, (parameters + answers) · parameters for each release, and
-    `model_covariance`.
+    With `joint`, also their covariances. Cost: three passes over the releases, (parameters + answers) · parameters for
+    each release, parameters³, and `population_moments`.
     """
-    total, whole = np.zeros(question.number), np.zeros(question.number)  # of each answer, and of all that it may be
+    proportions, whole, lengths = expected_answers(evidence, question, chances)
+    uses = evidence.expected(chances)[1]
+    used = np.flatnonzero(_shares(uses, evidence.groups) >= FEWEST_USES)
+    if len(used) > evidence.limits.interval_parameters:
+        return Answered(proportions, np.full(question.number, np.nan))
+    moments = Moments(question.number, len(uses), used, joint)
+    releases = sum(lengths.values())
+    some = evidence.sample(max(int(INFORMATION_STEPS / max(len(used), 1) ** 2), 1000))
+    for part in some.each(chances, question.kind == "position"):
+        apart = _found(part, evidence.hidden, question) - (proportions * question.sizes(part.length))[:, None]
+        moments.add(apart, scores_of(part, evidence, chances), part.times)
+    moments.scale(releases)
+    along, own = population_moments(population, question, chances, lengths, proportions)
+    covariance = moments.covariance(along[:, used], uses, evidence.groups, releases)
+    errors = np.sqrt(np.maximum(covariance.diagonal() if joint else covariance, own))
+    if question.kind == "pair":
+        numbers, parameter = question.edges(evidence.hidden), evidence.hidden.parameter
+        least = moments.least_seen(uses, evidence.groups, chances)
+        counts = numbers != NONE
+        np.maximum.at(errors, numbers[counts], least[parameter[counts]])
+    wide = np.divide(errors, whole, out=np.zeros_like(errors), where=whole > 0)
+    return Answered(proportions, wide, scaled_to(covariance, wide) if joint else None)
+
+
+def expected_answers(
+    evidence: RunEvidence, question: RunQuestion, chances: Floats
+) -> tuple[Floats, Floats, dict[int, float]]:
+    """The answers to a question, the number of all answers of which each is a proportion, and the words by length.
+
+    Cost: a pass over the releases.
+    """
+    total, whole = np.zeros(question.number), np.zeros(question.number)
     lengths: dict[int, float] = defaultdict(float)
     for part in evidence.each(chances, question.kind == "position"):
         words = float(part.times.sum())
         total += _found(part, evidence.hidden, question) @ part.times
         whole += question.sizes(part.length) * words
         lengths[part.length] += words
-    proportions = np.divide(total, whole, out=np.zeros_like(total), where=whole > 0)
-    number, parameters = question.number, len(evidence.groups)
-    if parameters > evidence.limits.interval_parameters:
-        return Answered(proportions, np.full(number, np.nan))
-    moments, uses = Moments(number, parameters), evidence.expected(chances)[1]
-    for part in evidence.each(chances, question.kind == "position"):
-        apart = _found(part, evidence.hidden, question) - (proportions * question.sizes(part.length))[:, None]
-        moments.add(apart, scores_of(part, evidence, chances), part.times)
-    along = model_covariance(population, question, chances, lengths)
-    errors = moments.errors(along, uses, evidence.groups, sum(lengths.values()))
-    if question.kind == "pair":
-        numbers, parameter = question.edges(evidence.hidden), evidence.hidden.parameter
-        least = moments.least_seen(uses, evidence.groups, chances)
-        counts = numbers != NONE
-        np.maximum.at(errors, numbers[counts], least[parameter[counts]])
-    return Answered(proportions, np.divide(errors, whole, out=np.zeros_like(errors), where=whole > 0))
+    return np.divide(total, whole, out=np.zeros_like(total), where=whole > 0), whole, lengths
+
+
+def disagreement(rivals: Sequence[Rival], question: RunQuestion) -> Floats:
+    """By how much models that explain the releases nearly as well answer otherwise, as standard errors.
+
+    If another model is the better one with probability u, the squared difference of the two answers counts with the
+    weight 2u, so that for models that explain the releases equally well it counts in full. Cost: two passes for each.
+    """
+    found = np.zeros(question.number)
+    for rival in rivals:
+        own = expected_answers(rival.best_evidence, question, rival.best_chances)[0]
+        other = expected_answers(rival.evidence, question, rival.chances)[0]
+        found = np.maximum(found, 2 * rival.doubt * (own - other) ** 2)
+    return np.sqrt(found)
+
+
+def scaled_to(covariance: Floats, errors: Floats) -> Floats:
+    """The covariances with the same correlations and these standard errors."""
+    own = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
+    scale = np.divide(errors, own, out=np.zeros_like(own), where=own > 0)
+    found = covariance * np.outer(scale, scale)
+    np.fill_diagonal(found, errors**2)
+    return np.asarray(found)
 
 
 class Moments:
-    """Sums over releases of products of their answers, taken relative to the proportions, and their scores."""
+    """Sums over releases of products of their answers, taken relative to the proportions, and their scores.
 
-    def __init__(self, answers: int, parameters: int) -> None:
-        self.own, self.cross = np.zeros(answers), np.zeros((answers, parameters))
-        self.information, self.slopes = np.zeros((parameters, parameters)), np.zeros(parameters)
+    Products of different scores are summed for the `used` parameters only.
+    """
+
+    def __init__(self, answers: int, parameters: int, used: Integers, joint: bool = False) -> None:
+        self.used, self.joint, self.times = used, joint, 0.0
+        self.own = np.zeros((answers, answers) if joint else answers)
+        self.cross, self.information = np.zeros((answers, len(used))), np.zeros((len(used), len(used)))
+        self.squares, self.slopes = np.zeros(parameters), np.zeros(parameters)
 
     def add(self, apart: Floats, scores: Floats, times: Floats) -> None:
         """Add some releases, a column for each, that occur so many times."""
-        self.own += (apart**2) @ times
-        self.cross += (apart * times) @ scores.T
-        self.information += (scores * times) @ scores.T
+        some = scores[self.used]
+        self.own += (apart * times) @ apart.T if self.joint else (apart**2) @ times
+        self.cross += (apart * times) @ some.T
+        self.information += (some * times) @ some.T
+        self.squares += (scores**2) @ times
         self.slopes += scores @ times
+        self.times += float(times.sum())
 
-    def errors(self, along: Floats, uses: Floats, groups: Integers, releases: float) -> Floats:
-        """The standard errors of the numbers of answers; `along` are the covariances K of docs/theory.md, 15 e.
+    def scale(self, releases: float) -> None:
+        """Let the releases that were added stand for so many."""
+        for sums in (self.own, self.cross, self.information, self.squares, self.slopes):
+            np.multiply(sums, releases / self.times, out=sums)
 
-        The variances are (v − G·S⁻¹·G′) + K·S⁻¹·K′. Where there are as few releases as parameters, scores seem to
-        explain everything; what they explain counts with the weight of `trust`, which is how far sums over releases of
-        products of different scores mean something: 1 − (parameters/releases)² or 0.
+    def covariance(self, along: Floats, uses: Floats, groups: Integers, releases: float) -> Floats:
+        """The variances of the numbers of answers, or their covariances; `along` are K of docs/theory.md, 15 e.
+
+        They are (v − G·S⁻¹·G′) + K·S⁻¹·K′. Where there are as few releases as parameters, scores seem to explain
+        everything; what they explain counts with the weight of `trust`, which is how far sums over releases of products
+        of different scores mean something: 1 − (parameters/releases)² or 0.
         """
-        free = inside(self.information, uses, groups)
+        free = inside(self.squares, uses, groups)[self.used]
         trust = max(1 - (np.count_nonzero(free) / releases) ** 2, 0.0)
         root = root_of_inverse(self.information, free, trust)
-        left = np.maximum(self.own - trust * ((self.cross @ root) ** 2).sum(axis=1), 0.0)
-        return np.asarray(np.sqrt(left + ((along @ root) ** 2).sum(axis=1)))
+        explained, added = self.cross @ root, along @ root
+        if self.joint:
+            left = self.own - trust * explained @ explained.T
+            return np.asarray(left + added @ added.T)
+        left = np.maximum(self.own - trust * (explained**2).sum(axis=1), 0.0)
+        return np.asarray(left + (added**2).sum(axis=1))
 
     def least_seen(self, uses: Floats, groups: Integers, chances: Floats) -> Floats:
         """For each parameter on the boundary a standard error of its number of uses; 0 for all others.
 
         Along a chance t the log-likelihood is about slope·t − curvature·t²/2, which bounds the chances that it rejects.
         """
-        curvature, slope = np.diagonal(self.information) / chances**2, np.minimum(self.slopes / chances, 0.0)
+        curvature, slope = self.squares / chances**2, np.minimum(self.slopes / chances, 0.0)
         root = np.sqrt(slope**2 + _TWO_SIDED**2 * curvature)
         bound = _TWO_SIDED**2 / np.maximum(root - slope, 1e-300)  # (slope + root)/curvature, without cancellation
         most = np.minimum(bound, 1.0) * np.bincount(groups, uses)[groups]
@@ -141,66 +191,93 @@ def _summed(rows: Floats, numbers: Integers, size: int) -> Floats:
     return found
 
 
-def model_covariance(
-    population: Hidden, question: RunQuestion, chances: Floats, lengths: Mapping[int, float]
-) -> Floats:
-    """The covariance of each answer with each score under the fitted population, summed over words of these lengths.
+def population_moments(
+    population: Hidden, question: RunQuestion, chances: Floats, lengths: Mapping[int, float], proportions: Floats
+) -> tuple[Floats, Floats]:
+    """Under the fitted population, summed over words of these lengths: the covariance of each answer with each score,
+    and the variance of each answer relative to its proportion, which is that of true words.
 
-    Cost: longest length · states · (states + answers) · parameters, for each length where runs can get stuck or must
-    end in some states, otherwise once.
+    Of very many lengths some stand for those near them. Cost: for each length, its edges · answers.
     """
-    found = np.zeros((question.number, len(population.groups)))
-    prefixes = bool(population.accepting.all()) and question.kind != "last"
-    prefixes = prefixes and len(np.unique(population.source)) == population.size
-    for longest in [max(lengths)] if prefixes else lengths:
-        for length, covariance in enumerate(_covariances(population, question, chances, longest), start=1):
-            if length == longest or (prefixes and length in lengths):
-                found += lengths[length] * covariance
+    along, own = np.zeros((question.number, len(population.groups))), np.zeros(question.number)
+    for length, number in _representative(lengths).items():
+        covariance, mean, variance = _of_length(population, question, chances, length)
+        along += number * covariance
+        own += number * (variance + (mean - proportions * question.sizes(length)) ** 2)
+    by_group = _summed(np.ascontiguousarray(along.T), population.groups, int(population.groups.max()) + 1)
+    return np.asarray(along - (chances[:, None] * by_group[population.groups]).T), own
+
+
+def _representative(lengths: Mapping[int, float]) -> dict[int, float]:
+    """The numbers of words of each length, where those of very many lengths count for the next one that is kept."""
+    known = np.array(sorted(lengths))
+    kept = known[np.unique(np.linspace(0, len(known) - 1, MOST_LENGTHS).round().astype(int))]
+    found: dict[int, float] = defaultdict(float)
+    for length, number in lengths.items():
+        found[int(kept[np.searchsorted(kept, length)])] += number
     return found
 
 
-def _covariances(hidden: Hidden, question: RunQuestion, chances: Floats, length: int) -> Iterator[Floats]:
-    """The covariances of answers and scores of runs up to each position of words of one length."""
-    size, parameters, groups = hidden.size, len(chances), hidden.groups
-    begin, joint = np.eye(1, size)[0], np.zeros((question.number, parameters))
-    uses, answers = np.zeros((parameters, size)), np.zeros((question.number, size))  # by state reached
-    mean_uses, mean_answers = np.zeros(parameters), np.zeros(question.number)
-    layers, proportions = hidden.layers(length), hidden.completing(chances, length)
+def _of_length(hidden: Hidden, question: RunQuestion, chances: Floats, length: int) -> tuple[Floats, Floats, Floats]:
+    """For words of one length: covariances of answers and uses, and the means and variances of the answers.
+
+    An answer A is a sum over positions. With F the answers up to a position and V those after it, a step e that is
+    taken with probability m has E[A·[e]] = m·(F + [e counts] + V).
+    """
+    layers, steps = hidden.layers(length), hidden.completing(chances, length)
     edges = None if question.by_position else question.edges(hidden)
-    for position, taken in enumerate(np.split(layers.order, layers.begin[1:-1])):
-        source, target, parameter = hidden.source[taken], hidden.target[taken], hidden.parameter[taken]
-        proportion = proportions[position, taken]
-        mass = begin[source] * proportion
-        numbers = question.states(hidden, position, length)[target] if edges is None else edges[taken]
-        counted = numbers != NONE
-        to_state = _matrix(source, target, proportion, size, size)
-        to_answer = _matrix(source[counted], numbers[counted], proportion[counted], size, question.number)
-        joint += (uses @ to_answer).T + answers @ _matrix(source, parameter, proportion, size, parameters)
-        np.add.at(joint, (numbers[counted], parameter[counted]), mass[counted])
-        mean_uses += np.bincount(parameter, mass, parameters)
-        mean_answers += np.bincount(numbers[counted], mass[counted], question.number)
-        begin, uses, answers = begin @ to_state, uses @ to_state, answers @ to_state
-        np.add.at(uses, (parameter, target), mass)
-        np.add.at(answers, (numbers[counted], target[counted]), mass[counted])
-        centred = joint - np.outer(mean_answers, mean_uses)
-        by_group = _summed(np.ascontiguousarray(centred.T), groups, int(groups.max()) + 1)
-        yield np.asarray(centred - (chances[:, None] * by_group[groups]).T)
+    taken = np.split(layers.order, layers.begin[1:-1])
+    live = [np.zeros(1, dtype=np.int64), *np.split(layers.reached, layers.since[1:-1])]
+    numbers = [
+        (question.states(hidden, t, length)[hidden.target[each]] if edges is None else edges[each])
+        for t, each in enumerate(taken)
+    ]
+    later = [np.zeros((len(live[-1]), question.number))]  # V, from the last position on
+    value: list[Floats] = []
+    for t in reversed(range(length)):
+        each, rows = taken[t], np.arange(len(taken[t]))
+        found = later[-1][np.searchsorted(live[t + 1], hidden.target[each])]
+        counted = numbers[t] != NONE
+        found[rows[counted], numbers[t][counted]] += 1.0
+        value.append(found)
+        source = np.searchsorted(live[t], hidden.source[each])
+        later.append(_summed(steps[t, each, None] * found, source, len(live[t])))
+    mean, uses = later[-1][0], np.zeros(len(chances))
+    joint, squares = np.zeros((len(chances), question.number)), np.zeros(question.number)
+    mass, before = np.ones(1), np.zeros((1, question.number))  # of each state, and F·mass
+    for t, each in enumerate(taken):
+        source, target = (
+            np.searchsorted(live[t], hidden.source[each]),
+            np.searchsorted(live[t + 1], hidden.target[each]),
+        )
+        step = steps[t, each]
+        taking, parameter = mass[source] * step, hidden.parameter[each]
+        come = before[source] * step[:, None]
+        joint += _summed(come + taking[:, None] * value[length - 1 - t], parameter, len(chances))
+        uses += np.bincount(parameter, taking, len(chances))
+        rows = np.flatnonzero(numbers[t] != NONE)
+        column = numbers[t][rows]
+        np.add.at(squares, column, taking[rows] + 2 * come[rows, column])
+        come[rows, column] += taking[rows]
+        before = _summed(come, target, len(live[t + 1]))
+        mass = np.bincount(target, taking, len(live[t + 1])).astype(np.float64)
+    return (joint - np.outer(uses, mean)).T, mean, np.maximum(squares - mean**2, 0.0)
 
 
-def _matrix(rows: Integers, columns: Integers, values: Floats, height: int, width: int) -> Floats:
-    found = np.bincount(rows * width + columns, values, height * width).reshape(height, width)
-    return np.asarray(found, dtype=np.float64)
+def _shares(uses: Floats, groups: Integers) -> Floats:
+    """For each parameter its uses or those of all others of its state, whichever is less."""
+    return np.asarray(np.minimum(uses, np.bincount(groups, uses)[groups] - uses))
 
 
-def inside(information: Floats, uses: Floats, groups: Integers) -> Flags:
+def inside(squares: Floats, uses: Floats, groups: Integers) -> Flags:
     """Which parameters do not lie on the boundary: those that are used, but not alone among those of their state.
 
-    Those whose scores are all next to 0 are left out, too: a run that takes both ways once each has a score of 0.
+    Those whose scores, of which these are the sums of squares, are all next to 0 are left out, too: a run that takes
+    both ways once each has a score of 0.
     """
     others = np.bincount(groups, uses)[groups] - uses
     in_true_words = uses * others / np.maximum(uses + others, FEWEST_USES)
-    shown = np.diagonal(information) > UNSEEN * in_true_words
-    return np.asarray((np.minimum(uses, others) >= FEWEST_USES) & shown)
+    return np.asarray((_shares(uses, groups) >= FEWEST_USES) & (squares > UNSEEN * in_true_words))
 
 
 def root_of_inverse(information: Floats, free: Flags, trust: float) -> Floats:
@@ -216,105 +293,3 @@ def root_of_inverse(information: Floats, free: Flags, trust: float) -> Floats:
     values, vectors = np.linalg.eigh(correlation)
     keep = values > SMALL * values.max(initial=0.0)
     return np.asarray(vectors[:, keep] / np.sqrt(values[keep]) / scale[:, None])
-
-
-def length_errors(proportions: Floats, matrix: Floats, releases: float) -> Floats:
-    """The standard errors of fitted proportions of lengths.
-
-    A fit puts all of the weight on some of the lengths, though the releases hardly tell these from their neighbours. So
-    the information is that of proportions a tenth of which is spread over all lengths between the shortest and the
-    longest that occur, and none of them counts as known. As proportions lie between 0 and 1, no direction has more than
-    a standard deviation of a half. No error is below that of a sample. Cost: entries of the matrix · lengths.
-    """
-    held = np.flatnonzero(releases * proportions >= FEWEST_WORDS)
-    first, after = held[0], held[-1] + 1
-    size, errors = after - first, sampling_errors(proportions, releases)
-    spread = (1 - SPREAD_PROPORTION) * proportions[first:after] + SPREAD_PROPORTION / size
-    rows = matrix[first:after]
-    released = spread @ rows / spread.sum()
-    slopes = np.divide(rows, released, out=np.zeros_like(rows), where=released > 0)
-    information = releases * (slopes * released) @ slopes.T + np.eye(size) / _WIDEST**2
-    covariance = np.linalg.inv(information)
-    whole = covariance.sum(axis=0)
-    variance = np.diagonal(covariance) - whole**2 / whole.sum()  # given that proportions sum to 1
-    errors[first:after] = np.maximum(errors[first:after], np.sqrt(np.maximum(variance, 0.0)))
-    return errors
-
-
-def answered_edits(model: EditModel, kind: EditQuestion) -> Answered:
-    """The answers to a question about symbols, with standard errors.
-
-    A proportion is what is expected of an answer, divided by what is expected of all of them. As far as it is in doubt
-    which chain is the better one, their difference is an error, too. Cost: that of `Alignments` and the square of the
-    number of parameters for each release.
-    """
-    numbers = edit_answers(len(model.language.alphabet), kind).ravel()
-    counted, number = np.flatnonzero(numbers >= 0), int(numbers.max()) + 1
-    steps, others = (each.chain.steps(each.found.chances)[1] for each in (model.best, model.other))
-    total, other = (np.bincount(numbers[counted], each[counted], number) for each in (steps, others))
-    if not total.any():
-        raise InvalidValue("as far as these releases tell, true words are too short for that: ask for lengths instead")
-    proportions = total / total.sum()
-    if numbers.size > model.limits.interval_parameters:
-        return Answered(proportions, np.full(number, np.nan))
-    gather = np.zeros((number, numbers.size))
-    gather[numbers[counted], counted] = 1.0
-    errors = _errors(model, gather, proportions, steps, boundary=kind == "pair") / total.sum()
-    least = least_error(model.channel, float(total.sum()), 2 if kind == "pair" else 1)
-    apart = proportions - other / max(float(other.sum()), 1e-300)
-    return Answered(proportions, np.sqrt(np.maximum(errors, least) ** 2 + model.doubt * apart**2))
-
-
-def _errors(model: EditModel, gather: Floats, proportions: Floats, sums: Floats, boundary: bool) -> Floats:
-    """The standard errors of the numbers of answers; gather[q, p] is 1 if step p gives answer q.
-
-    `sums` are the expected uses of all steps. With `boundary`, errors reach to the chances that are not rejected for
-    steps that seem never to be taken.
-    """
-    chain, chances, states = model.best.chain, model.best.found.chances, len(model.language.alphabet) + 1
-    moments = Moments(len(gather), len(chances))
-    centring = gather - np.outer(proportions, gather.sum(axis=0))
-    for times, steps in chain.each(chances):
-        moments.add((steps @ centring.T).T, chain.scores(chances, steps).T, times)
-    along = model.releases * chain.covariance(chances, centring.reshape(len(gather), states, states))
-    uses = chain.uses(sums)
-    errors = moments.errors(along, uses, chain.groups, model.releases)
-    if boundary:
-        errors = np.maximum(errors, chain.uses(gather) @ moments.least_seen(uses, chain.groups, chances))
-    return np.asarray(errors)
-
-
-def least_error(channel: Channel, answers: float, symbols: int) -> float:
-    """The standard error of a proportion that the noise alone has, even for somebody who knows all alignments.
-
-    `answers` is the number of all answers in the true words, and `symbols` that of the symbols that an answer consists
-    of. What is not deleted is itself with probability p and each other symbol with q, as in `inversion.py`.
-    """
-    if channel.only_length_shows:
-        return math.inf
-    deleted, kept, replaced = channel.probabilities
-    right, wrong = kept / (kept + replaced), replaced / (kept + replaced) / max(channel.symbols - 1, 1)
-    least = min(right * (1 - right), wrong * (1 - wrong)) / ((1 - deleted) * (right - wrong) ** 2)
-    return math.sqrt(least**symbols / answers)
-
-
-def edit_answers(symbols: int, kind: EditQuestion) -> Integers:
-    """For each step of `EditModel.matrix`, the number of its answer, −1 for none."""
-    numbers = np.full((symbols + 1, symbols + 1), -1)
-    if kind == "each":
-        numbers[:, :-1] = np.arange(symbols)
-    elif kind == "pair":
-        numbers[1:, :-1] = np.arange(symbols**2).reshape(symbols, symbols)
-    elif kind == "first":
-        numbers[0, :-1] = np.arange(symbols)
-    else:
-        numbers[1:, -1] = np.arange(symbols)
-    return numbers
-
-
-def counted_edits(words: Ragged, symbols: int, kind: EditQuestion) -> Floats:
-    """The answers of words as they are. Cost: their symbols."""
-    numbers = edit_answers(symbols, kind).ravel()
-    counted = numbers >= 0
-    found = np.bincount(numbers[counted], counted_steps(words, symbols).ravel()[counted])
-    return np.asarray(found / max(found.sum(), 1.0))

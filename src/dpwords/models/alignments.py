@@ -205,6 +205,11 @@ class EditChain(ABC):
         log_likelihood, steps = self.steps(chances)
         return log_likelihood, self.uses(steps)
 
+    def drawn(self, chances: Floats, number: int, coins: np.random.Generator) -> Ragged:
+        """So many words of the chain, for simulations."""
+        longest = 4 * int(self.alignments.words.sizes.max(initial=0)) + 4
+        return walked(self.matrix(chances), np.full(number, longest), coins)
+
     def each(self, chances: Floats) -> Iterator[tuple[Floats, Floats]]:
         """Batches of distinct words: how often each was released, and a row of the expected steps of one copy of it.
 
@@ -329,3 +334,22 @@ class EndsAlike(OwnEnds):
         inner, ends = rows[:, 1:, :-1].reshape(len(rows), -1), rows[:, 1:, -1].sum(axis=1)
         found = np.column_stack([rows[:, 0], inner, inner.sum(axis=1), ends])
         return found.reshape(*steps.shape[:-1], -1)
+
+
+def walked(matrix: Floats, lengths: Integers, coins: np.random.Generator) -> Ragged:
+    """Words drawn step by step from a matrix of chances, whose last column ends a word; none exceeds its length."""
+    upper, number = np.cumsum(matrix, axis=1), len(lengths)
+    upper /= upper[:, -1:]
+    state, going = np.zeros(number, dtype=np.int64), np.arange(number)
+    sizes = np.zeros(number, dtype=np.int64)
+    table = np.zeros((number, int(lengths.max(initial=0))), dtype=np.int64)
+    for position in range(table.shape[1]):
+        going = going[lengths[going] > position]
+        after = (coins.random(len(going))[:, None] > upper[state[going]]).sum(axis=1)
+        going, after = going[after < len(matrix) - 1], after[after < len(matrix) - 1]
+        if not len(going):
+            break
+        table[going, position], state[going] = after, 1 + after
+        sizes[going] += 1
+    kept = np.arange(table.shape[1]) < sizes[:, None]
+    return Ragged(table[kept], np.cumsum(sizes))

@@ -21,8 +21,9 @@ from dpwords.core.symbols import Codes
 from dpwords.errors import InvalidValue, named
 from dpwords.mechanisms.exponential import Exponential
 from dpwords.models.chains import PriorWords
-from dpwords.models.hidden import Emissions, uniform_numbers
+from dpwords.models.hidden import uniform_numbers
 from dpwords.models.posteriors import SPREAD, Evidence, Posteriors, Simulated, corrections, weighted_logs
+from dpwords.models.state_ratios import Emissions
 from dpwords.models.tuning import PROPOSED, TOGETHER
 from dpwords.spaces.choice import graph_of, space_of
 from dpwords.spaces.graph import Graph

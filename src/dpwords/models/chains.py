@@ -21,16 +21,23 @@ from dpwords.languages.exploring import numbered
 from dpwords.languages.language import Language, checked_language
 from dpwords.languages.systems import ANY_START, written
 from dpwords.models.hidden import Hidden, uniform_numbers
+from dpwords.models.refined import ModelShape
 from dpwords.spaces.choice import graph_of
 
 _ROUNDING = 1e-6  # by which the probabilities of a state may miss 1
+_USUAL = 0.9  # of the step that is usual in each state of a predictable chain: an example, not a measurement
 
 
 class MarkovChain(ABC):
     """A Markov chain on a language: in each state, the probabilities of what comes next."""
 
     language: Language
-    population: Hidden
+    shape: ModelShape
+
+    @property
+    @abstractmethod
+    def population(self) -> Hidden:
+        """The runs, as the chain has them."""
 
     @property
     @abstractmethod
@@ -40,14 +47,18 @@ class MarkovChain(ABC):
     @property
     def transitions(self) -> dict[Any, dict[Any, float]]:
         """{state: {symbol: probability}}; on free words the states are symbols, and None is the start of a word."""
-        hidden, symbols = self.population, self.language.alphabet.symbols
+        hidden, symbols = self.shape.base, self.language.alphabet.symbols
         table: dict[Any, dict[Any, float]] = {}
         names = self._state_names()
-        chances = self.chances[hidden.parameter].tolist()
+        chances = self._rows()[hidden.parameter].tolist()
         entered = hidden.symbol[hidden.target].tolist()
         for source, symbol, chance in zip(hidden.origin[hidden.source].tolist(), entered, chances, strict=True):
             table.setdefault(names[source], {})[symbols[symbol]] = chance
         return table
+
+    def _rows(self) -> Floats:
+        """The probability of each step of the homogeneous chain in its state."""
+        return self.chances
 
     def _state_names(self) -> list[Any]:
         if self.language.alike:
@@ -136,11 +147,15 @@ class Chain(MarkovChain):
     """A Markov chain on a language that is known beforehand: a public assumption, not a fit; see `estimate.chain`."""
 
     language: Language
-    population: Hidden
+    shape: ModelShape
     weights: Floats
 
     def __repr__(self) -> str:
         return f"<Chain: a Markov chain on {self.language!r}>"
+
+    @cached_property
+    def population(self) -> Hidden:
+        return self.shape.runs().hidden
 
     @property
     def chances(self) -> Floats:
@@ -150,14 +165,31 @@ class Chain(MarkovChain):
     def uniform(cls, language: Language, limits: Limits = DEFAULTS) -> Chain:
         """All words of the language of one length are equally likely: all steps have the same weight."""
         population = hidden_runs(language, limits)
-        return cls(language, population, np.ones(len(population.groups)))
+        return cls(language, ModelShape(population, limits=limits), np.ones(len(population.groups)))
+
+    @classmethod
+    def predictable(cls, language: Language, limits: Limits = DEFAULTS) -> Chain:
+        """In each state, one step is taken in 9 of 10 cases, and the others are equally likely: an example of a
+        population that somebody knows well. On free words, the usual symbol is the next one of the alphabet.
+
+        Cost: the edges.
+        """
+        population = hidden_runs(language, limits)
+        groups = population.groups
+        sizes = np.bincount(groups)[groups]
+        order = np.argsort(groups, kind="stable")
+        rank = np.empty_like(groups)
+        rank[order] = np.arange(len(groups)) - np.searchsorted(groups[order], groups[order])
+        rare = (1 - _USUAL) / np.maximum(sizes - 1, 1)
+        weights = np.where(rank == groups % sizes, np.where(sizes > 1, _USUAL, 1.0), rare)
+        return cls(language, ModelShape(population, limits=limits), weights)
 
     @classmethod
     def of(cls, language: Language, transitions: Mapping[Any, Mapping[Any, float]], limits: Limits = DEFAULTS) -> Chain:
         """The chain with these probabilities, {state: {symbol: probability}}; raises `InvalidValue` if it is none."""
         population = hidden_runs(checked_language(language), limits)
         rows = _checked_rows(language, transitions)
-        found = cls(language, population, np.zeros(len(population.groups)))
+        found = cls(language, ModelShape(population, limits=limits), np.zeros(len(population.groups)))
         names, symbols = found._state_names(), language.alphabet.symbols
         entered, used = population.symbol[population.target], {state: set[Any]() for state in rows}
         for parameter, edge in zip(*np.unique(population.parameter, return_index=True), strict=True):
@@ -172,6 +204,14 @@ class Chain(MarkovChain):
                 raise InvalidValue(f"{_row_name(state)} has a step that the language does not have: leave it out")
         _check_reached(found, names, rows)
         return found
+
+
+def same_runs(one: Language, other: Language, limits: Limits = DEFAULTS) -> bool:
+    """Whether two languages have the same hidden runs, so that a chain on one is a chain on the other.
+
+    Cost: the edges.
+    """
+    return one is other or hidden_runs(one, limits).same_runs(hidden_runs(other, limits))
 
 
 def hidden_runs(language: Language, limits: Limits = DEFAULTS) -> Hidden:

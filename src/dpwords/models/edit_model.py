@@ -26,12 +26,12 @@ from dpwords.core.symbols import Ragged
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
-from dpwords.models.alignments import Alignments, EditChain, EditChances, EndsAlike, OwnEnds
+from dpwords.models.alignments import Alignments, EditChain, EditChances, EndsAlike, OwnEnds, walked
+from dpwords.models.checking import Misfit, misfit, simulated_words
 from dpwords.models.fitting import EstimateMethod, Fit, ProgressLine, fit, normalised
+from dpwords.models.refined import ModelKind
 from dpwords.models.releases import Releases
 from dpwords.models.tuning import (
-    EDITS_MISSING,
-    EDITS_PATIENCE,
     LENGTHS_MISSING,
     LENGTHS_ROUNDS,
     WHOLE_LENGTHS_STEPS,
@@ -160,6 +160,11 @@ class LengthChain(EditChain):
         states = self.alignments.states
         return np.asarray(steps.reshape(*steps.shape[:-1], states, states)[..., :-1].reshape(*steps.shape[:-1], -1))
 
+    def drawn(self, chances: Floats, number: int, coins: np.random.Generator) -> Ragged:
+        first, onward = self._rows(chances)
+        rows = np.vstack([np.append(first, 0.0), np.column_stack([onward, np.zeros(len(onward))])])
+        return walked(rows, coins.choice(len(self.lengths), number, p=self.lengths / self.lengths.sum()), coins)
+
     def logs_given_length(self, chances: Floats) -> Floats:
         return np.asarray(self.logs(chances) - np.log(self._released[self.alignments.words.sizes]))
 
@@ -229,8 +234,10 @@ class EditModel:
     doubt: float  # the probability that chance alone makes the one look better than the other
     releases: int
     fitted_to: str  # the fingerprint of the releases
+    misfit: Misfit | None = None  # what contradicts the model
 
     method = EstimateMethod.EM
+    kind = ModelKind.CHAIN
 
     def __repr__(self) -> str:
         return f"<EditModel: a Markov chain on {self.language!r}, fitted to {self.releases} releases (em)>"
@@ -283,7 +290,7 @@ def fitted_chains(
 
 def _fit(chain: EditChain, steps: Floats, progress: ProgressLine | None) -> Fit:
     start = normalised(chain.uses(steps), chain.groups)
-    return fit(chain, start, progress, enough=EDITS_MISSING, patience=EDITS_PATIENCE)
+    return fit(chain, start, progress)
 
 
 def better_chain(own_ends: FittedChain, alike: FittedChain) -> tuple[FittedChain, FittedChain, float]:
@@ -315,7 +322,11 @@ def fitted_edits(
     steps = (uses + 0.1 * uses.sum(axis=1, keepdims=True) / len(uses)).ravel()  # all are possible, to start from
     best, other, doubt = better_chain(*fitted_chains(alignments, steps, progress))
     about = len(releases), releases.fingerprint(mechanism)
-    return EditModel(mechanism.language, channel, mechanism.limits, best, other, doubt, *about)
+    number = simulated_words(len(releases))
+    drawn = best.chain.drawn(best.found.chances, number, np.random.default_rng(29))
+    shown = mechanism.without_projection().seeded("releases of words of a fitted model").release_codes(drawn)
+    wrong = misfit(releases.words, shown, mechanism.language.alphabet.symbols)
+    return EditModel(mechanism.language, channel, mechanism.limits, best, other, doubt, *about, wrong)
 
 
 def counted_steps(words: Ragged, symbols: int) -> Floats:

@@ -19,7 +19,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from dpwords.core.scaled import Floats, Integers
-from dpwords.models.tuning import MISSING, MOST_STEPS
+from dpwords.models.tuning import MISSING, MOST_STEPS, PATIENCE
 
 _LEAST = 1e-9  # expected uses that are added to each parameter, since a parameter of 0 would remain 0
 
@@ -62,6 +62,30 @@ class Fit:
     converged: bool
 
 
+@dataclass(frozen=True, eq=False)
+class Shrunk:
+    """Releases, and pseudo-counts that shrink the chances of a population to others (a Dirichlet prior)."""
+
+    evidence: Likelihood
+    pseudo: Floats
+
+    @property
+    def groups(self) -> Integers:
+        """For each parameter, the number of its group."""
+        return self.evidence.groups
+
+    def expected(self, chances: Floats) -> tuple[float, Floats]:
+        """The log-likelihood with that of the prior, and the expected uses with the pseudo-counts."""
+        found, uses = self.evidence.expected(chances)
+        prior = self.pseudo @ np.log(np.maximum(chances, 1e-300))
+        return found + float(prior), uses + self.pseudo
+
+
+def shrunk(evidence: Likelihood, pseudo: Floats | None) -> Likelihood:
+    """Releases with pseudo-counts, if there are any."""
+    return evidence if pseudo is None else Shrunk(evidence, pseudo)
+
+
 def normalised(uses: Floats, groups: Integers) -> Floats:
     """The uses of each parameter, divided by those of its group."""
     positive = uses + _LEAST
@@ -82,7 +106,7 @@ def fit(
     progress: ProgressLine | None = None,
     most: int = MOST_STEPS,
     enough: float = MISSING,
-    patience: int = 1,
+    patience: int = PATIENCE,
 ) -> Fit:
     """The parameters with the largest likelihood that steps from `start` lead to. Cost: a pass for each step.
 

@@ -20,8 +20,8 @@ from dpwords.core.scaled import Floats, Integers
 from dpwords.core.symbols import Alphabet, Codes
 from dpwords.errors import InvalidValue, TooLarge
 from dpwords.languages.exploring import numbered
+from dpwords.models.state_ratios import Emissions, StateRatios, placed_ratios
 from dpwords.spaces.graph import Flags, Graph, edges_taken
-from dpwords.spaces.online_likelihoods import LikelihoodRatios
 
 _PARTS = 64  # in which sums over many words are made, so that they do not depend on the number of threads
 _LEAST_PART = 256  # words
@@ -47,26 +47,22 @@ class Incoming(NamedTuple):
     live: Flags
 
 
+class Places(NamedTuple):
+    """Which place each position of a word is: numbers that go up or down by one, and end at one for each length."""
+
+    last: dict[int, int]
+    step: int
+
+    def at(self, position: int, length: int) -> int:
+        """The place of a position; −1 for words of other lengths."""
+        return self.last[length] - self.step * (length - 1 - position) if length in self.last else -1
+
+
 class Detector(NamedTuple):
     """An automaton that reads words over an alphabet, from state 0: step[state, symbol] is the next state."""
 
     step: Integers
     accepting: Flags
-
-
-class StateRatios(NamedTuple):
-    """For each row, the states whose weight is multiplied: those of row r are state[first[r]:first[r + 1]]."""
-
-    first: Integers
-    state: Integers
-    times: Floats
-
-
-class Emissions(NamedTuple):
-    """Released words of one length: for each word and position a row, and the likelihood ratios of each row."""
-
-    rows: Integers
-    ratios: LikelihoodRatios
 
 
 class Expected(NamedTuple):
@@ -93,6 +89,8 @@ class Hidden:
     accepting: Flags
     groups: Integers  # for each parameter, the number of its state: the parameters of a state sum to 1
     marks: Flags | None = None  # states that a detector has marked
+    place: Integers | None = None  # for each state the place at which it is entered, if it is a state of one only
+    places: Places | None = None  # which places the positions of a word are
 
     def same_runs(self, other: Hidden) -> bool:
         """Whether another one has the same runs and parameters. Cost: the edges."""
@@ -151,19 +149,43 @@ class Hidden:
 
     def taken(self, words: Codes) -> Integers:
         """The edges that words of the language take, a row for each. Cost: symbols · log edges."""
-        return edges_taken(0, self.source, self.symbol[self.target], self.target, words)
+        kept = np.arange(len(self.source))
+        if self.place is not None:  # the start may have steps for words of all lengths
+            layers = self.layers(words.shape[1])
+            kept = np.concatenate([layers.order[: layers.begin[1]], kept[self.first[1] :]])
+        found = edges_taken(0, self.source[kept], self.symbol[self.target[kept]], self.target[kept], words)
+        return np.asarray(kept[found])
+
+    @cached_property
+    def _by_place(self) -> tuple[Integers, Integers]:
+        """The edges into the states of each place: those of place p are edges[first[p]:first[p + 1]]."""
+        assert self.place is not None
+        place = self.place[self.target]
+        order = np.argsort(place, kind="stable")
+        return np.searchsorted(place[order], np.arange(int(place.max()) + 2)), order
+
+    def _edges_at(self, position: int, length: int) -> Integers | slice:
+        """The edges that can be taken at a position, and perhaps others."""
+        if self.places is None:
+            return slice(None)
+        first, order = self._by_place
+        place = self.places.at(position, length)
+        return order[first[place] : first[place + 1]] if 0 <= place < len(first) - 1 else order[:0]
 
     def layers(self, length: int) -> Layers:
         """The edges that words of this length can take at each position. Cost: length · edges."""
         useful = np.zeros((length + 1, self.size), dtype=np.bool_)
         useful[length] = self.accepting
+        every = np.arange(len(self.source))
+        edges = [every[self._edges_at(position, length)] for position in range(length)]
         for position in reversed(range(length)):
-            useful[position, self.source[useful[position + 1, self.target]]] = True
+            some = edges[position]
+            useful[position, self.source[some[useful[position + 1, self.target[some]]]]] = True
         reached = np.zeros(self.size, dtype=np.bool_)
         reached[0] = True
         order, there = [], []
-        for position in range(length):
-            taken = np.flatnonzero(reached[self.source] & useful[position + 1, self.target])
+        for position, some in enumerate(edges):
+            taken = some[reached[self.source[some]] & useful[position + 1, self.target[some]]]
             order.append(taken)
             reached = np.zeros(self.size, dtype=np.bool_)
             reached[self.target[taken]] = True
@@ -204,7 +226,7 @@ class Hidden:
         sizes = out[ends]
         source = np.repeat(np.arange(len(ends)), sizes)
         edge = np.repeat(self.first[ends] - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(source))
-        return self._refined(ends, edge, source, 1 + edge)
+        return self.refined(ends, edge, source, 1 + edge)
 
     def detected(self, detector: Detector) -> tuple[Hidden, Integers, Integers]:
         """The same runs, beside which a detector reads their symbols; states where it has accepted are marked.
@@ -220,10 +242,10 @@ class Hidden:
         found = numbered([(0, 0)], follow)
         was, at = np.array(found.states).T
         edge_was = np.array(found.label)
-        beside = self._refined(was, edge_was, found.sources, found.target)
+        beside = self.refined(was, edge_was, found.sources, found.target)
         return replace(beside, marks=detector.accepting[at]), edge_was, was
 
-    def _refined(self, was: Integers, edge_was: Integers, source: Integers, target: Integers) -> Hidden:
+    def refined(self, was: Integers, edge_was: Integers, source: Integers, target: Integers) -> Hidden:
         """The same runs with more states: for each state and each edge, the one that it was."""
         return Hidden(
             self.alphabet,
@@ -234,6 +256,8 @@ class Hidden:
             self.origin[was],
             self.accepting[was],
             self.groups,
+            place=None if self.place is None else self.place[was],
+            places=self.places,
         )
 
 
@@ -266,20 +290,29 @@ class Pass:
         return self.hidden.layers(self.length)
 
     @cached_property
+    def _placed(self) -> tuple[Integers, StateRatios]:
+        """A row for each word and position, and the likelihood ratios of hidden states in each row."""
+        hidden, places = self.hidden, None
+        if hidden.places is not None:
+            places = np.array([hidden.places.at(position, self.length) for position in range(self.length)])
+        return placed_ratios(self.seen, hidden.symbol, len(hidden.alphabet), hidden.place, places)
+
+    @property
     def state_ratios(self) -> StateRatios:
         """The likelihood ratios of hidden states in each row."""
-        first, states = self.hidden.of_symbol
-        rows, symbols, times = self.seen.ratios
-        sizes = np.diff(first)[symbols]
-        ends = np.concatenate([[0], np.cumsum(sizes)])
-        position = np.repeat(first[symbols] - ends[:-1], sizes) + np.arange(ends[-1])
-        return StateRatios(ends[rows], states[position], np.repeat(times, sizes))
+        return self._placed[1]
+
+    @property
+    def rows(self) -> Integers:
+        """For each word and position, its row of likelihood ratios."""
+        return self._placed[0]
 
     @cached_property
     def parts(self) -> list[slice]:
         """The parts in which words are treated, whatever the number of threads."""
         number = len(self.seen.rows)
-        most = max(self.limits.batch // len(self.hidden.source), 1)
+        by_position = self.length * self.hidden.size // 2  # what is known of states at all positions is kept, too
+        most = max(self.limits.batch // max(len(self.hidden.source), by_position), 1)
         size = min(most, max(_LEAST_PART, -(-number // _PARTS)))
         return [slice(begin, min(begin + size, number)) for begin in range(0, number, size)]
 
@@ -288,7 +321,7 @@ class Pass:
         found, loops, weights = np.zeros(len(self.seen.rows)), kernel("hidden"), self.weights(chances)
 
         def work(part: slice) -> None:
-            seen = self.state_ratios, self.seen.rows[part], found[part]
+            seen = self.state_ratios, self.rows[part], found[part]
             loops.log_likelihoods(self.layers, *weights, *seen)
 
         in_parts(work, len(found), cost=len(self.layers.order), most=self.limits.threads)
@@ -296,7 +329,7 @@ class Pass:
 
     def expected(self, part: slice, chances: Floats, every_position: bool = False) -> Expected:
         """What is expected of the hidden runs of some of the words."""
-        rows = self.seen.rows[part]
+        rows = self.rows[part]
         likelihood, uses = np.zeros(len(rows)), np.zeros((len(self.hidden.source), len(rows)))
         states = np.zeros((rows.shape[1] if every_position else 1, self.hidden.size, len(rows)))
         runs = self.layers, *self.weights(chances), self.state_ratios
@@ -311,7 +344,7 @@ class Pass:
         weighted = self.layers, self.incoming, *self.weights(chances), self.state_ratios
 
         def work(part: slice) -> None:
-            kernel("hidden").sampled(*weighted, self.seen.rows[part], uniform[part], taken[part])
+            kernel("hidden").sampled(*weighted, self.rows[part], uniform[part], taken[part])
 
         in_parts(work, words, cost=len(self.layers.order), most=self.limits.threads)
         return taken
@@ -331,12 +364,6 @@ class Pass:
 def uniform_numbers(stream: Stream, shape: tuple[int, ...]) -> Floats:
     """Independent numbers, uniform between 0 and 1."""
     return uint64(stream, shape).astype(np.float64) * 2.0**-64
-
-
-def emissions_of_own_symbol(codes: Codes, symbols: int, ratio: float) -> Emissions:
-    """Words seen through a channel that weights the true symbol `ratio` times as much as each other one."""
-    own = np.arange(symbols + 1)
-    return Emissions(codes.astype(np.int64), LikelihoodRatios(own, own[:-1], np.full(symbols, ratio)))
 
 
 def symbol_proportions(states: Floats, hidden: Hidden) -> Floats:

@@ -14,7 +14,8 @@ from dpwords.core.randomness import Stream
 from dpwords.core.scaled import Floats, Integers
 from dpwords.core.symbols import Codes
 from dpwords.models.chains import MarkovChain
-from dpwords.models.hidden import Emissions, Hidden, Pass, symbol_proportions, uniform_numbers
+from dpwords.models.hidden import Hidden, Pass, symbol_proportions, uniform_numbers
+from dpwords.models.state_ratios import Emissions
 from dpwords.spaces.online_likelihoods import LikelihoodRatios
 
 _LARGEST = 300.0  # ln of a likelihood ratio; with larger ones, runs are summed in logarithms
@@ -63,7 +64,7 @@ class LogPasses:
 
     def _add(self, position: int, logs: Floats) -> None:
         first, state, times = self.passes.state_ratios
-        rows = self.passes.seen.rows[:, position]
+        rows = self.passes.rows[:, position]
         sizes = first[rows + 1] - first[rows]
         word = np.repeat(np.arange(len(rows)), sizes)
         entry = np.repeat(first[rows] - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(word))
@@ -114,7 +115,7 @@ class LogPasses:
         passes, (words, length) = self.passes, self.passes.seen.rows.shape
         states, logs = np.zeros((words, length), dtype=np.int64), np.zeros(words)
         runs = passes.layers, self.factor, self.ending, passes.state_ratios
-        kernel("likeliest").likeliest(*runs, passes.seen.rows, states, logs)
+        kernel("likeliest").likeliest(*runs, passes.rows, states, logs)
         return Likeliest(passes.hidden.symbol[states], logs)
 
 

@@ -14,7 +14,8 @@ import numpy as np
 from dpwords.core.limits import Limits
 from dpwords.core.scaled import Floats
 from dpwords.core.symbols import Codes
-from dpwords.models.hidden import Hidden, Pass, emissions_of_own_symbol
+from dpwords.models.hidden import Hidden, Pass
+from dpwords.models.state_ratios import emissions_of_own_symbol
 from dpwords.spaces.graph import Graph
 from dpwords.spaces.space import Space, WeightedWords, Weights
 

@@ -1,47 +1,27 @@
-"""The population as a Markov chain, fitted to releases that keep the length of words.
-
-Where the normalising constant of the mechanism depends on the private word, a release tells about its run x through
-e^(−c·d(x,w))/Z(x). Sums over runs need Z(x) as a product over a run, which it is not. So ln Z(x) is approximated by a
-sum over *windows*, that is over pairs of consecutive steps, fitted where it matters: on runs drawn from their
-distribution given each release. What is left unexplained is then uncorrelated, within a release, with every window, and
-so with every count that the estimates are made of.
-"""
+"""Releases that keep the length of words, as evidence about a population that is a Markov chain on hidden runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from dpwords.core.compiled import in_parts
 from dpwords.core.limits import Limits
-from dpwords.core.randomness import SeededSource
 from dpwords.core.scaled import Floats, Integers
 from dpwords.core.symbols import Codes
 from dpwords.languages.language import Language
 from dpwords.mechanisms.private import Private
-from dpwords.models.chains import MarkovChain, hidden_runs
+from dpwords.models.chains import MarkovChain
+from dpwords.models.checking import Misfit
 from dpwords.models.evidence import evidence_of
-from dpwords.models.fitting import EstimateMethod, Fit, ProgressLine, fit, normalised
+from dpwords.models.fitting import EstimateMethod, Fit, normalised
 from dpwords.models.hidden import Expected, Hidden, Pass
 from dpwords.models.normalising_constants import NormalisingConstants
-from dpwords.models.releases import Releases
-from dpwords.models.tuning import (
-    FIRST_RELEASES,
-    RIDGE,
-    ROUND_STEPS,
-    ROUNDS,
-    RUNS,
-    SAMPLED_RELEASES,
-    STILL,
-    UNIFORM_RUNS,
-)
-from dpwords.spaces.choice import space_of
-from dpwords.spaces.space import Space
-
-_SOLVER_STEPS = 200
+from dpwords.models.refined import ModelKind, ModelShape, Refined
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -83,31 +63,35 @@ class Part(NamedTuple):
 class RunEvidence:
     """Released words of several lengths, all seen as hidden runs of one population."""
 
-    hidden: Hidden
+    runs: Refined
     lengths: tuple[SameLength, ...]
 
     @classmethod
-    def of(cls, mechanism: Private, words: dict[int, Codes], population: Hidden, distinct: bool = True) -> RunEvidence:
+    def of(cls, mechanism: Private, words: dict[int, Codes], shape: ModelShape, distinct: bool = True) -> RunEvidence:
         """Releases of each length, with normalising constants taken as equal, each distinct one once, or one by one.
 
         If they are `uneven`, these are runs of pairs of steps. Cost: the symbols of the releases.
         """
         told = {length: evidence_of(mechanism, length) for length in words}
         uneven = {length: each.uneven() for length, each in told.items()}
-        hidden = (
-            population.paired(mechanism.limits) if any(each is not None for each in uneven.values()) else population
-        )
+        runs = shape.runs(paired=any(each is not None for each in uneven.values()))
+        hidden = runs.hidden
         lengths = []
         for length, rows in words.items():
             some, number = np.unique(rows, axis=0, return_counts=True) if distinct else (rows, np.ones(len(rows)))
             seen, times = told[length].seen(some), number.astype(np.float64)
             lengths.append(SameLength(hidden, seen, mechanism.limits, times=times, constants=uneven[length]))
-        return cls(hidden, tuple(lengths))
+        return cls(runs, tuple(lengths))
 
     @property
     def uneven(self) -> bool:
         """Whether normalising constants differ so much, at any length, that a fit has to correct for them."""
         return any(each.constants is not None for each in self.lengths)
+
+    @property
+    def hidden(self) -> Hidden:
+        """The runs that all of the releases are evidence about."""
+        return self.lengths[0].hidden if self.lengths else self.runs.hidden
 
     @property
     def groups(self) -> Integers:
@@ -127,6 +111,10 @@ class RunEvidence:
             likelihood, uses = likelihood + one, uses + used
         return likelihood, np.bincount(self.hidden.parameter, uses, len(self.groups)).astype(np.float64)
 
+    def log_likelihoods(self, chances: Floats) -> Floats:
+        """The log-likelihood of each distinct release. Cost: a forward pass."""
+        return np.concatenate([each.log_likelihoods(chances) for each in self.lengths])
+
     def each(self, chances: Floats, every_position: bool = False) -> Iterator[Part]:
         """What is expected of each released word, a part of the words at a time."""
         for each in self.lengths:
@@ -139,12 +127,25 @@ class RunEvidence:
         return replace(self, lengths=tuple(each.thinned(proportion) for each in self.lengths))
 
 
+class Rival(NamedTuple):
+    """Another model that explains releases nearly as well: what it says of the releases that both were fitted to."""
+
+    doubt: float  # the probability that chance alone makes it look worse
+    evidence: RunEvidence
+    chances: Floats
+    best_evidence: RunEvidence
+    best_chances: Floats
+
+
 @dataclass(frozen=True, eq=False)
 class Model(MarkovChain):
     """A Markov chain on a language: in each state, the probabilities of what comes next.
 
     On free words the state is the symbol before; on a system it is the state of the system (and of the rules that it is
-    combined with). `method` says how it was fitted.
+    combined with). What comes next may also depend on the position in the word, or on the step before; `kind` says so.
+    `transitions` are then averages. `held_out` has, for each kind that was tried, the mean log-likelihood of releases
+    that were left out of the fit, up to a constant; the kind with the largest one was taken. `method` says how the
+    model was fitted.
 
     >>> from dpwords import Exponential, GridWorld, estimate
     >>> mechanism = Exponential(GridWorld(3, 3), epsilon=6)
@@ -155,15 +156,38 @@ class Model(MarkovChain):
     """
 
     language: Language
-    population: Hidden
+    shape: ModelShape
     evidence: RunEvidence
     found: Fit
     method: EstimateMethod
     releases: int
     fitted_to: str  # the fingerprint of the releases
+    held_out: Mapping[str, float] = field(default_factory=dict)  # by model: log-likelihood of releases left out, each
+    rivals: tuple[Rival, ...] = ()
+    misfit: Misfit | None = None  # what contradicts the model
 
     def __repr__(self) -> str:
-        return f"<Model: a Markov chain on {self.language!r}, fitted to {self.releases} releases ({self.method})>"
+        kind = "" if self.kind is ModelKind.CHAIN else f" ({self.shape})"
+        fitted = f"fitted to {self.releases} releases ({self.method})"
+        return f"<Model: a Markov chain{kind} on {self.language!r}, {fitted}>"
+
+    @property
+    def kind(self) -> ModelKind:
+        """What a step depends on: "chain", "by place" or "two steps"."""
+        return self.shape.kind
+
+    @cached_property
+    def population(self) -> Hidden:
+        """The runs of the population, without what the releases tell."""
+        return self.shape.runs().hidden
+
+    def _rows(self) -> Floats:
+        """The mean chances of each step over all positions and steps before it, by how often they are expected."""
+        if self.kind is ModelKind.CHAIN:
+            return self.chances
+        base, uses = self.shape.base, self.evidence.expected(self.chances)[1]
+        pooled: Floats = np.bincount(self.evidence.runs.tied, uses, len(base.groups)).astype(np.float64)
+        return normalised(pooled, base.groups)
 
     @property
     def chances(self) -> Floats:
@@ -181,23 +205,7 @@ class Model(MarkovChain):
         return self.found.converged
 
 
-def fitted(releases: Releases, mechanism: Private, progress: ProgressLine | None = None) -> Model:
-    """The population that makes the releases most likely. Cost: some tens of passes; see `Pass`."""
-    words, population = releases.by_length(), hidden_runs(mechanism.language, mechanism.limits)
-    start, evidence = _counted(words, population), RunEvidence.of(mechanism, words, population)
-    method = EstimateMethod.CORRECTED if evidence.uneven else EstimateMethod.EM
-    if evidence.uneven:
-        space = space_of(mechanism.language, "hamming", mechanism.limits)
-        evidence, found = fit_corrected(evidence, space, start, progress)
-    else:
-        if len(releases) > 4 * FIRST_RELEASES:
-            start = fit(evidence.sample(FIRST_RELEASES), start, progress).chances
-        found = fit(evidence, start, progress)
-    about = method, len(releases), releases.fingerprint(mechanism)
-    return Model(mechanism.language, population, evidence, found, *about)
-
-
-def _counted(words: dict[int, Any], population: Hidden) -> Floats:
+def counted_chances(words: dict[int, Codes], population: Hidden) -> Floats:
     """Parameters to start from: the uses in the releases as they are, with something added to each."""
     uses = np.zeros(len(population.groups))
     for rows in words.values():
@@ -206,90 +214,3 @@ def _counted(words: dict[int, Any], population: Hidden) -> Floats:
     outgoing = np.bincount(population.groups)[population.groups]
     total = np.bincount(population.groups, uses)[population.groups]
     return normalised(uses + (1 + 0.1 * total) / outgoing, population.groups)
-
-
-class Windows:
-    """ln Z of words of one length as a sum over windows and the end of a run."""
-
-    def __init__(self, words: SameLength, space: Space) -> None:
-        assert words.constants is not None
-        self.hidden, self.constants, self.length = words.hidden, words.constants, words.length
-        self.values = np.zeros(len(self.hidden.source) + self.hidden.size)
-        rows = np.asarray(list(space.uniform(self.length, UNIFORM_RUNS, SeededSource("uniform runs").open())))
-        self._improve(self.hidden.taken(rows), np.zeros(len(rows), dtype=np.int64))
-
-    def weighted(self, words: SameLength) -> SameLength:
-        """The same words, where runs have the weight 1/Z as it is approximated."""
-        number, weights = len(self.hidden.source), np.exp(-self.values)
-        return replace(words, factor=weights[:number], ending=weights[number:])
-
-    def improve(self, words: SameLength, chances: Floats, round_number: int) -> float:
-        """Fit what is left unexplained, on runs drawn given some of the releases; return its standard deviation."""
-        some = words.thinned(max(len(words.times) // SAMPLED_RELEASES, 1))
-        taken = some.sampled(chances, RUNS, SeededSource(f"runs of round {round_number}").open())
-        release = np.repeat(np.arange(len(taken)), RUNS)
-        return self._improve(taken.reshape(-1, self.length), release)
-
-    def _improve(self, taken: Integers, release: Integers) -> float:
-        hidden = self.hidden
-        symbols = hidden.symbol[hidden.target[taken]]
-        columns = np.concatenate([taken, len(hidden.source) + hidden.target[taken[:, -1:]]], axis=1)
-        left = self.constants.logs(symbols) - self.values[columns].sum(axis=1)
-        self.values += _regressed(columns, left, release, len(self.values))
-        left = self.constants.logs(symbols) - self.values[columns].sum(axis=1)
-        return float((left - _means(left, release)[release]).std())
-
-
-def fit_corrected(
-    evidence: RunEvidence, space: Space, start: Floats, progress: ProgressLine | None
-) -> tuple[RunEvidence, Fit]:
-    """The fit, and the evidence with the approximated normalising constants. Cost: some hundred passes."""
-    windows = [None if words.constants is None else Windows(words, space) for words in evidence.lengths]
-    found, before = Fit(start, -np.inf, 0, False), np.zeros(0)
-    for number in range(ROUNDS):
-        weighted = zip(windows, evidence.lengths, strict=True)
-        lengths = tuple(words if each is None else each.weighted(words) for each, words in weighted)
-        evidence = replace(evidence, lengths=lengths)
-        found = fit(evidence, found.chances, most=ROUND_STEPS)
-        uses = evidence.expected(found.chances)[1]
-        moved = float(np.abs(uses - before).sum() / uses.sum()) if number else 1.0
-        found, before = replace(found, converged=moved < STILL), uses
-        drawn = [(each, words) for each, words in zip(windows, lengths, strict=True) if each is not None]
-        left = [each.improve(words, found.chances, number) for each, words in drawn]
-        if progress is not None:
-            unexplained = f"{max(left):.3f} of the normalising constants' logarithm unexplained"
-            progress(f"round {number + 1} of {ROUNDS}: {unexplained}, {moved:.1%} of all steps moved")
-    return evidence, found
-
-
-def _means(values: Floats, release: Integers) -> Floats:
-    return np.bincount(release, values) / np.bincount(release)
-
-
-def _regressed(columns: Integers, values: Floats, release: Integers, number: int) -> Floats:
-    """Ridge regression of values on the numbers of windows, both taken relative to their means within each release.
-
-    Solved by conjugate gradients. Cost: runs · length for each of at most 200 steps.
-    """
-    width = columns.shape[1]
-
-    def centred(v: Floats) -> Floats:
-        return np.asarray(v - _means(v, release)[release])
-
-    def applied(x: Floats) -> Floats:
-        back = np.repeat(centred(x[columns].sum(axis=1)), width)
-        return np.asarray(np.bincount(columns.ravel(), back, number) + RIDGE * x)
-
-    rest: Floats = np.bincount(columns.ravel(), np.repeat(centred(values), width), number).astype(np.float64)
-    found, direction = np.zeros(number), rest
-    size = float(rest @ rest)
-    goal = 1e-10 * size
-    for _ in range(_SOLVER_STEPS):
-        if size <= goal:
-            break
-        image = applied(direction)
-        step = size / float(direction @ image)
-        found, rest = found + step * direction, rest - step * image
-        size, before = float(rest @ rest), size
-        direction = rest + size / before * direction
-    return found

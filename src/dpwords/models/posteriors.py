@@ -28,8 +28,8 @@ from dpwords.mechanisms.mechanism import Mechanism
 from dpwords.mechanisms.private import Private
 from dpwords.mechanisms.report import Report
 from dpwords.models.chains import MarkovChain, PriorWords
-from dpwords.models.hidden import Emissions
 from dpwords.models.normalising_constants import NormalisingConstants
+from dpwords.models.state_ratios import Emissions
 from dpwords.spaces import exhaustive
 from dpwords.spaces.edit_channel import Channel
 from dpwords.spaces.graph import Graph, edges_taken
@@ -283,6 +283,11 @@ class Posteriors(ABC):
     @abstractmethod
     def simulated(self, samples: int) -> Simulated:
         """Draw words and releases with fixed seeds, and guess each of them. Cost: samples · `cost`."""
+
+    def guessed(self, released: Codes) -> tuple[Floats, Floats]:
+        """For releases of as many words, a row of codes each: the chance of guessing each position (a row for each
+        word), and of the whole word. Cost: words · `cost`."""
+        raise self.evidence.too_many()
 
     def known(self, outputs: list[Codes]) -> Known | None:
         """What the releases of one word tell; None if no word that the prior allows can have led to them."""

@@ -23,7 +23,7 @@ from dpwords.mechanisms.exponential import Exponential
 from dpwords.mechanisms.online import Online
 from dpwords.mechanisms.private import Private
 from dpwords.models.chains import PriorWords
-from dpwords.models.hidden import Emissions, emissions_of_own_symbol, uniform_numbers
+from dpwords.models.hidden import uniform_numbers
 from dpwords.models.likeliest import HiddenWords, Likeliest
 from dpwords.models.normalising_constants import NormalisingConstants, ratio_of
 from dpwords.models.posteriors import (
@@ -35,6 +35,7 @@ from dpwords.models.posteriors import (
     corrections,
     weighted_logs,
 )
+from dpwords.models.state_ratios import Emissions, emissions_of_own_symbol
 from dpwords.models.tuning import CLOSE, DRAWN, EVEN, PROPOSED, PROPOSED_UNEVEN
 from dpwords.spaces.choice import graph_of, space_of
 from dpwords.spaces.online import OnlineRuns
@@ -102,9 +103,7 @@ class RunPosteriors(Posteriors):
         words = self.prior.drawn(self.length, samples, source.open())
         released = np.stack(self.evidence.drawn(words, self.releases), axis=1)
         emissions = self.evidence.seen(released.reshape(-1, self.length))
-        width = max(self.prior.population.size, len(self.prior.language.alphabet)) * self.length
-        size = max(self.mechanism.limits.batch // (4 * width), 1)
-        parts = [slice(begin, min(begin + size, samples)) for begin in range(0, samples, size)]
+        size, parts = self._parts(samples)
         streams = [source.open() for _ in parts]
         found: list[tuple[Floats, ...]] = [()] * len(parts)
 
@@ -122,6 +121,47 @@ class RunPosteriors(Posteriors):
             return simulated
         whole = self.mechanism._distances(words, 1).proportions[:, 0]
         return simulated._replace(whole=whole, whole_at_most=whole, whole_spread=1.0)
+
+    def _parts(self, words: int) -> tuple[int, list[slice]]:
+        """How many words are treated at a time, and the parts that this makes of all of them."""
+        width = max(self.prior.population.size, len(self.prior.language.alphabet)) * self.length
+        size = max(self.mechanism.limits.batch // (4 * width), 1)
+        return size, [slice(begin, min(begin + size, words)) for begin in range(0, words, size)]
+
+    def guessed(self, released: Codes) -> tuple[Floats, Floats]:
+        """Forward and backward passes.
+
+        Where normalising constants differ, guesses leave them out, and their chances are weighted averages over runs
+        that are drawn: these are nearly exact.
+        """
+        (rows, ratios), (size, parts) = self.evidence.seen(released), self._parts(len(released))
+        found: list[tuple[Floats, Floats]] = [(np.zeros(0), np.zeros(0))] * len(parts)
+
+        def work(numbers: slice) -> None:
+            for number in range(numbers.start, numbers.stop):
+                hidden = self._hidden(Emissions(rows[parts[number]], ratios))
+                found[number] = self._chances(hidden, SeededSource(f"runs of part {number}"))
+
+        in_parts(work, len(parts), cost=size * self.cost(), most=self.mechanism.limits.threads)
+        positions, whole = map(np.concatenate, zip(*found, strict=True))
+        return positions, whole
+
+    def _chances(self, hidden: HiddenWords, source: SeededSource) -> tuple[Floats, Floats]:
+        """The chances of the likeliest symbols, and of the likeliest word."""
+        (logs, proportions), best = hidden.proportions(), hidden.by_logs.likeliest()
+        positions, chance = proportions.max(axis=1).T, np.minimum(np.exp(best.logs - logs), 1.0)
+        constants = self.evidence.uneven()
+        if constants is None:
+            return positions, chance
+        runs = hidden.sampled(self.proposed, source.open())
+        powers = constants.logs(np.concatenate([best.words, runs.reshape(-1, self.length)]))
+        own, others = powers[: len(runs)], powers[len(runs) :].reshape(len(runs), -1)
+        least = others.min(axis=1)
+        weights = np.exp(least[:, None] - others)
+        agree = runs == proportions.argmax(axis=1).T[:, None, :]
+        weighted = np.einsum("ij,ijk->ik", weights / weights.sum(axis=1, keepdims=True), agree)
+        whole = chance * np.exp(np.minimum(least - own, 50.0)) / weights.mean(axis=1)
+        return np.clip(positions + weighted - agree.mean(axis=1), 0.0, 1.0), np.minimum(whole, 1.0)
 
     def _hidden(self, emissions: Emissions, more: tuple[Codes, float] | None = None) -> HiddenWords:
         return HiddenWords.of(self.prior, emissions, self.releases, self.mechanism.limits, more)

@@ -11,10 +11,9 @@ from __future__ import annotations
 EVEN = 0.03
 
 # When expectation–maximisation ends: when at most so much log-likelihood seems to be missing, so many times in a row.
-# What is missing along one direction is half of its squared distance from the end, in standard errors: 0.2 is 0.6 of
-# them. Through the edit channel plateaus are long, where one such sign may be wrong (15 d).
-MISSING, MOST_STEPS = 0.2, 1000
-EDITS_MISSING, EDITS_PATIENCE = 0.05, 3
+# What is missing along one direction is half of its squared distance from the end, in standard errors: 0.05 is 0.3 of
+# them. On plateaus a single such sign is often wrong (15 d).
+MISSING, PATIENCE, MOST_STEPS = 0.05, 2, 1000
 LENGTHS_MISSING, LENGTHS_ROUNDS = 0.1, 10_000  # of true lengths: to go on would fit the noise
 FIRST_RELEASES = 4000  # a fit to many more releases starts from a fit to so many, to save time
 WHOLE_LENGTHS_STEPS = 5 * 10**8  # of a pass, half a second, up to which lengths have a distribution of their own
@@ -29,3 +28,16 @@ ROUNDS, ROUND_STEPS, RUNS, SAMPLED_RELEASES, UNIFORM_RUNS, RIDGE, STILL = 8, 12,
 PROPOSED, PROPOSED_UNEVEN, TOGETHER = 8, 64, 500
 DRAWN = 4000  # runs over which constants are averaged for one word; the error that is left is stated with the result
 CLOSE = 1.5  # times the likeliest word's chance, up to which the bound by steepness is taken, else the simulated one
+
+# Which model is taken (15 f): the proportion of releases that is held out; the least number of releases for which
+# models are compared, and the largest that takes part; pseudo-counts of the homogeneous chain for each row of the
+# others; and the rounds of correction for the model that is taken, which starts from what is known of the constants.
+# A model that looks better by chance with at least this probability is a rival, whose answers count for errors.
+HELD_OUT, FEWEST_COMPARED, COMPARED_RELEASES, PSEUDO, LAST_ROUNDS = 0.3, 100, 6000, (10.0, 1.0), 4
+LEAST_DOUBT = 0.01
+MOST_APART = 12  # lengths, up to which a model with a chain for each length is tried
+COMPARED_MISSING = 0.5  # log-likelihood, up to which fits that are compared need not be told apart
+
+# The check of a fit (15 g): how often it rejects a model that is right, at most; how many words and symbols it
+# simulates and compares; and from how many expected occurrences on a count is nearly normal.
+SIZE_OF_CHECK, MOST_DRAWN, CHECKED_SYMBOLS, FEWEST_SEEN = 0.01, 20_000, 64, 50

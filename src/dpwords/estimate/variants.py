@@ -1,0 +1,193 @@
+"""Variants: how often each whole word occurs in the population.
+
+Candidates are the likeliest true words of a part of the releases, under the model of the population that fits best.
+They are estimated from the others, so that what was chosen because it looked frequent is not thought to be so. On free
+words that needs no model: a release at distance j from a candidate counts g(j), where g is chosen so that the
+expectation is 1 for the candidate itself and 0 for every other word. Elsewhere the population is a mixture of the
+candidates and of all other words, whose weights are fitted by expectation–maximisation (docs/theory.md, section 15 h).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from dpwords.core.scaled import Floats
+from dpwords.core.symbols import Codes
+from dpwords.errors import InvalidValue, within_memory
+from dpwords.estimate.asking import Asked
+from dpwords.estimate.decoding import likely_words
+from dpwords.estimate.results import Estimates, FoundAnswers, estimates
+from dpwords.estimate.tuning import LONGEST_INVERTED
+from dpwords.mechanisms.private import Private
+from dpwords.models.choosing import split
+from dpwords.models.fitting import EstimateMethod, fit
+from dpwords.models.population import Model, SameLength
+from dpwords.models.tuning import FEWEST_COMPARED
+
+_SINGULAR = 1e12  # the largest condition number of a table that is inverted
+
+
+@within_memory()
+def estimated_variants(asked: Asked, most: int) -> Estimates:
+    """The proportions of the most frequent words, the largest first.
+
+    Cost: that of the model and of decoding, and releases · variants.
+    """
+    if asked.channel is not None:
+        raise InvalidValue(
+            "variants are not estimated from releases of the edit channel, which changes lengths: ask for pairs of "
+            "symbols (dfg), or release with Exponential or Online"
+        )
+    releases, mechanism, method = asked.releases, asked.mechanism, asked.method
+    if len(releases) < 2:
+        raise InvalidValue("one release tells nothing about how much releases vary: pass at least two")
+    alike = mechanism.language.alike
+    model = asked.fitted() if mechanism.is_linear or not alike else None
+    words, to_choose = split(releases.by_length()) if len(releases) >= FEWEST_COMPARED else (releases.by_length(),) * 2
+    number = sum(map(len, words.values()))
+    candidates = _candidates(to_choose, mechanism, model, most)
+    inverts = alike and max(words) <= LONGEST_INVERTED and method != EstimateMethod.EM
+    every = releases.by_length()
+    counted = np.array([_times(every, row) for row in candidates]) / len(releases)
+    if inverts or model is None:
+        raw, errors = _inverted(words, mechanism, candidates, number)
+        found = FoundAnswers((), raw, errors, EstimateMethod.INVERSE, counted, partial=True)
+    else:
+        raw, errors = _mixed(model, candidates)
+        found = FoundAnswers.of_model(model, (), raw, errors, counted, errors)
+    order = np.argsort(-raw, kind="stable")
+    encoder = mechanism.language.encoder()
+    labels = [encoder.words(candidates[number][None], tuple)[0] for number in order]
+    kept = replace(found, labels=labels, raw=raw[order], errors=errors[order], counted=counted[order], least=None)
+    return estimates(kept, confidence=asked.confidence, releases=len(releases), question="variants")
+
+
+def _candidates(words: dict[int, Codes], mechanism: Private, model: Model | None, most: int) -> list[Codes]:
+    """The likeliest true words that most releases have; without a model, the words that were released most often."""
+    likely = words if model is None else likely_words(words, mechanism, model)
+    found: list[tuple[int, Codes]] = []
+    for rows in likely.values():
+        distinct, times = np.unique(rows, axis=0, return_counts=True)
+        found += [(int(number), row) for number, row in zip(times, distinct, strict=True)]
+    found.sort(key=lambda each: (-each[0], each[1].tolist()))
+    return [row for _, row in found[:most]]
+
+
+def _times(words: dict[int, Codes], row: Codes) -> int:
+    """How many of the words are just this one."""
+    rows = words.get(len(row))
+    return 0 if rows is None else int((rows == row).all(axis=1).sum())
+
+
+def _inverted(
+    words: dict[int, Codes], mechanism: Private, candidates: Sequence[Codes], number: int
+) -> tuple[Floats, Floats]:
+    """Unbiased proportions of words, and their standard errors by how much releases vary."""
+    weights = {length: inverse_weights(mechanism.within(length), length) for length in {len(c) for c in candidates}}
+    raw, errors = np.zeros(len(candidates)), np.zeros(len(candidates))
+    for index, row in enumerate(candidates):
+        counts = weights[len(row)][(words[len(row)] != row).sum(axis=1)]
+        raw[index] = counts.sum() / number
+        errors[index] = np.sqrt(max((counts**2).sum() / number - raw[index] ** 2, 0.0) / number)
+    return raw, errors
+
+
+def inverse_weights(mechanism: Private, length: int) -> Floats:
+    """g(j) for each distance j: Σ_j P(j | i)·g(j) is 1 if the candidate is at distance i = 0 from the word, else 0.
+
+    P(j | i) is the probability that a release of a word at distance i from the candidate is at distance j from it. A
+    release with D changes has t of them among the i positions where the two differ; each of these leads to the
+    candidate's symbol with probability 1/(m − 1). Cost: length⁴.
+    """
+    proportions, others = mechanism.distance_distribution(length=length), max(len(mechanism.language.alphabet) - 1, 1)
+    table = np.zeros((length + 1, length + 1))
+    for i in range(length + 1):
+        for changes, chance in enumerate(proportions):
+            for t in range(max(0, changes - (length - i)), min(i, changes) + 1):
+                inside = math.comb(i, t) * math.comb(length - i, changes - t) / math.comb(length, changes)
+                for back in range(t + 1):
+                    hits = math.comb(t, back) * (1 / others) ** back * (1 - 1 / others) ** (t - back)
+                    table[i, i - back + changes - t] += chance * inside * hits
+    if np.linalg.cond(table) > _SINGULAR:
+        raise InvalidValue(
+            f"whole words of {length} symbols leave nothing that could be estimated at this ε and k: ask for shorter "
+            "words or pairs of symbols (dfg), or release with a larger ε"
+        )
+    return np.linalg.solve(table, np.eye(length + 1)[0])
+
+
+class Mixture:
+    """Releases as evidence about the proportions of some words and of a model that stands for all others."""
+
+    def __init__(self, likelihoods: Floats, times: Floats) -> None:
+        self.likelihoods, self.times = likelihoods, times
+        self.groups = np.zeros(likelihoods.shape[1], dtype=np.int64)
+
+    def expected(self, chances: Floats) -> tuple[float, Floats]:
+        """The log-likelihood of all releases, and the expected number of releases of each component."""
+        joint = self.likelihoods * chances
+        total = joint.sum(axis=1)
+        return float(self.times @ np.log(total)), self.times @ (joint / total[:, None])
+
+
+def _mixed(model: Model, candidates: Sequence[Codes]) -> tuple[Floats, Floats]:
+    """The proportions of words in a mixture with what stands for all other words, and their standard errors.
+
+    All others follow the fitted model, or they are equally likely: what the answers differ by is an error, too. What is
+    left for words that are no candidates may belong to these: in proportion to its own, each may have a part of it.
+    """
+    evidence, number = model.evidence.lengths, model.releases
+    parts, others, own, alike = [], [], np.zeros(len(candidates)), np.zeros(len(candidates))
+    for each in evidence:
+        proportion = float(each.times.sum()) / number  # of words of this length
+        count = math.log(model.language.count(each.length))
+        logs = np.full((len(each.times), len(candidates)), -np.inf)
+        for index, row in enumerate(candidates):
+            if len(row) == each.length:
+                logs[:, index] = _log_weights(each, row)
+                own[index] = proportion * math.exp(model.log_probs(row[None])[0])
+                alike[index] = proportion * math.exp(-count)
+        parts.append(logs)
+        by_model, evenly = each.log_likelihoods(model.chances), each.log_likelihoods(np.ones(len(model.chances)))
+        others.append(np.stack([by_model, evenly - count]) + math.log(proportion))
+    logs, rest = np.concatenate(parts), np.concatenate(others, axis=1)
+    times = np.concatenate([each.times for each in evidence])
+    found, errors = _weights(np.column_stack([logs, rest[0]]), times, own)
+    other, _ = _weights(np.column_stack([logs, rest[1]]), times, alike)
+    left = max(1 - float(found.sum()), 0.0) * found
+    return found, np.sqrt(errors**2 + (found - other) ** 2 + left**2)
+
+
+def _weights(logs: Floats, times: Floats, own: Floats) -> tuple[Floats, Floats]:
+    """The proportions of words, the last of the components being others, and standard errors by the outer product.
+
+    The others contain the words, too, with these probabilities: the proportion of a word is its own weight, and that of
+    the others times this probability.
+    """
+    mixture, size = Mixture(np.exp(logs - logs.max(axis=1, keepdims=True)), times), logs.shape[1]
+    chances = fit(mixture, np.full(size, 1 / size)).chances
+    joint = mixture.likelihoods * chances
+    scores = joint / joint.sum(axis=1, keepdims=True) - chances
+    inverse = np.linalg.pinv((scores * times[:, None]).T @ scores, rcond=1e-8, hermitian=True)
+    slopes = np.hstack([np.eye(size - 1), own[:, None]]) * chances
+    slopes -= np.outer(slopes.sum(axis=1), chances)  # weights sum to 1
+    variance = ((slopes @ inverse) * slopes).sum(axis=1)
+    return chances[:-1] + chances[-1] * own, np.sqrt(np.maximum(variance, 0.0))
+
+
+def _log_weights(each: SameLength, row: Codes) -> Floats:
+    """For each release, ln of the likelihood of one word, as passes have it."""
+    ratios, found = each.seen.ratios, np.zeros(len(each.times))
+    owner, number = np.repeat(np.arange(len(ratios.first) - 1), np.diff(ratios.first)), len(ratios.first) - 1
+    for position, symbol in enumerate(row.tolist()):
+        table, own = np.zeros(number), ratios.symbol == symbol
+        table[owner[own]] = np.log(ratios.times[own])
+        found += table[each.seen.rows[:, position]]
+    taken, hidden = each.hidden.taken(row[None])[0], each.hidden
+    factor = np.broadcast_to(each.factor, len(hidden.source))[taken]
+    ending = np.broadcast_to(each.ending, hidden.size)[hidden.target[taken[-1]]]
+    return np.asarray(found + np.log(factor).sum() + np.log(ending))

@@ -1,0 +1,239 @@
+"""Which model of a population fits best: the one under which releases that were left out of the fit are most likely.
+
+The likelihood of a release is known exactly, so models with any number of parameters can be compared by it. Part of the
+releases is held out, each model is fitted to the others, and the one with the largest likelihood of what was held out
+is fitted to all of them (docs/theory.md, section 15 f).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from dpwords.core.randomness import SeededSource
+from dpwords.core.scaled import Floats
+from dpwords.core.symbols import Codes, Ragged
+from dpwords.errors import InvalidValue, TooLarge
+from dpwords.mechanisms.private import Private
+from dpwords.models.chains import hidden_runs
+from dpwords.models.checking import Misfit, misfit, simulated_words
+from dpwords.models.fitting import EstimateMethod, Fit, ProgressLine, fit, normalised, shrunk
+from dpwords.models.population import Model, Rival, RunEvidence, counted_chances
+from dpwords.models.refined import Counted, ModelKind, ModelShape
+from dpwords.models.releases import Releases
+from dpwords.models.tuning import (
+    COMPARED_MISSING,
+    COMPARED_RELEASES,
+    FEWEST_COMPARED,
+    FIRST_RELEASES,
+    HELD_OUT,
+    LAST_ROUNDS,
+    LEAST_DOUBT,
+    MISSING,
+    MOST_APART,
+    PSEUDO,
+)
+from dpwords.models.windows import Corrected, fit_corrected
+from dpwords.spaces.choice import space_of
+
+ModelName = ModelKind | Literal["auto", "chain", "by place", "two steps"]  # as users pass it
+AUTO: Literal["auto"] = "auto"
+MODELS = (AUTO, *ModelKind)
+WordRows = dict[int, Codes]
+
+
+def checked_model(name: object) -> ModelKind | None:
+    """The kind of model that users ask for by name; None for the one that fits best."""
+    if name not in MODELS:
+        raise InvalidValue(
+            "model is 'auto', 'chain', 'by place' or 'two steps', or what estimate.model returned for these releases"
+        )
+    return None if name == AUTO else ModelKind(str(name))
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A kind of model, and how many pseudo-counts of the homogeneous chain its rows get."""
+
+    shape: ModelShape
+    pseudo: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class FittedCandidate:
+    """A candidate fitted to some releases."""
+
+    candidate: Candidate
+    evidence: RunEvidence
+    found: Fit
+
+
+class Fitter:
+    """Fits candidates to releases of one mechanism, each starting from the homogeneous chain."""
+
+    def __init__(
+        self, mechanism: Private, words: WordRows, progress: ProgressLine | None, enough: float = MISSING
+    ) -> None:
+        self.mechanism, self.words, self.progress, self.enough = mechanism, words, progress, enough
+        self.base = hidden_runs(mechanism.language, mechanism.limits)
+        self.constants: Corrected | None = None
+
+    def chain(self, start: Floats | None = None) -> FittedCandidate:
+        """The homogeneous chain. Cost: some tens of passes; where constants differ, some hundred."""
+        shape = ModelShape(self.base, limits=self.mechanism.limits)
+        evidence = RunEvidence.of(self.mechanism, self.words, shape)
+        first = counted_chances(self.words, self.base) if start is None else start
+        if evidence.uneven:
+            space = space_of(self.mechanism.language, "hamming", self.mechanism.limits)
+            self.constants = Corrected(evidence, space)
+            return FittedCandidate(
+                Candidate(shape), *fit_corrected(evidence, self.constants, first, None, self.progress)
+            )
+        return FittedCandidate(Candidate(shape), evidence, self._fit(evidence, first, None))
+
+    def refined(
+        self, candidate: Candidate, chain: FittedCandidate, start: Floats | None, last: bool = False
+    ) -> FittedCandidate:
+        """Another candidate, whose rows are shrunk to those of the chain. Cost: some tens of passes."""
+        evidence = RunEvidence.of(self.mechanism, self.words, candidate.shape)
+        tied = chain.found.chances[evidence.runs.tied]
+        rows = normalised(tied, evidence.groups)
+        pseudo, first = candidate.pseudo * rows, rows if start is None else start
+        if self.constants is None:
+            return FittedCandidate(candidate, evidence, self._fit(evidence, first, pseudo))
+        if last:
+            fitted = fit_corrected(evidence, self.constants, first, pseudo, self.progress, LAST_ROUNDS)
+            return FittedCandidate(candidate, *fitted)
+        evidence = self.constants.weighted(evidence)
+        return FittedCandidate(candidate, evidence, self._fit(evidence, first, pseudo))
+
+    def weighted(self, evidence: RunEvidence) -> RunEvidence:
+        """Releases with the normalising constants as far as they are known."""
+        return evidence if self.constants is None else self.constants.weighted(evidence)
+
+    def _fit(self, evidence: RunEvidence, start: Floats, pseudo: Floats | None) -> Fit:
+        if sum(len(rows) for rows in self.words.values()) > 4 * FIRST_RELEASES:
+            some = evidence.sample(FIRST_RELEASES)
+            start = fit(shrunk(some, pseudo), start, self.progress, enough=self.enough).chances
+        return fit(shrunk(evidence, pseudo), start, self.progress, enough=self.enough)
+
+
+def fitted(
+    releases: Releases, mechanism: Private, kind: ModelKind | None = None, progress: ProgressLine | None = None
+) -> Model:
+    """The population that makes the releases most likely, as a model of this kind, or of the one that fits best.
+
+    Cost: some tens of passes for each model that is tried, over at most `COMPARED_RELEASES` releases, and for the one
+    that is taken over all of them; see `Pass`.
+    """
+    words = releases.by_length()
+    every = tuple(_candidates(mechanism, words, kind))
+    best, scores, rivals = every[0], dict[str, float](), tuple[Rival, ...]()
+    if len(every) > 1 and len(releases) >= FEWEST_COMPARED:
+        best, scores, rivals = _compared(mechanism, words, every, progress)
+    fitter = Fitter(mechanism, words, progress)
+    found = fitter.chain()
+    if best.shape.kind is not ModelKind.CHAIN:
+        found = fitter.refined(best, found, None, last=True)
+    method = EstimateMethod.EM if fitter.constants is None else EstimateMethod.CORRECTED
+    about = method, len(releases), releases.fingerprint(mechanism)
+    model = Model(mechanism.language, best.shape, found.evidence, found.found, *about, scores, rivals)
+    return replace(model, misfit=_checked(model, releases, mechanism))
+
+
+def _checked(model: Model, releases: Releases, mechanism: Private) -> Misfit | None:
+    """What contradicts the model, given releases of words drawn from it. Cost: as many releases as are simulated."""
+    number, stream = len(releases), SeededSource("words of a fitted model").open()
+    share, parts, first = simulated_words(number) / number, [], 0
+    for length, rows in releases.by_length().items():
+        some = max(round(share * len(rows)), 1)
+        seeded = mechanism.within(length).seeded("releases of words of a fitted model")
+        shown = np.asarray(seeded.release_codes(model.drawn(length, some, stream)))
+        parts.append((np.arange(first, first + some), shown))
+        first += some
+    return misfit(releases.words, Ragged.gathered(parts, first, np.int64), mechanism.language.alphabet.symbols)
+
+
+def _candidates(mechanism: Private, words: WordRows, kind: ModelKind | None) -> Iterator[Candidate]:
+    """The models that are tried, the simplest first.
+
+    Those that are too large, or have more parameters than the releases have symbols, are tried only if asked for.
+    """
+    base, limits, lengths = hidden_runs(mechanism.language, mechanism.limits), mechanism.limits, tuple(words)
+    symbols = sum(rows.size for rows in words.values())
+    if kind in (None, ModelKind.CHAIN):
+        yield Candidate(ModelShape(base, limits=limits))
+    for each in (ModelKind.BY_PLACE, ModelKind.TWO_STEPS):
+        if kind not in (None, each) or max(lengths) < 2:
+            continue
+        for counted in Counted if each is ModelKind.BY_PLACE and len(lengths) > 1 else [Counted.FROM_START]:
+            if counted is Counted.OF_LENGTH and len(lengths) > MOST_APART:
+                continue
+            shape = ModelShape(base, each, lengths, counted, limits)
+            try:
+                parameters = len(shape.runs().hidden.groups)
+            except TooLarge:
+                if kind is not None:
+                    raise
+                continue
+            if parameters > symbols and (kind is None or counted is not Counted.FROM_START):
+                continue
+            yield from (Candidate(shape, pseudo) for pseudo in PSEUDO)
+    if kind is not None and max(lengths) < 2:
+        yield Candidate(ModelShape(base, limits=limits))
+
+
+def _compared(
+    mechanism: Private, words: WordRows, every: Sequence[Candidate], progress: ProgressLine | None
+) -> tuple[Candidate, dict[str, float], tuple[Rival, ...]]:
+    """The candidate under which releases that were held out are most likely, that likelihood for each kind, and the
+    rivals of the candidate."""
+    fitting, held_out = split(words, COMPARED_RELEASES)
+    fitter = Fitter(mechanism, fitting, None, COMPARED_MISSING)
+    found = [fitter.chain()]
+    logs, times, scores = [], np.zeros(0), dict[str, float]()
+    for before, candidate in zip([None, *every], every, strict=False):
+        shape = candidate.shape
+        if shape.kind is not ModelKind.CHAIN:
+            again = before is not None and before.shape is shape  # with other pseudo-counts
+            found.append(fitter.refined(candidate, found[0], found[-1].found.chances if again else None))
+        left = fitter.weighted(RunEvidence.of(mechanism, held_out, shape))
+        times = np.concatenate([each.times for each in left.lengths])
+        logs.append(left.log_likelihoods(np.maximum(found[-1].found.chances, 1e-12)))
+        value = float(times @ logs[-1] / times.sum())
+        scores[str(shape)] = max(value, scores.get(str(shape), -np.inf))
+        if progress is not None:
+            progress(f"model {shape}: log-likelihood of held-out releases {value:.4f} each")
+    fits = found[-len(every) :]  # the chain is fitted first in any case
+    best = int(np.argmax([times @ each for each in logs]))
+    rivals = []
+    for each, other in zip(fits, logs, strict=True):
+        doubt = _doubt(logs[best] - other, times)
+        if each is not fits[best] and doubt > LEAST_DOUBT:
+            own = fits[best]
+            rivals.append(Rival(doubt, each.evidence, each.found.chances, own.evidence, own.found.chances))
+    return every[best], scores, tuple(rivals)
+
+
+def _doubt(gains: Floats, times: Floats) -> float:
+    """The probability that chance alone makes one model look better than another (Vuong's test)."""
+    total = float(times @ gains)
+    spread = math.sqrt(float(times @ (gains - total / times.sum()) ** 2))
+    return math.erfc(total / max(spread, 1e-9) / math.sqrt(2)) / 2
+
+
+def split(words: WordRows, most: int | None = None) -> tuple[WordRows, WordRows]:
+    """Releases to fit to, and others that are held out, of at most so many releases in all."""
+    coins, number = np.random.default_rng(29), sum(map(len, words.values()))
+    fitting: WordRows = {}
+    held_out: WordRows = {}
+    for length, rows in words.items():
+        uniform = coins.random(len(rows)) * (1.0 if most is None else max(number / most, 1.0))
+        for part, chosen in ((held_out, uniform < HELD_OUT), (fitting, (uniform >= HELD_OUT) & (uniform < 1))):
+            if chosen.any():
+                part[length] = rows[chosen]
+    return fitting, held_out
