@@ -30,7 +30,9 @@ def test_the_table_of_free_words() -> None:
     half = math.exp(1.5) / (math.exp(1.5) + 3)
     assert f"{20 * half:.4g} of 20" in lines[3]
     assert lines[5].startswith("1")
-    assert lines[-1].startswith("(without any release: 5 of 20 positions")
+    assert lines[1].endswith("in words, if all words are equally likely")
+    assert lines[-2].startswith("(without any release, if all words are equally likely: 5 of 20 positions")
+    assert lines[-1].endswith("guesses more, as whoever has the file can: dpwords attack --released FILE)")
 
 
 def test_files_have_the_figures(tmp_path: Path) -> None:
@@ -63,8 +65,9 @@ def test_a_chain_from_a_file(tmp_path: Path) -> None:
     for file in (table, document):
         done = run(*FREE, "-e", "2", "--prior", str(file), "--mechanism", "exponential")
         assert f"{expected.hits:.4g} of 4" in done.stdout
-        assert expected.of_100 in done.stdout
-        assert "words come from the chain in the file" in done.stdout
+        assert expected.of_100.partition(" as a whole")[0] in done.stdout
+        assert "if words come from the given chain" in done.stdout
+        assert "--released" not in done.stdout
 
 
 def test_a_chain_of_cells(tmp_path: Path) -> None:
@@ -73,18 +76,26 @@ def test_a_chain_of_cells(tmp_path: Path) -> None:
     file.write_text(json.dumps(rows), encoding="utf-8")
     grid = ("attack", "--system", "grid:2x2", "--length", "3", "-e", "2", "--mechanism", "online")
     done = run(*grid, "--prior", str(file))
-    expected = "(without any release: 2.13 of 3 positions"  # 1 for E, 0.75 for S, 0.375 for N or W, rounded up
+    expected = "given chain: 2.13 of 3 positions"  # 1 for E, 0.75 for S, 0.375 for N or W, rounded up
     assert expected in done.stdout
     file.write_text(json.dumps(rows | {"7,7": {"E": 1}}), encoding="utf-8")
     assert "state 5: the language has no such state" in refused(*grid, "--prior", str(file))
 
 
+def test_a_predictable_population() -> None:
+    """Without any release the usual word is guessed, in 0.9⁴ = 65.61% of the cases."""
+    done = run(*FREE, "-e", "2", "--prior", "predictable", "--mechanism", "exponential")
+    assert "if words are predictable (one usual next symbol, in 9 of 10 cases)" in done.stdout
+    assert "of 100 such words, at most 66 are guessed)" in done.stdout
+
+
 def test_other_mechanisms() -> None:
     assert "report of symbols" in run(*FREE, "-e", "2", "--report", "symbols").stdout
     literal = run(*FREE, "-e", "2", "--mechanism", "literal").stdout
-    assert dw.attack.guess(dw.PaperLiteral(dw.Words("ab"), 2), 4).of_100 in literal
+    assert dw.attack.guess(dw.PaperLiteral(dw.Words("ab"), 2), 4).of_100.partition(" as a whole")[0] in literal
     edits = run("attack", "--alphabet", "a-z", "--length", "9", "-e", "6", "--edits", "all", "--releases", "2").stdout
     assert "≤ alone: nothing but a bound is known" in edits
+    assert edits.endswith("(somebody who knows which words are usual guesses more: name such a --prior)\n")
     grid = ("attack", "--system", "grid:6x6", "--length", "9", "-e", "2", "--samples", "100")
     assert "too large" not in run(*grid).stdout
     large = run(*grid, "--releases", "2").stdout
@@ -114,8 +125,9 @@ def test_the_curves(tmp_path: Path) -> None:
         (["-e", "1", "--releases", "0"], "--releases must be a whole number, 1 or more"),
         (["-e", "1", "--releases", "1;2"], "--releases takes whole numbers separated by commas"),
         (["-e", "1", "--mechanism", "fancy"], "--mechanism takes one of all, best"),
-        (["-e", "1", "--prior", "popular"], "--prior takes 'uniform', or a file name"),
+        (["-e", "1", "--prior", "popular"], "--prior takes 'uniform', 'predictable', or a file name"),
         (["-e", "1", "--prior", "none.csv"], "none.csv cannot be read"),
+        (["-e", "1", "--format", "csv"], "only --released reads words from a file: leave out --format"),
         (["-e", "1", "--samples", "5"], "samples must be a whole number, 100 or more"),
         (["-e", "1", "--output", "x.txt"], "--output takes a file name that ends in .json or .csv"),
         (["-e", "1", "--plot", "x.dot"], "--plot takes a file name that ends in .svg or .png"),

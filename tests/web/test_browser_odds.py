@@ -78,7 +78,11 @@ def test_the_live_audit_confirms_one_claim_and_breaks_the_other(odds: Any) -> No
 
 def test_what_an_adversary_guesses(odds: Any) -> None:
     """27 places over 27 symbols at ε = 2: each is guessed with e²/(e² + 26) = 0.22130, all with 2.1e-18."""
-    shown(odds, "guess-short", "such words, at most 1 is guessed as a whole")
+    shown(odds, "guess-short", "such words, at most 1 is guessed as a whole if all words are equally likely.")
+    shown(odds, "guess-informed", "Somebody who knows which words are usual guesses more: of 100 such words, at most ")
+    shown(
+        odds, "guess-informed", "guessed as a whole if words are predictable (one usual next symbol, in 9 of 10 cases)."
+    )
     assert odds.locator("#odds-guess-hits").inner_text() == "5.98 of 27"
     assert odds.locator("#odds-guess-hits-without").inner_text() == "1 of 27"
     assert odds.locator("#odds-guess-positions > svg circle").count() == 2 * 27

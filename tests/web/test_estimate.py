@@ -82,7 +82,7 @@ def test_pairs_lengths_and_other_questions_count_the_releases() -> None:
     assert {tuple(label): counted for label, *_, counted in graph["rows"]} == pytest.approx(
         {(one, other): pairs[one, other] / pairs.total() for one in "ABCDEF" for other in "ABCDEF"}
     )
-    assert graph["method"] == "em"
+    assert graph["method"] == "inverse"
     lengths = estimate.answer(asked(question="lengths"), nothing).values
     assert [row[1] for row in lengths["rows"]] == pytest.approx(
         [sum(len(word) == length for word in WORDS) / len(WORDS) for length in range(8)]

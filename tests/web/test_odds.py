@@ -197,9 +197,22 @@ def test_what_is_guessed_of_free_words() -> None:
     assert found["hits"] == pytest.approx(3 * place)
     assert found["whole"] == pytest.approx(place**3)
     assert found["positions"] == pytest.approx([place] * 3)
-    assert found["of_100"] == "of 100 such words, at most 36 are guessed"  # 0.3596
+    # 0.3596
+    assert found["of_100"] == "of 100 such words, at most 36 are guessed as a whole if all words are equally likely"
     assert found["positions_without"] == [0.25] * 3
     assert found["without"] == {"hits": pytest.approx(0.75), "whole": pytest.approx(1 / 64)}
+
+
+def test_somebody_who_knows_the_population_guesses_more() -> None:
+    """In each state one symbol comes in 9 of 10 cases: 0.9³ = 0.729 is guessed without any release."""
+    answer = asked(odds.guessed)
+    usual = {None: "A", "A": "C", "C": "G", "G": "T", "T": "A"}
+    rows = {state: {each: 0.9 if each == next_ else 0.1 / 3 for each in "ACGT"} for state, next_ in usual.items()}
+    expected = dw.attack.guess(dw.Exponential(dw.Words("ACGT"), 2), 3, rows)
+    assert answer["informed"]["whole"] == pytest.approx(expected.whole)
+    assert expected.whole > 0.729 > answer["found"]["whole"]
+    assert "guessed as a whole if words are predictable" in answer["informed"]["of_100"]
+    assert asked(odds.guessed, {"system": "grid:60x60"}, length=300, title="online")["informed"] is None
 
 
 def test_what_is_guessed_of_routes_and_of_what_is_too_large() -> None:

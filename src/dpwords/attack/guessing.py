@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from typing import Any, Literal
+from typing import Any, cast, overload
 
 import numpy as np
 
 from dpwords.attack.formulas import by_formula, margin, promised
 from dpwords.attack.listed import LikelyWords, at_drawn_outputs, over_every_output
-from dpwords.attack.results import Guess, Posterior, Success
+from dpwords.attack.priors import CHAIN, PREDICTABLE, UNIFORM, Prior, chain_of
+from dpwords.attack.released import guessed_of_released
+from dpwords.attack.results import Guess, Posterior, ReleasedGuess, Success
 from dpwords.core.checks import collection, positive_number, whole_number
 from dpwords.core.scaled import Floats
 from dpwords.core.symbols import symbols_of
 from dpwords.errors import InvalidValue, NotInLanguage, TooLarge, within_memory
 from dpwords.languages.language import Language
 from dpwords.mechanisms.mechanism import Mechanism
-from dpwords.models.chains import Chain, MarkovChain, PriorWords, hidden_runs
+from dpwords.mechanisms.private import Private
+from dpwords.models.chains import MarkovChain, PriorWords
 from dpwords.models.evidence import kind_of_evidence
+from dpwords.models.fitting import ProgressLine
 from dpwords.models.posteriors import Evidence, Posteriors, Simulated
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.space import none_of_length
 
 _FEWEST = 100  # simulated words, below which intervals say nothing
-Prior = Literal["uniform"] | MarkovChain | Mapping[Any, Mapping[Any, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +41,7 @@ class Attack:
     length: int
     chain: MarkovChain | None  # None if all words of the language are equally likely
     releases: int = 1
+    known: str = UNIFORM  # what the prior assumes, in words
 
     @classmethod
     def of(cls, mechanism: Mechanism, length: int, prior: object, releases: int = 1) -> Attack:
@@ -54,18 +58,14 @@ class Attack:
         found = cls(chosen, positions, None, releases)
         if isinstance(prior, str) and prior == "uniform":
             return found
-        if isinstance(prior, Mapping):
-            return replace(found, chain=Chain.of(found.language, prior, chosen.limits))
-        if not isinstance(prior, MarkovChain):
+        known = PREDICTABLE if isinstance(prior, str) and prior == "predictable" else CHAIN
+        chain = chain_of(prior, found.language, chosen.limits)
+        if chain.shape.lengths and positions not in chain.shape.lengths:
             raise InvalidValue(
-                "the prior is 'uniform', a table {state: {symbol: probability}}, or what estimate.model or "
-                "estimate.chain returns"
+                f"the prior was fitted to words of other lengths than {positions}: use one of these lengths, or fit it "
+                "with model='chain'"
             )
-        if prior.language is not found.language and not hidden_runs(found.language, chosen.limits).same_runs(
-            prior.population
-        ):
-            raise InvalidValue("the prior is a chain on another language: make one on the language of the mechanism")
-        return replace(found, chain=prior)
+        return replace(found, chain=chain, known=known)
 
     @property
     def language(self) -> Language:
@@ -135,7 +135,18 @@ class Attack:
 
     def _guess(self, positions: Floats, whole: float, low: Success, high: Success, method: Any, **more: Any) -> Guess:
         known = self.without, self.positions, self.promised
-        return Guess(self.length, self.releases, tuple(positions.tolist()), whole, low, high, *known, method, **more)
+        return Guess(
+            self.length,
+            self.releases,
+            tuple(positions.tolist()),
+            whole,
+            low,
+            high,
+            *known,
+            method,
+            assumed=self.known,
+            **more,
+        )
 
     def exactly(self, positions: Floats, whole: float, method: Any) -> Guess:
         """Figures that are known exactly: both ends of the interval are the figures themselves."""
@@ -198,21 +209,56 @@ def _check_mechanism(mechanism: object) -> None:
         raise InvalidValue("the mechanism is an Exponential, an Online, …: pass for example Online(Words('ab'), 1)")
 
 
-@within_memory()
+@overload
 def guess(
     mechanism: Mechanism,
     length: int,
-    prior: Prior = "uniform",
+    prior: Prior | None = None,
     releases: int = 1,
     *,
     samples: int = 4000,
     confidence: float = 0.99,
-) -> Guess:
+) -> Guess: ...
+
+
+@overload
+def guess(
+    mechanism: Mechanism,
+    length: int | None = None,
+    prior: Prior | None = None,
+    *,
+    released: Any,
+    samples: int = 4000,
+    progress: ProgressLine | None = None,
+) -> ReleasedGuess: ...
+
+
+@within_memory()
+def guess(
+    mechanism: Mechanism,
+    length: int | None = None,
+    prior: Prior | None = None,
+    releases: int = 1,
+    *,
+    released: Any = None,
+    samples: int = 4000,
+    confidence: float = 0.99,
+    progress: ProgressLine | None = None,
+) -> Guess | ReleasedGuess:
     """What an adversary expects to guess of a private word of this length, given so many independent releases of it.
 
     The adversary knows the mechanism and the prior: "uniform", all words of the language of this length are equally
-    likely, or a Markov chain, that is what `estimate.model` or `estimate.chain` returns, or a table {state: {symbol:
-    probability}}. The best guess for each position and the best guess of the whole word are counted separately.
+    likely, which is the default; "predictable", in each state (on free words, after each symbol) one next symbol comes
+    in 9 of 10 cases; or a Markov chain, that is what `estimate.model` or `estimate.chain` returns, or a table {state:
+    {symbol: probability}}. The best guess for each position and the best guess of the whole word are counted
+    separately.
+
+    With `released`, a list of released words or a column of them, the prior is fitted to these words, as an adversary
+    would do it, unless it is given as a chain. The result, a `ReleasedGuess`, is about the words behind the file, each
+    seen through its one release: for each released word, the probabilities of the likeliest whole word and of the
+    likeliest symbol at each position, averaged over the words, or over `samples` of them if there are more. `length`
+    restricts it to words of this length. These figures are right only if the prior is. A prior can be fitted where
+    releases tell about each position by itself: through Exponential with linear weights, and Online.
 
     On free words the result is a formula; where words and outputs can be listed it is a sum over all of them; otherwise
     so many words and their releases are simulated with fixed seeds, and `low` and `high` are the ends of intervals that
@@ -226,10 +272,21 @@ def guess(
     >>> once, often = (dw.attack.guess(mechanism, length=4, releases=r) for r in (1, 3))
     >>> round(once.whole, 2), round(often.whole, 2), round(once.without.whole, 3)
     (0.43, 0.68, 0.021)
+    >>> free = dw.Exponential(dw.Words("abcd"), epsilon=2)
+    >>> found = dw.attack.guess(free, released=free.seeded(1).release_all(["abcd", "abdc"] * 500))
+    >>> round(found.whole, 2), round(found.uniform.whole, 2)
+    (0.84, 0.26)
     """
     _check_mechanism(mechanism)
-    attack = Attack.of(mechanism, length, prior, whole_number(releases, "releases", 1))
-    wanted = whole_number(samples, "samples", _FEWEST)
+    number, wanted = whole_number(releases, "releases", 1), whole_number(samples, "samples", _FEWEST)
+    if released is not None:
+        if number > 1:
+            raise InvalidValue("each of the released words is seen through one release: leave out releases")
+        positions = None if length is None else whole_number(length, "length", 1)
+        return guessed_of_released(cast("Private", mechanism), released, positions, prior, wanted, progress)
+    if length is None:
+        raise InvalidValue("a guess is about words of one length: pass length=, or released= with released words")
+    attack = Attack.of(mechanism, length, "uniform" if prior is None else prior, number)
     if not 0 < positive_number(confidence, "confidence", "confidence=0.99") < 1:
         raise InvalidValue("confidence is between 0 and 1: pass for example confidence=0.99")
     if attack.chain is None:

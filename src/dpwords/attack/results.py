@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+from dpwords.attack.priors import UNIFORM
+
 GuessMethod = Literal["formula", "every output", "simulation", "bound"]
 _HOW = {
     "formula": "computed by a formula",
@@ -31,8 +33,8 @@ class Guess:
     (and `without_by_place`) is the same for somebody who sees nothing. If `exact`, these are the figures, up to
     rounding. Otherwise the true ones lie between `low` and `high`, each with the probability `confidence` where they
     were simulated, and `hits` and `whole` are estimates; with the method "bound" nothing but `high` is known.
-    `promised` is what the promise alone allows, for any mechanism, or None where no such bound is known. `str(guess)`
-    is a short text for people.
+    `promised` is what the promise alone allows, for any mechanism, or None where no such bound is known. `assumed` says
+    which prior the figures rest on: somebody who knows more guesses more. `str(guess)` is a short text for people.
     """
 
     length: int
@@ -47,6 +49,7 @@ class Guess:
     method: GuessMethod
     samples: int = 0  # simulated words, if any
     confidence: float = 1.0
+    assumed: str = UNIFORM
 
     @property
     def hits(self) -> float:
@@ -60,8 +63,8 @@ class Guess:
 
     @property
     def of_100(self) -> str:
-        """In words: of 100 such words, at most so many are guessed."""
-        return f"{in_a_crowd(self.high.whole)} guessed"
+        """In words: of 100 such words, at most so many are guessed as a whole if the prior is right."""
+        return f"{in_a_crowd(self.high.whole)} guessed as a whole if {self.assumed}"
 
     def __str__(self) -> str:
         seen = "one release" if self.releases == 1 else f"{self.releases} releases"
@@ -70,7 +73,8 @@ class Guess:
         return "\n".join(
             [
                 f"words of length {self.length}, seen through {seen}",
-                f"{self.of_100} as a whole (without any release, {in_a_crowd(self.without.whole)})",
+                self.of_100,
+                f"(without any release, {in_a_crowd(self.without.whole)})",
                 f"{most}{upward(hits)} of {self.length} positions are guessed, on average (without any release, "
                 f"{upward(self.without.hits)})",
                 f"({self.how})",
@@ -83,6 +87,71 @@ class Guess:
         if self.method != "simulation":
             return _HOW[self.method]
         return f"upper ends of {self.confidence:g} intervals, from {self.samples} simulated words"
+
+
+@dataclass(frozen=True)
+class ReleasedGuess:
+    """What an adversary expects to guess of the words behind a released file, each seen through its one release.
+
+    `informed` is for somebody whose prior is a chain, usually the one that fits the released words best, and `uniform`
+    for somebody to whom all words are equally likely: the mean number of positions of a word that are guessed, `hits`,
+    and the proportion of whole words, `whole`. `without` and `uniform_without` are the same for somebody who sees the
+    lengths only. `lengths` has how many of the released words have each length. Of these words, `samples` were guessed;
+    if that is not all of them, `error` has the standard errors of `informed`. If not `exact`, normalising constants
+    that differ between words were averaged over drawn runs. All of it is computed from the releases, so it costs no
+    privacy. The figures of `informed` are what is expected if its prior, described in `assumed`, is right.
+    """
+
+    lengths: dict[int, int]
+    informed: Success
+    uniform: Success
+    without: Success
+    uniform_without: Success
+    assumed: str
+    samples: int
+    error: Success
+    exact: bool
+
+    @property
+    def words(self) -> int:
+        """The number of released words."""
+        return sum(self.lengths.values())
+
+    @property
+    def length(self) -> float:
+        """The mean length of the words."""
+        return sum(size * number for size, number in self.lengths.items()) / self.words
+
+    @property
+    def hits(self) -> float:
+        """The positions of a word that are expected to be guessed with the informed prior."""
+        return self.informed.hits
+
+    @property
+    def whole(self) -> float:
+        """The proportion of whole words that are expected to be guessed with the informed prior."""
+        return self.informed.whole
+
+    @property
+    def of_100(self) -> str:
+        """In words: of 100 such words, about so many are guessed as a whole if the prior is right."""
+        return f"{in_a_crowd(self.whole, 'about')} guessed as a whole if {self.assumed}"
+
+    @property
+    def how(self) -> str:
+        """How the figures were found, in words."""
+        how = (
+            "from each released word" if self.samples == self.words else f"from {self.samples:,} of the released words"
+        )
+        return how if self.exact else f"{how}; normalising constants averaged over drawn runs"
+
+    def __str__(self) -> str:
+        size = next(iter(self.lengths)) if len(self.lengths) == 1 else f"{min(self.lengths)} to {max(self.lengths)}"
+        lines = [f"{self.words:,} released words of length {size}, each seen through its one release"]
+        for found, known in ((self.uniform, UNIFORM), (self.informed, self.assumed)):
+            lines.append(f"if {known}: {in_a_crowd(found.whole, 'about')} guessed as a whole")
+            lines.append(f"  and {found.hits:.3g} of {self.length:.3g} positions, on average")
+        return "\n".join([*lines, f"({self.how}; a prior that was fitted to few words is too sure of itself)"])
 
 
 @dataclass(frozen=True)
@@ -118,13 +187,13 @@ class Posterior:
         return math.fsum(max(proportions.values()) for proportions in self.places)
 
 
-def in_a_crowd(chance: float) -> str:
-    """A chance in words, rounded up: of 100 such words at most 3 are …, or of more words if it is smaller."""
+def in_a_crowd(chance: float, about: Literal["at most", "about"] = "at most") -> str:
+    """A chance in words: of 100 such words at most 3 are …, rounded up, or about 3; of more words if it is smaller."""
     crowd = 100
     while crowd < _LARGEST_CROWD and crowd * chance < 1:
         crowd *= 10
-    number = math.ceil(crowd * chance - 1e-9)
-    return f"of {crowd:,} such words, at most {max(number, 1)} {'is' if number <= 1 else 'are'}"
+    number = math.ceil(crowd * chance - 1e-9) if about == "at most" else round(crowd * chance)
+    return f"of {crowd:,} such words, {about} {max(number, 1)} {'is' if number <= 1 else 'are'}"
 
 
 def upward(value: float) -> str:

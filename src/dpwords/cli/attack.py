@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import click
 
-from dpwords.cli.completion import PRIORS
+from dpwords.cli.attack_released import attack_released, hint
+from dpwords.cli.completion import FILES, PRIORS
 from dpwords.cli.options import (
     LANGUAGE,
     SectionedCommand,
@@ -63,8 +64,15 @@ def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) ->
 
 @click.command(cls=SectionedCommand, short_help="Show what an adversary can guess, before there is any data.")
 @language_options
-@click.option("--length", type=int, required=True, callback=at_least_one, help="The length of the words.")
-@click.option("--epsilon", "-e", required=True, callback=epsilons, help="One or more values of ε, as in 1,2,3,5.")
+@click.option("--length", type=int, callback=at_least_one, help="The length of the words.")
+@click.option("--epsilon", "-e", callback=epsilons, help="One or more values of ε, as in 1,2,3,5.")
+@click.option(
+    "--released",
+    shell_complete=FILES,
+    help="A file that 'dpwords release' has written: what is guessed of the words behind it, with a prior that is "
+    "fitted to it. Its receipt says how it was released.",
+)
+@field_options("format", help="The format of the released file, if its name does not end in it.")
 @click.option(
     "--releases",
     default="1",
@@ -77,8 +85,9 @@ def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) ->
     default="uniform",
     show_default=True,
     shell_complete=PRIORS,
-    help="What is known beforehand: 'uniform', all words of this length are equally likely, or a file with a Markov "
-    "chain, .json {state: {symbol: probability}} or .csv with the columns state,symbol,probability. Public.",
+    help="What is known beforehand: 'uniform', all words of this length are equally likely; 'predictable', in each "
+    "state, or after each symbol, one next symbol comes in 9 of 10 cases; or a file with a Markov chain, .json {state: "
+    "{symbol: probability}} or .csv with the columns state,symbol,probability. Public.",
 )
 @click.option(
     "--mechanism",
@@ -94,7 +103,8 @@ def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) ->
     "--samples",
     default=4000,
     show_default=True,
-    help="How many words are simulated where figures cannot be computed: more make intervals narrower.",
+    help="How many words are simulated where figures cannot be computed, or how many of a released file are guessed: "
+    "more make intervals narrower.",
 )
 @click.option(
     "--output",
@@ -103,8 +113,10 @@ def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) ->
 )
 @click.option("--plot", type=click.Path(path_type=Path), help="Also plot them against ε, in an .svg or .png file.")
 def attack(
-    length: int,
+    length: int | None,
     epsilon: list[float],
+    released: str | None,
+    format: str | None,
     releases: list[int],
     prior: str,
     mechanism: str,
@@ -119,6 +131,11 @@ def attack(
     the probability that the best guess of the whole word is right. Below it is what can be guessed without any release.
     No data is needed: all figures are public.
 
+    They are for the --prior that you name, and somebody who knows more guesses more. Whoever has a released file can
+    fit a prior to it: --released shows what is then expected to be guessed of the words behind the file, beside the
+    same for the uniform prior. It reads the file and its receipt, costs no privacy, and is right if the fitted prior
+    is.
+
     Figures are exact for free words that are equally likely, and for languages with few words of this length. Otherwise
     words and releases are simulated, and the upper end of an interval stands in parentheses.
 
@@ -129,12 +146,21 @@ def attack(
       dpwords attack --system grid:3x3 --length 4 --epsilon 1 --releases 1,5,20 --mechanism online
       dpwords attack --alphabet ab --length 6 --epsilon 2 --prior chain.csv --output guessed.json
       dpwords attack --alphabet a-z --length 5 --epsilon 1 --mechanism literal
+      dpwords attack --released private.csv
     """
     from dpwords.attack import guess
     from dpwords.mechanisms.choice import quietly
 
     if output is not None:
         check_target(output, suffixes=(".json", ".csv"))
+    if released is not None:
+        attack_released(released, format, samples, output)
+        return
+    refuse("only --released reads words from a file", "format")
+    for option, missing in (("--length", length is None), ("--epsilon", not epsilon)):
+        if missing:
+            raise InvalidValue(f"{option} is missing: give it, or --released with a file that was released")
+    assert length is not None
     check_plot(plot)
     recipe = given_recipe((*LANGUAGE, "report", "edits", "k", "certificate_time"))
     public, k = recipe.language(), recipe.k
@@ -160,7 +186,7 @@ def attack(
     if len(refusals) == len(rows):
         raise refusals[0]
     found = AttackTable(length, rows)
-    likely = "all words are equally likely" if known == "uniform" else "words come from the chain in the file"
+    likely = found.assumed
     contents = {}
     if output is not None:
         about = {"language": repr(public), "k": k, "prior": likely}
@@ -170,7 +196,8 @@ def attack(
 
         contents[plot] = plots.content_for(found.curves(epsilon, f"proportion at most, words of length {length}"), plot)
     title = f"what is guessed of words of length {length}, if {likely}"
-    emit([f"{title}, k = {k}", *found.shown(Terminal.of_output()), *found.notes()], contents)
+    hints = [hint(recipe)] if known == "uniform" else []
+    emit([f"{title}, k = {k}", *found.shown(Terminal.of_output()), *found.notes(), *hints], contents)
 
 
 def _makers(recipe: Recipe, name: str) -> dict[str, Callable[[float], Mechanism]]:
@@ -193,10 +220,10 @@ def _makers(recipe: Recipe, name: str) -> dict[str, Callable[[float], Mechanism]
 
 def _prior(text: str, public: Language) -> Prior:
     """The prior that the option names."""
-    if text == "uniform":
-        return "uniform"
+    if text in {"uniform", "predictable"}:
+        return cast("Prior", text)
     if not text.lower().endswith((".json", ".csv")):
-        raise InvalidValue("--prior takes 'uniform', or a file name that ends in .json or .csv")
+        raise InvalidValue("--prior takes 'uniform', 'predictable', or a file name that ends in .json or .csv")
     from dpwords.bridges.probability_files import read_chain
     from dpwords.estimate import chain
 
@@ -230,12 +257,18 @@ class AttackTable:
         return [row.found for row in self.rows if row.found is not None]
 
     @property
+    def assumed(self) -> str:
+        """What the prior assumes, in words."""
+        return self._found[0].assumed
+
+    @property
     def _several(self) -> bool:
         return len({row.releases for row in self.rows}) > 1
 
     def shown(self, terminal: Terminal) -> list[str]:
         """The rows as text."""
-        header = ("ε", *(("releases",) if self._several else ()), "mechanism", "positions", "whole word", "in words")
+        several, said = ("releases",) if self._several else (), f"in words, if {self.assumed}"
+        header = ("ε", *several, "mechanism", "positions", "whole word", said)
         lines = []
         for row in self.rows:
             cells = ("too large", "too large", "") if row.found is None else _cells(row.found)
@@ -248,7 +281,7 @@ class AttackTable:
 
         without = self._found[0].without
         before = f"{upward(without.hits)} of {self.length} positions, and {in_a_crowd(without.whole)} guessed"
-        lines = [f"(without any release: {before})"]
+        lines = [f"(without any release, if {self.assumed}: {before})"]
         simulated = [each for each in self._found if each.method == "simulation"]
         if simulated:
             fewest = min(each.samples for each in simulated)
@@ -290,13 +323,15 @@ class AttackTable:
 
 
 def _cells(found: Guess) -> tuple[str, str, str]:
+    from dpwords.attack.results import in_a_crowd
+
     positions, whole = f"{found.hits:.4g} of {found.length}", _percent(found.whole)
     if found.method == "bound":
         positions, whole = f"≤ {found.high.hits:.4g} of {found.length}", f"≤ {_percent(found.high.whole)}"
     elif not found.exact:
         positions = f"{found.hits:.4g} (≤ {found.high.hits:.4g}) of {found.length}"
         whole = f"{whole} (≤ {_percent(found.high.whole)})"
-    return positions, whole, found.of_100
+    return positions, whole, f"{in_a_crowd(found.high.whole)} guessed"
 
 
 def _percent(proportion: float) -> str:

@@ -18,7 +18,7 @@ from dpwords.frames.requests import Request
 from dpwords.frames.sources import released as released_words
 from dpwords.languages.systems import written
 from dpwords.recipes import code
-from dpwords.recipes.questions import QUESTIONS
+from dpwords.recipes.questions import PAIRS, QUESTIONS
 from dpwords.recipes.recipe import Recipe
 from dpwords.recipes.table_formats import DELIMITED
 from dpwords.web import data
@@ -28,8 +28,7 @@ from dpwords.web.workers import ShowProgress
 
 _READ = 0.1  # proportion of the progress when the file is read
 _TYPICAL = 30  # rounds of a fit: after so many, half of the progress is shown
-_PAIRS = ("transitions", "dfg")
-_ASKED = tuple(each for each in QUESTIONS if each != "patterns")
+_ASKED = tuple(each for each in QUESTIONS if each not in ("patterns", "rates", "variants"))
 _RECEIPT = of(str, 2**20, default=None)
 _USUAL = 0.95  # the confidence that the command line and Python assume
 _NOT_HERE = {"lexicon": "a lexicon", "action": "an edge attribute", "dot_symbols": "a choice of symbols in a DOT file"}
@@ -80,12 +79,12 @@ def answer(
     found = ask(words.codes, mechanism, confidence=confidence, **watched)
     rows = [
         [
-            [written(each) for each in label] if question in _PAIRS else [written(label)],
+            [written(each) for each in label] if question in PAIRS else [written(label)],
             *map(finite, (*proportion, found.counted[label])),
         ]
         for label, proportion in found.items()
     ]
-    return picked(found, "question", "releases", "confidence", "method") | {
+    return picked(found, "question", "releases", "confidence", "method", "model", "fits") | {
         "rows": rows,
         "notes": list(found.notes),
         "total_error": finite(found.total_error),

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
 from dpwords import accuracy
-from dpwords.attack import Guess, guess
+from dpwords.attack import Guess, Prior, guess
 from dpwords.audit import ExactAudit, exact, small_instance
 from dpwords.core.limits import Limits
 from dpwords.core.symbols import Distance, Word
@@ -100,10 +100,15 @@ def curve(recipe: Recipe, title: str, length: int, progress: ShowProgress) -> Va
 
 @answers(**_PUBLIC)
 def guessed(recipe: Recipe, title: str, length: int, progress: ShowProgress) -> Values:
-    """What is expected to be guessed of words of one length through the chosen mechanism, and without a release."""
+    """What is expected to be guessed of words of one length through the chosen mechanism, and without a release.
+
+    Words are equally likely; `informed` is for somebody who knows a population in which they are not.
+    """
     progress(0.0)
     chosen = _Choice.of(recipe.language(), recipe, title, CAREFUL)
     found = _guesses(chosen.made, length)
+    progress(0.5)
+    informed = _guesses(chosen.made, length, "predictable")
     shown = found and picked(found, "exact", "of_100", "how") | {
         "hits": found.hits if found.exact else found.high.hits,
         "whole": found.high.whole,
@@ -111,7 +116,12 @@ def guessed(recipe: Recipe, title: str, length: int, progress: ShowProgress) -> 
         "positions_without": list(found.without_by_place),
         "without": found.without._asdict(),
     }
-    return {"title": chosen.title, "length": length, "found": shown}
+    return {
+        "title": chosen.title,
+        "length": length,
+        "found": shown,
+        "informed": informed and picked(informed, "of_100", "how") | {"whole": informed.high.whole},
+    }
 
 
 @lru_cache(_CACHED)
@@ -144,9 +154,9 @@ def _proportions(made: Mechanism, length: int) -> Values:
     return {"hits": found and found.high.hits / length, "whole": found and found.high.whole}
 
 
-def _guesses(made: Mechanism, length: int) -> Guess | None:
+def _guesses(made: Mechanism, length: int, prior: Prior = "uniform") -> Guess | None:
     try:
-        return guess(made, length, samples=SAMPLES)
+        return guess(made, length, prior, samples=SAMPLES)
     except TooLarge:
         return None
 

@@ -123,21 +123,24 @@ function offer({ mechanisms, title }) {
 }
 
 /** What is guessed of words of this length, in words and as figures. */
-function guessed({ found, length: positions, title }) {
+function guessed({ found, informed, length: positions, title }) {
   at("guess-figures").hidden = found === null;
+  at("guess-informed").textContent = informed === null ? "Somebody who knows which words are usual guesses more; how much is too large to compute here."
+    : `Somebody who knows which words are usual guesses more: ${informed.of_100}.`;
   if (found === null) {
     at("guess-short").textContent = `What is guessed through “${title}” is too large to compute here: use shorter words, or a smaller grid.`;
     at("guess-positions").replaceChildren();
     at("guess-how").textContent = "";
     return;
   }
-  at("guess-short").textContent = `${found.of_100[0].toUpperCase()}${found.of_100.slice(1)} as a whole.`;
+  at("guess-short").textContent = `${found.of_100[0].toUpperCase()}${found.of_100.slice(1)}.`;
   at("guess-hits-name").textContent = found.exact ? "Positions guessed" : "Positions guessed, at most";
   at("guess-hits").textContent = `${rounded(found.hits)} of ${positions}`;
   at("guess-hits-without").textContent = `${rounded(found.without.hits)} of ${positions}`;
   at("guess-whole").textContent = percentAtMost(found.whole);
   at("guess-whole-without").textContent = percentAtMost(found.without.whole);
-  at("guess-how").textContent = `${found.how[0].toUpperCase()}${found.how.slice(1)}.`;
+  const how = informed === null || informed.how === found.how ? "" : ` For usual words: ${informed.how}.`;
+  at("guess-how").textContent = `${found.how[0].toUpperCase()}${found.how.slice(1)}.${how}`;
   lines(at("guess-positions"), { title: "Probability of guessing each position", name: "positions", across: "position", up: "probability",
     series: [{ name: "with the release", colour: "changed", points: found.positions.map((probability, number) => [number + 1, probability]) },
       { name: "without it", colour: "inverse", dashed: true, points: found.positions_without.map((probability, number) => [number + 1, probability]) }] });

@@ -35,7 +35,7 @@ export function curves(figure, { busy, progress, cancel, error, optimal, guessed
     curve(figure, "distance", ({ title, optimal: best }) => (best ? `${title}: optimal` : title),
       { title: "Expected distance of a release from its word", name: "accuracy", up: "distance" });
     curve(guessed, "whole", ({ title }) => title,
-      { title: "Proportion of whole words that are guessed, at most", name: "guessed", up: "proportion" });
+      { title: "Whole words guessed, at most, if all are equally likely", name: "guessed", up: "proportion" });
     const best = known[0].points.find((each) => each.optimal);
     optimal.textContent = best === undefined ? "" : `No mechanism with the same promise can be closer to the word on average than “${best.title}”: that is proven.`;
   };
