@@ -9,13 +9,12 @@ import pytest
 from matplotlib.artist import Artist
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyArrowPatch
 from matplotlib.text import Text
 
 import dpwords as dw
 from dpwords import plots
 from dpwords.estimate import Estimate, Estimates
-from dpwords.plots.palette import RELEASED
+from dpwords.plots.palette import RELEASED, WALL
 
 GRID = dw.GridWorld(2, 3)
 
@@ -70,6 +69,26 @@ def test_steps_on_a_grid_are_wedges_as_wide_as_their_proportions() -> None:
     assert wedges[1][2][0] < wedges[1][0][0]  # back, on the other side of the line
     assert (wedges[0][2][1] > 0) != (wedges[1][2][1] > 0)
     assert "the widest is 60% of all steps" in words(figure)
+    assert "pale: up to the upper end of the interval of 0.9" in words(figure)
+    (behind,) = of_kind(figure, "interval")  # for the estimates, and not for the counts
+    uppers = [float(np.hypot(*(path.vertices[1] - path.vertices[0]))) for path in behind.get_paths()]
+    assert np.array(uppers) / widths == pytest.approx([0.65 / 0.6, 0.35 / 0.3, 0.15 / 0.1])
+    assert behind.get_alpha() < 1
+    assert behind.get_zorder() < of_kind(figure, "proportion")[0].get_zorder()
+
+
+def test_steps_that_may_not_occur_are_grey_on_a_grid_and_notes_fit_the_picture() -> None:
+    proportions = {((0, 0), (0, 1)): 0.97, ((0, 1), (0, 0)): 0.03}
+    walled = dw.GridWorld(2, 4, walls={(0, 3)})
+    figure = plots.estimates(estimates("transitions", proportions), walled)
+    estimated, counted = of_kind(figure, "proportion")
+    assert [to_hex(colour) for colour in estimated.get_facecolor()] == [RELEASED, WALL]
+    assert {to_hex(colour) for colour in counted.get_facecolor()} == {RELEASED}
+    figure.canvas.draw()
+    (notes,) = (part for part in figure.findobj(Text) if "grey wedge: the interval reaches 0" in part.get_text())
+    assert "grey: wall" in notes.get_text()
+    box = notes.get_window_extent()
+    assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
 
 
 def test_visits_on_a_map_are_discs() -> None:
@@ -79,21 +98,8 @@ def test_visits_on_a_map_are_discs() -> None:
     figure = plots.estimates(estimates("visits", {"a": 0.2, "b": 0.8, "c": 0.0}), system)
     sizes = of_kind(figure, "proportion")[0].get_sizes()
     assert sizes[0] / sizes[1] == pytest.approx(1 / 4)
+    assert of_kind(figure, "interval")[0].get_sizes()[0] / sizes[0] == pytest.approx(0.25 / 0.2)  # areas
     assert "areas are proportions, the largest is 80%" in words(figure)
-
-
-def test_pairs_of_symbols_are_a_graph_with_wide_and_narrow_arrows() -> None:
-    proportions = {("pay", "ship"): 0.5, ("ship", "pay"): 0.3, ("pay", "pay"): 0.2, ("ship", "cancel"): 0.0}
-    figure = plots.estimates(estimates("dfg", proportions), dw.Words(["pay", "ship", "cancel"]))
-    widths = [arrow.get_linewidth() for arrow in figure.findobj(FancyArrowPatch) if arrow.get_gid() == "arrow"]
-    assert sorted(widths, reverse=True) == widths
-    assert len(widths) == 3
-    assert (widths[1] - 0.5) / (widths[0] - 0.5) == pytest.approx(3 / 5)
-    text = words(figure)
-    assert all(name in text for name in ("pay", "ship", "50%", "30%", "20%", "the wider, the larger the proportion"))
-    assert "cancel" not in text
-    many = {(one, other): 1 / 64 for one in range(8) for other in range(8)}
-    assert "the 30 largest of 64, 47% of all" in words(plots.estimates(estimates("dfg", many)))
 
 
 def test_other_proportions_are_bars_with_intervals() -> None:
@@ -151,3 +157,9 @@ def test_what_is_no_estimate_is_refused() -> None:
     for wrong in ([], {"a": 0.5}, [{}]):
         with pytest.raises(dw.InvalidValue, match="pass what a function of"):
             plots.estimates(wrong)  # type: ignore[arg-type]
+    found = estimates("frequencies", {"a": 1.0})
+    for wrong_form, message in (("pie", "one of auto, bars, graph"), ("graph", "only pairs are a graph")):
+        with pytest.raises(dw.InvalidValue, match=message):
+            plots.estimates(found, form=wrong_form)  # type: ignore[arg-type]
+    with pytest.raises(dw.InvalidValue, match="by position are lines"):
+        plots.estimates([found], form="bars")

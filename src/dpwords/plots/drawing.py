@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from dpwords.plots.figures import Line, Note, drawable, new_figure, text_width
-from dpwords.plots.layout import LINE, Box, Curve, Layout
-from dpwords.plots.palette import CHANGED, COMPLETIONS, DELETION, INK, INSERTION, PROPORTION, RELEASED
+from dpwords.plots.layout import LINE, Box, Curve, Layout, Points, Route
+from dpwords.plots.palette import BAND, CHANGED, COMPLETIONS, DELETION, INK, INSERTION, PALE, PROPORTION, RELEASED
 from dpwords.plots.structure import Arrow, Diagram, Kind, Node
 
 if TYPE_CHECKING:
@@ -40,6 +43,8 @@ KINDS: dict[Kind, Stroke] = {
     "move": Stroke("move of the system", *_PLAIN),
     "symbol": Stroke("symbol that is read", *_PLAIN),
     "step": Stroke("comes directly after; the wider, the larger the proportion", RELEASED, "solid", "solid"),
+    "unsure step": Stroke("likewise, but its interval reaches 0", RELEASED, (0.0, (3.0, 1.5)), "dashed"),
+    "outside": Stroke("words start or end there, as far as more steps lead away or arrive", *_PLAIN),
 }
 
 _SIGNS = {"≠": "≠a: any symbol except a", "*": "*: any symbol", "ε": "ε: no symbol"}
@@ -65,10 +70,13 @@ def legend(diagram: Diagram) -> list[Note]:
     return notes
 
 
-def draw(diagram: Diagram, title: str) -> Figure:
-    """The diagram as a figure; one unit of the axes is one point. Cost: arrows · (nodes + arrows)."""
+def draw(diagram: Diagram, title: str, more: Sequence[Note] = ()) -> Figure:
+    """The diagram as a figure, with more notes in its legend; one unit of the axes is one point.
+
+    Cost: arrows · (nodes + arrows).
+    """
     layout = Layout.of(diagram, _width)
-    notes, page = legend(diagram), layout.page
+    notes, page = [*legend(diagram), *more], layout.page
     width = max([page.width, 1.3 * _width(title) + 40, *(_width(note.text) + _STROKE + 50 for note in notes)])
     foot, head = _LEGEND_LINE * len(notes) + 8, 2 * LINE if title else 0.0
     left, bottom, top = page.x - page.width / 2, page.y - page.height / 2, page.y + page.height / 2
@@ -82,7 +90,8 @@ def draw(diagram: Diagram, title: str) -> Figure:
     for line, note in enumerate(notes):
         x, y = left + 20, bottom - _LEGEND_LINE * (line + 0.5)
         if note.line:
-            axes.plot([x, x + _STROKE], [y, y], color=note.colour, linestyle=note.line, linewidth=1.4)
+            axes.plot([x, x + _STROKE], [y, y], color=note.colour, linestyle=note.line, linewidth=note.width)
+            axes.lines[-1].set(alpha=note.opacity, solid_capstyle="butt")
             x += _STROKE + 8
         axes.text(x, y, note.text, fontsize=TEXT, va="center", color=note.colour)
     if title:
@@ -97,12 +106,14 @@ def _width(text: str) -> float:
 def _node(axes: Axes, node: Node, box: Box) -> FancyBboxPatch:
     from matplotlib.patches import FancyBboxPatch
 
+    edge = PALE if node.is_outside else INK
+
     def outline(inset: float, fill: str) -> FancyBboxPatch:
         width, height = box.width - 2 * inset, box.height - 2 * inset
         shape = f"round,pad=0,rounding_size={min(height, 44) / 2}"
         corner = (box.x - width / 2, box.y - height / 2)
         return FancyBboxPatch(
-            corner, width, height, shape, facecolor=fill, edgecolor=INK, linewidth=1.1, zorder=3, gid="node"
+            corner, width, height, shape, facecolor=fill, edgecolor=edge, linewidth=1.1, zorder=3, gid="node"
         )
 
     patch = outline(0, "white")
@@ -117,24 +128,53 @@ def _node(axes: Axes, node: Node, box: Box) -> FancyBboxPatch:
     return patch
 
 
-def _arrow(axes: Axes, arrow: Arrow, curve: Curve, patches: list[FancyBboxPatch]) -> None:
+def _arrow(axes: Axes, arrow: Arrow, curve: Curve | Route, patches: list[FancyBboxPatch]) -> None:
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path
 
     stroke = KINDS[arrow.kind]
     looks: dict[str, Any] = {"color": stroke.colour, "linestyle": stroke.line, "linewidth": arrow.width, "gid": "arrow"}
     looks |= {"arrowstyle": "-|>", "mutation_scale": 10 + 2 * (arrow.width - 1)}
-    if curve.bend is None:
-        way = Path([curve.start, curve.corner, curve.end], [Path.MOVETO, Path.CURVE3, Path.CURVE3])
-        axes.add_artist(FancyArrowPatch(path=way, **looks))
+    if arrow.band:
+        points = curve.at(np.linspace(0, 1, 200))
+        inside = [patches[end].get_path().contains_points(points, radius=0.5) for end in (arrow.source, arrow.target)]
+        _banded(axes, arrow, points[~(inside[0] | inside[1])])
         return
-    looks |= {"patchA": patches[arrow.source], "patchB": patches[arrow.target], "shrinkA": 0, "shrinkB": 1}
-    axes.add_artist(FancyArrowPatch(curve.start, curve.end, connectionstyle=f"arc3,rad={curve.bend}", **looks))
+    if isinstance(curve, Route):
+        looks["path"] = Path(curve.at(np.linspace(0, 1, 12 * len(curve.points))))
+    elif curve.bend is None:
+        looks["path"] = Path([curve.start, curve.corner, curve.end], [Path.MOVETO, Path.CURVE3, Path.CURVE3])
+    else:
+        looks |= {"patchA": patches[arrow.source], "patchB": patches[arrow.target], "shrinkA": 0, "shrinkB": 1}
+        looks |= {"posA": curve.start, "posB": curve.end, "connectionstyle": f"arc3,rad={curve.bend}"}
+    axes.add_artist(FancyArrowPatch(**looks))
+
+
+def _banded(axes: Axes, arrow: Arrow, points: Points) -> None:
+    """A wide arrow with a band behind it: lines up to the head, which is not wider than needed."""
+    from matplotlib.patches import Polygon
+
+    stroke, size = KINDS[arrow.kind], 5 + 1.2 * arrow.width  # the length of the head
+    left = np.linalg.norm(points - points[-1], axis=1)
+    neck = int(np.flatnonzero(left >= min(size, left.max()))[-1])
+    body = points[: neck + 2]  # a little into the head, so that there is no gap
+    along = points[-1] - points[neck]
+    aside = np.array([-along[1], along[0]]) * (0.5 * arrow.width + 2.5) / np.linalg.norm(along)
+    axes.plot(*body.T, color=stroke.colour, linewidth=arrow.band, alpha=BAND, zorder=0.5, gid="band")
+    axes.lines[-1].set(solid_capstyle="butt")
+    axes.plot(*body.T, color=stroke.colour, linewidth=arrow.width, linestyle=stroke.line, zorder=1, gid="arrow")
+    axes.lines[-1].set(solid_capstyle="butt", dash_capstyle="butt")
+    head = Polygon(
+        [points[neck] + aside, points[neck] - aside, points[-1]], facecolor=stroke.colour, edgecolor="none", gid="head"
+    )
+    axes.add_patch(head)
 
 
 def _label(axes: Axes, arrow: Arrow, box: Box) -> None:
     from matplotlib.patches import Rectangle
 
+    if not (arrow.reads or arrow.proportion):
+        return
     corner = (box.x - box.width / 2, box.y - box.height / 2)
     axes.add_patch(
         Rectangle(corner, box.width, box.height, facecolor="white", edgecolor="none", zorder=2.5, gid="label")

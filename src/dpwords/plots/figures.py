@@ -24,6 +24,8 @@ class Note(NamedTuple):
     text: str
     colour: str = INK
     line: Line | None = None
+    width: float = 1.4  # of the stroke, in points
+    opacity: float = 1.0
 
 
 def need_matplotlib() -> None:

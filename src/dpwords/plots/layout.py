@@ -6,7 +6,7 @@ Nodes become boxes that fit their texts, arrows avoid the boxes, and labels are 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -22,6 +22,10 @@ LINE = 12.0  # distance between lines of text
 _MARGIN = 34.0
 _BENDS = (0.0, 0.16, -0.16, 0.32, -0.32, 0.48, -0.48, 0.64, -0.64)
 _ALONG = (0.5, 0.44, 0.56, 0.38, 0.62, 0.32, 0.68, 0.26, 0.74, 0.2, 0.8)  # positions of a label along its arrow
+_SIDES = tuple(math.pi / 2 - turn * math.pi / 4 for turn in range(8))  # of a loop, as angles
+_BROAD = tuple(side for place, side in enumerate(_SIDES) if place not in (2, 6))  # above and below, for wide loops
+_ROUTE = (0.5, 0.42, 0.58, 0.34, 0.66, 0.28, 0.72, 0.22, 0.78)  # likewise, between rows
+_ASIDE = (0.0, 0.25, -0.25, 0.4, -0.4)  # of a label's width: how far it is moved where there is no room otherwise
 
 
 class Box(NamedTuple):
@@ -73,6 +77,12 @@ class Curve(NamedTuple):
 
         return cls(at(angle - 0.5, 0), at(angle, 44), at(angle + 0.5, 0), None)
 
+    @classmethod
+    def right_loop(cls, box: Box) -> Curve:
+        """A loop on the right of a box, from above its middle to below it, with room for a wide stroke."""
+        x, high = box.x + box.width / 2 - 0.1 * min(box.height, 44), 0.3 * box.height
+        return cls((x, box.y + high), (x + 52, box.y), (x, box.y - high), None)
+
     def at(self, proportions: Points) -> Points:
         """The points at these fractions of the curve, from 0 at its start to 1 at its end."""
         t = proportions[:, None]
@@ -85,25 +95,53 @@ class Curve(NamedTuple):
         return x, y
 
 
+class Route(NamedTuple):
+    """The path of an arrow in ranks: smoothly through points in one row after the other, vertical at its ends."""
+
+    points: tuple[tuple[float, float], ...]
+
+    def at(self, proportions: Points) -> Points:
+        """The points at these fractions of the way down or up."""
+        x, y = np.array(self.points).T
+        steep = np.diff(x) / np.diff(y)
+        before, after = steep[:-1], steep[1:]
+        turns = before * after <= 0  # slopes in between are harmonic means, so that nothing overshoots
+        slopes = np.where(turns, 0.0, 2 * before * after / np.where(turns, 1.0, before + after))
+        heights = y[0] + proportions * (y[-1] - y[0])
+        going = 1.0 if y[-1] >= y[0] else -1.0
+        leg = np.clip(np.searchsorted(going * y, going * heights, side="right") - 1, 0, len(y) - 2)
+        high = y[leg + 1] - y[leg]
+        t = (heights - y[leg]) / high
+        leaving, arriving = np.array([0.0, *slopes, 0.0])[leg], np.array([0.0, *slopes, 0.0])[leg + 1]
+        across = x[leg] + (x[leg + 1] - x[leg]) * t * t * (3 - 2 * t)
+        across += high * t * (1 - t) * ((1 - t) * leaving - t * arriving)
+        return np.stack([across, heights], axis=1)
+
+    def point(self, proportion: float) -> tuple[float, float]:
+        """The point at this fraction of the way."""
+        ((x, y),) = self.at(np.array([proportion])).tolist()
+        return x, y
+
+
 @dataclass(frozen=True)
 class Layout:
     """A box for each node, a curve and a label's box for each arrow, and a box around everything."""
 
     boxes: list[Box]
-    curves: list[Curve]
+    curves: list[Curve | Route]
     labels: list[Box]
     page: Box
 
     @classmethod
     def of(cls, diagram: Diagram, measure: Measure) -> Layout:
         """The layout of a diagram whose texts have the widths that `measure` gives. Cost: arrows · (nodes + arrows)."""
-        boxes = _boxes(diagram, measure)
-        curves = _curves(diagram, boxes)
+        boxes, (across, down) = _boxes(diagram, measure)
+        curves = _routes(diagram, boxes, across, down) if diagram.arranged == "ranks" else _curves(diagram, boxes)
         labels = _labels(diagram, boxes, curves, measure)
         return cls(boxes, curves, labels, _page([*boxes, *labels], curves))
 
 
-def _page(boxes: list[Box], curves: list[Curve]) -> Box:
+def _page(boxes: list[Box], curves: list[Curve | Route]) -> Box:
     """A box around all boxes and curves, with a margin."""
     corners = [(box.x + side * box.width / 2, box.y + side * box.height / 2) for box in boxes for side in (-1, 1)]
     points = np.concatenate([np.array(corners), *(curve.at(np.linspace(0, 1, 60)) for curve in curves)])
@@ -117,8 +155,8 @@ def label_size(arrow: Arrow, measure: Measure) -> tuple[float, float]:
     return max(map(measure, lines)) + 4, LINE * len(lines)
 
 
-def _boxes(diagram: Diagram, measure: Measure) -> list[Box]:
-    """The box of each node; all have the same size."""
+def _boxes(diagram: Diagram, measure: Measure) -> tuple[list[Box], tuple[float, float]]:
+    """The box of each node, and the distances of columns and rows; all boxes have the same size."""
     nodes = diagram.nodes
     height = LINE * max(len(node.label) + bool(node.completions) for node in nodes) + 12
     width = max(max(measure(text) for node in nodes for text in (*node.label, node.completions)) + 18, height)
@@ -129,22 +167,53 @@ def _boxes(diagram: Diagram, measure: Measure) -> list[Box]:
     down = height + max((high for _, high in sizes), default=0.0) + (24 if diagram.arranged == "layers" else 40)
     if diagram.arranged == "coordinates":
         across = down = max(across, down)
-    left, bottom = min(node.column for node in nodes), max(node.row for node in nodes)
-    return [Box((node.column - left) * across, (bottom - node.row) * down, width, height) for node in nodes]
+    if diagram.arranged == "ranks":  # labels are between the rows, and wide loops need some height
+        height = max(height, 36.0)
+        across, down = width + label + 24, height + 3.7 * max((high for _, high in sizes), default=0.0)
+    boxes = [Box(node.column * across, -node.row * down, width, height) for node in nodes]
+    return boxes, (across, down)
 
 
-def _curves(diagram: Diagram, boxes: list[Box]) -> list[Curve]:
+def _routes(diagram: Diagram, boxes: list[Box], across: float, down: float) -> list[Curve | Route]:
+    """A route for each arrow, from side by side places on the lower or upper edge of a box to such places on another.
+
+    Arrows that leave or enter an edge are in the order of where they come from and lead to, so that they do not cross
+    there. A loop is on the right of its box.
+    """
+    ways: list[list[tuple[float, float]]] = []
+    docks: dict[tuple[int, bool], list[tuple[float, int]]] = {}  # arrows at the lower or upper edge of a box
+    for number, arrow in enumerate(diagram.arrows):
+        ends = boxes[arrow.source], boxes[arrow.target]
+        ways.append([ends[0][:2], *((column * across, -row * down) for column, row in arrow.passes), ends[1][:2]])
+        if arrow.source != arrow.target:
+            below = ends[1].y < ends[0].y
+            docks.setdefault((arrow.source, below), []).append((ways[-1][1][0], number))
+            docks.setdefault((arrow.target, not below), []).append((ways[-1][-2][0], number))
+    for (node, below), arrows in docks.items():
+        box = boxes[node]
+        for place, (_, number) in enumerate(sorted(arrows)):
+            x = box.x + 0.8 * box.width * ((place + 0.5) / len(arrows) - 0.5)
+            at = 0 if diagram.arrows[number].source == node else -1
+            ways[number][at] = x, box.y + (-0.5 if below else 0.5) * box.height
+    return [
+        Curve.right_loop(boxes[arrow.source]) if arrow.source == arrow.target else Route(tuple(way))
+        for arrow, way in zip(diagram.arrows, ways, strict=True)
+    ]
+
+
+def _curves(diagram: Diagram, boxes: list[Box]) -> list[Curve | Route]:
     """A curve for each arrow that meets as few boxes as possible besides its own two.
 
     Arrows between the same two boxes get different curves.
     """
     pairs = [frozenset((arrow.source, arrow.target)) for arrow in diagram.arrows]
     taken: dict[frozenset[int], set[float]] = {}
-    curves = []
+    curves: list[Curve | Route] = []
     for arrow, pair in zip(diagram.arrows, pairs, strict=True):
         start, end = boxes[arrow.source], boxes[arrow.target]
         if arrow.source == arrow.target:
-            curves.append(Curve.loop(start, _free_side(arrow.source, diagram, boxes)))
+            sides = _BROAD if arrow.band else _SIDES
+            curves.append(Curve.loop(start, _free_side(arrow.source, sides, diagram, boxes)))
             continue
         others = [box for number, box in enumerate(boxes) if number not in pair]
         side = 1.0 if arrow.source < arrow.target else -1.0  # the same bend is on the other side in reverse
@@ -162,8 +231,8 @@ def _curves(diagram: Diagram, boxes: list[Box]) -> list[Curve]:
     return curves
 
 
-def _free_side(number: int, diagram: Diagram, boxes: list[Box]) -> float:
-    """The one of eight angles that is farthest from all other arrows of a box."""
+def _free_side(number: int, sides: Sequence[float], diagram: Diagram, boxes: list[Box]) -> float:
+    """The one of some angles that is farthest from all other arrows of a box."""
     box = boxes[number]
     ends = [(arrow.source, arrow.target) for arrow in diagram.arrows if number in (arrow.source, arrow.target)]
     neighbours = [boxes[other] for pair in ends for other in pair if other != number]
@@ -174,25 +243,32 @@ def _free_side(number: int, diagram: Diagram, boxes: list[Box]) -> float:
     def distance(angle: float) -> float:
         return min((math.acos(max(min(math.cos(angle - other), 1), -1)) for other in busy), default=math.pi)
 
-    return max((math.pi / 2 - turn * math.pi / 4 for turn in range(8)), key=distance)
+    return max(sides, key=distance)
 
 
-def _labels(diagram: Diagram, boxes: list[Box], curves: list[Curve], measure: Measure) -> list[Box]:
-    """A place on each arrow for its label that avoids boxes and other labels first, then other arrows."""
+def _labels(diagram: Diagram, boxes: list[Box], curves: list[Curve | Route], measure: Measure) -> list[Box]:
+    """A place on each arrow for its label that avoids boxes and other labels first, then other arrows.
+
+    Labels of loops, which have one place only, come first.
+    """
     ways = [curve.at(np.linspace(0, 1, 80)) for curve in curves]
-    placed: list[Box] = []
-    for number, (arrow, curve) in enumerate(zip(diagram.arrows, curves, strict=True)):
+    placed: dict[int, Box] = {}
+    each = enumerate(zip(diagram.arrows, curves, strict=True))
+    for number, (arrow, curve) in sorted(each, key=lambda item: item[1][0].source != item[1][0].target):
         size = label_size(arrow, measure)
         others = [way for other, way in enumerate(ways) if other != number]
 
         def trouble(box: Box, others: list[Points] = others) -> tuple[int, int]:
-            covered = sum(box.meets(other, 1.0) for other in (*boxes, *placed))
+            covered = sum(box.meets(other, 1.0) for other in (*boxes, *placed.values()))
             return covered, sum(box.holds(way, 0.0) for way in others)
 
-        loop = arrow.source == arrow.target
-        candidates = [_beyond(curve, *size)] if loop else [Box(*curve.point(along), *size) for along in _ALONG]
-        placed.append(min(candidates, key=trouble))
-    return placed
+        candidates = [Box(*curve.point(along), *size) for along in _ALONG]
+        if isinstance(curve, Route):
+            candidates = [Box(x + aside * size[0], y, *size) for aside in _ASIDE for x, y in map(curve.point, _ROUTE)]
+        elif arrow.source == arrow.target:
+            candidates = [_beyond(curve, *size)]
+        placed[number] = min(candidates, key=trouble)
+    return [placed[number] for number in range(len(curves))]
 
 
 def _beyond(loop: Curve, width: float, height: float) -> Box:

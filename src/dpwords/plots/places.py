@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpwords.languages.systems import TransitionSystem
 
-Arrangement = Literal["layers", "cells", "coordinates", "spread"]  # how places of nodes are chosen
+Arrangement = Literal["layers", "cells", "coordinates", "spread", "ranks"]  # how places of nodes are chosen
 Spot = tuple[float, float]
 MOST_STATES, MOST_ARROWS = 60, 200  # in a picture of a system whose states have no places of their own
 MOST_ON_A_CIRCLE = 6  # states

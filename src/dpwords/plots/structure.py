@@ -23,7 +23,19 @@ from dpwords.languages.language import Language
 from dpwords.languages.systems import ANY_START, TransitionSystem, written
 from dpwords.plots.places import MOST_STATES, Arrangement, Spot, apart, cells_of, in_cells_or_spread, to_scale
 
-Kind = Literal["match", "substitution", "insertion", "deletion", "same errors", "more errors", "move", "symbol", "step"]
+Kind = Literal[
+    "match",
+    "substitution",
+    "insertion",
+    "deletion",
+    "same errors",
+    "more errors",
+    "move",
+    "symbol",
+    "step",
+    "unsure step",
+    "outside",
+]
 _PAIRS_A_LINE = 3  # pairs (read, errors) on one line of a label
 _LONGEST_NAME = 40  # characters in the name of a symbol or state
 _MOST_LISTED = 4  # symbols that are spelled out on one arrow
@@ -40,6 +52,7 @@ class Node:
     is_accepting: bool
     column: float
     row: float
+    is_outside: bool = False  # not a state: where words come from, or where they end
 
 
 @dataclass(frozen=True)
@@ -52,10 +65,14 @@ class Arrow:
     proportion: str
     kind: Kind
     width: float = 1.0  # in points
+    band: float = 0.0  # width of a paler band behind it, in points
+    passes: tuple[Spot, ...] = ()  # columns and rows through which it leads, in ranks
 
     @property
     def lines(self) -> list[str]:
-        """The symbols that the arrow reads, on as many lines as a list of long names needs."""
+        """The symbols that the arrow reads, on as many lines as a list of long names needs; numbers have their own."""
+        if "\n" in self.reads:
+            return self.reads.split("\n")
         lines = [""]
         for part in self.reads.split(", "):
             if lines[-1] and len(lines[-1]) + len(part) > _LINE_OF_SYMBOLS:
