@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
 import re
 import subprocess
@@ -175,6 +176,9 @@ def guesses(position: Path) -> None:
     (found,) = json.loads((position / "guessed.json").read_text())["rows"]
     assert found["whole"] == pytest.approx(whole)
     assert found["hits_by_place"] == pytest.approx(positions)
+    uniform, fitted = json.loads((position / "guessed_log.json").read_text())["rows"]
+    assert uniform["whole"] == pytest.approx((math.exp(4) / (math.exp(4) + 7)) ** 6)
+    assert fitted["whole"] == pytest.approx(0.86, abs=0.05)  # what the page says; the release is a random one
 
 
 def recipes(position: Path) -> None:

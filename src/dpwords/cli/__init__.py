@@ -16,6 +16,7 @@ from dpwords.cli.accuracy import accuracy
 from dpwords.cli.attack import attack
 from dpwords.cli.audit import audit
 from dpwords.cli.completion import complete, completion
+from dpwords.cli.describe import describe
 from dpwords.cli.draw import draw
 from dpwords.cli.estimate import estimate
 from dpwords.cli.ledger import ledger
@@ -37,7 +38,7 @@ class OrderedCommands(click.Group):
 
 @click.group(
     cls=OrderedCommands,
-    commands=(release, accuracy, estimate, audit, attack, draw, study, ledger, serve, completion),
+    commands=(release, accuracy, estimate, describe, audit, attack, draw, study, ledger, serve, completion),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__)
@@ -50,6 +51,7 @@ def cli() -> None:
       dpwords release EESS --system grid:15x15 --epsilon 5
       dpwords accuracy --alphabet name:dna --length 20 --epsilon 1,2,5,10
       dpwords estimate --input private.parquet --question transitions
+      dpwords describe private.csv
       dpwords audit --alphabet ab --length 4 --epsilon 1
       dpwords attack --alphabet name:dna --length 20 --epsilon 1,2,3,5
       dpwords draw abc --alphabet abc -k 2 --output automaton.svg

@@ -77,7 +77,7 @@ def _rules(_text: str) -> list[str]:
 
 FILES = offer(lambda _text: (), files=True)
 SYSTEMS = offer(lambda _text: ["grid:"], files=True)
-PRIORS = offer(lambda _text: ["uniform"], files=True)
+PRIORS = offer(lambda _text: ["uniform", "predictable"], files=True)
 ALPHABETS = offer(_alphabets)
 RULES = offer(_rules)
 

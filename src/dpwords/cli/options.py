@@ -22,7 +22,18 @@ LANGUAGE = tuple(key for key in fields.LANGUAGE if key != "separator")  # the se
 MECHANISM = ("edits", "mechanism", "k", "utility", "alpha", "calibration")
 _SHORT = {"epsilon": "-e"}
 _QUESTION = "The question"
-_ASKED = ("question", "patterns", "per_place", "confidence", "method", "top", "releases", "prior", "samples")
+_ASKED = (
+    "question",
+    "patterns",
+    "per_place",
+    "confidence",
+    "method",
+    "top",
+    "releases",
+    "prior",
+    "released",
+    "samples",
+)
 _HEADINGS: dict[str, str] = {  # those of options in help texts; options that have none come first
     **{key: each.section for key, each in FIELDS.items()},
     **dict.fromkeys(_ASKED, _QUESTION),

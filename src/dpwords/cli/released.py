@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpwords.cli.options import given_recipe, was_given
 from dpwords.cli.targets import refuse_overwriting
+from dpwords.cli.terminal import note_proofs, prepare
 from dpwords.errors import InvalidValue
 from dpwords.recipes.fields import FIELDS, WHERE
 from dpwords.recipes.table_formats import STANDARD
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
     from dpwords.frames.sources import Released
     from dpwords.frames.streams import Input
     from dpwords.mechanisms.private import Private
+    from dpwords.recipes.recipe import Recipe
 
 
+_DESCRIBE = "say how the words were released, with --epsilon and --alphabet or --system"
 _DESCRIBING = tuple(key for key, each in FIELDS.items() if each.in_receipt)
 
 
@@ -32,12 +35,34 @@ class ReleasedFile:
     name: str
     separator: str | None  # between symbols, in words that are texts
     notes: tuple[str, ...]  # where the file differs from its receipt
+    recipe: Recipe  # by which each word was released
+    whole: Recipe  # the one of the receipt, which may have a budget where `recipe` has the ε of each word
+    receipt: Mapping[str, Any]  # empty if there is none
+
+    def prepare(self) -> None:
+        """Make what computations with its words need from calibration, where it can be seen."""
+        from dpwords.core.symbols import Ragged
+
+        assert isinstance(self.contents.codes, Ragged)
+        lengths = sorted(set(self.contents.codes.sizes.tolist()) - {0})
+        note_proofs([(self.mechanism, length) for length in lengths])
+        for number, length in enumerate(lengths, start=1):
+            if self.mechanism.certificates is not None:
+                prepare(self.mechanism, [length], about=f" ({number} of {len(lengths)})")
 
 
-def released_file(path: str, named: str | None, outputs: Sequence[Path] = ()) -> ReleasedFile:
+def released_file(
+    path: str,
+    named: str | None,
+    outputs: Sequence[Path] = (),
+    remedy: str = _DESCRIBE,
+    several_epsilons: bool = False,
+) -> ReleasedFile:
     """Read a file that `dpwords release` wrote. The receipt says how; options of the running command come first.
 
-    Raises `InvalidValue` if one of the `outputs` is a file that the receipt names.
+    Raises `InvalidValue` if one of the `outputs` is a file that the receipt names, if there is no receipt and options
+    do not replace it, where the `remedy` is what to do without one, and where words have different ε unless
+    `several_epsilons` are allowed; the mechanism is then the one of a person's only word.
     """
     from dpwords import __version__
     from dpwords.frames import need_pyarrow
@@ -53,15 +78,17 @@ def released_file(path: str, named: str | None, outputs: Sequence[Path] = ()) ->
 
     form = FileForm.of(path, named)
     with Input(path) as source:
-        document = _receipt(path, form, source)
+        document = _receipt(path, form, source, remedy)
         base = receipts.recipe_of(document, source.name) if document else Recipe()
         recipe = given_recipe(_DESCRIBING, base).located(Path(path).parent)
         for output in outputs:
             refuse_overwriting(output, recipe=recipe)
         form = FileForm.of(path, named, not (recipe.no_header and form.kind in DELIMITED))
         mechanism = recipe.mechanism()
+        if not several_epsilons:
+            receipts.refuse_several_epsilons(recipe)
         if document:
-            receipts.check_mechanism(document, base, mechanism, recipe)
+            receipts.check_facts(document, base, mechanism, recipe)
         number = document.get("words")
         request = Request(**{name: getattr(recipe, name) for name in WHERE})
         found = released(TableSource(source, form, form.reader(source)), mechanism, request, number)
@@ -70,16 +97,18 @@ def released_file(path: str, named: str | None, outputs: Sequence[Path] = ()) ->
             notes.append(f"the receipt is about {number:,} releases, and {source.name} has {len(found):,}")
         if document.get("version", __version__) != __version__:
             notes.append("the file was released by another version of dpwords, whose calibration may be another one")
-        return ReleasedFile(mechanism, found, source.name, recipe.separator, tuple(notes))
+        whole = receipts.whole_recipe_of(document, source.name) if document else recipe
+        return ReleasedFile(
+            mechanism, found, source.name, recipe.separator, tuple(notes), recipe, whole, document or {}
+        )
 
 
-def _receipt(path: str, form: FileForm, source: Input) -> Mapping[str, Any]:
+def _receipt(path: str, form: FileForm, source: Input, remedy: str) -> Mapping[str, Any]:
     """The receipt; empty if there is none, and the options describe the release without it."""
     from dpwords.frames import receipts
 
     place = receipts.path_of(Path(path))
     given = was_given("epsilon")
-    remedy = "say how the words were released, with --epsilon and --alphabet or --system"
     if not form.is_text:
         try:
             return receipts.inside(form.reader(source).schema, Path(path).name)

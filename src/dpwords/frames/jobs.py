@@ -138,7 +138,7 @@ class Passes:
 
     def receipt(self, plan: Plan) -> dict[str, Any]:
         """The receipt of what is drawn by a plan."""
-        return receipts.receipt(plan.release.mechanism, self._recipe, plan.words)
+        return receipts.receipt(plan.release.mechanism, self._recipe, plan.words, plan.shared_epsilon)
 
     @within_memory()
     def draw(self, plan: Plan, file: IO[bytes], progress: RowsDone) -> None:

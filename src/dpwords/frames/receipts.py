@@ -1,9 +1,10 @@
 """Receipts: what a released file is, for those who work with it. Everything in a receipt is public.
 
 A receipt is a recipe with facts, as JSON: the recipe without the names of the owner's files, the mechanism, ε, k, the
-distance, the promise in words, a hash of the language, the version of this package, and the number of words. It does
-not say how many rows were skipped, nor when or from what it was made. Parquet and Arrow files have it in their
-metadata, under the key `dpwords`; beside other files it is `NAME.receipt.json`.
+distance, the promise in words, a hash of the language, the version of this package, and the number of words. Where a
+budget was divided, ε and the promise are those of the budget, and the ε of each word is there if all had the same. A
+receipt does not say how many rows were skipped, nor when or from what it was made. Parquet and Arrow files have it in
+their metadata, under the key `dpwords`; beside other files it is `NAME.receipt.json`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpwords import __version__
+from dpwords.core.checks import LARGEST_EPSILON
 from dpwords.core.files import read_text
 from dpwords.errors import InvalidValue, named, within_memory
 from dpwords.frames.formats import FileForm
@@ -31,12 +33,18 @@ if TYPE_CHECKING:
 
 METADATA = b"dpwords"
 _FORMAT = 2  # 1 had options in place of a recipe, and alphabets and systems of files by their names only
+_EACH = "epsilon_of_each_word"  # the fact that makes a file with a budget one of words with the same ε
 _WORDS = 10**15  # at most so many words are stated; more would be no table
 
 
-def receipt(mechanism: Private, recipe: Recipe, words: int) -> dict[str, Any]:
-    """The receipt of so many words that a mechanism has released; `recipe` is what `Recipe.for_receipt` returns."""
-    return _public_facts(mechanism, recipe) | {"words": words}
+def receipt(mechanism: Private, recipe: Recipe, words: int, shared_epsilon: float | None = None) -> dict[str, Any]:
+    """The receipt of so many words that a mechanism has released; `recipe` is what `Recipe.for_receipt` returns.
+
+    `shared_epsilon` is the ε of each word where a budget was divided and all words had the same. It follows from the
+    numbers of words that people have, which are public.
+    """
+    each = {} if shared_epsilon is None or not recipe.shares_budget else {_EACH: shared_epsilon}
+    return _public_facts(mechanism, recipe) | each | {"words": words}
 
 
 def is_of(document: Mapping[str, Any], mechanism: Private, recipe: Recipe) -> bool:
@@ -119,10 +127,24 @@ def decoded(text: str, name: str) -> dict[str, Any]:
     words = document.get("words")
     if words is not None and (type(words) is not int or not 0 <= words <= _WORDS):
         raise InvalidValue(f"the receipt of {name} is damaged: the number of its words is not one")
+    each = document.get(_EACH, 1.0)
+    if type(each) not in (int, float) or not 0 < each <= LARGEST_EPSILON:
+        raise InvalidValue(f"the receipt of {name} is damaged: the ε of each word is not one")
     return document
 
 
 def recipe_of(document: Mapping[str, Any], name: str) -> Recipe:
+    """The recipe by which each word of a file of this name was released, from its receipt. It reads no files.
+
+    Where a budget was divided and each word had the same ε, it has that ε and no budget.
+    """
+    found = whole_recipe_of(document, name)
+    if _EACH in document and found.shares_budget:
+        return found.without("budget", "split").changed({"epsilon": document[_EACH]})
+    return found
+
+
+def whole_recipe_of(document: Mapping[str, Any], name: str) -> Recipe:
     """The recipe in a receipt of a file of this name, with the mechanism's ε if it has none. It reads no files.
 
     Receipts of the first format have options, in which an alphabet or a system can be the name of a file.
@@ -152,12 +174,26 @@ def check_mechanism(document: Mapping[str, Any], released: Recipe, mechanism: Pr
 
     `released` is the recipe in it, and `recipe` the one of the mechanism.
     """
+    refuse_several_epsilons(recipe)
+    check_facts(document, released, mechanism, recipe)
+
+
+def refuse_several_epsilons(recipe: Recipe) -> None:
+    """Raise `InvalidValue` if words that were released by a recipe, in the sense of `recipe_of`, have several ε."""
     if recipe.shares_budget:
         raise InvalidValue(
-            "the words have different ε, because a budget was divided equally over the words of each person: release "
-            f"them with one {named('epsilon')}, or with {named('split', 'first')}"
+            "the words have different ε, because a budget was divided equally over people with different numbers of "
+            f"words, and estimates need one ε for all: release with {named('split', 'first')} and an "
+            f"{named('epsilon')} of which the budget pays for some words of each person, or without a "
+            f"{named('budget')}"
         )
+
+
+def check_facts(document: Mapping[str, Any], released: Recipe, mechanism: Private, recipe: Recipe) -> None:
+    """Raise `InvalidValue` if a receipt is of releases by another mechanism; see `check_mechanism`."""
     now = _facts(mechanism)
+    divided = _EACH in document
+    document = {**document, "epsilon": document[_EACH]} if divided else document
     _refuse_others({called: (document.get(name), now[name]) for name, called in _NAMES.items()})
     _refuse_others({named(name): (getattr(released, name), getattr(recipe, name)) for name in _CALIBRATING})
     if document.get("language") != language_hash(mechanism):
@@ -165,7 +201,7 @@ def check_mechanism(document: Mapping[str, Any], released: Recipe, mechanism: Pr
             "the words were released with another alphabet, system or rules than those given now (the hash in the "
             "receipt differs): give the ones of the release, with the same files"
         )
-    if document.get("version") == __version__:  # others may put it otherwise
+    if document.get("version") == __version__ and not divided:  # others may put it otherwise
         _refuse_others({"the promise": (document.get("guarantee"), now["guarantee"])})
 
 
@@ -181,7 +217,7 @@ def _refuse_others(facts: Mapping[str, tuple[Any, Any]]) -> None:
 
 _NAMES = {"mechanism": "the mechanism", "epsilon": "ε", "k": "k", "distance": "the distance"}
 _CALIBRATING = ("utility", "alpha", "calibration", "certificate_time")  # fields that no other fact tells
-_FACTS = ("receipt", "version", *_NAMES, "guarantee", "language", "words")
+_FACTS = ("receipt", "version", *_NAMES, "guarantee", "language", _EACH, "words")
 
 
 class NoReceipt(InvalidValue):

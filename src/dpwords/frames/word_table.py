@@ -89,6 +89,12 @@ class Plan:
         used = np.zeros(0) if self.by_row is None else np.sort(self.by_row[self.by_row > 0])
         return float(used[len(used) // 2]) if len(used) else self.release.mechanism.epsilon
 
+    @property
+    def shared_epsilon(self) -> float | None:
+        """The ε of every word that comes out, if a budget is divided and they all have the same; otherwise None."""
+        used = np.zeros(0) if self.by_row is None else np.unique(self.by_row[self.by_row > 0])
+        return float(used[0]) if len(used) == 1 else None
+
     def charge(self, ledger: Any) -> None:
         """Record in a ledger what will be spent. If a budget does not pay for it, the ledger refuses."""
         ledger.charge(self.amounts, self.release.mechanism.guarantee, run=self.run)

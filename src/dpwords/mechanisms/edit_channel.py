@@ -99,7 +99,8 @@ class EditChannel(Private):
         )
 
     def _in_force(self, length: int) -> InForce:
-        return InForce("random insertions, deletions and substitutions, with all of ε")
+        text = "random insertions, deletions and substitutions, with all of ε"
+        return InForce(text, drawn="by an edit channel, which inserts, deletes and substitutes symbols at random")
 
     def _least_distance(self, length: int) -> LeastDistance:
         return LeastDistance(1, True)  # any word and the same with one symbol more

@@ -75,6 +75,9 @@ class Exponential(Weighted):
     def is_linear(self) -> bool:
         return self.utility.is_linear
 
+    def estimable(self, length: int) -> bool:
+        return self.distance == "hamming" and (self.language.alike or self.weights(length).rate is not None)
+
     @property
     def calibration(self) -> CalibrationMethod:
         """The kind of calibration: "textbook" where nothing better is proven for the utility on the language.
@@ -151,4 +154,7 @@ class Exponential(Weighted):
                 "goes into the weights"
             )
         is_fallback = calibration == "textbook" and self._given[1] == "tight"
-        return InForce(text, calibration, c, proof, is_fallback)
+        apart = "Hamming" if self.distance == "hamming" else "Levenshtein"
+        falls = "fall exponentially with" if self.is_linear else f"fall by the utility {self.utility} of"
+        drawn = f"by the exponential mechanism, with probabilities that {falls} the {apart} distance from the true word"
+        return InForce(text, calibration, c, proof, is_fallback, drawn)

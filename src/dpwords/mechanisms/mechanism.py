@@ -197,6 +197,10 @@ class Mechanism(Value, ABC):
         """The language, if its words are written in other symbols than those that distances are about."""
         return None if self.language.spelling is None else self.language
 
+    def estimable(self, length: int) -> bool:
+        """Whether proportions of a population can be estimated from releases of words of this length."""
+        return True
+
     @property
     def is_linear(self) -> bool:
         """Whether the weights fall linearly in the exponent, so that words need not be counted by distance.

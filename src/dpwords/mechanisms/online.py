@@ -75,7 +75,10 @@ class Online(Weighted):
         return OnlineStream(self, space, positions)
 
     def _in_force(self, length: int) -> InForce:
-        return InForce("online mechanism: each symbol is drawn with ε/k of its own, and nothing has to be calibrated")
+        return InForce(
+            "online mechanism: each symbol is drawn with ε/k of its own, and nothing has to be calibrated",
+            drawn="symbol by symbol, each with probabilities that favour the true symbol (online mechanism)",
+        )
 
     def _like(self, epsilon: float, k: int) -> Self:
         return type(self)(self.language, epsilon, k, limits=self.limits)

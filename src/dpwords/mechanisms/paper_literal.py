@@ -42,6 +42,9 @@ class PaperLiteral(Mechanism):
     def __repr__(self) -> str:
         return f"PaperLiteral({self.language!r}, epsilon={self.epsilon:g}, k={self.k}, alpha={self.alpha:g})"
 
+    def estimable(self, length: int) -> bool:
+        return False
+
     @property
     def is_linear(self) -> bool:
         return False

@@ -110,6 +110,9 @@ class Projected(Private):
     def is_linear(self) -> bool:
         return self.mechanism.is_linear
 
+    def estimable(self, length: int) -> bool:
+        return False
+
     @property
     def certificates(self) -> Certifier | None:
         return self.mechanism.certificates
@@ -166,7 +169,8 @@ class Projected(Private):
         if self._drops_rules:
             where = "all words over the alphabet" if self._onto.system is None else "the system"
             then = f"released on {where} without its rules and goals, then the nearest word that obeys them"
-        return replace(found, text=f"{found.text}; {then}")
+        drawn = f"{found.drawn}, and replaced by one of the nearest words of the public language"
+        return replace(found, text=f"{found.text}; {then}", drawn=drawn)
 
     def _least_distance(self, length: int) -> LeastDistance:
         return self.mechanism._least_distance(length) if self._words is None else super()._least_distance(length)

@@ -125,7 +125,8 @@ class Report(Private):
         return InForce(
             f"report: one position of the word, drawn at random, is answered by naming {self.size} of "
             f"{len(self.items)} {_STEP[self.question]}; the true one is named with probability "
-            f"{self.share_if_true:.3g}, any other with {self.share_if_not:.3g}"
+            f"{self.share_if_true:.3g}, any other with {self.share_if_not:.3g}",
+            drawn="by randomised response (subset selection) about one position of each word, itself drawn at random",
         )
 
     def _law(self, codes: Codes) -> Law:

@@ -35,6 +35,7 @@ class InForce:
     c: float | None = None  # the rate of the weights e^(−c·distance), where they have one
     proof: Method | None = None  # the method of its certificate
     is_fallback: bool = False  # whether "tight" was asked for, and nothing better than "textbook" is proven
+    drawn: str = "at random"  # how an output is drawn, for readers who do not know the mechanism
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ class Summary:
     in_force: InForce | None
     least: LeastDistance
     about: str = ""  # whether moves or states are meant, where that can be chosen
+    estimable: bool = True  # whether proportions of a population can be estimated from such releases
 
     @property
     def epsilon(self) -> float:
@@ -143,9 +145,14 @@ class Summary:
         k = "" if self.distance == "any" else f", k = {self.guarantee.k}"
         lines = [f"words of length {self.length}, ε = {self.epsilon:g}{k}"]
         lines += self._promise()
-        lines += self._figures()
+        lines += self.figures()
         lines += [] if self.in_force is None else [f"in force: {self.in_force.text}"]
         lines += [] if self.proof is None else [f"proof: docs/theory.md, section {self.proof}"]
+        if not self.estimable:
+            lines.append(
+                "proportions of a population cannot be estimated from such releases: where they are wanted, release "
+                "with Online, or with Exponential and linear utility, without a projection"
+            )
         return "\n".join([*lines, *(f"warning: {text}" for text in self.warnings)])
 
     def _promise(self) -> list[str]:
@@ -170,7 +177,8 @@ class Summary:
             lines.append(f"{apart}: {whole.likelier}, so that one {whole.surer}")
         return lines
 
-    def _figures(self) -> list[str]:
+    def figures(self) -> list[str]:
+        """The averages in words, a line for each that is known."""
         figures, lines = self.averages, []
         says_nothing = figures.of_edits and figures.unchanged is not None and figures.unchanged < _TINY
         if figures.unchanged is not None and not says_nothing:
@@ -243,7 +251,8 @@ class Summarised(Mechanism):
         with suppress(TooLarge):
             in_force = self._in_force(positions)
         least = self._least_distance(positions)
-        return Summary(positions, self.guarantee, self.distance, averages, in_force, least, self._about())
+        about = self._about(), self.estimable(positions)
+        return Summary(positions, self.guarantee, self.distance, averages, in_force, least, *about)
 
     def _about(self) -> str:
         """Whether the promise is about moves or states, and what is usually meant, for plans and on grids."""

@@ -38,3 +38,20 @@ class Method(_Text):
     RANGE = "range"  # the largest and the least normalising constant
     TEXTBOOK = "textbook"  # at least half of ε is always allowed
     EVERY_WORD = "every word"  # the normalising constant is the same for all words
+
+    @property
+    def in_words(self) -> str:
+        """How the rate is proven, as the end of a sentence."""
+        return _IN_WORDS[self]
+
+
+_IN_WORDS = {
+    Method.LISTED: "by comparing all pairs of words",
+    Method.BALANCED: "by comparing all pairs of words, with public weights that make normalising constants equal",
+    Method.REWEIGHTED: "by bounding the loss of one block of differing positions at a time, with public weights",
+    Method.PAIRS: "by bounding the loss of all pairs of words at once",
+    Method.FITTED: "by bounding the loss of all pairs of words at once, with public weights fitted to the worst pairs",
+    Method.RANGE: "by the largest and the least normalising constant of the language",
+    Method.TEXTBOOK: "by the general bound of the exponential mechanism",
+    Method.EVERY_WORD: "by a formula, because all words have the same normalising constant",
+}

@@ -15,5 +15,6 @@ KINDS: dict[str, Literal["each", "pair", "first", "last"]] = {  # what is counte
     "starts": "first",
     "ends": "last",
 }
-QUESTIONS = (*KINDS, "lengths", "patterns")
+QUESTIONS = (*KINDS, "rates", "variants", "lengths", "patterns")
+PAIRS = ("transitions", "dfg", "rates")  # whose labels are two states or symbols
 OF_REPORTS = {"symbols": "frequencies", "visits": "visits", "transitions": "transitions"}  # what a report answers

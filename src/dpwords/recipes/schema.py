@@ -40,6 +40,11 @@ def receipt_schema() -> dict[str, Any]:
         "guarantee": {"type": "string", "description": "The promise, in words."},
         "language": {**HASH, "description": "A hash of the words and symbols that can come out."},
         "recipe": recipe,
+        "epsilon_of_each_word": {
+            "type": "number",
+            "exclusiveMinimum": 0,
+            "description": "Only where a budget was divided, and all words had the same ε.",
+        },
         "words": {"type": "integer", "minimum": 0, "description": "How many words were released."},
     }
     return {
@@ -47,7 +52,7 @@ def receipt_schema() -> dict[str, Any]:
         "title": "A receipt: a recipe with facts",
         "type": "object",
         "properties": facts,
-        "required": list(facts),
+        "required": [name for name in facts if name != "epsilon_of_each_word"],
         "additionalProperties": False,
     }
 
