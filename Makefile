@@ -53,6 +53,7 @@ bench: $(VENV)/developer
 	$(BIN)/python benchmarks/bench_rivals.py --output bench_rivals.json
 	$(BIN)/python benchmarks/bench_edits.py --output bench_edits.json
 	$(BIN)/python benchmarks/bench_estimates.py --output bench_estimates.json
+	$(BIN)/python benchmarks/bench_coverage.py --processes 2 --output bench_coverage.json
 	$(BIN)/python benchmarks/bench_certificates.py --output bench_certificates.json
 	$(BIN)/python benchmarks/bench_averages.py --output bench_averages.json
 	$(BIN)/python benchmarks/bench_cliffs.py --output bench_cliffs.json
