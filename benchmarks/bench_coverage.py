@@ -213,7 +213,7 @@ def encoded(people: Population, mechanism: Private, rows: Rows) -> Any:
     code_of = mechanism.language.alphabet.codes
     codes = np.array([code_of[symbol] for symbol in people.symbols])
     if (rows >= 0).all():
-        return codes[rows]
+        return Ragged.even(codes[rows]) if mechanism.distance == "levenshtein" else codes[rows]
     return Ragged.of([codes[row[row >= 0]] for row in rows])
 
 

@@ -18,7 +18,7 @@ of 100 such words, at most 7 are guessed as a whole if all words are equally lik
 from __future__ import annotations
 
 from dpwords.attack.guessing import guess, posterior
-from dpwords.attack.priors import Prior as Prior
 from dpwords.attack.results import Guess, Posterior, ReleasedGuess, Success
+from dpwords.models.priors import Prior as Prior
 
 __all__ = ["Guess", "Posterior", "ReleasedGuess", "Success", "guess", "posterior"]

@@ -13,7 +13,6 @@ import numpy as np
 
 from dpwords.attack.formulas import by_formula, margin, promised
 from dpwords.attack.listed import LikelyWords, at_drawn_outputs, over_every_output
-from dpwords.attack.priors import CHAIN, PREDICTABLE, UNIFORM, Prior, chain_of
 from dpwords.attack.released import guessed_of_released
 from dpwords.attack.results import Guess, Posterior, ReleasedGuess, Success
 from dpwords.core.checks import collection, positive_number, whole_number
@@ -27,6 +26,7 @@ from dpwords.models.chains import MarkovChain, PriorWords
 from dpwords.models.evidence import kind_of_evidence
 from dpwords.models.fitting import ProgressLine
 from dpwords.models.posteriors import Evidence, Posteriors, Simulated
+from dpwords.models.priors import UNIFORM, Prior, assumption_of, chain_of
 from dpwords.spaces.choice import space_of
 from dpwords.spaces.space import none_of_length
 
@@ -58,14 +58,13 @@ class Attack:
         found = cls(chosen, positions, None, releases)
         if isinstance(prior, str) and prior == "uniform":
             return found
-        known = PREDICTABLE if isinstance(prior, str) and prior == "predictable" else CHAIN
         chain = chain_of(prior, found.language, chosen.limits)
         if chain.shape.lengths and positions not in chain.shape.lengths:
             raise InvalidValue(
                 f"the prior was fitted to words of other lengths than {positions}: use one of these lengths, or fit it "
                 "with model='chain'"
             )
-        return replace(found, chain=chain, known=known)
+        return replace(found, chain=chain, known=assumption_of(prior))
 
     @property
     def language(self) -> Language:

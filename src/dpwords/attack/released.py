@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpwords.attack.priors import CHAIN, FITTED, chain_of
 from dpwords.attack.results import ReleasedGuess, Success
 from dpwords.core.randomness import SeededSource
 from dpwords.core.scaled import Floats, Integers
@@ -20,6 +19,7 @@ from dpwords.models.evidence import evidence_of
 from dpwords.models.fitting import ProgressLine
 from dpwords.models.hidden import uniform_numbers
 from dpwords.models.posteriors import Evidence, Posteriors
+from dpwords.models.priors import CHAIN, FITTED, chain_of
 from dpwords.models.releases import Releases
 
 _LEAST = 1e-12  # a fitted probability of 0 would exclude words that were possible

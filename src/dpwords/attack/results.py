@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from dpwords.attack.priors import UNIFORM
+from dpwords.models.priors import UNIFORM
 
 GuessMethod = Literal["formula", "every output", "simulation", "bound"]
 _HOW = {

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from dpwords.cli.accuracy_people import accuracy_of_people
 from dpwords.cli.options import (
     LANGUAGE,
     SectionedCommand,
@@ -24,10 +25,12 @@ from dpwords.cli.options import (
     probability,
     refuse,
 )
+from dpwords.cli.priors import given_prior, prior_option
 from dpwords.cli.targets import check_plot
 from dpwords.cli.terminal import Terminal, emit, in_bold, status
 from dpwords.core.checks import whole_number
 from dpwords.errors import InvalidValue
+from dpwords.recipes.questions import KINDS
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -148,6 +151,19 @@ def _number(value: float) -> str:
     callback=probability(0.9),
     help="Find the least ε at which the probability of at most --at-most changes is at least this, as in 0.9.",
 )
+@click.option(
+    "--people",
+    type=int,
+    help="Show how precise estimates from so many people will be, instead of distances: --question says of what.",
+)
+@click.option(
+    "--question",
+    type=click.Choice(tuple(KINDS)),
+    default="transitions",
+    show_default=True,
+    help="What will be estimated from the releases of these --people, as in 'dpwords estimate'.",
+)
+@prior_option("With --people: what their words are like", "predictable")
 @field_options("edits", "k")
 @certificate_options
 @click.option("--plot", type=click.Path(path_type=Path), help="Also plot distance against ε, in an .svg or .png file.")
@@ -157,6 +173,9 @@ def accuracy(
     at_most: int,
     target_distance: float | None,
     target_probability: float | None,
+    people: int | None,
+    question: str,
+    prior: str,
     edits: Any,
     k: int,
     plot: Path | None,
@@ -172,6 +191,10 @@ def accuracy(
     private. With --edits all, the distance is Levenshtein distance: for an alphabet, the expected number of edits made,
     which is an upper bound. What is projected onto a language is simulated, which ≈ shows, unless it has few words.
 
+    With --people, the table shows what an estimate from the releases of so many people will be off by: the half-width
+    of its intervals of 95%, and the sum of the errors of all proportions. It is simulated, with words as --prior has
+    them.
+
     \b
     Examples:
       dpwords accuracy --alphabet name:dna --length 20 --epsilon 1,2,5,10
@@ -179,28 +202,24 @@ def accuracy(
       dpwords accuracy --system grid:6x6 --length 8 --target-distance 1
       dpwords accuracy --system grid:6x6 --length 8 --target-probability 0.9 --at-most 2
       dpwords accuracy --alphabet a-z --length 20 --epsilon 5,6,8,10 --edits all
+      dpwords accuracy --alphabet abcd --length 12 --epsilon 1,2,3,4 --people 2000 --question transitions
     """
     from dpwords import accuracy as measured
     from dpwords import plots
     from dpwords.mechanisms.choice import contenders, offers, quietly
 
-    wanted = target_distance is not None or target_probability is not None
-    if not epsilon and not wanted:
-        raise InvalidValue(
-            "there is nothing to compute: give --epsilon 1,2,5,10, or a target such as --target-distance 1, or both"
-        )
-    if not epsilon and target_probability is None:
-        refuse("--at-most is about the probabilities of a table or of --target-probability", "at_most")
+    _check_asked(people, epsilon, target_distance, target_probability, plot)
     whole_number(at_most, "--at-most", 0)
+    wanted = target_distance is not None or target_probability is not None
     target = measured.Target(target_distance, target_probability, at_most) if wanted else None
-    if plot is not None and not epsilon:
-        raise InvalidValue("--plot needs values of --epsilon, and a file name that ends in .svg or .png")
-    check_plot(plot)
     recipe = given_recipe((*LANGUAGE, "edits", "certificate_time"))
     public, limits = recipe.language(), recipe.limits()
     makers, contest = offers(public, k, edits, limits), contenders(public, k, edits, limits)
     for one, make in product(epsilon, makers.values()):
         quietly(make, one)  # raises what it has to raise before anything is printed
+    if people is not None:
+        accuracy_of_people(contest or makers, epsilon, people, length, question, given_prior(prior, public))
+        return
     words = f"for words of length {length}, k = {k}"
     title, changes = f"expected distance {words}", f"at most {at_most} change{'' if at_most == 1 else 's'}"
     compared = frozenset(contest if len(contest) > 1 or edits == "all" else makers)  # edits made are not distances
@@ -234,6 +253,26 @@ def accuracy(
     waiting += _how_averaged(public, errors)
     drawn = {} if plot is None else {plot: plots.content_for(plots.curves(epsilon, curves, title), plot)}
     emit(waiting, drawn)
+
+
+def _check_asked(
+    people: int | None, epsilon: list[float], distance: float | None, likely: float | None, plot: Path | None
+) -> None:
+    """Refuse options that have no effect together, or that need others."""
+    if people is None:
+        refuse("this is for estimates, whose precision --people asks for", "question", "prior")
+    else:
+        rule = "with --people, the precision of estimates is shown, for each --epsilon"
+        refuse(rule, "at_most", "target_distance", "target_probability", "plot")
+    if not epsilon and distance is None and likely is None:
+        raise InvalidValue(
+            "there is nothing to compute: give --epsilon 1,2,5,10, or a target such as --target-distance 1, or both"
+        )
+    if not epsilon and likely is None:
+        refuse("--at-most is about the probabilities of a table or of --target-probability", "at_most")
+    if plot is not None and not epsilon:
+        raise InvalidValue("--plot needs values of --epsilon, and a file name that ends in .svg or .png")
+    check_plot(plot)
 
 
 def _how_averaged(public: Language, errors: list[float]) -> list[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import click
 
 from dpwords.cli.attack_released import attack_released, hint
-from dpwords.cli.completion import FILES, PRIORS
+from dpwords.cli.completion import FILES
 from dpwords.cli.options import (
     LANGUAGE,
     SectionedCommand,
@@ -24,6 +24,7 @@ from dpwords.cli.options import (
     language_options,
     refuse,
 )
+from dpwords.cli.priors import given_prior, prior_option
 from dpwords.cli.tables import table
 from dpwords.cli.targets import check_plot, check_target, csv_content, json_content
 from dpwords.cli.terminal import Terminal, emit, shown
@@ -35,9 +36,8 @@ from dpwords.recipes.recipe import Recipe
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from dpwords.attack import Guess, Prior
+    from dpwords.attack import Guess
     from dpwords.attack.results import Success
-    from dpwords.languages.language import Language
     from dpwords.mechanisms.mechanism import Mechanism
 
 _ALL, _LITERAL = "all", "literal"
@@ -80,15 +80,7 @@ def _numbers(_context: click.Context, _parameter: click.Parameter, text: str) ->
     callback=_numbers,
     help="How many independent releases of the same word the adversary sees: one or more numbers, as in 1,5,20.",
 )
-@click.option(
-    "--prior",
-    default="uniform",
-    show_default=True,
-    shell_complete=PRIORS,
-    help="What is known beforehand: 'uniform', all words of this length are equally likely; 'predictable', in each "
-    "state, or after each symbol, one next symbol comes in 9 of 10 cases; or a file with a Markov chain, .json {state: "
-    "{symbol: probability}} or .csv with the columns state,symbol,probability. Public.",
-)
+@prior_option("What is known beforehand", "uniform")
 @click.option(
     "--mechanism",
     type=click.Choice((_ALL, *choice.MECHANISMS, _LITERAL)),
@@ -167,7 +159,7 @@ def attack(
     if recipe.report is not None:
         refuse("--report is a mechanism of its own, for whole words", "mechanism", "edits", "k", "certificate_time")
     makers = _makers(recipe, mechanism)
-    known = _prior(prior, public)
+    known = given_prior(prior, public)
     made = {(one, name): quietly(make, one) for one in epsilon for name, make in makers.items()}
 
     refusals: list[TooLarge] = []
@@ -216,18 +208,6 @@ def _makers(recipe: Recipe, name: str) -> dict[str, Callable[[float], Mechanism]
     if name == _LITERAL:
         return {choice.Title.LITERAL: lambda epsilon: PaperLiteral(public, epsilon, k)}
     return {name: lambda epsilon: recipe.changed({"epsilon": epsilon, "mechanism": name}).mechanism()}
-
-
-def _prior(text: str, public: Language) -> Prior:
-    """The prior that the option names."""
-    if text in {"uniform", "predictable"}:
-        return cast("Prior", text)
-    if not text.lower().endswith((".json", ".csv")):
-        raise InvalidValue("--prior takes 'uniform', 'predictable', or a file name that ends in .json or .csv")
-    from dpwords.bridges.probability_files import read_chain
-    from dpwords.estimate import chain
-
-    return chain(public, read_chain(text, public))
 
 
 class AttackRow(NamedTuple):

@@ -62,7 +62,7 @@ def attack_released(path: str, form: str | None, samples: int, output: Path | No
 
 def _rows(found: ReleasedGuess) -> list[tuple[str, str, Success, Success]]:
     """The name of each prior, what it assumes, and what is guessed with it, and without any release."""
-    from dpwords.attack.priors import UNIFORM
+    from dpwords.models.priors import UNIFORM
 
     informed = (_ROWS[1], found.assumed, found.informed, found.without)
     return [(_ROWS[0], UNIFORM, found.uniform, found.uniform_without), informed]

@@ -32,10 +32,10 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 from dpwords.core.checks import whole_number
 from dpwords.core.limits import DEFAULTS, Limits
 from dpwords.errors import InvalidValue, named
-from dpwords.estimate.asking import Asked, fitted_model
+from dpwords.estimate.asking import Asked, answered_question, fitted_model
 from dpwords.estimate.comparing import Differences, difference
 from dpwords.estimate.decoding import Decoded, decode
-from dpwords.estimate.inversion import answered_report
+from dpwords.estimate.planning import Forecast, forecast
 from dpwords.estimate.rates import Rates
 from dpwords.estimate.results import Estimate, Estimates
 from dpwords.estimate.variants import estimated_variants
@@ -55,6 +55,7 @@ __all__ = [
     "EditModel",
     "Estimate",
     "Estimates",
+    "Forecast",
     "Model",
     "Rates",
     "chain",
@@ -62,6 +63,7 @@ __all__ = [
     "dfg",
     "difference",
     "ends",
+    "forecast",
     "frequencies",
     "lengths",
     "model",
@@ -264,9 +266,7 @@ def chain(language: Language, transitions: Mapping[Any, Mapping[Any, float]], *,
 
 
 def _answer(question: str, releases: Any, mechanism: Private, options: Options) -> Estimates:
-    if mechanism.answers is not None:
-        return answered_report(releases, mechanism.answers, question, **options)
-    return _asked(question, releases, mechanism, options).answer()
+    return answered_question(question, releases, mechanism, **options)
 
 
 def _asked(question: str, releases: Any, mechanism: Private, options: Options) -> Asked:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpwords.core.scaled import Floats
+from dpwords.core.symbols import Ragged
 from dpwords.errors import InvalidValue, TooLarge, named, within_memory
 from dpwords.estimate import inversion
 from dpwords.estimate.edit_answers import answered_edits, counted_edits, least_error, length_errors
@@ -290,6 +291,20 @@ class Asked:
         if len(self.releases) < 2:
             raise InvalidValue("one release tells nothing about how much releases vary: pass at least two")
         return estimates(found, confidence=self.confidence, releases=len(self.releases), question=self.question)
+
+
+def answered_question(question: str, releases: Any, mechanism: Private, **options: Any) -> Estimates:
+    """The proportions that a question asks for, from words or from answers of a report; see `Asked` for the options."""
+    if mechanism.answers is not None:
+        return inversion.answered_report(releases, mechanism.answers, question, **options)
+    return Asked(question, Releases.of(releases, mechanism), mechanism, **options).answer()
+
+
+def counted_question(question: str, words: Ragged, mechanism: Private) -> dict[Any, float]:
+    """The same proportions among true words, given as codes, which cost nothing to know. Cost: their symbols."""
+    if mechanism.answers is not None:
+        return inversion.reported_proportions(words, mechanism.answers)
+    return Asked(question, Releases(words), mechanism).counted()
 
 
 def fitted_model(

@@ -1,4 +1,4 @@
-"""How likely each word is beforehand, for an adversary: what users may pass, as a chain and in words."""
+"""How likely each word is beforehand: what users may assume about a population, as a chain and in words."""
 
 from __future__ import annotations
 
@@ -12,11 +12,16 @@ from dpwords.models.chains import Chain, MarkovChain, same_runs
 
 Prior = Literal["uniform", "predictable"] | MarkovChain | Mapping[Any, Mapping[Any, float]]
 
-# What each prior assumes: the end of a sentence that says how much is guessed "if …"
+# What each prior assumes: the end of a sentence that says what is expected "if …"
 UNIFORM = "all words are equally likely"
 PREDICTABLE = "words are predictable (one usual next symbol, in 9 of 10 cases)"
 CHAIN = "words come from the given chain"
 FITTED = "words come from the chain that fits the released ones best"
+
+
+def assumption_of(prior: object) -> str:
+    """What a prior that is not fitted assumes, in words."""
+    return {"uniform": UNIFORM, "predictable": PREDICTABLE}.get(prior, CHAIN) if isinstance(prior, str) else CHAIN
 
 
 def chain_of(prior: object, language: Language, limits: Limits) -> MarkovChain:

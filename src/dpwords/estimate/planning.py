@@ -1,0 +1,146 @@
+"""What to expect of an estimate before there is any data: people are simulated, released and estimated.
+
+Standard errors fall with the root of the number of people, so that those of very many follow from fewer.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpwords.core.checks import whole_number
+from dpwords.core.randomness import SeededSource
+from dpwords.core.scaled import Floats
+from dpwords.core.symbols import Codes, Ragged
+from dpwords.errors import InvalidValue
+from dpwords.estimate.asking import answered_question, counted_question
+from dpwords.estimate.results import Estimates, interval_factor
+from dpwords.estimate.tuning import BATCHES, MOST_PLANNED, POPULATION, SIMULATED_PEOPLE
+from dpwords.mechanisms.private import Private
+from dpwords.models.chains import Chain
+from dpwords.models.fitting import ProgressLine
+from dpwords.models.priors import Prior, assumption_of, chain_of
+from dpwords.recipes.questions import KINDS, OF_REPORTS
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What to expect of the answer to a question about so many people.
+
+    `half_width` is the mean half-width of the intervals of all `labels`, and `of_true_words` the same if the true words
+    were known. `total_error` is the sum of the absolute errors of all proportions, and `counted` the same if the
+    releases were taken for the true words.
+    """
+
+    question: str
+    people: int
+    length: int
+    labels: int
+    half_width: float
+    of_true_words: float
+    total_error: float
+    counted: float
+    confidence: float
+    method: str
+    model: str | None
+    assumed: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.question} of {self.people:,} people with words of length {self.length}, if {self.assumed}\n"
+            f"each of {self.labels} proportions: ± {self.half_width:.2g} (intervals of {self.confidence:g}), and "
+            f"± {self.of_true_words:.2g} if the true words were known\n"
+            f"all of them together: off by {self.total_error:.2g}, and by {self.counted:.2g} if noise is not taken out"
+        )
+
+
+def forecast(
+    mechanism: Private,
+    people: int,
+    length: int,
+    question: str = "transitions",
+    *,
+    prior: Prior = "predictable",
+    confidence: float = 0.95,
+    progress: ProgressLine | None = None,
+) -> Forecast:
+    """How precise the answer to a question will be, before there is any data: so many people are simulated.
+
+    Their words have this length and come from a public `prior`: "predictable", one next symbol is usual in each state;
+    "uniform", all words are equally likely; or a chain. The questions are "frequencies", "visits", "transitions",
+    "dfg", "starts" and "ends". Real people differ from all of these, so take it for an order of magnitude. Raises the
+    `InvalidValue` with which the estimate would be refused. Cost: that of the estimate, for at most 4,000 people.
+
+    >>> import dpwords as dw
+    >>> found = dw.estimate.forecast(dw.Exponential(dw.Words("abcd"), epsilon=2), people=2000, length=12)
+    >>> round(found.half_width, 3), round(found.of_true_words, 4), found.method
+    (0.007, 0.0014, 'inverse')
+    """
+    number, positions = whole_number(people, "people", 2), whole_number(length, "length", 1)
+    factor = interval_factor(confidence)
+    _check(question, mechanism)
+    language, limits = mechanism.language, mechanism.limits
+    chain = Chain.uniform(language, limits) if prior == "uniform" else chain_of(prior, language, limits)
+    some, many = min(number, SIMULATED_PEOPLE), SeededSource("the population of a forecast").open()
+    true = counted_question(question, Ragged.even(chain.drawn(positions, POPULATION, many)), mechanism)
+    half, total, counted, of_true = [], [], [], []
+    for turn in range(min(-(-SIMULATED_PEOPLE // (4 * some)), MOST_PLANNED)):
+        words = chain.drawn(positions, some, SeededSource(f"people of a forecast, {turn}").open())
+        if progress is not None:
+            progress(f"estimating from {some:,} simulated people")
+        found = _estimated(question, mechanism, words, confidence, turn)
+        errors = np.array([error for error in found.errors.values() if error > 0])
+        half.append(factor * float(errors.mean()) if len(errors) else math.nan)
+        total.append(_apart({label: each.value for label, each in found.items()}, true))
+        counted.append(_apart(found.counted, true))
+        of_true.append(factor * float(_sampling(question, mechanism, words).mean()))
+    fewer = math.sqrt(some / number)
+    return Forecast(
+        question,
+        number,
+        positions,
+        len(found),
+        fewer * float(np.mean(half)),
+        fewer * float(np.mean(of_true)),
+        fewer * float(np.mean(total)),
+        float(np.mean(counted)),
+        confidence,
+        str(found.method),
+        found.model,
+        assumption_of(prior),
+    )
+
+
+def _check(question: object, mechanism: Private) -> None:
+    if question not in KINDS:
+        raise InvalidValue(f"a forecast answers one of {', '.join(KINDS)}: ask for one of these")
+    answers = mechanism.answers
+    if answers is not None and OF_REPORTS[answers.question] != question:
+        raise InvalidValue(
+            f"these people will be asked about {answers.question}: ask for {OF_REPORTS[answers.question]}"
+        )
+
+
+def _estimated(question: str, mechanism: Private, words: Codes, confidence: float, turn: int) -> Estimates:
+    seeded = mechanism.seeded(f"releases of a forecast, {turn}")
+    released = seeded.release_codes(words if mechanism.answers is not None else Ragged.even(words))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that estimates are rough is what the figures show
+        return answered_question(question, released, mechanism, confidence=confidence)
+
+
+def _apart(one: dict[object, float], other: dict[object, float]) -> float:
+    """The sum of the absolute differences."""
+    return math.fsum(abs(one.get(label, 0.0) - other.get(label, 0.0)) for label in one.keys() | other.keys())
+
+
+def _sampling(question: str, mechanism: Private, words: Codes) -> Floats:
+    """The standard errors of counting these true words, by how much parts of them differ."""
+    parts = np.array_split(words, min(BATCHES, len(words)))
+    tables = [counted_question(question, Ragged.even(part), mechanism) for part in parts]
+    labels = list(dict.fromkeys(label for table in tables for label in table))
+    values = np.array([[table.get(label, 0.0) for label in labels] for table in tables])
+    return np.asarray(values.std(axis=0, ddof=1) / math.sqrt(len(parts)))
