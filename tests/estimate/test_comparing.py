@@ -129,3 +129,14 @@ def test_intervals_cover_the_true_difference() -> None:
         found = difference(one, other)["a"]
         hits += found.low <= truth <= found.high
     assert hits >= 88
+
+
+def test_a_variant_or_rate_that_only_one_has_is_not_known_to_be_0() -> None:
+    """Variants are the most frequent words only, and rates those of states that surely occur."""
+    for question in ("variants", "rates"):
+        one = table({("a", "b"): (0.5, 0.1), ("b", "b"): (0.2, 0.1)}, question)
+        found = difference(one, table({("a", "b"): (0.4, 0.1), ("c", "c"): (0.1, 0.1)}, question))
+        assert list(found) == [("a", "b")]
+        assert found.notes == (f"2 {question} are estimated in one of the two only, and are left out",)
+        with pytest.raises(dw.InvalidValue, match="no label in common"):
+            difference(one, table({("c", "c"): (0.1, 0.1)}, question))

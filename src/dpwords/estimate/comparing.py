@@ -11,6 +11,8 @@ import numpy as np
 from dpwords.errors import InvalidValue
 from dpwords.estimate.results import MEAN_ERROR, Estimate, Estimates, interval_factor, sampling_errors
 
+_INCOMPLETE = ("variants", "rates")  # a label that is missing there is not known to be 0
+
 
 class Differences(Estimates):
     """Differences between proportions of two populations, by label: values and intervals are between −1 and 1.
@@ -61,7 +63,8 @@ def difference(
 
     A label that only one of the two has counts as 0 in the other. If it is a symbol, a state or a step, words of the
     other language cannot have it, so that this 0 is certain; if it is a length, none of the other's words had it, and
-    the 0 has the error of a sample. A note says how many there are. Patterns have to be the same.
+    the 0 has the error of a sample. A note says how many there are. Variants and rates that only one of the two has are
+    left out, since nothing is known of them in the other. Patterns have to be the same.
 
     Cost: the number of labels.
 
@@ -96,6 +99,9 @@ def _difference(one: Estimates, other: Estimates, confidence: float | None) -> D
         )
     labels = [*one, *(label for label in other if label not in one)]
     alone = sum((label in one) != (label in other) for label in labels)
+    unknown = one.question in _INCOMPLETE and alone < len(labels)
+    if unknown:
+        labels = [label for label in one if label in other]
     if alone and one.question == "patterns":
         raise InvalidValue("the two were asked about different patterns: ask both for the same ones")
     if alone == len(labels):
@@ -108,7 +114,9 @@ def _difference(one: Estimates, other: Estimates, confidence: float | None) -> D
         half = factor * errors[label]
         found[label] = Estimate(value, _within(value - half), _within(value + half))
     notes = [f"{name}: {text}" for name, each in (("the first", one), ("the second", other)) for text in each.notes]
-    if alone:
+    if unknown and alone:
+        notes.append(f"{alone} {one.question} are estimated in one of the two only, and are left out")
+    elif alone:
         notes.append(f"{alone} of {len(labels)} labels occur in one of the two only, and count as 0 in the other")
     made = Differences(
         found.items(),
