@@ -152,7 +152,7 @@ def _counts(rows: Codes, question: RunQuestion, length: int) -> Floats:
 
 
 def _unbiased(counts: Floats, sizes: Floats, noise: Noise, question: RunQuestion) -> Floats:
-    """FoundAnswers whose expectation is that of the true word."""
+    """Answers whose expectation is that of the true word."""
     if question.kind != "pair":
         return np.asarray((counts - sizes / noise.symbols) / noise.one + sizes / noise.symbols)
     pairs = counts.reshape(-1, noise.symbols, noise.symbols)

@@ -86,7 +86,7 @@ def interval_factor(confidence: object) -> float:
 
 @dataclass(frozen=True, eq=False)
 class FoundAnswers:
-    """FoundAnswers to a question as a method found them, before they become a table.
+    """Answers to a question as a method found them, before they become a table.
 
     `raw` are the estimates before those of an inversion are made proportions. `least` are errors that are known to be
     too small, for where errors are not computed.
