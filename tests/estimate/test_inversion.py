@@ -142,12 +142,12 @@ def test_estimates_contradict_each_other_beyond_what_errors_explain() -> None:
     errors, answers = np.array([0.1, 0.1]), np.full(2, 1000.0)
 
     def at(*values: float, wide: Any = errors) -> FoundAnswers:
-        return FoundAnswers("ab", np.array(values), wide, EstimateMethod.INVERSE, errors)
+        return FoundAnswers("ab", np.array(values), wide, EstimateMethod.INVERSE, errors, answers=answers)
 
     found, apart = at(0.5, 0.5), np.sqrt(0.0599 / 2)
-    assert not found.contradicts(at(0.5 + 0.98 * apart, 0.5 - 0.98 * apart), answers)
-    assert found.contradicts(at(0.5 + 1.02 * apart, 0.5 - 1.02 * apart), answers)
-    assert not at(0.5, 0.5, wide=np.zeros(2)).contradicts(at(0.5001, 0.4999), answers)  # less than one answer of 1,000
+    assert not found.contradicts(at(0.5 + 0.98 * apart, 0.5 - 0.98 * apart))
+    assert found.contradicts(at(0.5 + 1.02 * apart, 0.5 - 1.02 * apart))
+    assert not at(0.5, 0.5, wide=np.zeros(2)).contradicts(at(0.5001, 0.4999))  # less than one answer of 1,000
 
 
 @pytest.mark.parametrize("method", ["inverse", "em"])

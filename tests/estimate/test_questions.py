@@ -215,6 +215,11 @@ def test_a_prior_with_zeros_excludes_nothing() -> None:
     assert dw.estimate.decode([other], sure, chain)[0] == tuple(other)  # type: ignore[arg-type]
 
 
+def upper_end(raw: float, error: float) -> float:
+    """The largest proportion t with (raw − t)² − (raw − t₀)² ≤ 1.96² · error², where t₀ ≥ 0 is the likeliest one."""
+    return float(raw + np.sqrt(min(raw, 0.0) ** 2 + (1.959964 * error) ** 2))
+
+
 def test_reports() -> None:
     report = dw.Report(CELLS, 3.0, "visits")
     answers = report.seeded(1).release_all(ROUTES * 50)
@@ -224,7 +229,7 @@ def test_reports() -> None:
         named = np.mean([item in answer for answer in answers])
         likely = min(max(named, q), p)
         raw, error = (named - q) / (p - q), np.sqrt(likely * (1 - likely) / len(answers)) / (p - q)
-        assert found[item].high == pytest.approx(max(raw + 1.959964 * error, found[item].value), abs=1e-6)
+        assert found[item].high == pytest.approx(max(upper_end(raw, error), found[item].value), abs=1e-6)
     assert sum(each.value for each in found.values()) == pytest.approx(1)
     assert found[1, 0].low < 1 / 3 < found[1, 0].high
     codes = np.array([sorted(report.items.index(item) for item in answer) for answer in answers])
@@ -259,13 +264,15 @@ def test_few_releases_that_happen_to_agree_do_not_make_intervals_short() -> None
     found = dw.estimate.frequencies(["ab"] * 20, mechanism)
     half = 1.959964 * np.sqrt(q * (1 - q) / 40) / (p - q)
     assert found["a"].high == pytest.approx((0.5 - q) / (p - q) + half, abs=1e-6)
-    pairs = dw.estimate.dfg(["aa"] * 20, mechanism, method="inverse")
-    least = q * (1 - q) / (p - q) ** 2 / np.sqrt(20)
+    pairs = dw.estimate.dfg(["aaa"] * 200, mechanism, method="inverse")
+    least = q * (1 - q) / (p - q) ** 2 / np.sqrt(400)
     assert pairs["b", "b"].high == pytest.approx((q / (p - q)) ** 2 + 1.959964 * least, abs=1e-6)
+    few = dw.estimate.dfg(["aa"] * 20, mechanism, method="inverse")  # none of 20 pairs, and 2 of 4 others: 2 of 24
+    assert few["b", "b"].high == pytest.approx((q / (p - q)) ** 2 + 1.959964 * np.sqrt(2 * 22 / 24**2 / 20), abs=1e-6)
     report = dw.Report(dw.Words("ab"), 1.0, "symbols")
     p, q = report.share_if_true, report.share_if_not
     answers = dw.estimate.frequencies([{"a"}] * 10, report)
-    assert answers["b"].high == pytest.approx(-q / (p - q) + 1.959964 * np.sqrt(p * q / 10) / (p - q), abs=1e-6)
+    assert answers["b"].high == pytest.approx(upper_end(-q / (p - q), np.sqrt(p * q / 10) / (p - q)), abs=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore:the estimates are rough")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -165,3 +166,22 @@ def test_words_that_the_model_does_not_explain_are_found_and_others_are_not() ->
     text = str(misfit(Ragged.even(moved), other, "abcd"))
     assert "d at position 3" in text
     assert "600 times" in text
+
+
+def test_what_contradicts_a_model_is_told_in_numbers() -> None:
+    """Words that stay or alternate from one of two symbols on are 4, each with 1/4, and of random ones two are the same
+    with 2⁻¹². 19 steps that change with 0.2 or with 0.8 have changes around 3.8 or 15.2 with a variance of 3.04, which
+    is 3.04 + 5.7² = 35.5 around their mean; random ones have 19/4."""
+    rng = np.random.default_rng(5)
+    first, alternates = rng.integers(2, size=(2, 2000, 1))
+    plain = rng.integers(2, size=(2000, 12))
+    text = str(misfit(Ragged.even((first + alternates * np.arange(12)) % 2), Ragged.even(plain), "ab"))
+    same, expected = map(float, re.findall(r"probability (\S+), and the model expects (\S+)", text)[0])
+    assert same == pytest.approx(1 / 4, rel=0.05)
+    assert expected == pytest.approx(2**-12, rel=0.3)
+    changes = rng.random((2000, 20)) < np.where(rng.random((2000, 1)) < 0.5, 0.2, 0.8)
+    moved, random = changes.cumsum(axis=1) % 2, rng.integers(2, size=(2000, 20))
+    text = str(misfit(Ragged.even(moved), Ragged.even(random), "ab"))
+    variance, expected = map(float, re.findall(r"variance (\S+), and the model expects (\S+)", text)[0])
+    assert variance == pytest.approx(35.5, rel=0.05)
+    assert expected == pytest.approx(19 / 4, rel=0.15)

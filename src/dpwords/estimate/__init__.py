@@ -153,7 +153,7 @@ def rates(releases: Any, mechanism: Private, **options: Unpack[Options]) -> Rate
     """The rate of each step: its probability in the state, or after the symbol, from which it leads.
 
     These are the rows of the transition matrix, averaged over all positions; the rates of each row sum to 1. The result
-    also has their `covariance`, a matrix in the order of the labels. Cost: that of `model`, and labels³.
+    also has their `covariance`, a matrix in the order of the labels. Cost: that of `model`, and labels².
 
     >>> import dpwords as dw
     >>> mechanism = dw.Exponential(dw.Words("ab"), epsilon=4)

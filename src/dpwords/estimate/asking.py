@@ -83,6 +83,7 @@ class Asked:
     @within_memory()
     def rates(self) -> Rates:
         """The probability of each step in its state: rows of the transition matrix, with their covariances."""
+        self._refuse_one()
         return rates(self._found(joint=True), self.confidence, len(self.releases))
 
     def _found(self, joint: bool = False) -> FoundAnswers:
@@ -129,9 +130,8 @@ class Asked:
             found = self._modelled(question, joint)
         except TooLarge:
             return inverse
-        sizes = sum(question.sizes(length) * number for length, number in self._lengths().items())
         unsure = not self._is_given and self._unsure(found, inverse)
-        if unsure or found.misfit is not None or inverse.contradicts(found, np.broadcast_to(sizes, found.raw.shape)):
+        if unsure or found.misfit is not None or inverse.contradicts(found):
             return inverse
         return found
 
@@ -140,8 +140,10 @@ class Asked:
         """Whether a model is not clearly more certain than an inversion."""
         return found.total_error() > CLEARLY * inverse.total_error()
 
-    def _lengths(self) -> dict[int, int]:
-        return {length: len(rows) for length, rows in self.releases.by_length().items()}
+    def _answers(self, question: RunQuestion) -> Floats:
+        """For each proportion, of how many answers in the true words it is one."""
+        sizes = [question.sizes(length) * len(rows) for length, rows in self.releases.by_length().items()]
+        return np.asarray(np.sum(sizes, axis=0))
 
     def counted(self) -> dict[Any, float]:
         """The proportions among the words as they are, by label, as if they were not noisy. Cost: their symbols."""
@@ -236,7 +238,8 @@ class Asked:
         plain = counted_proportions(words, model.shape.base, question)
         labels, wide = question.labels, np.maximum(errors, least)
         covariance = None if covariance is None else scaled_to(covariance, wide)
-        return FoundAnswers.of_model(model, labels, proportions, wide, plain, least, covariance)
+        answers = self._answers(question)
+        return FoundAnswers.of_model(model, labels, proportions, wide, plain, least, covariance, answers)
 
     def _promised_error(self) -> float:
         """The standard error that every proportion has, however it is estimated, because of the promise alone.
@@ -263,7 +266,8 @@ class Asked:
         self._refuse_without_answers(question)
         words = self.releases.by_length()
         raw, errors, counted, covariance = inversion.inverted(words, self.mechanism, question, joint)
-        return FoundAnswers(question.labels, raw, errors, INVERSE, counted, covariance=covariance)
+        answers = self._answers(question)
+        return FoundAnswers(question.labels, raw, errors, INVERSE, counted, covariance=covariance, answers=answers)
 
     def _of_edits(self, channel: Channel, joint: bool) -> FoundAnswers:
         if isinstance(self.model, str) and self.model not in (ANY, ModelKind.CHAIN):
@@ -282,14 +286,18 @@ class Asked:
         answers = {"each": letters, "pair": letters - words}.get(kind, words)  # about as many as in the true words
         noise = least_error(channel, max(answers, 1), 2 if kind == "pair" else 1)
         least, labels = np.where(proportions > 0, noise, 0.0), self._of(None).labels
-        return FoundAnswers.of_model(model, labels, proportions, errors, self._counted_edits(), least, covariance)
+        counted, about = self._counted_edits(), np.full(len(proportions), float(answers))
+        return FoundAnswers.of_model(model, labels, proportions, errors, counted, least, covariance, about)
 
     def _counted_edits(self) -> Floats:
         return counted_edits(self.releases.words, len(self.mechanism.language.alphabet), KINDS[self.question])
 
-    def _estimates(self, found: FoundAnswers) -> Estimates:
+    def _refuse_one(self) -> None:
         if len(self.releases) < 2:
             raise InvalidValue("one release tells nothing about how much releases vary: pass at least two")
+
+    def _estimates(self, found: FoundAnswers) -> Estimates:
+        self._refuse_one()
         return estimates(found, confidence=self.confidence, releases=len(self.releases), question=self.question)
 
 

@@ -20,7 +20,7 @@ class Rates(Estimates):
 
 
 def rates(found: FoundAnswers, confidence: float, releases: int) -> Rates:
-    """The rates from proportions of pairs and their covariances, by the delta method. Cost: labels³.
+    """The rates from proportions of pairs and their covariances, by the delta method. Cost: labels · labels.
 
     A rate is r = p/s with the sum s of the proportions in its row, so that its derivative is ([same label] − r)/s.
     """
@@ -33,10 +33,9 @@ def rates(found: FoundAnswers, confidence: float, releases: int) -> Rates:
     error = np.sqrt(np.maximum(_by_row(found.covariance, row, len(rows)), 0.0))[row]
     known = (sums > 0) & (sums > error)  # otherwise the state itself may not occur
     value = np.divide(pairs, sums, out=np.zeros(len(pairs)), where=known)
-    same = (row[:, None] == row[None]).astype(np.float64)
-    slopes = (np.eye(len(row)) - value[:, None] * same) / np.where(known, sums, 1.0)[:, None]
-    kept = np.flatnonzero(known)
-    covariance = (slopes @ found.covariance @ slopes.T)[np.ix_(kept, kept)]
+    kept, scale = np.flatnonzero(known), np.where(known, sums, 1.0)
+    half = _derived(found.covariance, value, row, scale)
+    covariance = _derived(half[kept].T, value, row, scale)[kept]
     errors = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
     value, half = value[kept], interval_factor(confidence) * errors
     low, high = np.clip(value - half, 0.0, 1.0), np.clip(value + half, 0.0, 1.0)
@@ -60,11 +59,18 @@ def rates(found: FoundAnswers, confidence: float, releases: int) -> Rates:
     return result
 
 
+def _derived(columns: Floats, value: Floats, row: Integers, scale: Floats) -> Floats:
+    """The derivatives of the rates, applied to columns of changes of the proportions of pairs."""
+    sums = np.zeros((int(row.max()) + 1, columns.shape[1]))
+    np.add.at(sums, row, columns)
+    return np.asarray((columns - value[:, None] * sums[row]) / scale[:, None])
+
+
 def _by_row(covariance: Floats, row: Integers, number: int) -> Floats:
     """The variance of the sum of each row."""
-    gather = np.zeros((number, len(row)))
-    gather[row, np.arange(len(row))] = 1.0
-    return np.asarray(((gather @ covariance) * gather).sum(axis=1))
+    sums = np.zeros((number, len(row)))
+    np.add.at(sums, row, covariance)
+    return np.bincount(row, sums[row, np.arange(len(row))], number).astype(np.float64)
 
 
 def _counted(found: FoundAnswers, row: Integers, number: int) -> Floats:

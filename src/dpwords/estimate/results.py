@@ -88,8 +88,9 @@ def interval_factor(confidence: object) -> float:
 class FoundAnswers:
     """Answers to a question as a method found them, before they become a table.
 
-    `raw` are the estimates before those of an inversion are made proportions. `least` are errors that are known to be
-    too small, for where errors are not computed.
+    `raw` are the estimates before those of an inversion are made proportions. `answers` says of how many answers in
+    true words each is a proportion; None where errors are those of a sample anyway. `least` are errors that are known
+    to be too small, for where errors are not computed.
     """
 
     labels: Sequence[Any]
@@ -101,7 +102,8 @@ class FoundAnswers:
     model: str | None = None
     misfit: Misfit | None = None
     covariance: Floats | None = None
-    partial: bool = False  # whether there are others, so that the proportions need not sum to 1
+    answers: Floats | None = None
+    proportions: Floats | None = None  # what `raw` becomes, unless that is the nearest numbers that sum to 1
 
     @classmethod
     def of_model(
@@ -113,21 +115,33 @@ class FoundAnswers:
         counted: Floats,
         least: Floats,
         covariance: Floats | None = None,
+        answers: Floats | None = None,
     ) -> FoundAnswers:
         """The answers of a fitted model."""
-        return cls(labels, raw, errors, model.method, counted, least, str(model.kind), model.misfit, covariance)
+        about = str(model.kind), model.misfit
+        return cls(labels, raw, errors, model.method, counted, least, *about, covariance, answers)
 
     def split(self, parts: int, labels: Sequence[Any]) -> Iterator[FoundAnswers]:
         """Several tables with the same labels, one behind the other."""
-        arrays = [self.raw, self.errors, self.counted, self.errors if self.least is None else self.least]
-        for raw, errors, counted, least in zip(*(np.split(each, parts) for each in arrays), strict=True):
-            yield replace(self, labels=labels, raw=raw, errors=errors, counted=counted, least=least)
+        assert self.answers is not None
+        names, least = (
+            ("raw", "errors", "counted", "least", "answers"),
+            self.errors if self.least is None else self.least,
+        )
+        arrays = (np.split(each, parts) for each in (self.raw, self.errors, self.counted, least, self.answers))
+        for each in zip(*arrays, strict=True):
+            yield replace(self, labels=labels, **dict(zip(names, each, strict=True)))
+
+    def errors_of_none(self) -> Floats:
+        """The standard errors of proportions of 0 in as many true answers."""
+        none = np.zeros(len(self.raw))
+        return none if self.answers is None else sampling_errors(none, np.maximum(self.answers, 1.0))
 
     def total_error(self) -> float:
         """The sum of the absolute errors to expect of all proportions."""
         return MEAN_ERROR * float(np.nansum(self.errors))
 
-    def contradicts(self, other: FoundAnswers, answers: Floats) -> bool:
+    def contradicts(self, other: FoundAnswers) -> bool:
         """Whether other estimates are further from these than the errors of both explain (Hausman's test).
 
         If the others are right and efficient, the squared distance from these is on average the sum of the differences
@@ -135,7 +149,8 @@ class FoundAnswers:
         What one answer more or less would change is none.
         """
         apart = self.raw - other.raw
-        variances = np.maximum(self.errors, 1 / np.maximum(answers, 1.0)) ** 2
+        assert self.answers is not None
+        variances = np.maximum(self.errors, 1 / np.maximum(self.answers, 1.0)) ** 2
         scale, degrees = (variances**2).sum() / variances.sum(), variances.sum() ** 2 / (variances**2).sum()
         return bool((apart**2).sum() > scale * _chi_squared(float(degrees)))
 
@@ -152,7 +167,8 @@ def estimates(found: FoundAnswers, *, confidence: float, releases: int, question
 
     Where errors are not computed, estimates are refused or called rough by those that are known to be too small.
     Patterns are questions of their own each, so that the least certain one counts. Intervals of proportions of words,
-    and all intervals from very few releases, are at least as wide as those of a sample of as many words without noise.
+    and all intervals from very few releases, are at least as wide as those of a sample of as many words without noise;
+    all others are at least those of what none of as many true answers is.
     Raises `InvalidValue` if the errors are as large as they can be.
     """
     labels, raw, errors, method, counted, least = (
@@ -165,14 +181,14 @@ def estimates(found: FoundAnswers, *, confidence: float, releases: int, question
     )
     proportions = raw
     if method is EstimateMethod.INVERSE:
-        proportions = np.clip(raw, 0.0, 1.0) if found.partial else on_simplex(raw)
+        proportions = on_simplex(raw) if found.proportions is None else found.proportions
     possible = (proportions > 0) | (method is EstimateMethod.INVERSE)  # fitted ones are 0 only where they must be
     sampled = releases < VERY_FEW or question in _OF_WORDS
-    of_sample = np.where(possible, sampling_errors(proportions, releases), 0.0) if sampled else 0.0
-    standard = np.maximum(errors, of_sample)
+    least_of_sample = sampling_errors(proportions, releases) if sampled else found.errors_of_none()
+    standard = np.maximum(errors, np.where(possible, least_of_sample, 0.0))
     half = interval_factor(confidence) * standard
-    low = np.clip(np.minimum(raw - half, proportions), 0.0, 1.0)
-    high = np.clip(np.maximum(raw + half, proportions), 0.0, 1.0)
+    low, high = within_bounds(raw, half)
+    low, high = np.minimum(low, proportions), np.maximum(high, proportions)
     names = list(labels)
     known = errors if least is None else np.where(np.isnan(errors), least, errors)
     counting = known[(proportions >= AT_ZERO) | (raw != proportions)]
@@ -232,6 +248,18 @@ def estimates(found: FoundAnswers, *, confidence: float, releases: int, question
     )
 
 
+def within_bounds(raw: Floats, half: Floats) -> tuple[Floats, Floats]:
+    """The intervals, between 0 and 1, of proportions whose normal likelihood is at most so much below its largest value
+    there, given the half-widths that they would have without these bounds. So they are never empty.
+
+    >>> [ends.round(2).tolist() for ends in within_bounds(np.array([0.5, 0.0, -0.3]), np.array([0.4, 0.4, 0.4]))]
+    [[0.1, 0.0, 0.0], [0.9, 0.4, 0.2]]
+    """
+    high = np.where(raw < 0, raw + np.hypot(raw, half), raw + half)
+    low = np.where(raw > 1, raw - np.hypot(raw - 1, half), raw - half)
+    return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
+
+
 def errors_rough(errors: Floats) -> bool:
     """Whether proportions with these errors are called rough."""
     return bool(MEAN_ERROR * float(np.nansum(errors)) > ROUGH)
@@ -249,7 +277,7 @@ def hopeless(expected: float, releases: int) -> InvalidValue:
     )
 
 
-def sampling_errors(proportions: Floats, releases: float) -> Floats:
+def sampling_errors(proportions: Floats, releases: float | Floats) -> Floats:
     """The standard errors that proportions of a sample have without any noise, those of 0 and 1 included.
 
     They are binomial ones, as if two more words had been found with and two without each property.

@@ -20,7 +20,7 @@ from dpwords.core.symbols import Codes
 from dpwords.errors import InvalidValue, within_memory
 from dpwords.estimate.asking import Asked
 from dpwords.estimate.decoding import likely_words
-from dpwords.estimate.results import Estimates, FoundAnswers, estimates
+from dpwords.estimate.results import Estimates, FoundAnswers, estimates, on_simplex
 from dpwords.estimate.tuning import LONGEST_INVERTED
 from dpwords.mechanisms.private import Private
 from dpwords.models.choosing import split
@@ -48,21 +48,30 @@ def estimated_variants(asked: Asked, most: int) -> Estimates:
     alike = mechanism.language.alike
     model = asked.fitted() if mechanism.is_linear or not alike else None
     words, to_choose = split(releases.by_length()) if len(releases) >= FEWEST_COMPARED else (releases.by_length(),) * 2
-    number = sum(map(len, words.values()))
     candidates = _candidates(to_choose, mechanism, model, most)
     inverts = alike and max(words) <= LONGEST_INVERTED and method != EstimateMethod.EM
     every = releases.by_length()
     counted = np.array([_times(every, row) for row in candidates]) / len(releases)
     if inverts or model is None:
-        raw, errors = _inverted(words, mechanism, candidates, number)
-        found = FoundAnswers((), raw, errors, EstimateMethod.INVERSE, counted, partial=True)
+        raw, errors = _inverted(words, every, mechanism, candidates)
+        values = _within_lengths(raw, candidates, every)
+        found = FoundAnswers((), raw, errors, EstimateMethod.INVERSE, counted, proportions=values)
     else:
         raw, errors = _mixed(model, candidates)
         found = FoundAnswers.of_model(model, (), raw, errors, counted, errors)
-    order = np.argsort(-raw, kind="stable")
+    values = raw if found.proportions is None else found.proportions
+    order = np.argsort(-values, kind="stable")
     encoder = mechanism.language.encoder()
     labels = [encoder.words(candidates[number][None], tuple)[0] for number in order]
-    kept = replace(found, labels=labels, raw=raw[order], errors=errors[order], counted=counted[order], least=None)
+    kept = replace(
+        found,
+        labels=labels,
+        raw=raw[order],
+        errors=errors[order],
+        counted=counted[order],
+        proportions=values[order],
+        least=None,
+    )
     return estimates(kept, confidence=asked.confidence, releases=len(releases), question="variants")
 
 
@@ -84,16 +93,34 @@ def _times(words: dict[int, Codes], row: Codes) -> int:
 
 
 def _inverted(
-    words: dict[int, Codes], mechanism: Private, candidates: Sequence[Codes], number: int
+    words: dict[int, Codes], every: dict[int, Codes], mechanism: Private, candidates: Sequence[Codes]
 ) -> tuple[Floats, Floats]:
-    """Unbiased proportions of words, and their standard errors by how much releases vary."""
+    """Unbiased proportions of words, and their standard errors by how much releases vary.
+
+    The proportion of a length is that of all releases, which is known; `words` are those that had no part in the choice
+    of the candidates, or all if it left none of a length.
+    """
     weights = {length: inverse_weights(mechanism.within(length), length) for length in {len(c) for c in candidates}}
-    raw, errors = np.zeros(len(candidates)), np.zeros(len(candidates))
+    raw, errors, number = np.zeros(len(candidates)), np.zeros(len(candidates)), sum(map(len, every.values()))
     for index, row in enumerate(candidates):
-        counts = weights[len(row)][(words[len(row)] != row).sum(axis=1)]
-        raw[index] = counts.sum() / number
-        errors[index] = np.sqrt(max((counts**2).sum() / number - raw[index] ** 2, 0.0) / number)
+        rows, length = words.get(len(row), every[len(row)]), len(every[len(row)]) / number
+        counts = weights[len(row)][(rows != row).sum(axis=1)]
+        mean = counts.mean()
+        raw[index] = length * mean
+        variance = length**2 * counts.var() / len(rows) + mean**2 * length * (1 - length) / number
+        errors[index] = np.sqrt(variance)
     return raw, errors
+
+
+def _within_lengths(raw: Floats, candidates: Sequence[Codes], every: dict[int, Codes]) -> Floats:
+    """The nearest proportions that are at least 0, and sum to at most that of all words of their length."""
+    sizes, number = np.array([len(row) for row in candidates]), sum(map(len, every.values()))
+    found = np.maximum(raw, 0.0)
+    for length in np.unique(sizes).tolist():
+        own, most = sizes == length, len(every[length]) / number
+        if found[own].sum() > most:
+            found[own] = most * on_simplex(raw[own] / most)
+    return found
 
 
 def inverse_weights(mechanism: Private, length: int) -> Floats:

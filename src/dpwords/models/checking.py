@@ -21,11 +21,17 @@ from dpwords.core.symbols import Ragged
 from dpwords.languages.systems import written
 from dpwords.models.tuning import CHECKED_SYMBOLS, FEWEST_SEEN, MOST_DRAWN, SIZE_OF_CHECK
 
+# Statistics that are means over words, as sentences; the others are counts.
+_MEANS = {
+    "changes": "the number of changes of symbol in a word has the variance {}",
+    "repeated": "two words are the same with probability {}",
+}
+
 
 @dataclass(frozen=True)
 class Misfit:
-    """What contradicts a model: how often something was released, how often the model expects it, and how many standard
-    errors that is."""
+    """What contradicts a model: a number in the releases, what the model expects it to be, and how many standard errors
+    they are apart. `what` is a sentence about the number, with {} in its place."""
 
     what: str
     released: float
@@ -34,7 +40,7 @@ class Misfit:
 
     def __str__(self) -> str:
         return (
-            f"{self.what} was released {self.released:,.6g} times, and the model expects {self.expected:,.6g} "
+            f"{self.what.format(f'{self.released:,.4g}')}, and the model expects {self.expected:,.4g} "
             f"({abs(self.z):.1f} standard errors apart)"
         )
 
@@ -64,7 +70,6 @@ def misfit(released: Ragged, simulated: Ragged, symbols: Sequence[Any]) -> Misfi
         return None
     found, families = None, 0
     middle = float(_changes(simulated).mean())
-    several = len(np.unique(released.sizes)) > 1
     both = zip(*(_families(each, size, positions, middle) for each in (released, simulated)), strict=True)
     for own, other in both:
         mean = (own.sums + other.sums) / (number + drawn)
@@ -76,11 +81,13 @@ def misfit(released: Ragged, simulated: Ragged, symbols: Sequence[Any]) -> Misfi
         spread = np.sqrt(np.maximum(square - mean[known] ** 2, 1e-300) * (1 / number + 1 / drawn))
         z = (own.sums[known] / number - other.sums[known] / drawn) / spread
         worst = int(np.abs(z).argmax())
-        chance = len(known) * math.erfc(abs(float(z[worst])) / math.sqrt(2))
-        if found is None or chance < found[0]:
+        far = abs(float(z[worst]))
+        chance = len(known) * math.erfc(far / math.sqrt(2))
+        if found is None or (chance, -far) < (found[0], -abs(found[1].z)):  # chances below 1e-308 are 0
             at = int(known[worst])
-            what = _named(own.name, at, symbols, several)
-            found = chance, Misfit(what, float(own.sums[at]), float(other.sums[at]) * number / drawn, float(z[worst]))
+            what, each = _named(own.name, at, symbols), number if own.name in _MEANS else 1
+            numbers = float(own.sums[at]) / each, float(other.sums[at]) / each * number / drawn
+            found = chance, Misfit(what, *numbers, float(z[worst]))
     return found[1] if found is not None and families * found[0] < SIZE_OF_CHECK else None
 
 
@@ -137,14 +144,16 @@ def _repeated(words: Ragged) -> Floats:
     return found
 
 
-def _named(name: str, number: int, symbols: Sequence[Any], several: bool) -> str:
-    """A statistic in words."""
+def _named(name: str, number: int, symbols: Sequence[Any]) -> str:
+    """A sentence about a statistic, with {} in the place of its number."""
+    if name in _MEANS:
+        return _MEANS[name]
     size = len(symbols)
-    if name == "position":
-        return f"{written(symbols[number % size])} at position {number // size + 1}"
-    if name in ("pair", "apart"):
-        first, second = (written(symbols[each]) for each in divmod(number, size))
-        return f"{second} after {first}" if name == "pair" else f"{second} two positions after {first}"
     if name == "length":
-        return f"a word of {number} symbols"
-    return "the same word more than once (a proportion)" if name == "repeated" else "the squared number of changes"
+        what = f"a word of {number} symbols"
+    elif name == "position":
+        what = f"{written(symbols[number % size])} at position {number // size + 1}"
+    else:
+        first, second = (written(symbols[each]) for each in divmod(number, size))
+        what = f"{second} after {first}" if name == "pair" else f"{second} two positions after {first}"
+    return what.replace("{", "{{").replace("}", "}}") + " was released {} times"

@@ -227,13 +227,20 @@ def _doubt(gains: Floats, times: Floats) -> float:
 
 
 def split(words: WordRows, most: int | None = None) -> tuple[WordRows, WordRows]:
-    """Releases to fit to, and others that are held out, of at most so many releases in all."""
+    """Releases to fit to, and others that are held out, of at most so many releases in all.
+
+    Each length has its share of both, as far as whole words can.
+    """
     coins, number = np.random.default_rng(29), sum(map(len, words.values()))
+    kept = 1.0 if most is None else min(most / number, 1.0)
     fitting: WordRows = {}
     held_out: WordRows = {}
+    begin = 0
     for length, rows in words.items():
-        uniform = coins.random(len(rows)) * (1.0 if most is None else max(number / most, 1.0))
-        for part, chosen in ((held_out, uniform < HELD_OUT), (fitting, (uniform >= HELD_OUT) & (uniform < 1))):
-            if chosen.any():
-                part[length] = rows[chosen]
+        end = begin + len(rows)
+        held, taken = (round(share * end) - round(share * begin) for share in (HELD_OUT * kept, kept))
+        order, begin = coins.permutation(len(rows)), end
+        for part, chosen in ((held_out, order[:held]), (fitting, order[held:taken])):
+            if len(chosen):
+                part[length] = rows[np.sort(chosen)]
     return fitting, held_out
