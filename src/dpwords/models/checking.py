@@ -40,9 +40,13 @@ class Misfit:
 
     def __str__(self) -> str:
         return (
-            f"{self.what.format(f'{self.released:,.4g}')}, and the model expects {self.expected:,.4g} "
+            f"{self.what.format(_written(self.released))}, and the model expects {_written(self.expected)} "
             f"({abs(self.z):.1f} standard errors apart)"
         )
+
+
+def _written(number: float) -> str:
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
 @dataclass(frozen=True, eq=False)
